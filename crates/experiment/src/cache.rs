@@ -27,7 +27,6 @@ pub fn folder() -> PathBuf {
         .unwrap_or_else(|| env::temp_dir().join("clariq"))
 }
 
-/// The state of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
     /// There is none.

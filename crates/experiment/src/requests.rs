@@ -8,7 +8,6 @@ use clariq_core::{
 };
 use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
-use serde::Deserialize;
 use std::collections::HashMap;
 use std::io::BufRead;
 
@@ -23,23 +22,6 @@ const HINT: &str = "one JSON object a line; with --skip-bad, `clariq rank` answe
 
 /// So many characters of a wrong value are kept for a message.
 const SHOWN: usize = 200;
-
-/// An id, which may be a number in JSON.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Id {
-    Number(i64),
-    Text(String),
-}
-
-impl Id {
-    pub(crate) fn into_text(self) -> String {
-        match self {
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text,
-        }
-    }
-}
 
 /// A request with its line, or what is wrong with that.
 pub type Line = Result<(Query, String), Problem>;

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 /// The sentences of the best passages of requests, those of each passage once.
 pub(crate) struct Sentences {
-    /// All of them.
     pub(crate) bank: Bank,
     /// The requests, each with its own sentences as candidates.
     pub(crate) requests: Vec<Request>,

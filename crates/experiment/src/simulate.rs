@@ -157,14 +157,14 @@ fn squeeze(text: &str) -> String {
 
 /// What is done next.
 enum Next {
-    /// The run is begun.
     Start,
     /// The server is asked what it knows, because the last answer did not come. It may still be at
     /// work on the request, unless it is `known` that it has failed.
-    Ask { known: bool },
+    Ask {
+        known: bool,
+    },
     /// The user is answered, or the next topic fetched.
     Say,
-    /// Nothing.
     End,
 }
 

@@ -206,7 +206,6 @@ impl NeedConfig {
         Block::ALL.into_iter().filter(is_used).collect()
     }
 
-    /// The names of all features, in order.
     pub(crate) fn feature_names(&self) -> Vec<String> {
         self.blocks().into_iter().flat_map(Block::features).collect()
     }

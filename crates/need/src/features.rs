@@ -32,7 +32,6 @@ impl Block {
 #[derive(Debug, Clone, Default)]
 pub struct Features {
     blocks: Vec<(Block, Array2<f64>)>,
-    /// The number of requests.
     pub(crate) rows: usize,
 }
 

@@ -83,7 +83,6 @@ impl Weights {
     }
 }
 
-/// One softmax regression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Softmax {
     pub(crate) standard: Standard,

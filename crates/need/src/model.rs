@@ -151,7 +151,6 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// The label of one row of `features`.
     pub(crate) fn predict(&self, features: &Features, row: usize) -> Prediction {
         let mut mean = [0.0; 4];
         for member in &self.members {

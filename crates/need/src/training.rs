@@ -56,7 +56,6 @@ impl Training {
         &self.made_of.config
     }
 
-    /// Trains on the named rows.
     pub(crate) fn fit_rows(&self, rows: &[usize]) -> Result<Model> {
         let labels: Vec<Need> = rows.iter().map(|&row| self.labels[row]).collect();
         check_labels(self.config(), &labels, "training topics")?;

@@ -41,7 +41,9 @@ pub fn cut(
         fingerprint = Some(Job::new(contexts, loaded, &input, None)?.fingerprint());
         arithmetic = Arithmetic::of(session, loaded);
     }
-    let name = free_names(&before);
+    // Names of which the plan before has none.
+    let used: HashSet<usize> = before.iter().filter_map(generation).collect();
+    let free = (0..=used.len()).find(|generation| !used.contains(generation)).unwrap_or_default();
     let (send, lines) = sync_channel(WAITING);
     let source = &input;
     let read = move || {
@@ -50,7 +52,7 @@ pub fn cut(
             Err(_) => ControlFlow::Break(()),
         })
     };
-    let (skipped, shards) = side_by_side(read, || write_shards(lines, count, folder, &name));
+    let (skipped, shards) = side_by_side(read, || write_shards(lines, count, folder, free));
     // Nothing has its name yet: what fails leaves the plan before as it was.
     let (skipped, shards) = (skipped?, shards?);
     if let (true, Some(first)) = (shards.is_empty(), &skipped.first) {
@@ -100,13 +102,6 @@ fn generation(shard: &Shard) -> Option<usize> {
     (shard.file == shard_name(index, generation)).then_some(generation)
 }
 
-/// Names of which the plan before has none.
-fn free_names(before: &[Shard]) -> impl Fn(usize) -> String + use<> {
-    let used: HashSet<usize> = before.iter().filter_map(generation).collect();
-    let free = (0..=used.len()).find(|generation| !used.contains(generation)).unwrap_or_default();
-    move |index| shard_name(index, free)
-}
-
 /// The shards that the plan in a folder names, if there is one. It is no input: it is replaced.
 fn shards_before(folder: &Path) -> Vec<Shard> {
     let plan = read_regular(&folder.join("plan.json"), MOST_OF_A_PLAN).ok();
@@ -118,12 +113,12 @@ fn write_shards(
     lines: Receiver<Vec<u8>>,
     most: NonZeroUsize,
     folder: &Path,
-    name: &dyn Fn(usize) -> String,
+    generation: usize,
 ) -> Result<Vec<(Shard, Staged)>> {
     let (mut lines, mut first) = (lines.into_iter().peekable(), 0);
     let mut shards = Vec::new();
     while lines.peek().is_some() {
-        let file = name(shards.len());
+        let file = shard_name(shards.len(), generation);
         let (mut count, mut sum) = (0, Sha256Sum::default());
         let staged = Staged::new(&folder.join(&file), |out| {
             for line in lines.by_ref().take(most.get()) {

@@ -2,7 +2,6 @@
 //! interrupted run is replayed through the same functions.
 
 use super::client::{Heard, as_text, read};
-use crate::requests::Id;
 use clariq_core::{Speaker, Utterance as Said};
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,8 +22,8 @@ pub(super) struct Utterance {
 /// The parts of an answer that are looked at; any others may be there.
 #[derive(Deserialize)]
 struct Fields {
-    topic_id: Id,
-    user_id: Option<Id>,
+    topic_id: Value,
+    user_id: Option<Value>,
     history: Vec<Message>,
     last_response_of_session: Option<bool>,
     last_response_of_run: Option<bool>,
@@ -57,8 +56,8 @@ impl Utterance {
         });
         let ends_run = fields.last_response_of_run.unwrap_or_default();
         Ok(Self {
-            topic: fields.topic_id.into_text(),
-            user: fields.user_id.map(Id::into_text).unwrap_or_default(),
+            topic: as_text(&fields.topic_id),
+            user: fields.user_id.as_ref().map(as_text).unwrap_or_default(),
             history: history.collect(),
             ends_topic: ends_run || fields.last_response_of_session.unwrap_or_default(),
             ends_run,

@@ -3,7 +3,6 @@
 use crate::phrase::Parsed;
 use crate::text::{is_function, tokens};
 
-/// The names, in order.
 pub(super) const NAMES: [&str; 11] = [
     "content_1",
     "content_2",

@@ -12,7 +12,6 @@ use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The number of axes.
 pub(super) const AXES: usize = 12;
 
 /// The number of questions near a phrase whose mean is its feedback vector.
@@ -49,18 +48,15 @@ impl Projection {
         Ok(Self { encoder, questions, mean, axes })
     }
 
-    /// The checksum of the encoder.
     pub(super) fn checksum(&self) -> &str {
         self.encoder.checksum()
     }
 
-    /// The vectors of phrases.
     pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>> {
         let vectors = self.encoder.encode(phrases, &|_| {});
         vectors.map(|found| rows(found.dim, &found.values)).map_err(|error| without_model(&error))
     }
 
-    /// Projects vectors onto the axes.
     pub(super) fn project(&self, vectors: &Array2<f64>) -> Array2<f64> {
         (vectors - &self.mean).dot(&self.axes)
     }

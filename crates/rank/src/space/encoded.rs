@@ -21,7 +21,6 @@ const FEW: usize = 8;
 
 /// The vectors of documents by one encoder, and those of texts that it was given.
 pub(crate) struct Encoded {
-    /// The encoder.
     pub(super) model: ModelName,
     pub(super) documents: Arc<Vectors>,
     /// Made for the second of few requests: they take as long as two comparisons of all vectors.

@@ -61,7 +61,6 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(retrieve(build)?))
 }
 
-/// What the keys of the stage describe.
 pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
     let conversation = Conversation::take(&mut build.table)?;
     let (model, given) = read(build.table)?;

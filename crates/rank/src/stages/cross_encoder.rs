@@ -23,7 +23,6 @@ struct CrossEncoder {
     /// `rerank`, or `cross_encode`, which ranks all documents with a text.
     #[serde(skip)]
     stage: &'static str,
-    /// The cross-encoder.
     model: String,
     /// Where longer pairs are cut, in tokens, the longer text first; where the model's folder says,
     /// if absent.

@@ -24,7 +24,6 @@ enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Normalise {
-    /// Nothing.
     #[default]
     None,
     /// The lowest becomes 0, the highest 1; if all are equal, 1.

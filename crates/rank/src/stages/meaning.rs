@@ -30,7 +30,6 @@ impl Meaning {
         ModelName::new(&*self.model, ModelKind::ConversationEncoder)
     }
 
-    /// The vectors of conversations.
     pub(super) fn of<'a>(&self, over: Over<'a>, conversations: &[History]) -> Result<Meant<'a>> {
         let Over { context, space, .. } = over;
         let encoder = context.models.conversation_encoder(&self.model())?;

@@ -9,7 +9,6 @@ use clap::{Args, Subcommand};
 use clariq_core::{Result, bail};
 use clariq_experiment::{Loaded, NeedModels};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
-use clariq_need::MOST_REPEATS;
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
@@ -34,10 +33,10 @@ pub(crate) struct NeedTrainArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Folds of the cross-validation over topics
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = parse_folds)]
+    #[arg(long, value_name = "N", default_value_t = 10)]
     folds: usize,
     /// Number of repetitions of the cross-validation with other folds
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_repeats)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     repeats: usize,
 }
 
@@ -158,14 +157,4 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> 
         ]);
     }
     print(settings, vec![("labels", labels), ("features", features)], "features")
-}
-
-/// The data say how many folds there can be; fewer than two are none.
-fn parse_folds(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|folds| *folds >= 2).ok_or("expected at least 2 folds".to_owned())
-}
-
-fn parse_repeats(text: &str) -> Result<usize, String> {
-    let repeats = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
-    repeats.ok_or(format!("expected from 1 to {MOST_REPEATS} repeats"))
 }

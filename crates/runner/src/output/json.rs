@@ -16,22 +16,20 @@ pub(super) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Re
 
 /// Each row as a line of its own.
 pub(super) fn write_lines(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    let Value::Array(rows) = rows(sheet) else { return Ok(()) };
-    rows.iter().try_for_each(|row| writeln!(out, "{row}"))
+    rows(sheet).iter().try_for_each(|row| writeln!(out, "{row}"))
 }
 
 /// An object that holds each table by its name.
 pub(super) fn write_all(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Result<()> {
     let tables: Map<_, _> =
-        sheets.iter().map(|(name, sheet)| ((*name).to_owned(), rows(sheet))).collect();
+        sheets.iter().map(|(name, sheet)| ((*name).to_owned(), rows(sheet).into())).collect();
     write_value(&tables, out)
 }
 
 /// Each row of each table as a line, which names its table.
 pub(super) fn write_all_lines(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Result<()> {
     for (name, sheet) in sheets {
-        let Value::Array(rows) = rows(sheet) else { continue };
-        for mut row in rows {
+        for mut row in rows(sheet) {
             row["table"] = Value::from(*name);
             writeln!(out, "{row}")?;
         }
@@ -39,7 +37,7 @@ pub(super) fn write_all_lines(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> 
     Ok(())
 }
 
-fn rows(sheet: &Sheet) -> Value {
+fn rows(sheet: &Sheet) -> Vec<Value> {
     let object = |row: &Vec<Cell>| {
         let pairs = sheet.header.iter().zip(row).map(|(name, cell)| (name.clone(), value(cell)));
         Value::Object(pairs.collect())

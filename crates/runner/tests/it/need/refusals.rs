@@ -81,7 +81,7 @@ const BAD_TRAINING: &[Case] = &[
         "one fold",
         NOTHING,
         "need train bm25-tuned --data data --folds 1",
-        ["--folds", "at least 2", "1"],
+        ["--folds", "from 2 to 29", "1"],
     ),
     case(
         "many folds",
