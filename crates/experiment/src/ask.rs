@@ -76,19 +76,15 @@ impl<'a> Asker<'a> {
         self.system.loaded.answers()
     }
 
-    /// A conversation with the need of its opening.
-    pub fn begin(&self, mut conversation: Query) -> Result<Query> {
-        conversation.request.need = self.system.need(&conversation.request)?;
-        Ok(conversation)
-    }
-
     /// Opens everything that the system looks at, so that a later error is about a request.
     pub fn warm_up(&self) -> Result<()> {
-        self.next(&self.begin(Query::of_nobody())?).map(drop)
+        self.next(&mut Query::of_nobody()).map(drop)
     }
 
-    /// Decides on the next move.
-    pub fn next(&self, conversation: &Query) -> Result<Move> {
+    /// Decides on the next move. The conversation gets the need of its opening.
+    pub fn next(&self, conversation: &mut Query) -> Result<Move> {
+        self.system.predict(slice::from_mut(&mut conversation.request))?;
+        let conversation = &*conversation;
         let stop = |reason: &str, why| Ok(Move::Stop { reason: reason.to_owned(), why });
         if !self.answers() && conversation.request.turns().count() >= self.max_turns {
             return stop("enough questions were asked", Why::default());

@@ -183,14 +183,8 @@ impl<'a> System<'a> {
         run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
     }
 
-    /// The predicted need of a request, where the system predicts any.
-    pub fn need(&self, request: &Request) -> Result<Option<Need>> {
-        let mut request = request.clone();
-        self.predict(slice::from_mut(&mut request))?;
-        Ok(request.need)
-    }
-
-    fn predict(&self, requests: &mut [Request]) -> Result<()> {
+    /// Gives requests that have no need the predicted one, where the system predicts any.
+    pub(crate) fn predict(&self, requests: &mut [Request]) -> Result<()> {
         self.need_model.as_ref().map_or(Ok(()), |model| needs::predict(model, requests))
     }
 

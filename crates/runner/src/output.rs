@@ -81,16 +81,14 @@ impl Sheet {
             }
         }
         match format {
-            Format::Table => table::write(self, out),
+            // `trec` is refused before a table is made.
+            Format::Table | Format::Trec => table::write(self, out),
             Format::Tsv => delimited::write(self, b'\t', out),
             Format::Csv => delimited::write(self, b',', out),
             Format::Json => json::write(self, out),
             Format::Jsonl => json::write_lines(self, out),
             Format::Md => table::write_markdown(self, out),
             Format::Latex => latex::write(self, out),
-            Format::Trec => {
-                Err(io::Error::new(io::ErrorKind::InvalidInput, "a table is no TREC run"))
-            }
         }
     }
 }

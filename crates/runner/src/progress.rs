@@ -11,13 +11,8 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 pub(crate) struct Bar {
     bar: ProgressBar,
-    lines: Option<Lines>,
-}
-
-struct Lines {
-    name: String,
-    start: Instant,
-    last: Mutex<Instant>,
+    /// When a line was printed last, where there is no terminal.
+    last: Option<Mutex<Instant>>,
 }
 
 /// How a bar looks on a terminal.
@@ -30,29 +25,47 @@ impl Bar {
     /// Starts a task, whose number of steps may be unknown; printed only if `shown`.
     pub(crate) fn start(name: &str, steps: Option<u64>, form: &str, shown: bool) -> Self {
         if !shown {
-            return Self { bar: ProgressBar::hidden(), lines: None };
+            return Self { bar: ProgressBar::hidden(), last: None };
         }
-        if !io::stderr().is_terminal() {
-            let hidden = ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden());
-            return Self { bar: hidden, lines: Some(Lines::start(name)) };
-        }
-        let (bar, template) = match steps {
-            Some(steps) => (ProgressBar::new(steps), form),
-            None => (ProgressBar::no_length(), "{prefix:<16} {pos} done, {per_sec}"),
+        let (target, last) = if io::stderr().is_terminal() {
+            (ProgressDrawTarget::stderr(), None)
+        } else {
+            (ProgressDrawTarget::hidden(), Some(Mutex::new(Instant::now())))
         };
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        let bar = ProgressBar::with_draw_target(steps, target).with_prefix(name.to_owned());
+        let form = if steps.is_some() { form } else { "{prefix:<16} {pos} done, {per_sec}" };
+        if let Ok(style) = ProgressStyle::with_template(form) {
             bar.set_style(style);
         }
-        bar.set_prefix(name.to_owned());
-        Self { bar, lines: None }
+        Self { bar, last }
+    }
+
+    fn print_line(&self) {
+        let (name, done, message) = (self.bar.prefix(), self.bar.position(), self.bar.message());
+        let speed = done as f64 / self.bar.elapsed().as_secs_f64();
+        let comma = if message.is_empty() { "" } else { ", " };
+        match self.bar.length() {
+            Some(steps) if done > 0 => {
+                let left = steps.saturating_sub(done) as f64 / speed;
+                eprintln!(
+                    "{name}: {done} of {steps}, {speed:.1} per second, {left:.0} s left{comma}{message}"
+                );
+            }
+            Some(steps) => eprintln!("{name}: {done} of {steps}"),
+            None => eprintln!("{name}: {done}, {speed:.1} per second"),
+        }
     }
 }
 
 impl Task for Bar {
     fn advance(&self, steps: u64) {
         self.bar.inc(steps);
-        if let Some(lines) = &self.lines {
-            lines.print(&self.bar);
+        // Another thread that holds the lock is saying it already.
+        if let Some(Ok(mut last)) = self.last.as_ref().map(Mutex::try_lock)
+            && last.elapsed() >= BETWEEN_LINES
+        {
+            *last = Instant::now();
+            self.print_line();
         }
     }
 
@@ -62,38 +75,9 @@ impl Task for Bar {
 
     fn finish(self: Box<Self>, result: &str) {
         self.bar.finish_and_clear();
-        if let Some(lines) = self.lines.filter(|lines| lines.start.elapsed() >= BETWEEN_LINES) {
-            eprintln!("{}: {result} in {:.0} s", lines.name, lines.start.elapsed().as_secs_f64());
-        }
-    }
-}
-
-impl Lines {
-    fn start(name: &str) -> Self {
-        let start = Instant::now();
-        Self { name: name.to_owned(), start, last: Mutex::new(start) }
-    }
-
-    fn print(&self, bar: &ProgressBar) {
-        // Another thread that holds the lock is saying it already.
-        if let Ok(mut last) = self.last.try_lock()
-            && last.elapsed() >= BETWEEN_LINES
-        {
-            *last = Instant::now();
-            let (done, message) = (bar.position(), bar.message());
-            let speed = done as f64 / self.start.elapsed().as_secs_f64();
-            let comma = if message.is_empty() { "" } else { ", " };
-            match bar.length() {
-                Some(steps) if done > 0 => {
-                    let left = steps.saturating_sub(done) as f64 / speed;
-                    eprintln!(
-                        "{}: {done} of {steps}, {speed:.1} per second, {left:.0} s left{comma}{message}",
-                        self.name
-                    );
-                }
-                Some(steps) => eprintln!("{}: {done} of {steps}", self.name),
-                None => eprintln!("{}: {done}, {speed:.1} per second", self.name),
-            }
+        let elapsed = self.bar.elapsed();
+        if self.last.is_some() && elapsed >= BETWEEN_LINES {
+            eprintln!("{}: {result} in {:.0} s", self.bar.prefix(), elapsed.as_secs_f64());
         }
     }
 }

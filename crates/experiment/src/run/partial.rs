@@ -42,7 +42,7 @@ pub(super) struct Partial<'a> {
 /// How the first line begins.
 const HEAD: &[u8] = b"{\"made_by_sha256\":\"";
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
     made_by_sha256: String,
@@ -205,10 +205,11 @@ impl<'a> Partial<'a> {
         let io = Error::io("read", path);
         let mut file = BufReader::new(open_regular(path).map_err(&io)?);
         let line = read_line(&mut file).map_err(&io)?;
-        let Ok(Head { made_by_sha256 }) = serde_json::from_slice(&line) else {
+        let is_whole = line.last() == Some(&b'\n');
+        let head = is_whole.then(|| serde_json::from_slice(&line).ok()).flatten();
+        let Some(Head { made_by_sha256 }) = head else {
             // Killed before the first line was whole: no file is as good as an empty one.
-            if length == line.len() as u64 && HEAD.starts_with(&line[..line.len().min(HEAD.len())])
-            {
+            if !is_whole && HEAD.starts_with(&line[..line.len().min(HEAD.len())]) {
                 return Ok(Some((String::new(), Vec::new(), 0)));
             }
             return Err(stranger(path, "a file that no run begins with").into());

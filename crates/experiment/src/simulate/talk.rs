@@ -54,10 +54,12 @@ impl Utterance {
             Message::User(text) => Said::user(text),
             Message::Assistant(text) => Said::system(text),
         });
+        let is_id = |id: &Value| id.is_string() || id.is_i64();
+        let id = |id: &Value| is_id(id).then(|| as_text(id)).ok_or_else(|| format!("the id {id}"));
         let ends_run = fields.last_response_of_run.unwrap_or_default();
         Ok(Self {
-            topic: as_text(&fields.topic_id),
-            user: fields.user_id.as_ref().map(as_text).unwrap_or_default(),
+            topic: id(&fields.topic_id)?,
+            user: fields.user_id.as_ref().map(id).transpose()?.unwrap_or_default(),
             history: history.collect(),
             ends_topic: ends_run || fields.last_response_of_session.unwrap_or_default(),
             ends_run,

@@ -164,11 +164,10 @@ fn a_conversation_is_asked_until_enough_was_asked() {
         let (contexts, loaded) =
             (Contexts::new(session), Loaded::open("bm25-conversation", &[]).unwrap());
         let asker = Asker::open(&contexts, &loaded, 2, true).unwrap();
-        let mut conversation =
-            asker.begin(Request::new("0", "Tell me about Saturn.").into()).unwrap();
-        assert!(conversation.request.need.is_some());
+        let mut conversation = Query::from(Request::new("0", "Tell me about Saturn."));
         let mut asked = Vec::new();
-        while let Move::Ask { question, why } = asker.next(&conversation).unwrap() {
+        while let Move::Ask { question, why } = asker.next(&mut conversation).unwrap() {
+            assert!(conversation.request.need.is_some());
             assert_eq!((why.candidates.len(), &why.candidates[0]), (5, &question));
             let said = [Utterance::system(&*question.text), Utterance::user("no")];
             conversation.request.said.extend(said);
@@ -177,7 +176,7 @@ fn a_conversation_is_asked_until_enough_was_asked() {
         assert!(asked.len() == 2 && asked[0] != asked[1], "{asked:?}");
         let silent = Loaded::open("no-question", &[]).unwrap();
         let asker = Asker::open(&contexts, &silent, 2, false).unwrap();
-        let next = asker.next(&Request::new("0", "Tell me about Saturn.").into()).unwrap();
+        let next = asker.next(&mut Request::new("0", "Tell me about Saturn.").into()).unwrap();
         let Move::Stop { reason, .. } = next else { panic!("it asks") };
         assert_eq!(reason, "the system asks nothing");
     });

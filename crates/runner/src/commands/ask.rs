@@ -118,15 +118,15 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
 }
 
 /// A conversation in plain text: questions on standard output, all else on standard error.
-fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<()> {
-    let mut conversation = asker.begin(conversation)?;
-    if let Some(need) = conversation.request.need {
-        settings.note(&format!("need for clarification: {need} of 4"));
-    }
+fn talk(settings: &Settings, asker: &Asker, mut conversation: Query) -> Result<()> {
     let prompts = io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut replies = replies();
     loop {
-        let next = asker.next(&conversation)?;
+        let is_new = conversation.request.need.is_none();
+        let next = asker.next(&mut conversation)?;
+        if let Some(need) = conversation.request.need.filter(|_| is_new) {
+            settings.note(&format!("need for clarification: {need} of 4"));
+        }
         let reasons = moves::reasons(asker, &conversation, &next)?;
         let Some(said) = next.says() else {
             print(|out| write!(out, "{reasons}"))?;
@@ -170,8 +170,7 @@ fn answer_file(
         if record.again {
             return ControlFlow::Continue(());
         }
-        let conversation = asker.begin(Request::from(&record.conversation).into());
-        match conversation.and_then(|conversation| answer(arguments, asker, &conversation)) {
+        match answer(arguments, asker, Request::from(&record.conversation).into()) {
             Ok(_) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);
@@ -183,16 +182,16 @@ fn answer_file(
     failure.map_or(Ok(Outcome::Done), Err)
 }
 
-fn answer(arguments: &AskArgs, asker: &Asker, conversation: &Query) -> Result<Outcome> {
-    let next = asker.next(conversation)?;
+fn answer(arguments: &AskArgs, asker: &Asker, mut conversation: Query) -> Result<Outcome> {
+    let next = asker.next(&mut conversation)?;
     let id = &conversation.request.id;
     if arguments.json {
-        let mut object = moves::object(asker, conversation, &next)?;
+        let mut object = moves::object(asker, &conversation, &next)?;
         // Ids of contexts are whole numbers in every file of conversations.
         object["context_id"] = Value::from(id.as_str().parse::<i64>().ok());
         return print(|out| writeln!(out, "{object}"));
     }
     let question = printable(next.says().unwrap_or_default(), usize::MAX);
-    let reasons = moves::reasons(asker, conversation, &next)?;
+    let reasons = moves::reasons(asker, &conversation, &next)?;
     print(|out| write!(out, "{id}\t{question}\n{reasons}"))
 }

@@ -82,19 +82,16 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         alpha: arguments.alpha,
         focus: if measures.is_empty() { evaluation.focus() } else { 0 },
     };
-    let mut sheets = match settings.format {
+    let sheets = match settings.format {
         Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![compared.complete()],
         format => compared.readable(format),
     };
+    let mut sheets: Vec<_> = sheets.into_iter().map(|sheet| ("comparisons", sheet)).collect();
     if topics > 0 {
         let requests = labels.last_said()?;
-        sheets.push(compared.topics(&requests, topics, settings.format));
+        sheets.push(("topics", compared.topics(&requests, topics, settings.format)));
     }
-    let last = sheets.len() - usize::from(topics > 0);
-    let named = sheets.into_iter().enumerate();
-    let named = named.map(|(at, sheet)| (if at < last { "comparisons" } else { "topics" }, sheet));
-    let named: Vec<_> = named.collect();
-    print_all(&named, settings.format)?;
+    print_all(&sheets, settings.format)?;
     explain(settings, &compared, topics > 0);
     Ok(Outcome::Done)
 }

@@ -182,9 +182,12 @@ fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
 }
 
 /// The next move; where it is a question, the conversation waits for its answer.
-fn take_turn(asker: &Asker, conversation: Query, waiting: &mut Option<Waiting>) -> Result<Value> {
-    let conversation = asker.begin(conversation)?;
-    let next = asker.next(&conversation)?;
+fn take_turn(
+    asker: &Asker,
+    mut conversation: Query,
+    waiting: &mut Option<Waiting>,
+) -> Result<Value> {
+    let next = asker.next(&mut conversation)?;
     let object = moves::object(asker, &conversation, &next)?;
     *waiting = next.says().map(|question| Waiting { conversation, question: question.to_owned() });
     Ok(object)
