@@ -1,7 +1,7 @@
 //! Archives: the content of a file that is plain, gzip, Zstandard, tar, both, or in pieces, as a stream.
 
 use crate::source::{BYTE_ORDER_MARK, MAGIC, MOST_TIMES, Packed, Source, broken};
-use clariq_core::{Error, Problem, ProblemKind, problem};
+use clariq_core::{Error, Problem, ProblemKind, Result, problem};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub struct Archive {
 
 impl Archive {
     /// Opens the pieces of one file; `form` says what it should hold, for messages.
-    pub fn new(sources: &[Source], form: &'static Form) -> Result<Self, Error> {
+    pub fn new(sources: &[Source], form: &'static Form) -> Result<Self> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         let pieces = sources.iter().map(Source::repeatable);
         Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form })
@@ -45,7 +45,7 @@ impl Archive {
     }
 
     /// All pieces behind each other, without gzip or Zstandard around them.
-    pub fn open(&self) -> Result<Box<dyn Read + '_>, Error> {
+    pub fn open(&self) -> Result<Box<dyn Read + '_>> {
         let opened = self.pieces.iter().map(|piece| piece.open().map(|(_, reader)| reader));
         let pieces: Vec<Box<dyn Read>> = opened.collect::<Result<_, _>>()?;
         let joined = pieces.into_iter().rfold(Box::new(io::empty()) as Box<dyn Read>, join);
@@ -58,15 +58,12 @@ impl Archive {
 
     /// Gives the content of the archive to `read`, and reads on to its end, where damage would
     /// show.
-    pub fn with_content<T>(
-        &self,
-        read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    pub fn with_content<T>(&self, read: impl FnOnce(&mut dyn Read) -> Result<T>) -> Result<T> {
         self.unpack(true, read)
     }
 
     /// The first bytes of the content, as many as there are.
-    pub fn head(&self, count: u64) -> Result<Vec<u8>, Error> {
+    pub fn head(&self, count: u64) -> Result<Vec<u8>> {
         self.unpack(false, |content| {
             let mut head = Vec::new();
             content.take(count).read_to_end(&mut head).map_err(|error| self.broken(error))?;
@@ -77,8 +74,8 @@ impl Archive {
     fn unpack<T>(
         &self,
         to_the_end: bool,
-        read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        read: impl FnOnce(&mut dyn Read) -> Result<T>,
+    ) -> Result<T> {
         let (head, reader) = peek(self.open()?, TAR_BLOCK).map_err(|error| self.broken(error))?;
         if head.is_empty() {
             let hint = "the file was probably cut short: fetch it again";
@@ -102,8 +99,8 @@ impl Archive {
         &'a self,
         mut archive: tar::Archive<Box<dyn Read + 'a>>,
         to_the_end: bool,
-        read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        read: impl FnOnce(&mut dyn Read) -> Result<T>,
+    ) -> Result<T> {
         let (mut read, mut value) = (Some(read), None);
         for entry in archive.entries().map_err(|error| self.broken(error))? {
             let entry = entry.map_err(|error| self.broken(error))?;
@@ -134,7 +131,7 @@ impl Archive {
     fn without_byte_order_mark<'a>(
         &self,
         content: Box<dyn Read + 'a>,
-    ) -> Result<Box<dyn Read + 'a>, Error> {
+    ) -> Result<Box<dyn Read + 'a>> {
         let (head, mut content) =
             peek(content, BYTE_ORDER_MARK.len()).map_err(|error| self.broken(error))?;
         if head == BYTE_ORDER_MARK {
@@ -144,7 +141,7 @@ impl Archive {
     }
 
     /// Reads what follows the content, so that a damaged end shows in the checksum.
-    fn drain(&self, mut rest: impl Read) -> Result<(), Error> {
+    fn drain(&self, mut rest: impl Read) -> Result<()> {
         io::copy(&mut rest, &mut io::sink()).map(drop).map_err(|error| self.broken(error))
     }
 

@@ -9,7 +9,9 @@
 use crate::http::{configure, describe};
 use crate::output::with_ending;
 use crate::temporary::Temporary;
-use clariq_core::{Error, Observer, ProblemKind, bail, open_regular, problem, sha256_of_file};
+use clariq_core::{
+    Error, Observer, ProblemKind, Result, bail, open_regular, problem, sha256_of_file,
+};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -44,7 +46,7 @@ impl Origin {
     /// Parses an `http://` or `https://` address or the path of an existing folder.
     ///
     /// Anything else is an [`Error::Problem`] of kind [`ProblemKind::Argument`].
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self> {
         let is_url = ["http://", "https://"].iter().any(|scheme| {
             text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
                 && text.len() > scheme.len()
@@ -99,7 +101,7 @@ pub enum Local {
 
 impl Published<'_> {
     /// Compares the file at `path` with the published one.
-    pub fn compare(&self, path: &Path) -> Result<Local, Error> {
+    pub fn compare(&self, path: &Path) -> Result<Local> {
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Local::Absent),
             Err(error) => return Err(Error::io("read", path)(error)),
@@ -159,7 +161,7 @@ impl<'a> Downloader<'a> {
         file: &Published,
         target: &Path,
         observer: &dyn Observer,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<Option<u64>> {
         let part = with_ending(target, ".part");
         // Without a digest, the bytes of a broken download are of no use and go when this call ends.
         let _removed = file.sha256.is_none().then(|| Temporary::at(&part));
@@ -182,7 +184,7 @@ impl<'a> Downloader<'a> {
         Ok(Some(came))
     }
 
-    fn open(&self, file: &Published, kept: u64) -> Result<Option<Incoming>, Error> {
+    fn open(&self, file: &Published, kept: u64) -> Result<Option<Incoming>> {
         let incoming = match self.origin {
             Origin::Folder(folder) => open_local(&folder.join(file.name))?,
             Origin::Url(url) => self.request(&format!("{url}{}", file.name), kept)?,
@@ -194,7 +196,7 @@ impl<'a> Downloader<'a> {
         }
     }
 
-    fn request(&self, url: &str, kept: u64) -> Result<Option<Incoming>, Error> {
+    fn request(&self, url: &str, kept: u64) -> Result<Option<Incoming>> {
         let mut request = self.agent.get(url);
         if kept > 0 {
             request = request.header("Range", format!("bytes={kept}-"));
@@ -220,7 +222,7 @@ impl<'a> Downloader<'a> {
         incoming: Incoming,
         part: &Path,
         observer: &dyn Observer,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64> {
         let Incoming { bytes, skipped, total } = incoming;
         let task = observer.begin_download(file.name, total);
         task.advance(skipped);
@@ -260,7 +262,7 @@ impl<'a> Downloader<'a> {
     }
 
     /// Refuses a part that is not the published file, and removes it.
-    fn verify(&self, file: &Published, part: &Path, target: &Path) -> Result<(), Error> {
+    fn verify(&self, file: &Published, part: &Path, target: &Path) -> Result<()> {
         let from = self.origin.locate(file.name);
         if let Some(what) = stand_in(part)? {
             remove(part)?;
@@ -297,7 +299,7 @@ impl<'a> Downloader<'a> {
     }
 }
 
-fn open_local(path: &Path) -> Result<Option<Incoming>, Error> {
+fn open_local(path: &Path) -> Result<Option<Incoming>> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         found => found.map_err(Error::io("read", path))?,
@@ -336,7 +338,7 @@ fn unreachable(url: &str, error: &ureq::Error) -> Error {
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// What the content is in place of a data file, where its beginning shows it.
-fn stand_in(path: &Path) -> Result<Option<&'static str>, Error> {
+fn stand_in(path: &Path) -> Result<Option<&'static str>> {
     let mut head = Vec::new();
     open_regular(path)
         .and_then(|file| file.take(64).read_to_end(&mut head))
@@ -354,7 +356,7 @@ fn stand_in(path: &Path) -> Result<Option<&'static str>, Error> {
     })
 }
 
-fn remove(path: &Path) -> Result<(), Error> {
+fn remove(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(Error::io("remove", path))
 }
 

@@ -5,7 +5,7 @@
 //! [`protect_inputs`] first; in a library that reads a run and later writes it again, nothing is
 //! refused.
 
-use clariq_core::{Error, bail};
+use clariq_core::{Result, bail};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub(crate) fn unprotect(path: &Path) {
 
 /// Refuses an output that is one of the inputs so far. Every writer of this crate checks again when
 /// it begins; a command that works for long before it writes checks first.
-pub fn refuse_input(output: &Path) -> Result<(), Error> {
+pub fn refuse_input(output: &Path) -> Result<()> {
     let inputs = inputs();
     let Some(inputs) = inputs.as_ref() else { return Ok(()) };
     if identify(output).is_none_or(|output| !inputs.contains(&output)) {

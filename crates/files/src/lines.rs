@@ -2,7 +2,7 @@
 
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::{BYTE_ORDER_MARK, Input, broken};
-use clariq_core::{Error, Location, Problem, ProblemKind, problem};
+use clariq_core::{Location, Problem, ProblemKind, Result, problem};
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::ops::ControlFlow;
@@ -40,7 +40,7 @@ impl<'a> BoundedLines<'a> {
 
     /// The next line with its number, without its end and a byte order mark; `None` at the end of
     /// the stream. A line that is too long is an error.
-    pub fn next_bytes(&mut self) -> Result<Option<(u64, &[u8])>, Error> {
+    pub fn next_bytes(&mut self) -> Result<Option<(u64, &[u8])>> {
         match self.advance()? {
             None => Ok(None),
             Some(Err(problem)) => Err(problem.into()),
@@ -53,7 +53,7 @@ impl<'a> BoundedLines<'a> {
 
     /// The next line without white space and byte order marks around it; `None` at the end of the
     /// stream. A line that is too long or not UTF-8 is a problem of that line alone.
-    pub fn read_next(&mut self) -> Result<Option<Result<String, Problem>>, Error> {
+    pub fn read_next(&mut self) -> Result<Option<Result<String, Problem>>> {
         Ok(match self.advance()? {
             None => None,
             Some(Err(problem)) => Some(Err(problem)),
@@ -68,7 +68,7 @@ impl<'a> BoundedLines<'a> {
     }
 
     /// Reads the next line, its end included; `None` at the end of the stream.
-    fn advance(&mut self) -> Result<Option<Result<(), Problem>>, Error> {
+    fn advance(&mut self) -> Result<Option<Result<(), Problem>>> {
         let (count, ended) = self.read_piece()?;
         if count == 0 {
             return Ok(None);
@@ -86,7 +86,7 @@ impl<'a> BoundedLines<'a> {
 
     /// Reads to the end of the line, but no further than one byte behind the limit: how many bytes,
     /// and whether the line ends there.
-    fn read_piece(&mut self) -> Result<(u64, bool), Error> {
+    fn read_piece(&mut self) -> Result<(u64, bool)> {
         self.line.clear();
         let mut piece = self.stream.by_ref().take(self.most + 1);
         let read = piece.read_until(b'\n', &mut self.line);

@@ -2,7 +2,7 @@
 
 use crate::inputs::refuse_input;
 use crate::temporary::Temporary;
-use clariq_core::Error;
+use clariq_core::{Error, Result};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Lock {
 impl Lock {
     /// Takes the lock of the file at `path`, which is there as long as it is locked, calling
     /// `wait` once if another process holds it. A file system without locks grants every request.
-    pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self, Error> {
+    pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self> {
         let mut wait = Some(wait);
         refuse_input(path)?;
         let file = open_alone(path, true, || wait.take().map_or((), |wait| wait()));

@@ -6,7 +6,7 @@
 
 use crate::output::write_atomically;
 use crate::source::MOST_OF_A_TABLE;
-use clariq_core::{Error, read_regular, sha256_of_file};
+use clariq_core::{Error, Result, read_regular, sha256_of_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// Writes the list of the named files of a folder.
-pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<(), Error> {
+pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<()> {
     let mut lines = String::new();
     for name in names {
         let sum = sha256_of_file(&folder.join(name))?;
@@ -29,8 +29,8 @@ pub fn difference(
     folder: &Path,
     list: &str,
     present: &[String],
-    mut sum: impl FnMut(&str) -> Result<String, Error>,
-) -> Result<Option<String>, Error> {
+    mut sum: impl FnMut(&str) -> Result<String>,
+) -> Result<Option<String>> {
     let lines = match read_regular(&folder.join(list), MOST_OF_A_TABLE) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -54,7 +54,7 @@ pub fn difference(
 }
 
 /// The sorted names of all files of a folder but the list, with `/` between folders.
-pub fn names(folder: &Path, list: &str) -> Result<Vec<String>, Error> {
+pub fn names(folder: &Path, list: &str) -> Result<Vec<String>> {
     let (mut names, mut prefixes) = (Vec::new(), vec![String::new()]);
     while let Some(prefix) = prefixes.pop() {
         let folder = folder.join(&prefix);

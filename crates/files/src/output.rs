@@ -6,7 +6,7 @@
 use crate::inputs::{refuse_input, unprotect};
 use crate::source::Source;
 use crate::temporary::{self, Temporary};
-use clariq_core::Error;
+use clariq_core::{Error, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::ffi::{OsStr, OsString};
@@ -42,7 +42,7 @@ impl Target {
     }
 
     /// Writes through `fill`, atomically where the target is a file.
-    pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         match self {
             Self::Path(path) => write_atomically(path, fill),
             Self::Stdout => {
@@ -61,7 +61,7 @@ impl Target {
 pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Error> {
+) -> Result<()> {
     if is_stream(path) {
         return fs::File::options()
             .write(true)
@@ -85,10 +85,7 @@ pub struct Staged {
 impl Staged {
     /// Writes what is to stand at `path` to a temporary file beside it. A name that ends in `.gz`
     /// is compressed.
-    pub fn new(
-        path: &Path,
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<Self, Error> {
+    pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self> {
         let (file, staged) = Self::begin(path)?;
         let filled = fill_file(file, &staged.path, fill).and_then(|file| file.sync_all());
         filled.map_err(Error::io("write", path))?;
@@ -97,7 +94,7 @@ impl Staged {
 
     /// Makes an empty temporary file beside `path`, which is to be filled and flushed to the disk
     /// before it is committed.
-    pub fn begin(path: &Path) -> Result<(fs::File, Self), Error> {
+    pub fn begin(path: &Path) -> Result<(fs::File, Self)> {
         refuse_input(path)?;
         Self::create(path).map_err(Error::io("write", path))
     }
@@ -126,14 +123,13 @@ impl Staged {
     }
 
     /// Gives the file its name, in one step.
-    pub fn commit(self) -> Result<(), Error> {
+    pub fn commit(self) -> Result<()> {
         let Self { file, path } = self;
         unprotect(file.path());
         file.keep_as(&path).map_err(Error::io("write", &path))
     }
 }
 
-/// Whether `path` is something other than a file, such as `/dev/null` or a pipe of the shell.
 /// A path with something behind its name.
 pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -141,6 +137,7 @@ pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Whether `path` is something other than a file, such as `/dev/null` or a pipe of the shell.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }

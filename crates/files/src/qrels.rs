@@ -5,7 +5,7 @@
 use crate::lines::{for_each_line, has_few_topics};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
-use clariq_core::{Error, ProblemKind, QuestionId, TopicId, problem};
+use clariq_core::{ProblemKind, QuestionId, Result, TopicId, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,7 +22,7 @@ pub struct Judgement {
 }
 
 /// Reads a qrels file in file order; the first problem is the error.
-pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
+pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>> {
     read_strictly(source, MOST_OF_A_TABLE, parse_qrels)
 }
 
@@ -105,7 +105,7 @@ impl Qrels {
     pub fn from_judgements<'a>(
         name: &str,
         judgements: impl IntoIterator<Item = &'a Judgement>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut qrels = Self::default();
         for judgement in judgements {
             let (topic, document) = (&judgement.topic, &judgement.document);

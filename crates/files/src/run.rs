@@ -3,7 +3,7 @@
 use crate::lines::{for_each_line, has_few_topics};
 use crate::sink::{MOST_LINES, Sink, has_few_lines, read_strictly};
 use crate::source::{Input, MOST_OF_A_RUN, Source};
-use clariq_core::{Error, QuestionId, TopicId};
+use clariq_core::{QuestionId, Result, TopicId};
 use rayon::prelude::*;
 use std::{fmt, io, str};
 
@@ -38,7 +38,7 @@ pub struct Run {
 
 /// Reads a run; the first problem is the error. Ranks and the constant second field are not looked
 /// at.
-pub fn read_run(source: &Source) -> Result<Run, Error> {
+pub fn read_run(source: &Source) -> Result<Run> {
     read_strictly(source, MOST_OF_A_RUN, parse_run)
 }
 
@@ -226,7 +226,7 @@ mod tests {
     use proptest::prelude::*;
     use std::borrow::Cow;
 
-    fn parse(text: &str) -> Result<Run, Error> {
+    fn parse(text: &str) -> Result<Run> {
         let input = Input { name: "a.run".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
         strictly(|sink| parse_run(&input, sink))
     }

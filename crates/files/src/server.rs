@@ -2,7 +2,7 @@
 
 use crate::http::{configure, describe};
 use crate::source::{MOST_OF_A_TABLE, Source};
-use clariq_core::{Error, Location, Problem, ProblemKind, bail, problem};
+use clariq_core::{Error, Location, Problem, ProblemKind, Result, bail, problem};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use std::io::Read;
@@ -48,7 +48,7 @@ pub struct Authorities(RootCerts);
 
 impl Authorities {
     /// Reads the certificates of a PEM file.
-    pub fn read(source: &Source) -> Result<Self, Error> {
+    pub fn read(source: &Source) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let wrong = |found: String| {
             let hint = "a certificate begins with `-----BEGIN CERTIFICATE-----`";
@@ -72,7 +72,7 @@ impl Authorities {
 }
 
 /// Refuses what is not the address of a server, and one with a name, a password or a query.
-pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<(), Error> {
+pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<()> {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
         return Ok(());
@@ -151,8 +151,8 @@ impl Server {
         &self,
         content_type: &str,
         question: &str,
-        read: impl Fn(&[u8]) -> Result<Reply<T>, Error>,
-    ) -> Result<T, Error> {
+        read: impl Fn(&[u8]) -> Result<Reply<T>>,
+    ) -> Result<T> {
         let (mut pause, mut retries_left) = (PAUSE, self.patience.retries);
         loop {
             let trouble = match self.post(content_type, question) {
@@ -180,12 +180,7 @@ impl Server {
     /// # Errors
     ///
     /// An address that cannot be requested, a certificate that is not trusted, and a longer answer.
-    pub fn exchange(
-        &self,
-        path: &str,
-        question: Option<&str>,
-        most: u64,
-    ) -> Result<Exchange, Error> {
+    pub fn exchange(&self, path: &str, question: Option<&str>, most: u64) -> Result<Exchange> {
         let content_type = question.map(|_| ("Content-Type", "application/json"));
         let headers = [("Connection", "close")].into_iter().chain(content_type);
         match self.send(&format!("{}{path}", self.url), headers, question, |_| most) {

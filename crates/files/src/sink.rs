@@ -1,7 +1,7 @@
 //! Where readers report problems, when they give up, and what messages show of a file.
 
 use crate::source::{Input, Source};
-use clariq_core::{Error, Location, Problem, Severity, problem};
+use clariq_core::{Location, Problem, Result, Severity, problem};
 use std::ops::ControlFlow;
 
 /// Where problems go: strict readers return the first error, `data check` collects them all,
@@ -10,7 +10,7 @@ pub type Sink<'a> = &'a mut dyn FnMut(Problem);
 
 /// Runs a parser that reports to a sink, and turns its first error into one. Warnings change no
 /// figure and are passed over: `data check` is there to show them.
-pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
+pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T> {
     let mut first = None;
     let value = parse(&mut |problem| {
         if problem.severity == Severity::Error {
@@ -29,7 +29,7 @@ pub fn read_strictly<T>(
     source: &Source,
     most: u64,
     parse: impl FnOnce(&Input, Sink) -> T,
-) -> Result<T, Error> {
+) -> Result<T> {
     let input = source.read_at_most(most)?;
     strictly(|sink| parse(&input, sink))
 }

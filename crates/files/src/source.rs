@@ -1,7 +1,9 @@
 //! Sources of bytes: a path, standard input, or memory.
 
 use crate::spool::Spool;
-use clariq_core::{Error, Problem, ProblemKind, bail, open_regular, problem, sha256_of_stream};
+use clariq_core::{
+    Error, Problem, ProblemKind, Result, bail, open_regular, problem, sha256_of_stream,
+};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -81,7 +83,7 @@ impl Source {
     }
 
     /// The same source for who reads it more than once: standard input is copied to the disk first.
-    pub fn repeatable(&self) -> Result<Self, Error> {
+    pub fn repeatable(&self) -> Result<Self> {
         match self {
             Self::Stdin => {
                 Ok(Self::Spooled(Arc::new(Spool::of(&self.name(), io::stdin().lock())?)))
@@ -91,18 +93,18 @@ impl Source {
     }
 
     /// The SHA-256 of the bytes as they are, packed where they are packed.
-    pub fn checksum(&self) -> Result<String, Error> {
+    pub fn checksum(&self) -> Result<String> {
         sha256_of_stream(self.open()?.1).map_err(Error::io("read", self.name()))
     }
 
     /// Reads everything, unpacking it and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
-    pub fn read(&self) -> Result<Input, Error> {
+    pub fn read(&self) -> Result<Input> {
         self.read_at_most(MOST_OF_A_RUN)
     }
 
     /// Reads everything, unpacking it and dropping a byte order mark. A source that holds more
     /// than `most` bytes is an error before it fills the memory, however small it is packed.
-    pub fn read_at_most(&self, most: u64) -> Result<Input, Error> {
+    pub fn read_at_most(&self, most: u64) -> Result<Input> {
         let name = self.name();
         let mut bytes = self.unpack(&name, most)?;
         if bytes.starts_with(BYTE_ORDER_MARK) {
@@ -111,7 +113,7 @@ impl Source {
         Ok(Input { name, bytes: bytes.into() })
     }
 
-    fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>, Error> {
+    fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         let refused = Error::io("read", name);
         let (size, mut raw) = self.open()?;
         // One byte more than the size is reserved, so that the end is seen without growing.
@@ -133,7 +135,7 @@ impl Source {
 
     /// The content as a stream, without gzip or Zstandard around it: for what may be longer than the memory. A
     /// byte order mark stays where it is.
-    pub fn stream(&self) -> Result<Box<dyn BufRead + '_>, Error> {
+    pub fn stream(&self) -> Result<Box<dyn BufRead + '_>> {
         let (_, raw) = self.open()?;
         let mut raw = BufReader::with_capacity(1 << 16, raw);
         let refused = Error::io("read", self.name());
@@ -144,7 +146,7 @@ impl Source {
     }
 
     /// The bytes as they are, and how many there will be, as far as that is known.
-    pub(crate) fn open(&self) -> Result<(u64, Box<dyn Read + '_>), Error> {
+    pub(crate) fn open(&self) -> Result<(u64, Box<dyn Read + '_>)> {
         Ok(match self {
             Self::Path(path) => {
                 let file = open_file(path)?;
@@ -186,7 +188,7 @@ impl Packed {
 
 /// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever,
 /// and a device never ends.
-pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
+pub(crate) fn open_file(path: &Path) -> Result<File> {
     let missing = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => missing_file(path).into(),
         _ => Error::io("read", path)(source),
@@ -248,7 +250,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn expected(result: Result<Input, Error>) -> String {
+    fn expected(result: Result<Input>) -> String {
         result.unwrap_err().to_problem().expected
     }
 

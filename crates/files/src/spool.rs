@@ -1,7 +1,7 @@
 //! A stream on the disk: what can be read once is copied to a nameless file and read again and
 //! again.
 
-use clariq_core::{Error, bail};
+use clariq_core::{Error, Result, bail};
 use std::fs::File;
 use std::io::{self, Read, Write};
 
@@ -25,11 +25,11 @@ impl Eq for Spool {}
 
 impl Spool {
     /// Copies a stream to the end; `name` is for messages.
-    pub(crate) fn of(name: &str, stream: impl Read) -> Result<Self, Error> {
+    pub(crate) fn of(name: &str, stream: impl Read) -> Result<Self> {
         Self::of_at_most(name, stream, MOST)
     }
 
-    fn of_at_most(name: &str, stream: impl Read, most: u64) -> Result<Self, Error> {
+    fn of_at_most(name: &str, stream: impl Read, most: u64) -> Result<Self> {
         let folder = std::env::temp_dir();
         let unwritable = Error::io("write in", &folder);
         let mut file = tempfile::tempfile_in(&folder).map_err(&unwritable)?;

@@ -4,7 +4,7 @@
 //! number of documents with the token, *tf* its count in one document, *dl* that document's length
 //! in tokens and *avgdl* the mean length. A token counts as often as the request repeats it.
 
-use clariq_core::{Error, bail};
+use clariq_core::{Result, bail};
 use serde::{Deserialize, Serialize};
 
 /// A member of the family.
@@ -71,7 +71,7 @@ impl Bm25 {
     }
 
     /// Refuses parameters for which the formulas are not defined; the location is the parameter.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<()> {
         for (parameter, found, most, expected) in [
             ("k1", self.k1, f64::MAX, "a number of at least 0"),
             ("b", self.b, 1.0, "a number from 0 to 1"),

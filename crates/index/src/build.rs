@@ -3,7 +3,7 @@
 
 use crate::analysis::Analyzer;
 use crate::folder::{self, refused};
-use clariq_core::{Checksum, Doc, Documents, Error};
+use clariq_core::{Checksum, Doc, Documents, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -98,7 +98,7 @@ pub(crate) fn build(
     documents: &dyn Documents,
     analyzer: Analyzer,
     options: &BuildOptions,
-) -> Result<Option<Vec<u8>>, Error> {
+) -> Result<Option<Vec<u8>>> {
     let small = documents.len() <= SMALL;
     folder::make(folder, |new| {
         let (schema, fields) = schema();
@@ -173,8 +173,8 @@ fn add_documents(
     documents: &dyn Documents,
     analyzer: Analyzer,
     folder: &Path,
-) -> Result<u64, Error> {
-    let add = |doc: &Doc| -> Result<u64, Error> {
+) -> Result<u64> {
+    let add = |doc: &Doc| -> Result<u64> {
         let text = documents.text(*doc)?;
         let (mut lines, mut length) = (String::with_capacity(text.len()), 0);
         analyzer.for_each_token(&text, &mut |token| {

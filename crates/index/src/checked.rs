@@ -1,6 +1,6 @@
 //! The files of an index as tantivy reads them: small ones in memory, large ones where they lie.
 
-use clariq_core::{Error, read_regular, sha256_hex, sha256_of_file};
+use clariq_core::{Error, Result, read_regular, sha256_hex, sha256_of_file};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Checked {
     }
 
     /// Adds a file, and returns its SHA-256.
-    pub(crate) fn add(&mut self, name: &str) -> Result<String, Error> {
+    pub(crate) fn add(&mut self, name: &str) -> Result<String> {
         match self.take(name)? {
             Some(bytes) => Ok(sha256_hex(&bytes)),
             None => sha256_of_file(&self.path.join(name)),
@@ -46,7 +46,7 @@ impl Checked {
     }
 
     /// Adds a file as it is, and returns its bytes if they are in memory.
-    pub(crate) fn take(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    pub(crate) fn take(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         let path = self.path.join(name);
         if name != META && fs::metadata(&path).is_ok_and(|found| found.len() >= LARGE) {
             Arc::make_mut(&mut self.mapped).insert(name.into());

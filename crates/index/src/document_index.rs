@@ -4,7 +4,7 @@
 use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
 use crate::folder::{self, damaged};
-use clariq_core::{Doc, Documents, Error, bail};
+use clariq_core::{Doc, Documents, Error, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// Where the postings of a token are.
-    pub(crate) fn find(&self, token: &str) -> Result<Option<TermInfo>, Error> {
+    pub(crate) fn find(&self, token: &str) -> Result<Option<TermInfo>> {
         self.postings.terms().get(token).map_err(Error::io("use", &self.folder))
     }
 }
@@ -75,8 +75,8 @@ impl DocumentIndex {
     /// bit for bit as one that was built over all of them.
     pub fn over(
         documents: &dyn Documents,
-        mut open: impl FnMut(&dyn Documents) -> Result<Self, Error>,
-    ) -> Result<Self, Error> {
+        mut open: impl FnMut(&dyn Documents) -> Result<Self>,
+    ) -> Result<Self> {
         match documents.parts() {
             [] => open(documents),
             parts => {
@@ -108,7 +108,7 @@ impl DocumentIndex {
         documents: &dyn Documents,
         analyzer: Analyzer,
         options: &BuildOptions,
-    ) -> Result<(Self, Opened), Error> {
+    ) -> Result<(Self, Opened)> {
         let opened = if folder::is_vacant(folder)? {
             Opened::Built
         } else {
@@ -127,7 +127,7 @@ impl DocumentIndex {
         documents: &dyn Documents,
         analyzer: Analyzer,
         options: &BuildOptions,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         if documents.is_empty() {
             bail!(
                 folder,
@@ -148,11 +148,11 @@ impl DocumentIndex {
     }
 
     /// Opens an index that must be there, whole and of this format.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    pub fn open(folder: &Path) -> Result<Self> {
         Self::open_written(folder, None)
     }
 
-    fn open_written(folder: &Path, written: Option<&[u8]>) -> Result<Self, Error> {
+    fn open_written(folder: &Path, written: Option<&[u8]>) -> Result<Self> {
         // First: where there is no index of this program, which of its files is missing is no help.
         folder::payload(folder)?;
         let index = folder::open(folder, written)?;
@@ -197,7 +197,7 @@ impl DocumentIndex {
     }
 
     /// How many documents have a token.
-    pub fn documents_with(&self, token: &str) -> Result<u64, Error> {
+    pub fn documents_with(&self, token: &str) -> Result<u64> {
         let in_part = |part: &Part| Ok(part.find(token)?.map_or(0, |info| info.doc_freq.into()));
         self.parts.iter().map(in_part).sum()
     }
@@ -208,7 +208,7 @@ impl DocumentIndex {
     }
 
     /// The tokens of all parts in one order.
-    pub(crate) fn vocabulary(&self) -> Result<TermMerger<'_>, Error> {
+    pub(crate) fn vocabulary(&self) -> Result<TermMerger<'_>> {
         let streams = self
             .parts
             .iter()
@@ -217,7 +217,7 @@ impl DocumentIndex {
     }
 
     /// The figures of the index.
-    pub fn stats(&self) -> Result<IndexStats, Error> {
+    pub fn stats(&self) -> Result<IndexStats> {
         let (mut bytes, mut vocabulary, mut tokens) = (0, 0, self.vocabulary()?);
         while tokens.advance() {
             vocabulary += 1;
@@ -245,7 +245,7 @@ fn mismatch(
     payload: &str,
     documents: &dyn Documents,
     analyzer: Analyzer,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>> {
     Ok(match parse(folder, payload)? {
         Err(why) => Some(why),
         Ok(found) if found.checksum != *documents.checksum() => {
@@ -265,7 +265,7 @@ struct Format {
 
 /// The metadata of this format, or what another format is. The number is read by itself first,
 /// because another format may have other fields.
-fn parse(folder: &Path, payload: &str) -> Result<Result<Metadata, String>, Error> {
+fn parse(folder: &Path, payload: &str) -> Result<Result<Metadata, String>> {
     let bad = |error: serde_json::Error| damaged(folder, format!("its metadata: {error}"));
     let Format { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
     if format != FORMAT {

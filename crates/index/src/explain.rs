@@ -2,7 +2,7 @@
 
 use crate::scorer::{Part, Scorer};
 use crate::weighting::{Matched, Weighting};
-use clariq_core::{Doc, Error, Explanation};
+use clariq_core::{Doc, Error, Explanation, Result};
 use std::slice;
 use tantivy::DocSet;
 use tantivy::postings::Postings;
@@ -11,7 +11,7 @@ use tantivy::schema::IndexRecordOption;
 impl Scorer {
     /// The score of one document, with idf, term frequency, length and product per token of the
     /// request.
-    pub fn explain(&self, tokens: &[String], doc: Doc) -> Result<Explanation, Error> {
+    pub fn explain(&self, tokens: &[String], doc: Doc) -> Result<Explanation> {
         let place = |part: &Part| part.weighting.part().docs.iter().position(|&known| known == doc);
         let found = (0..).zip(&self.parts).find_map(|(number, part)| Some((number, place(part)?)));
         let Some((number, document)) = found else {
@@ -23,12 +23,7 @@ impl Scorer {
         Ok(Explanation::of(score, "sum over the tokens of the request", parts))
     }
 
-    fn explain_token(
-        &self,
-        token: &String,
-        number: usize,
-        document: u32,
-    ) -> Result<Explanation, Error> {
+    fn explain_token(&self, token: &String, number: usize, document: u32) -> Result<Explanation> {
         let Part { weighting, .. } = &self.parts[number];
         let matched = self.statistics.matched(slice::from_ref(token), None)?;
         if matched.iter().all(Vec::is_empty) {
@@ -64,7 +59,7 @@ impl Scorer {
 }
 
 /// How often one of tantivy's documents has a token.
-fn frequency(weighting: &Weighting, token: &Matched, document: u32) -> Result<u32, Error> {
+fn frequency(weighting: &Weighting, token: &Matched, document: u32) -> Result<u32> {
     let part = weighting.part();
     let mut postings = part
         .postings

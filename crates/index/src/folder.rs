@@ -6,7 +6,7 @@
 //! their SHA-256, which is checked before tantivy sees anything.
 
 use crate::checked::{Checked, META};
-use clariq_core::{Error, Problem, ProblemKind, problem, read_regular};
+use clariq_core::{Error, Problem, ProblemKind, Result, problem, read_regular};
 use clariq_files::{MOST_OF_A_CONFIGURATION, manifest, temporary};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -51,7 +51,7 @@ pub(crate) fn invalid(found: impl Into<String>) -> TantivyError {
 }
 
 /// Whether nothing is there that an index would replace.
-pub(crate) fn is_vacant(folder: &Path) -> Result<bool, Error> {
+pub(crate) fn is_vacant(folder: &Path) -> Result<bool> {
     if !folder.exists() {
         return Ok(true);
     }
@@ -62,7 +62,7 @@ pub(crate) fn is_vacant(folder: &Path) -> Result<bool, Error> {
 }
 
 /// The metadata that this program wrote with the index in the folder; not checked yet.
-pub(crate) fn payload(folder: &Path) -> Result<String, Error> {
+pub(crate) fn payload(folder: &Path) -> Result<String> {
     if is_vacant(folder)? {
         let source = io::Error::new(ErrorKind::NotFound, "no index has been built here");
         return Err(Error::io("use", folder)(source));
@@ -76,7 +76,7 @@ pub(crate) fn payload(folder: &Path) -> Result<String, Error> {
     }
 }
 
-fn read_payload(folder: &Path) -> Result<Option<String>, Error> {
+fn read_payload(folder: &Path) -> Result<Option<String>> {
     let bytes = match read_regular(&folder.join(META), MOST_OF_A_CONFIGURATION) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -89,7 +89,7 @@ fn read_payload(folder: &Path) -> Result<Option<String>, Error> {
 
 /// Opens the index in the folder, each file of which must be as it was written. Where `written` is
 /// what [`make`] has just returned for it, its files are not read once more.
-pub(crate) fn open(folder: &Path, written: Option<&[u8]>) -> Result<Index, Error> {
+pub(crate) fn open(folder: &Path, written: Option<&[u8]>) -> Result<Index> {
     let mut files = Checked::new(folder).map_err(Error::io("use", folder))?;
     let names = Contents::of(folder)?.index;
     if written.is_some() && list(folder).as_deref() == written {
@@ -110,7 +110,7 @@ pub(crate) fn segment(index: &Index) -> tantivy::Result<SegmentReader> {
 }
 
 /// Refuses a folder in which something other than an index would be replaced.
-pub(crate) fn check_replaceable(folder: &Path) -> Result<(), Error> {
+pub(crate) fn check_replaceable(folder: &Path) -> Result<()> {
     if is_vacant(folder)? {
         return Ok(());
     }
@@ -129,7 +129,7 @@ struct Contents {
 }
 
 impl Contents {
-    fn of(folder: &Path) -> Result<Self, Error> {
+    fn of(folder: &Path) -> Result<Self> {
         let mut contents = Self::default();
         for entry in fs::read_dir(folder).map_err(Error::io("use", folder))? {
             let entry = entry.map_err(Error::io("use", folder))?;
@@ -175,8 +175,8 @@ fn not_ours(folder: &Path, contents: &Contents) -> Error {
 /// here meanwhile.
 pub(crate) fn make(
     folder: &Path,
-    write: impl FnOnce(&Path) -> Result<(), Error>,
-) -> Result<Option<Vec<u8>>, Error> {
+    write: impl FnOnce(&Path) -> Result<()>,
+) -> Result<Option<Vec<u8>>> {
     // A link to a folder elsewhere stays one: what it points to is replaced, from beside it.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent =

@@ -10,7 +10,7 @@
 //! search, bit for bit.
 
 use crate::weighting::{Matched, Query, Weighting};
-use clariq_core::{Doc, Error, Hit, Ranking};
+use clariq_core::{Doc, Hit, Ranking, Result};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::mem;
@@ -103,7 +103,7 @@ impl Pruner {
 
     /// The highest saturation of a token in each window, where it is in more documents than there
     /// are windows. Computed from all its postings when it is first searched.
-    fn bounds(&self, weighting: &Weighting, token: &Matched) -> Result<Option<Arc<[f32]>>, Error> {
+    fn bounds(&self, weighting: &Weighting, token: &Matched) -> Result<Option<Arc<[f32]>>> {
         if token.info.doc_freq as usize <= self.windows() {
             return Ok(None);
         }
@@ -138,7 +138,7 @@ impl Pruner {
         matched: &[Matched],
         query: &Query,
         limit: usize,
-    ) -> Result<Ranking, Error> {
+    ) -> Result<Ranking> {
         if limit == 0 {
             return Ok(Ranking::new());
         }
@@ -212,7 +212,7 @@ impl<'s> Search<'s> {
         matched: &'s [Matched<'s>],
         query: &'s Query<'s>,
         limit: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (mut lists, mut of_token) = (Vec::<List>::new(), Vec::new());
         let mut known = HashMap::new();
         for token in matched {
@@ -375,7 +375,7 @@ struct List {
 }
 
 impl List {
-    fn new(pruner: &Pruner, weighting: &Weighting, token: &Matched) -> Result<Self, Error> {
+    fn new(pruner: &Pruner, weighting: &Weighting, token: &Matched) -> Result<Self> {
         Ok(Self {
             blocks: weighting.blocks(token)?,
             doc_freq: token.info.doc_freq as usize,

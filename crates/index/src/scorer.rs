@@ -5,7 +5,7 @@ use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
 use crate::pruned::Pruner;
 use crate::weighting::{Matched, Query, Statistics, Weighting};
-use clariq_core::{Best, Doc, Error, Hit, Ranking, best_first};
+use clariq_core::{Best, Doc, Hit, Ranking, Result, best_first};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::mem;
@@ -42,7 +42,7 @@ pub(crate) struct Part {
 
 impl Scorer {
     /// Prepares what does not depend on a request.
-    pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self, Error> {
+    pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
         let statistics = Statistics::new(index, model)?;
         let part = |number| {
             let weighting = Weighting::new(&statistics, number);
@@ -61,7 +61,7 @@ impl Scorer {
 
     /// Ranks documents by a query. Each part gives its best by the statistics of all, so that the
     /// best of these are those of the whole.
-    pub fn rank(&self, query: &Query) -> Result<Ranking, Error> {
+    pub fn rank(&self, query: &Query) -> Result<Ranking> {
         let matched = self.statistics.matched(query.tokens, query.weights)?;
         let found = self.parts.par_iter().zip(&matched);
         let found = found.map(|(part, matched)| part.rank(matched, query));
@@ -82,7 +82,7 @@ fn merge(mut found: Vec<Ranking>, limit: usize) -> Ranking {
 
 impl Part {
     /// Ranks the documents of the part by the tokens that it has.
-    fn rank(&self, matched: &[Matched], query: &Query) -> Result<Ranking, Error> {
+    fn rank(&self, matched: &[Matched], query: &Query) -> Result<Ranking> {
         let docs = &self.weighting.part().docs;
         // More than there are would only cost memory.
         let limit = query.depth.limit.min(docs.len());
@@ -118,7 +118,7 @@ impl Part {
         matched: &[Matched],
         query: &Query,
         limit: usize,
-    ) -> Result<Ranking, Error> {
+    ) -> Result<Ranking> {
         let mut hits = pruner.rank(&self.weighting, matched, query, limit)?;
         if query.depth.pad {
             // Where these are fewer than wanted, no others share anything with the request.
@@ -129,7 +129,7 @@ impl Part {
     }
 
     /// Adds up what the tokens contribute to each document, and notes which documents have one.
-    fn sum(&self, matched: &[Matched], buffers: &mut Buffers) -> Result<(), Error> {
+    fn sum(&self, matched: &[Matched], buffers: &mut Buffers) -> Result<()> {
         let Buffers { scores, touched } = buffers;
         scores.resize(self.weighting.norms.len(), 0.0);
         touched.clear();
@@ -155,7 +155,7 @@ impl Part {
     }
 
     /// Calls `each` with every document that has the token and what it adds to the score.
-    fn visit(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
+    fn visit(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<()> {
         let Some(impacts) = token.impacts else {
             return self
                 .weighting

@@ -3,7 +3,9 @@
 
 use crate::build::{self, commit, merge};
 use crate::folder::{self, damaged, invalid, is_vacant, payload, refused};
-use clariq_core::{AddText, Checksum, Doc, Documents, Error, ProblemKind, UnorderedSum, problem};
+use clariq_core::{
+    AddText, Checksum, Doc, Documents, Error, ProblemKind, Result, UnorderedSum, problem,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -59,8 +61,8 @@ impl TextStore {
         folder: &Path,
         source: &Checksum,
         memory: usize,
-        fill: &dyn Fn(AddText) -> Result<(), Error>,
-    ) -> Result<Self, Error> {
+        fill: &dyn Fn(AddText) -> Result<()>,
+    ) -> Result<Self> {
         match Self::open(folder, source, None) {
             Ok(Some(store)) => return Ok(store),
             Ok(None) => {}
@@ -73,11 +75,7 @@ impl TextStore {
     }
 
     /// The store in the folder, if there is one of that source.
-    fn open(
-        folder: &Path,
-        source: &Checksum,
-        written: Option<&[u8]>,
-    ) -> Result<Option<Self>, Error> {
+    fn open(folder: &Path, source: &Checksum, written: Option<&[u8]>) -> Result<Option<Self>> {
         if is_vacant(folder)? {
             return Ok(None);
         }
@@ -103,7 +101,7 @@ impl Documents for TextStore {
         self.texts.id(doc).unwrap_or_default().into()
     }
 
-    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, Error> {
+    fn text(&self, doc: Doc) -> Result<Cow<'_, str>> {
         self.texts.text(doc).map(Cow::Owned).map_err(Error::io("read", &self.folder))
     }
 
@@ -175,7 +173,7 @@ impl Texts {
     }
 
     /// Refuses another text of the same id, and takes away the same from the checksum.
-    fn check_same(&self, again: u32, sum: &UnorderedSum) -> Result<(), Error> {
+    fn check_same(&self, again: u32, sum: &UnorderedSum) -> Result<()> {
         let ord = self.ids.ords().first(again).unwrap_or_default();
         let doc = Doc(ord as u32);
         let refused = Error::io("read", STORE);
@@ -199,8 +197,8 @@ fn write_store(
     folder: &Path,
     source: &Checksum,
     memory: usize,
-    fill: &dyn Fn(AddText) -> Result<(), Error>,
-) -> Result<(), Error> {
+    fill: &dyn Fn(AddText) -> Result<()>,
+) -> Result<()> {
     let mut builder = Schema::builder();
     let id = builder.add_text_field(ID, TextOptions::default().set_fast("raw"));
     let text = builder.add_text_field(TEXT, STORED);

@@ -5,7 +5,7 @@
 
 use crate::bm25::Bm25;
 use crate::document_index::{DocumentIndex, Part};
-use clariq_core::{Doc, Error};
+use clariq_core::{Doc, Error, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use tantivy::postings::{BlockSegmentPostings, TermInfo};
@@ -92,7 +92,7 @@ pub(crate) struct Matched<'s> {
 
 impl Statistics {
     /// Computes the figures that do not depend on a request.
-    pub(crate) fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self, Error> {
+    pub(crate) fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
         model.check()?;
         let lengths = index.parts.iter().flat_map(|part| &part.lengths);
         let empty = lengths.filter(|&&length| length == 0).count();
@@ -110,7 +110,7 @@ impl Statistics {
     }
 
     /// Computes the floor from the mean idf, and keeps the vocabulary of a small index.
-    fn read_vocabulary(&mut self) -> Result<(), Error> {
+    fn read_vocabulary(&mut self) -> Result<()> {
         let keep = self.index.tokens() <= KEPT_TOKENS;
         if !keep && self.model.floor(0.0).is_none() {
             return Ok(());
@@ -141,12 +141,12 @@ impl Statistics {
         &self,
         tokens: &[String],
         weights: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Matched<'_>>>, Error> {
+    ) -> Result<Vec<Vec<Matched<'_>>>> {
         let parts = self.index.parts.len();
         let mut matched: Vec<Vec<Matched>> = (0..parts).map(|_| Vec::new()).collect();
         for (position, token) in tokens.iter().enumerate() {
             let found = (0..parts).map(|part| self.find(part, token));
-            let found = found.collect::<Result<Vec<_>, Error>>()?;
+            let found = found.collect::<Result<Vec<_>>>()?;
             let doc_freq = found.iter().flatten().map(|(info, _)| info.doc_freq).sum();
             let idf = self.idf(doc_freq);
             let weight = weights.and_then(|weights| weights.get(position)).copied().unwrap_or(1.0);
@@ -164,11 +164,7 @@ impl Statistics {
     }
 
     /// Where the postings of a token in a part are.
-    fn find(
-        &self,
-        part: usize,
-        token: &str,
-    ) -> Result<Option<(TermInfo, Option<&Impacts>)>, Error> {
+    fn find(&self, part: usize, token: &str) -> Result<Option<(TermInfo, Option<&Impacts>)>> {
         if let Some(kept) = &self.kept {
             let found = kept[part].get(token);
             return Ok(found.map(|(info, impacts)| (info.clone(), Some(impacts))));
@@ -212,7 +208,7 @@ impl Weighting {
     }
 
     /// The postings of a token.
-    pub(crate) fn blocks(&self, token: &Matched) -> Result<BlockSegmentPostings, Error> {
+    pub(crate) fn blocks(&self, token: &Matched) -> Result<BlockSegmentPostings> {
         let postings = &self.part().postings;
         let blocks =
             postings.read_block_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs);
@@ -220,11 +216,7 @@ impl Weighting {
     }
 
     /// Calls `each` with every document that has the token and what it adds to the score.
-    pub(crate) fn decode(
-        &self,
-        token: &Matched,
-        mut each: impl FnMut(u32, f64),
-    ) -> Result<(), Error> {
+    pub(crate) fn decode(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<()> {
         let mut blocks = self.blocks(token)?;
         while !blocks.docs().is_empty() {
             for (&document, &tf) in blocks.docs().iter().zip(blocks.freqs()) {

@@ -14,30 +14,12 @@ pub(crate) struct TransformerConfig {
 }
 
 impl TransformerConfig {
-    const NAMES: [&'static str; 7] = [
-        "sentence_bert_config.json",
-        "sentence_roberta_config.json",
-        "sentence_distilbert_config.json",
-        "sentence_camembert_config.json",
-        "sentence_albert_config.json",
-        "sentence_xlm-roberta_config.json",
-        "sentence_xlnet_config.json",
-    ];
-    /// Settings of the libraries below, none of which is understood.
-    const SETTINGS: [&'static str; 8] = [
-        "processing_kwargs",
-        "model_args",
-        "model_kwargs",
-        "tokenizer_args",
-        "processor_kwargs",
-        "tokenizer_kwargs",
-        "config_args",
-        "config_kwargs",
-    ];
-
     /// Reads the first of its names that is in a transformer's folder.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        for at in Self::NAMES.map(|name| path.join(name)) {
+        for class in
+            ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"]
+        {
+            let at = path.join(format!("sentence_{class}_config.json"));
             if let Some(keys) = Keys::read_optional(&at)? {
                 return Self::of(&keys);
             }
@@ -46,9 +28,12 @@ impl TransformerConfig {
     }
 
     fn of(keys: &Keys) -> Result<Self> {
-        for key in Self::SETTINGS {
-            if keys.value(key).is_some() {
-                keys.expect(key, &["{}"], DOCUMENTED)?;
+        // Settings of the libraries below, none of which is understood.
+        for library in ["processing", "processor", "model", "tokenizer", "config"] {
+            for key in ["args", "kwargs"].map(|kind| format!("{library}_{kind}")) {
+                if keys.value(&key).is_some() {
+                    keys.expect(&key, &["{}"], DOCUMENTED)?;
+                }
             }
         }
         let modalities = keys.get::<Map<String, Value>>("modality_config")?.unwrap_or_default();
