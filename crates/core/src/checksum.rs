@@ -4,7 +4,6 @@ use crate::problem::{Error, Result};
 use crate::regular::open_regular;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +38,7 @@ pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
     for piece in pieces {
         hasher.update(piece);
     }
-    Checksum(hex(&hasher.finalize()))
+    Checksum(format!("{:x}", hasher.finalize()))
 }
 
 /// The SHA-256 of bytes that come one after the other, known at any time.
@@ -54,7 +53,7 @@ impl Sha256Sum {
 
     /// The digest of all bytes so far.
     pub fn checksum(&self) -> Checksum {
-        Checksum(hex(&self.0.clone().finalize()))
+        Checksum(format!("{:x}", self.0.clone().finalize()))
     }
 }
 
@@ -101,20 +100,12 @@ pub fn sha256_of_file(path: &Path) -> Result<String> {
 pub fn sha256_of_stream(stream: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut BufReader::with_capacity(1 << 16, stream), &mut hasher)?;
-    Ok(hex(&hasher.finalize()))
+    Ok(format!("{:x}", hasher.finalize()))
 }
 
 /// The SHA-256 of some bytes, as text.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     sha256([bytes]).0
-}
-
-/// Bytes as lower-case hexadecimal text.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ mod request;
 mod vectors;
 
 pub use checksum::{
-    Checksum, Sha256Sum, UnorderedSum, hex, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
+    Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };
 pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::{Embeddings, untrained_vectors, weighted_sum};

@@ -2,11 +2,8 @@
 
 use crate::scorer::{Part, Scorer};
 use crate::weighting::{Matched, Weighting};
-use clariq_core::{Doc, Error, Explanation, Result};
+use clariq_core::{Doc, Explanation, Result};
 use std::slice;
-use tantivy::DocSet;
-use tantivy::postings::Postings;
-use tantivy::schema::IndexRecordOption;
 
 impl Scorer {
     /// The score of one document, with idf, term frequency, length and product per token of the
@@ -60,14 +57,8 @@ impl Scorer {
 
 /// How often one of tantivy's documents has a token.
 fn frequency(weighting: &Weighting, token: &Matched, document: u32) -> Result<u32> {
-    let part = weighting.part();
-    let mut postings = part
-        .postings
-        .read_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs)
-        .map_err(Error::io("use", &part.folder))?;
-    // tantivy seeks forward only.
-    if postings.doc() < document {
-        postings.seek(document);
-    }
-    Ok(if postings.doc() == document { postings.term_freq() } else { 0 })
+    let mut blocks = weighting.blocks(token)?;
+    let place = blocks.seek(document);
+    let is_there = blocks.docs().get(place) == Some(&document);
+    Ok(if is_there { blocks.freq(place) } else { 0 })
 }

@@ -27,18 +27,19 @@ pub enum Family {
     DebertaV2,
 }
 
-/// Every `model_type` that is understood.
-const FAMILIES: [(&str, Family); 10] = [
-    ("bert", Family::Bert),
-    ("roberta", Family::Roberta),
-    ("xlm-roberta", Family::Roberta),
-    ("camembert", Family::Roberta),
-    ("distilbert", Family::DistilBert),
-    ("electra", Family::Electra),
-    ("albert", Family::Albert),
-    ("mpnet", Family::Mpnet),
-    ("deberta", Family::Deberta),
-    ("deberta-v2", Family::DebertaV2),
+/// Every `model_type` that is understood, what its classes begin with in Hugging Face's library, and
+/// its family by name.
+const FAMILIES: [(&str, &str, &str, Family); 10] = [
+    ("bert", "Bert", "BERT", Family::Bert),
+    ("roberta", "Roberta", "RoBERTa", Family::Roberta),
+    ("xlm-roberta", "XLMRoberta", "RoBERTa", Family::Roberta),
+    ("camembert", "Camembert", "RoBERTa", Family::Roberta),
+    ("distilbert", "DistilBert", "DistilBERT", Family::DistilBert),
+    ("electra", "Electra", "ELECTRA", Family::Electra),
+    ("albert", "Albert", "ALBERT", Family::Albert),
+    ("mpnet", "MPNet", "MPNet", Family::Mpnet),
+    ("deberta", "Deberta", "DeBERTa", Family::Deberta),
+    ("deberta-v2", "DebertaV2", "DeBERTa-v2", Family::DebertaV2),
 ];
 
 impl Family {
@@ -48,7 +49,7 @@ impl Family {
             None => return Ok(Self::Bert),
             Some(name) => name,
         };
-        if let Some((_, family)) = FAMILIES.iter().find(|(known, _)| *known == name) {
+        if let Some((.., family)) = FAMILIES.iter().find(|(known, ..)| *known == name) {
             return Ok(*family);
         }
         let hint = match name.as_str() {
@@ -58,8 +59,14 @@ impl Family {
             }
             _ => "configs/README.md lists the families and their models",
         };
-        let known = FAMILIES.map(|(known, _)| format!("`{known}`")).join(", ");
+        let known = FAMILIES.map(|(known, ..)| format!("`{known}`")).join(", ");
         bail!(config.at, "model_type {known}", "`{name}`", hint);
+    }
+
+    /// What the classes of a `model_type` begin with in Hugging Face's library.
+    pub fn class_of(model_type: &str) -> &'static str {
+        let found = FAMILIES.iter().find(|(known, ..)| *known == model_type);
+        found.map_or("Bert", |(_, class, ..)| class)
     }
 
     /// Whether distances between tokens are attended to.
@@ -75,15 +82,7 @@ impl Family {
 
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Bert => "BERT",
-            Self::Roberta => "RoBERTa",
-            Self::DistilBert => "DistilBERT",
-            Self::Electra => "ELECTRA",
-            Self::Albert => "ALBERT",
-            Self::Mpnet => "MPNet",
-            Self::Deberta => "DeBERTa",
-            Self::DebertaV2 => "DeBERTa-v2",
-        })
+        let found = FAMILIES.iter().find(|(.., family)| family == self);
+        f.pad(found.map_or("", |(_, _, name, _)| name))
     }
 }

@@ -79,7 +79,7 @@ fn config(about: &Description) -> Value {
             config[key] = json!(dropout);
         }
     }
-    let class = class_of(&model_type);
+    let class = Family::class_of(&model_type);
     let labels: &[&str] = match &recipe.objective {
         Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
             config["architectures"] = json!([format!("{class}Model")]);
@@ -95,22 +95,6 @@ fn config(about: &Description) -> Value {
     config["label2id"] =
         numbered.map(|(number, label)| ((*label).to_owned(), json!(number))).collect();
     config
-}
-
-/// What the classes of a `model_type` begin with in Hugging Face's library.
-fn class_of(model_type: &str) -> &'static str {
-    match model_type {
-        "roberta" => "Roberta",
-        "xlm-roberta" => "XLMRoberta",
-        "camembert" => "Camembert",
-        "distilbert" => "DistilBert",
-        "electra" => "Electra",
-        "albert" => "Albert",
-        "mpnet" => "MPNet",
-        "deberta" => "Deberta",
-        "deberta-v2" => "DebertaV2",
-        _ => "Bert",
-    }
 }
 
 fn training(about: &Description) -> Value {
