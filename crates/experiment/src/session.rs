@@ -91,11 +91,6 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The same session on another task.
-    pub fn on(self, task: &'static str) -> Result<Self> {
-        Ok(Self { task, documents: self.collection.documents(task)?, ..self })
-    }
-
     /// The same session to answer a split: models may then be trained on the splits before it.
     #[must_use]
     pub fn answering(self, split: &'static str) -> Self {

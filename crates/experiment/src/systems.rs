@@ -347,20 +347,15 @@ fn unknown(name: &str) -> Problem {
 }
 
 /// Parses `stage.key=value`, or `task.stage.key=value`; `flag` is for messages.
-pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str)> {
+pub fn parse_assignment(text: &str, flag: &str) -> Result<Override> {
     let parts = text.split_once('=').and_then(|(key, value)| Some((key.split_once('.')?, value)));
-    match parts {
-        Some(((stage, key), value))
-            if !stage.is_empty() && !key.is_empty() && !value.is_empty() =>
-        {
-            let (stage, key) = (stage.to_owned(), key.to_owned());
-            Ok((Override { stage, key, value: String::new() }, value))
-        }
-        _ => {
-            let expected = "stage.key=value, for example bm25.k1=0.9";
-            bail!(flag, expected, "`{text}`", "configs/README.md lists all stages and their keys")
-        }
-    }
+    let parts = parts.map(|((stage, key), value)| [stage, key, value].map(str::to_owned));
+    let Some([stage, key, value]) = parts.filter(|parts| !parts.iter().any(String::is_empty))
+    else {
+        let expected = "stage.key=value, for example bm25.k1=0.9";
+        bail!(flag, expected, "`{text}`", "configs/README.md lists all stages and their keys")
+    };
+    Ok(Override { stage, key, value })
 }
 
 const MOST_NAMED: usize = 9;

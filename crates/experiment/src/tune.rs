@@ -39,13 +39,14 @@ impl Grid {
     pub fn parse(texts: &[impl AsRef<str>]) -> Result<Self> {
         let mut grid = Self { axes: Vec::with_capacity(texts.len()), points: 1 };
         for text in texts {
-            let (target, values) = parse_assignment(text.as_ref(), "--grid")?;
-            if grid.axes.iter().any(|axis| axis.target == target) {
-                let (stage, key) = (target.stage, target.key);
+            let target = parse_assignment(text.as_ref(), "--grid")?;
+            let (stage, key) = (&target.stage, &target.key);
+            if grid.axes.iter().any(|Axis { target: it, .. }| (&it.stage, &it.key) == (stage, key))
+            {
                 let hint = "write all values of a parameter in one --grid";
                 bail!("--grid", "every parameter once", "`{stage}.{key}` twice", hint);
             }
-            let values = split_values(values);
+            let values = split_values(&target.value);
             grid.points = grid.points.saturating_mul(values.len());
             grid.axes.push(Axis { target, values });
         }

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 
-/// Makes a stage of its table.
 pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>>;
 
 /// What a system's file holds beside its stages that matters to them.
@@ -36,7 +35,6 @@ pub(crate) fn of_keys<S: Stage + DeserializeOwned + 'static>(
     Ok(Box::new(build.table.read::<S>()?))
 }
 
-/// What a stage is made of.
 pub(crate) struct Build<'i> {
     pub(crate) table: Table<'i>,
     beside: Beside<'i>,

@@ -15,7 +15,6 @@ pub(crate) const REWRITE: &str = "rewrite";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rewrite {
-    /// The T5.
     model: String,
     /// Texts that are continued at each step; with 1, always the most probable token.
     #[serde(default = "positive::<4>")]

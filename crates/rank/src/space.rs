@@ -130,7 +130,6 @@ impl SpaceConfig {
         bail!(at, expected, "{models:?} and characters = {characters}", hint)
     }
 
-    /// The encoders that it needs.
     pub(crate) fn models(&self) -> Vec<ModelName> {
         self.models.iter().map(|(name, weighted)| weighted.model(name)).collect()
     }

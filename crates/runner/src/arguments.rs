@@ -202,12 +202,11 @@ impl Parameters {
         let name = self.variant.and_then(|variant| serde_json::to_string(&variant).ok());
         overrides.extend(name.map(|name| bm25("variant", name)));
         for text in &self.set {
-            let (target, value) = parse_assignment(text, "--set")?;
-            overrides.push(Override { value: value.to_owned(), ..target });
+            overrides.push(parse_assignment(text, "--set")?);
         }
-        let key = |given: &Override| (given.stage.clone(), given.key.clone());
         let mut keys = HashSet::new();
-        if let Some(again) = overrides.iter().find(|given| !keys.insert(key(given))) {
+        let mut all = overrides.iter();
+        if let Some(again) = all.find(|given| !keys.insert((&given.stage, &given.key))) {
             let Override { stage, key, value } = again;
             let found = format!("another beside `{value}`");
             bail!("--set", "one value of `{stage}.{key}`", found, "leave one of them out");

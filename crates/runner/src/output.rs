@@ -65,7 +65,6 @@ impl Format {
 }
 
 impl Sheet {
-    /// Prints to standard output.
     pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome> {
         print(|out| self.write(format, out))
     }

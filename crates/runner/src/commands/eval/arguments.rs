@@ -65,9 +65,10 @@ pub(crate) struct EvalArgs {
     pub(super) out_file: Option<PathBuf>,
 }
 
-/// The tasks of the official scorer.
 const DOCUMENTS: &str =
     "Retrieval figures after the first question and its answer, from the released table";
+
+/// The tasks of the official scorer.
 const TASKS: Names<Task> = &[
     ("question_relevance", Task::Ranking, "Recall of relevant questions"),
     ("clarification_need", Task::Need, "Weighted precision, recall and F1 of need labels"),
