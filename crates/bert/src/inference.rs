@@ -90,7 +90,7 @@ pub(crate) fn on_threads<S, T: Send>(
     };
     let finished: Vec<Result<_>> = thread::scope(|scope| {
         let threads = threads.clamp(1, pieces.max(1));
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(&run)).collect();
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         let joined = handles.into_iter().map(thread::ScopedJoinHandle::join);
         joined.map(|done| done.unwrap_or_else(|panic| panic::resume_unwind(panic))).collect()
     });

@@ -8,13 +8,13 @@ pub fn python_float(number: f64) -> String {
     }
     let scientific = shortest(number);
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let exponent: isize = exponent.parse().unwrap_or_default();
     if !(-4..16).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{digits}e{sign}{:02}", exponent.abs());
     }
     let digits = digits.bytes().filter(u8::is_ascii_digit).count();
-    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or_default().max(1);
+    let decimals = digits.saturating_add_signed(-1 - exponent).max(1);
     format!("{number:.decimals$}")
 }
 
