@@ -9,7 +9,7 @@ mod table;
 
 use crate::failure::{LONGEST, Outcome};
 use clap::ValueEnum;
-use clariq_core::{Error, Escaped, Result, printable};
+use clariq_core::{Error, Escaped, Result, printable, problem};
 pub(crate) use delimited::open as open_delimited;
 use serde::Serialize;
 pub(crate) use sheet::{Cell, Sheet};
@@ -20,8 +20,19 @@ use std::io::{self, BufWriter, Write};
 /// last that most commands do.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Outcome> {
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
-    write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", "standard output"))?;
+    write(&mut out).and_then(|()| out.flush()).map_err(refused)?;
     Ok(Outcome::Done)
+}
+
+fn refused(source: io::Error) -> Error {
+    let at = "standard output";
+    // Whoever reads a pipe may have seen enough, which is no problem.
+    if source.kind() == io::ErrorKind::BrokenPipe {
+        return Error::io("write", at)(source);
+    }
+    let expected = "a terminal, a pipe or a file that can be written";
+    problem!(at, expected, (source.to_string()), "see whether the disk that it goes to is full")
+        .into()
 }
 
 /// Prints a value as JSON with indents.
