@@ -1,4 +1,5 @@
 //! The tests of this crate, in one program.
 
 mod fuzz_corpora;
+mod shards;
 mod systems;

@@ -1,5 +1,5 @@
-//! Runs over shards: put together, they are the run over the whole file, byte for byte. Files in many
-//! parts are cut in `learned_shards`, in one process.
+//! Runs over shards by the command. That parts of any size are the run over the whole file is tested
+//! in one process: in `clariq-experiment`, and with learned systems in `learned_shards`.
 
 use crate::common::Bench;
 use std::fs;
@@ -43,20 +43,9 @@ fn check_same(shards: &(Vec<u8>, Vec<u8>), whole: &(Vec<u8>, Vec<u8>), what: &st
 fn shards_make_the_run_over_the_whole_file() {
     let bench = Bench::with_sample();
     bench.succeed("-q data synthesize --data data --split dev -o c.pkl");
-    for (system, sizes) in
-        [("bm25-multi-turn", &[5000, 750, 215][..]), ("bm25-conversation", &[400])]
-    {
-        let whole = whole(&bench, system, "c.pkl");
-        assert!(whole.0.len() > 10_000);
-        for &contexts in sizes {
-            let shards = of_shards(&bench, system, "c.pkl", contexts);
-            check_same(&shards, &whole, &format!("{system}, {contexts} contexts each"));
-        }
-    }
-    // Its questions are of no bank, which nobody checks again in a shard.
-    let human = "data/multi_turn_human_generated_data.tsv";
-    let whole = whole(&bench, "bm25-multi-turn", human);
-    check_same(&of_shards(&bench, "bm25-multi-turn", human, 7), &whole, human);
+    let whole = whole(&bench, "bm25-multi-turn", "c.pkl");
+    assert!(whole.0.len() > 10_000);
+    check_same(&of_shards(&bench, "bm25-multi-turn", "c.pkl", 750), &whole, "conversations");
 }
 
 /// Requests in both forms, with blank lines between them.
@@ -79,10 +68,7 @@ fn files_of_requests_are_run_and_cut_as_well() {
     let bench = Bench::with_sample();
     bench.write("requests.jsonl", requests());
     let whole = whole(&bench, "bm25", "requests.jsonl");
-    for contexts in [130, 65, 19] {
-        let shards = of_shards(&bench, "bm25", "requests.jsonl", contexts);
-        check_same(&shards, &whole, &format!("requests, {contexts} each"));
-    }
+    check_same(&of_shards(&bench, "bm25", "requests.jsonl", 65), &whole, "requests");
     // The documents are those that `rank` answers with, in the same order.
     let line = "-q rank bm25 --data data --requests requests.jsonl --depth 1000 --format trec";
     let ranked = bench.succeed(line).stdout;

@@ -118,15 +118,14 @@ fn whole_or_told(bench: &Bench, old: &[Vec<u8>; 3], new: &[Vec<u8>; 3]) {
 #[test]
 fn a_killed_run_leaves_the_old_files_or_the_new_ones() {
     let bench = with_large_bank();
-    let other = format!("{RUN} --k1 0.9");
-    bench.succeed(&other);
+    bench.succeed(&format!("{RUN} --k1 0.9"));
     let old = outputs(&bench);
     let whole = duration(&bench, RUN);
     let new = outputs(&bench);
     assert_ne!(old[0], new[0]);
     let mut kills = 0;
     for moment in Moment::of(whole, &["out", "out/a.run", "out/a.need"]) {
-        bench.succeed(&other);
+        OUTPUTS.iter().zip(&old).for_each(|(name, content)| bench.write(name, content));
         kills += usize::from(killed(&bench, RUN, moment));
         whole_or_told(&bench, &old, &new);
         bench.succeed(RUN);

@@ -5,16 +5,23 @@ use crate::common::Bench;
 use crate::common::refusals::{Case as Refusal, NOTHING, case as refusal, check};
 use crate::validator_cases::cases;
 use serde_json::json;
+use std::collections::HashSet;
 use std::fs;
 
+/// One case of each outcome; `clariq-collections` tests all of them.
 #[test]
-fn the_command_gives_every_recorded_verdict() {
+fn the_command_gives_recorded_verdicts() {
     let Some(folder) = released() else { return };
     let bench = Bench::new();
+    let mut seen = HashSet::new();
     for (year, split, count) in [(2023, "2023-test", 20), (2024, "2024", 70), (2025, "2025", 30)] {
         let cases = cases(&folder.join("sample_runs"), year);
         assert_eq!(cases.len(), count);
         for case in cases {
+            let warns = case.warnings.map(|count| count > 0);
+            if !seen.insert((year, case.has_no_turn, warns)) {
+                continue;
+            }
             bench.write("run.json", &case.run);
             let (status, row) = verdict(&bench, &folder, split, "run.json");
             let name = &case.name;
@@ -30,6 +37,7 @@ fn the_command_gives_every_recorded_verdict() {
             }
         }
     }
+    assert!(seen.len() >= 8, "{seen:?}");
 }
 
 #[test]
