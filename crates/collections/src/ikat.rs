@@ -5,9 +5,10 @@
 //! it. The forms changed every year; here they are read into one model.
 //!
 //! ```
-//! use clariq_collections::ikat::{Class, Folder, Split};
+//! use clariq_collections::DataDir;
+//! use clariq_collections::ikat::{Class, Split};
 //!
-//! let topics = Folder::Sample.topics(Split::Test2023)?;
+//! let topics = DataDir::Sample.topics(Split::Test2023)?;
 //! let conversation = &topics.conversations[0];
 //! let said = conversation.said(1, Class::Automatic);
 //! assert_eq!(said.len(), 3, "the first turn, the response to it, and the second turn");
@@ -34,7 +35,8 @@ pub use crate::Class;
 pub use answers::statement_number;
 pub(crate) use collection::KIND;
 pub use collection::{Ikat, PASSAGES, STATEMENTS};
-pub use folder::{Folder, Split};
+pub(crate) use folder::SAMPLE;
+pub use folder::Split;
 pub use passages::{Passage, for_each_passage, read_passages};
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,

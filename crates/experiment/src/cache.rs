@@ -225,7 +225,8 @@ impl TextKeeper for KeptTexts {
 mod tests {
     use super::*;
     use clariq_collections::Collection as _;
-    use clariq_collections::ikat::{Folder, Ikat, PASSAGES};
+    use clariq_collections::DataDir;
+    use clariq_collections::ikat::{Ikat, PASSAGES};
     use clariq_core::Doc;
     use clariq_files::Source;
     use std::fmt::Write as _;
@@ -290,7 +291,7 @@ mod tests {
 
     /// The sample as a folder, with its passages in no order and some of them twice.
     fn write_sample(folder: &Path) -> Ikat {
-        let sample = Ikat::open(Folder::Sample, None).unwrap();
+        let sample = Ikat::open(DataDir::Sample, None).unwrap();
         let passages = sample.ranked_in(PASSAGES);
         let mut lines: Vec<String> = Doc::all(passages.len())
             .map(|doc| {
@@ -347,7 +348,7 @@ mod tests {
             .unwrap();
             Source::new(path)
         };
-        let mut sample = Ikat::open(Folder::Sample, None).unwrap();
+        let mut sample = Ikat::open(DataDir::Sample, None).unwrap();
         let mut files: Vec<_> = (0..20).map(|number| write(number, "")).collect();
         sample.take_documents(PASSAGES, &files, None, &keeper).unwrap();
         let passages = sample.ranked_in(PASSAGES);
@@ -376,7 +377,7 @@ mod tests {
         }
         let path = folder.path().join("passages.jsonl");
         fs::write(&path, text).unwrap();
-        let mut sample = Ikat::open(Folder::Sample, None).unwrap();
+        let mut sample = Ikat::open(DataDir::Sample, None).unwrap();
         for from in [u64::MAX, 0] {
             let keeper = keeper(folder.path(), from);
             let taken = sample.take_documents(PASSAGES, &[Source::new(&path)], None, &keeper);

@@ -1,9 +1,10 @@
 //! iKAT and `CAsT`: topics, passages, runs and their validation.
 
 use super::{NAME, both, read_back};
+use clariq_collections::DataDir;
 use clariq_collections::ikat::run::{Submission, put_submission};
 use clariq_collections::ikat::validate::{MAX_WARNINGS, ValidationOptions, Verdict, validate};
-use clariq_collections::ikat::{Class, Folder, Split, Topics, Year, convert, for_each_passage};
+use clariq_collections::ikat::{Class, Split, Topics, Year, convert, for_each_passage};
 use clariq_collections::{cast, ikat};
 use clariq_core::{Error, Findings};
 use clariq_files::Source;
@@ -63,7 +64,7 @@ pub fn ikat_passages(bytes: &[u8]) {
 
 /// A run of any year is written and read back, converted, and validated to a verdict that agrees with its reader.
 pub fn ikat_run(bytes: &[u8]) {
-    let topics = Folder::Sample.topics(Split::Test2023).expect("the sample");
+    let topics = DataDir::Sample.topics(Split::Test2023).expect("the sample");
     for year in [Year::Y2023, Year::Y2024, Year::Y2025] {
         let submission = both(
             bytes,

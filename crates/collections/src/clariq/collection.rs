@@ -3,7 +3,7 @@
 
 use crate::bank::Bank;
 use crate::clariq::labelled::{Labelled, Topic, read_requests};
-use crate::{Collection, Embedded, Release, find_embedded};
+use crate::{Collection, Embedded, Release, find_embedded, ikat};
 use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
@@ -29,12 +29,12 @@ pub(super) const RELEASE: Release = Release {
     table: include_str!("../../released/clariq.tsv"),
 };
 
-/// A folder in the layout of `ClariQ`'s `data/`.
+/// A folder with the files of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataDir {
     /// A folder on disk.
     Folder(PathBuf),
-    /// The small collection that is part of the program.
+    /// The small collections that are part of the program.
     Sample,
 }
 
@@ -42,14 +42,21 @@ impl DataDir {
     /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link
     /// to nothing counts as a file: its target was meant to be read.
     pub fn file(&self, name: &str) -> Option<Source> {
+        self.file_below(&[""], name)
+    }
+
+    /// The same in the first of some folders below this one that has either.
+    pub(crate) fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
-                let plain = folder.join(name);
-                let packed = folder.join(format!("{name}.gz"));
-                let found = |path: &PathBuf| path.symlink_metadata().is_ok();
-                [plain, packed].into_iter().find(found).map(Source::Path)
+                let names = [name.to_owned(), format!("{name}.gz")];
+                let paths = folders.iter().flat_map(|below| {
+                    let folder = folder.join(below);
+                    names.each_ref().map(|name| folder.join(name))
+                });
+                paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
             }
-            Self::Sample => find_embedded(SAMPLE, name),
+            Self::Sample => [SAMPLE, ikat::SAMPLE].iter().find_map(|of| find_embedded(of, name)),
         }
     }
 

@@ -1,29 +1,29 @@
 //! The check of a folder with the track's files: everything that is wrong with them, all at once.
 
-use super::folder::{Folder, Split};
+use super::folder::Split;
 use super::passages::{Passage, check_documents};
 use super::qrels::RELEASED;
 use super::topics::Topics;
-use crate::CheckReport;
 use crate::cast::{check_file, training_files};
+use crate::{CheckReport, DataDir};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::{Source, shorten};
 
 /// The files that a folder has, read or not.
-pub(super) fn files(folder: &Folder) -> Vec<Source> {
+pub(super) fn files(data: &DataDir) -> Vec<Source> {
     let topics = Split::ALL.into_iter().map(Split::topics_file);
     let labels = RELEASED.iter().map(|(_, name, _)| *name);
     let others = topics.chain(labels).chain(training_files());
-    let others = others.filter_map(|name| folder.file(name));
-    others.chain(folder.passage_files()).collect()
+    let others = others.filter_map(|name| data.track_file(name));
+    others.chain(data.passage_files()).collect()
 }
 
 /// Reads every file of a folder and names everything that is wrong.
-pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
+pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
     for split in Split::ALL {
         let name = split.topics_file();
-        report.read(name, folder.file(name), |input, sink| {
+        report.read(name, data.track_file(name), |input, sink| {
             let topics = Topics::parse(input, sink);
             if topics.year != split.year() && !topics.conversations.is_empty() {
                 sink(super::folder::other_year((&*input.name, 1), topics.year, split));
@@ -32,12 +32,12 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
     }
     for (split, name, judged) in RELEASED {
         // Of the later years few have the labels.
-        let file = folder.file(name);
+        let file = data.track_file(name);
         if file.is_some() || split == Split::Test2023 {
             report.read(name, file, |input, sink| judged.check(input, sink))?;
         }
     }
-    let passages = folder.passage_files();
+    let passages = data.passage_files();
     if passages.is_empty() {
         report.absent.push("passages.jsonl".to_owned());
     }
@@ -46,7 +46,7 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
         let hint = "it is an error if the texts differ";
         problem!(at, "every passage once", found, hint).warning()
     })?;
-    for (name, file) in training_files().map(|name| (name, folder.file(name))) {
+    for (name, file) in training_files().map(|name| (name, data.track_file(name))) {
         if file.is_some() {
             check_file(&mut report, name, file)?;
         }

@@ -3,7 +3,7 @@
 
 use super::answers::{Form, statement_number};
 use super::evaluation::{Track, names};
-use super::folder::{Folder, Split};
+use super::folder::{Split, location};
 use super::passages::{read_all, read_bank};
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
 use super::topics::{Conversation, Topics, Turn};
@@ -28,16 +28,11 @@ pub(crate) const KIND: Kind = Kind {
     usual_split: SPLITS[1],
     endings: &[".json", ".jsonl"],
     has_sample: true,
-    is_in: |data| folder_of(data).is_some_and(|folder| !folder.splits().is_empty()),
-    files: |data| folder_of(data).as_ref().map(super::check::files).unwrap_or_default(),
-    open: |data, keeper| {
-        Ok(Box::new(Ikat::open(folder_of(data).unwrap_or(Folder::Sample), keeper)?))
-    },
-    check: |data| super::check::check(&folder_of(data).unwrap_or(Folder::Sample)),
-    validate: |data, split, run, options| {
-        let topics = folder_of(data).unwrap_or(Folder::Sample).topics(split_of(split)?)?;
-        validate(run, &topics, options)
-    },
+    is_in: |data| !data.track_splits().is_empty(),
+    files: super::check::files,
+    open: |data, keeper| Ok(Box::new(Ikat::open(data.clone(), keeper)?)),
+    check: super::check::check,
+    validate: |data, split, run, options| validate(run, &data.topics(split_of(split)?)?, options),
     figures: || names().collect(),
     released: Some(crate::Release {
         at: "https://raw.githubusercontent.com/",
@@ -57,16 +52,9 @@ const SUBSTITUTE: &str = "passages are those that the organisers' responses cite
 const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
 const SPLITS: [&str; 4] = ["2023-train", "2023-test", "2024", "2025"];
 
-fn folder_of(data: &DataDir) -> Option<Folder> {
-    match data {
-        DataDir::Folder(folder) => Some(Folder::Path(folder.clone())),
-        DataDir::Sample => None,
-    }
-}
-
 /// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {
-    pub(super) folder: Folder,
+    pub(super) data: DataDir,
     topics: Vec<(Split, Topics)>,
     statements: Bank,
     passages: Box<dyn Documents>,
@@ -75,10 +63,10 @@ pub struct Ikat {
 impl Ikat {
     /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` keeps
     /// those that are too many for memory.
-    pub fn open(folder: Folder, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
+    pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let mut topics = Vec::new();
-        for split in folder.splits() {
-            topics.push((split, folder.topics(split)?));
+        for split in data.track_splits() {
+            topics.push((split, data.topics(split)?));
         }
         let mut rows = Vec::new();
         for (split, topics) in &topics {
@@ -90,8 +78,8 @@ impl Ikat {
             }
         }
         let statements = Bank::new(rows, "");
-        let passages = read_all(&folder.passage_files(), keeper)?;
-        Ok(Self { folder, topics, statements, passages })
+        let passages = read_all(&data.passage_files(), keeper)?;
+        Ok(Self { data, topics, statements, passages })
     }
 
     /// The topics of a split, which the folder must have.
@@ -99,7 +87,7 @@ impl Ikat {
         match self.topics.iter().find(|(known, _)| *known == split) {
             Some((_, topics)) => Ok(topics),
             // Reading it again names what is missing.
-            None => Err(self.folder.topics(split).map_or_else(|error| error, |_| changed(split))),
+            None => Err(self.data.topics(split).map_or_else(|error| error, |_| changed(split))),
         }
     }
 
@@ -162,14 +150,11 @@ impl Collection for Ikat {
     }
 
     fn label(&self) -> String {
-        match self.folder {
-            Folder::Path(_) => "ikat".to_owned(),
-            Folder::Sample => "ikat-sample".to_owned(),
-        }
+        if self.is_sample() { "ikat-sample".to_owned() } else { "ikat".to_owned() }
     }
 
     fn location(&self) -> String {
-        self.folder.to_string()
+        location(&self.data)
     }
 
     fn has(&self, split: &str) -> bool {
@@ -189,7 +174,7 @@ impl Collection for Ikat {
 
     fn source(&self, split: &str) -> Result<Source, Error> {
         let split = split_of(split)?;
-        self.folder.file(split.topics_file()).ok_or_else(|| changed(split))
+        self.data.track_file(split.topics_file()).ok_or_else(|| changed(split))
     }
 
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
@@ -263,7 +248,7 @@ impl Collection for Ikat {
     }
 
     fn is_sample(&self) -> bool {
-        self.folder == Folder::Sample
+        self.data == DataDir::Sample
     }
 
     fn own_evaluation(
@@ -322,7 +307,7 @@ impl Collection for Ikat {
     /// Those of TREC `CAsT`, whose files may lie beside the track's own: the track's resolved
     /// utterances are those of its splits.
     fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {
-        cast::resolved_turns(&self.location(), |name| self.folder.file(name))
+        cast::resolved_turns(&self.location(), |name| self.data.track_file(name))
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {
@@ -337,7 +322,7 @@ mod tests {
     use serde_json::json;
 
     fn sample() -> Ikat {
-        Ikat::open(Folder::Sample, None).unwrap()
+        Ikat::open(DataDir::Sample, None).unwrap()
     }
 
     #[test]
@@ -413,7 +398,7 @@ mod tests {
             conversation("11-1", &["I cook."]),
         ]);
         std::fs::write(folder.path().join("2025_test_topics.json"), topics.to_string()).unwrap();
-        let ikat = Ikat::open(Folder::Path(folder.path().to_owned()), None).unwrap();
+        let ikat = Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
         let bank = ikat.ranked_in(STATEMENTS);
         let seen = |class, earlier| -> Vec<String> {
             let requests = ikat.requests_seen("2025", STATEMENTS, class, earlier).unwrap();
@@ -472,7 +457,7 @@ mod tests {
         put("cast/2019_evaluation_topics_annotated_resolved_v1.0.tsv", "1_2\tWhy hi?\n");
         put("cast/2020_manual_evaluation_topics_v1.0.json", topics);
         put("cast/2021_manual_evaluation_topics_v1.0.json", topics);
-        let open = || Ikat::open(Folder::Path(folder.path().to_owned()), None).unwrap();
+        let open = || Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
         let missing = open().resolved_turns().unwrap_err().to_string();
         assert!(missing.contains("`2022_evaluation_topics_tree_v1.0.json`"), "{missing}");
         put("cast/2022_evaluation_topics_tree_v1.0.json", "[]");

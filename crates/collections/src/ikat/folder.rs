@@ -2,11 +2,10 @@
 
 use super::topics::{Topics, Year};
 use crate::own::folder::files_in;
-use crate::{Embedded, find_embedded};
+use crate::{DataDir, Embedded};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
-use std::path::PathBuf;
 
 /// A file of topics that the track released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,7 +82,7 @@ const FOLDERS: [&str; 5] = ["", "topics", "passages", "qrels", "cast"];
 
 /// The files of the sample, as they are in `data/sample-ikat`: topics of 2023 with labels of
 /// statements and passages, all written for this project.
-const SAMPLE: &[Embedded] = embedded![
+pub(crate) const SAMPLE: &[Embedded] = embedded![
     "sample-ikat",
     "2023_test_topics.json",
     "passages.jsonl",
@@ -92,42 +91,24 @@ const SAMPLE: &[Embedded] = embedded![
     "2023-qrels.all-turns.txt",
 ];
 
-/// A data folder of the track.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Folder {
-    /// A folder on disk: the files lie in it, or in `topics`, `passages` and `qrels` below it, those
-    /// of TREC `CAsT` that models are trained on in `cast`.
-    Path(PathBuf),
-    /// The small collection that is part of the program. Its topics have the form of `2023-test`.
-    Sample,
-}
-
-impl Folder {
+/// The track's files: they lie in the data folder, or in `topics`, `passages` and `qrels` below it,
+/// those of TREC `CAsT` that models are trained on in `cast`.
+impl DataDir {
     /// The file of this name, plain or with `.gz` appended, or `None` if the folder has neither.
-    pub fn file(&self, name: &str) -> Option<Source> {
-        match self {
-            Self::Path(folder) => {
-                let names = [name.to_owned(), format!("{name}.gz")];
-                let paths = FOLDERS.into_iter().flat_map(|below| {
-                    let folder = folder.join(below);
-                    names.each_ref().map(|name| folder.join(name))
-                });
-                paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
-            }
-            Self::Sample => find_embedded(SAMPLE, name),
-        }
+    pub fn track_file(&self, name: &str) -> Option<Source> {
+        self.file_below(&FOLDERS, name)
     }
 
     /// The splits whose topics the folder has.
-    pub fn splits(&self) -> Vec<Split> {
-        let has = |split: &Split| self.file(split.topics_file()).is_some();
+    pub fn track_splits(&self) -> Vec<Split> {
+        let has = |split: &Split| self.track_file(split.topics_file()).is_some();
         Split::ALL.into_iter().filter(has).collect()
     }
 
     /// Reads the topics of a split, which must have the form of its year.
     pub fn topics(&self, split: Split) -> Result<Topics, Error> {
         let name = split.topics_file();
-        let source = self.file(name).ok_or_else(|| self.missing(name))?;
+        let source = self.track_file(name).ok_or_else(|| missing(self, name))?;
         let topics = Topics::read(&source)?;
         if topics.year == split.year() {
             return Ok(topics);
@@ -140,48 +121,50 @@ impl Folder {
     pub fn passage_files(&self) -> Vec<Source> {
         let mut files: Vec<Source> = Vec::new();
         for name in PASSAGES {
-            if name != "passages.trecweb" || self.file("passages.jsonl").is_none() {
-                files.extend(self.file(name));
+            if name != "passages.trecweb" || self.track_file("passages.jsonl").is_none() {
+                files.extend(self.track_file(name));
             }
         }
-        if let Self::Path(folder) = self {
+        if let Self::Folder(folder) = self {
             let others = files_in(&folder.join("passages")).into_iter().map(Source::Path);
             let others: Vec<Source> = others.filter(|file| !files.contains(file)).collect();
             files.extend(others);
         }
         files
     }
+}
 
-    fn missing(&self, name: &str) -> Problem {
-        let splits = self.splits().into_iter().map(Split::name).collect::<Vec<_>>().join(", ");
-        let found = match self {
-            Self::Path(folder) if !folder.exists() => "nothing at that path".to_owned(),
-            _ if splits.is_empty() => "no topics at all".to_owned(),
-            _ => format!("topics of {splits} alone"),
-        };
-        let hint = match self {
-            Self::Path(folder) if !folder.exists() => {
-                "check the path: --data names the folder with the track's files"
-            }
-            Self::Path(_) => {
-                "put the file as the track releases it into that folder, or into `topics` below it"
-            }
-            Self::Sample => {
-                "--data names a folder with the track's files; the built-in sample has the split \
-                 2023-test alone"
-            }
-        };
-        problem!(self.to_string(), "a file `{name}`", found, hint).kind(ProblemKind::MissingFile)
+/// Where the track's files are, for messages.
+pub(super) fn location(data: &DataDir) -> String {
+    match data {
+        DataDir::Folder(folder) => folder.display().to_string(),
+        DataDir::Sample => "<sample-ikat>".to_owned(),
     }
 }
 
-impl fmt::Display for Folder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Path(folder) => folder.display().fmt(f),
-            Self::Sample => f.write_str("<sample-ikat>"),
-        }
-    }
+fn missing(data: &DataDir, name: &str) -> Problem {
+    let splits = data.track_splits().into_iter().map(Split::name).collect::<Vec<_>>().join(", ");
+    let topics = if splits.is_empty() {
+        "no topics at all".to_owned()
+    } else {
+        format!("topics of {splits} alone")
+    };
+    let (found, hint) = match data {
+        DataDir::Folder(folder) if !folder.exists() => (
+            "nothing at that path".to_owned(),
+            "check the path: --data names the folder with the track's files",
+        ),
+        DataDir::Folder(_) => (
+            topics,
+            "put the file as the track releases it into that folder, or into `topics` below it",
+        ),
+        DataDir::Sample => (
+            topics,
+            "--data names a folder with the track's files; the built-in sample has the split \
+             2023-test alone",
+        ),
+    };
+    problem!((location(data)), "a file `{name}`", found, hint).kind(ProblemKind::MissingFile)
 }
 
 /// The problem that topics have the form of a year which is not that of their split.
@@ -202,13 +185,14 @@ mod tests {
     #[test]
     fn files_are_found_in_the_folder_and_below_it() {
         let folder = tempfile::tempdir().unwrap();
-        let data = Folder::Path(folder.path().to_owned());
-        assert!(data.splits().is_empty());
-        let topics = Folder::Sample.file("2023_test_topics.json").unwrap().read().unwrap().bytes;
+        let data = DataDir::Folder(folder.path().to_owned());
+        assert!(data.track_splits().is_empty());
+        let topics =
+            DataDir::Sample.track_file("2023_test_topics.json").unwrap().read().unwrap().bytes;
         fs::create_dir(folder.path().join("topics")).unwrap();
         fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
         fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();
-        assert_eq!(data.splits(), [Split::Test2023, Split::Test2024]);
+        assert_eq!(data.track_splits(), [Split::Test2023, Split::Test2024]);
         assert_eq!(data.topics(Split::Test2023).unwrap().conversations.len(), 6);
         let problem = data.topics(Split::Test2024).unwrap_err().to_string();
         assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
@@ -218,8 +202,8 @@ mod tests {
 
     #[test]
     fn the_sample_is_a_split_of_2023() {
-        assert_eq!(Folder::Sample.splits(), [Split::Test2023]);
-        assert!(Folder::Sample.topics(Split::Test2023).is_ok());
-        assert!(Folder::Sample.topics(Split::Test2025).is_err());
+        assert_eq!(DataDir::Sample.track_splits(), [Split::Test2023]);
+        assert!(DataDir::Sample.topics(Split::Test2023).is_ok());
+        assert!(DataDir::Sample.topics(Split::Test2025).is_err());
     }
 }

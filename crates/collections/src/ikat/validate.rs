@@ -31,10 +31,11 @@ const MOST_TOKENS: usize = 250;
 ///
 /// ```
 /// use clariq_collections::ikat::validate::{MAX_WARNINGS, ValidationOptions, Verdict, validate};
-/// use clariq_collections::ikat::{Folder, Split};
+/// use clariq_collections::DataDir;
+/// use clariq_collections::ikat::Split;
 /// use clariq_files::Source;
 ///
-/// let topics = Folder::Sample.topics(Split::Test2023)?;
+/// let topics = DataDir::Sample.topics(Split::Test2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
 /// let options = ValidationOptions { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };

@@ -2,9 +2,10 @@
 //! convert them.
 
 use crate::released::{file, released};
+use clariq_collections::DataDir;
 use clariq_collections::ikat::run::{Submission, put_submission};
 use clariq_collections::ikat::{
-    Class, Folder, Topics, Year, citation_judgements, convert, read_passages, read_statement_qrels,
+    Class, Topics, Year, citation_judgements, convert, read_passages, read_statement_qrels,
     statement_judgements,
 };
 use clariq_core::{Problem, Severity};
@@ -171,7 +172,7 @@ fn without_lines(mut submission: Submission) -> Submission {
 }
 
 fn sample(name: &str) -> Source {
-    Folder::Sample.file(name).unwrap()
+    DataDir::Sample.track_file(name).unwrap()
 }
 
 fn problems(value: &Value) -> Vec<Problem> {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::session::Options;
 use clariq_collections::DataDir;
-use clariq_collections::ikat::{Folder, Ikat};
+use clariq_collections::ikat::Ikat;
 use clariq_core::{Observer, Silent, Task};
 use clariq_rank::Override;
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ fn an_interrupted_run_is_continued_to_the_same_bytes() {
         let input = SplitInput::open(&session, &loaded, "dev", None).unwrap();
         is_continued_to_the_same_bytes(&session, notes, "bm25-tuned", &input);
     });
-    let ikat = Ikat::open(Folder::Sample, None).unwrap();
+    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, |session, notes| {
         let session = session.answering("2023-test");
         let loaded = Loaded::open_any("ikat-bm25", &[]).unwrap();

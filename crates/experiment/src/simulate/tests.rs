@@ -848,8 +848,8 @@ fn a_system_answers_within_the_limits() {
     use crate::{Contexts, Loaded, Options, Session as Opened};
     let folder = tempfile::tempdir().unwrap();
     let options = Options { cache: folder.path().join("cache"), ..Options::default() };
-    let ikat = clariq_collections::ikat::Ikat::open(clariq_collections::ikat::Folder::Sample, None)
-        .unwrap();
+    let ikat =
+        clariq_collections::ikat::Ikat::open(clariq_collections::DataDir::Sample, None).unwrap();
     let session = Opened::new(&ikat, options).unwrap();
     let (contexts, loaded) = (Contexts::new(&session), Loaded::open_any("ikat-bm25", &[]).unwrap());
     let system = System::open(&contexts, &loaded).unwrap();

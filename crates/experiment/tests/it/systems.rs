@@ -1,6 +1,6 @@
 //! Systems that are opened once: what they rank, answer, explain and ask.
 
-use clariq_collections::ikat::{Folder, Ikat, PASSAGES, STATEMENTS};
+use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS};
 use clariq_collections::{Class, Collection, DataDir};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
@@ -67,7 +67,7 @@ fn only_systems_that_answer_use_earlier_conversations() {
 
 #[test]
 fn statements_that_come_with_a_request_are_numbered_in_its_order() {
-    let ikat = Ikat::open(Folder::Sample, None).unwrap();
+    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, None, |session| {
         let (contexts, loaded) =
             (Contexts::new(session), Loaded::open_any("ikat-bm25", &[]).unwrap());
@@ -100,7 +100,7 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
 
 #[test]
 fn an_explanation_agrees_with_the_ranking() {
-    let ikat = Ikat::open(Folder::Sample, None).unwrap();
+    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, Some("2023-test"), |session| {
         let (contexts, loaded) =
             (Contexts::new(session), Loaded::open_any("ikat-bm25", &[]).unwrap());
@@ -122,7 +122,7 @@ fn an_explanation_agrees_with_the_ranking() {
 
 #[test]
 fn parameters_of_a_task_are_tuned_over_conversations() {
-    let ikat = Ikat::open(Folder::Sample, None).unwrap();
+    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, None, |session| {
         let measures = parse_measures("nDCG@3").unwrap();
         let search = |axes: &[&str], task| {

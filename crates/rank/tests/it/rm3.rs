@@ -4,7 +4,7 @@
 use crate::common::index_below;
 use clariq_collections::DataDir;
 use clariq_collections::clariq::ClariQ;
-use clariq_collections::ikat::{Folder, Ikat, PASSAGES};
+use clariq_collections::ikat::{Ikat, PASSAGES};
 use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_rank::{Batch, Context, System};
 use tempfile::TempDir;
@@ -73,7 +73,7 @@ fn compare(collection: &str, documents: &dyn Documents) -> usize {
 fn terms_weights_and_rankings_are_those_of_anserini() {
     let clariq = ClariQ::open(DataDir::Sample).unwrap();
     assert_eq!(compare("clariq", &clariq.bank), 59);
-    let ikat = Ikat::open(Folder::Sample, None).unwrap();
+    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     assert_eq!(compare("ikat", ikat.ranked_in(PASSAGES)), 46);
 }
 

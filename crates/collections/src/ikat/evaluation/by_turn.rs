@@ -165,13 +165,14 @@ fn of_responses(evaluated: &Evaluated, labels: &Labels, name: &str, n: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DataDir;
     use crate::ikat::evaluation::{figures, graded, sets};
     use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
-    use crate::ikat::{Folder, Ikat, Split};
+    use crate::ikat::{Ikat, Split};
 
     /// A run that names statement 1 and the passage cited first for every other turn.
     fn sample() -> (Evaluated, Labels) {
-        let ikat = Ikat::open(Folder::Sample, None).unwrap();
+        let ikat = Ikat::open(DataDir::Sample, None).unwrap();
         let split = Split::Test2023;
         let cited = |turn: &crate::ikat::Turn| {
             turn.citations.iter().flatten().next().cloned().unwrap_or_default()

@@ -61,7 +61,7 @@ impl Labels {
             ..Self::default()
         };
         for (_, name, judged) in RELEASED.iter().filter(|(of, ..)| *of == split) {
-            let Some(file) = ikat.folder.file(name) else { continue };
+            let Some(file) = ikat.data.track_file(name) else { continue };
             match judged {
                 Judged::Organisers if labels.organisers.is_some() => {}
                 Judged::Organisers => {
