@@ -134,7 +134,7 @@ impl Collection for Cast {
         let topics = self.topics()?;
         let turns = topics.user_turns().map(|(conversation, index)| &conversation.turns[index]);
         let words = Words::of(turns.filter_map(|turn| turn.rewritten.as_deref()));
-        let pool = Words::of(self.questions.rows().iter().map(|row| row.text.as_str()));
+        let pool = Words::of_documents(&self.questions)?;
         let of_pool = [
             ("questions in the pool", pool.texts.into()),
             ("words per question, mean", pool.mean.into()),

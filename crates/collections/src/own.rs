@@ -185,11 +185,7 @@ impl Collection for Own {
             });
             splits.push((split.name, (Words::of(texts.iter().map(String::as_str)), judged)));
         }
-        let mut counts = Vec::with_capacity(self.documents.len());
-        for doc in Doc::all(self.documents.len()) {
-            counts.push(self.documents.text(doc)?.split_whitespace().count());
-        }
-        let words = Words::of_counts(&counts);
+        let words = Words::of_documents(&*self.documents)?;
         let of_documents = [
             ("documents", words.texts.into()),
             ("words per document, mean", words.mean.into()),

@@ -1,5 +1,6 @@
 //! Statistics of a collection, as a table and by name.
 
+use clariq_core::{Doc, Documents, Error};
 use serde_json::Value;
 
 /// The counts of a collection: a row for each figure, and a column for each split and for the
@@ -85,7 +86,14 @@ impl Words {
         Self::of_counts(&texts.into_iter().map(count).collect::<Vec<_>>())
     }
 
-    pub(crate) fn of_counts(counts: &[usize]) -> Self {
+    /// The words of documents, whose texts may lie on the disk: only their counts are held.
+    pub(crate) fn of_documents(documents: &dyn Documents) -> Result<Self, Error> {
+        let count = |doc| Ok(documents.text(doc)?.split_whitespace().count());
+        let counts = Doc::all(documents.len()).map(count).collect::<Result<Vec<_>, Error>>()?;
+        Ok(Self::of_counts(&counts))
+    }
+
+    fn of_counts(counts: &[usize]) -> Self {
         Self {
             texts: counts.len(),
             mean: mean(counts),

@@ -5,6 +5,9 @@ use crate::measures::Qrels;
 use clariq_core::{QuestionId, TopicId};
 use std::collections::HashSet;
 
+/// The lowest grade that is relevant.
+const RELEVANT: i32 = 1;
+
 /// What documents chosen for a topic without judgements count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unjudged {
@@ -35,17 +38,19 @@ pub struct SetReport {
     pub macro_average: SetAverage,
 }
 
-/// Scores the sets of documents chosen for topics; a grade of at least `rel` is relevant.
+/// Scores the sets of documents chosen for topics: all, or those of `among` alone. A grade from 1 is
+/// relevant.
 ///
 /// Each topic of `chosen` is named once; documents that are named again count once. Judged topics
 /// that are missing there have an empty set.
 pub fn score_sets(
     chosen: &[(TopicId, Vec<QuestionId>)],
     qrels: &Qrels,
-    rel: i32,
     unjudged: Unjudged,
+    among: Option<&HashSet<&TopicId>>,
 ) -> SetReport {
-    let each = count(chosen, qrels, rel, unjudged);
+    let mut each = count(chosen, qrels, unjudged);
+    each.retain(|(topic, _)| among.is_none_or(|among| among.contains(topic)));
     let mut all = Counts::default();
     for (_, counts) in &each {
         all.add(*counts);
@@ -58,9 +63,8 @@ pub fn score_sets(
 pub fn set_values(
     chosen: &[(TopicId, Vec<QuestionId>)],
     qrels: &Qrels,
-    rel: i32,
 ) -> Vec<(TopicId, SetAverage)> {
-    let each = count(chosen, qrels, rel, Unjudged::LeftOut);
+    let each = count(chosen, qrels, Unjudged::LeftOut);
     with_relevant(&each).into_iter().map(|(topic, average)| (topic.clone(), average)).collect()
 }
 
@@ -68,7 +72,6 @@ pub fn set_values(
 fn count<'a>(
     chosen: &'a [(TopicId, Vec<QuestionId>)],
     qrels: &'a Qrels,
-    rel: i32,
     unjudged: Unjudged,
 ) -> Vec<(&'a TopicId, Counts)> {
     let (mut each, mut answered) = (Vec::new(), HashSet::new());
@@ -77,9 +80,10 @@ fn count<'a>(
         let documents: HashSet<&QuestionId> = documents.iter().collect();
         let mut counts = Counts { chosen: documents.len(), ..Counts::default() };
         if let Some(judgements) = qrels.topic(topic) {
-            let hits = documents.iter().filter(|document| judgements.is_relevant(document, rel));
+            let hits =
+                documents.iter().filter(|document| judgements.is_relevant(document, RELEVANT));
             counts.hits = hits.count();
-            counts.relevant = judgements.relevant(rel);
+            counts.relevant = judgements.relevant(RELEVANT);
         } else if unjudged == Unjudged::LeftOut {
             continue;
         }
@@ -87,7 +91,7 @@ fn count<'a>(
     }
     let missing = qrels.topics().filter(|(topic, _)| !answered.contains(topic));
     each.extend(missing.map(|(topic, judgements)| {
-        (topic, Counts { relevant: judgements.relevant(rel), ..Counts::default() })
+        (topic, Counts { relevant: judgements.relevant(RELEVANT), ..Counts::default() })
     }));
     each
 }
@@ -163,28 +167,25 @@ mod tests {
             qrels(&[("a", "1", 1), ("a", "2", 2), ("a", "3", 0), ("b", "1", 1), ("c", "1", 0)]);
         // 1 of 2 hit in a, nothing chosen in b, 1 wrong in c, 2 without judgements in d.
         let chosen = sets(&[("a", &["1", "3", "1"]), ("c", &["1"]), ("d", &["1", "2"])]);
-        let report = score_sets(&chosen, &qrels, 1, Unjudged::LeftOut);
+        let report = score_sets(&chosen, &qrels, Unjudged::LeftOut, None);
         let (micro, macro_average) = (report.micro, report.macro_average);
         assert_eq!((micro.precision, micro.recall, micro.f1), (1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0));
         assert_eq!(macro_average, SetAverage { precision: 0.25, recall: 0.25, f1: 0.25 });
-        let all = score_sets(&chosen, &qrels, 1, Unjudged::Wrong);
+        let all = score_sets(&chosen, &qrels, Unjudged::Wrong, None);
         assert_eq!((all.micro.precision, all.micro.recall, all.micro.f1), (0.2, 1.0 / 3.0, 0.25));
         assert_eq!(all.macro_average, macro_average);
-        let mut values = set_values(&chosen, &qrels, 1);
+        let mut values = set_values(&chosen, &qrels);
         values.sort_by(|a, b| a.0.cmp(&b.0));
         let f1: Vec<_> = values.iter().map(|(topic, of)| (topic.as_str(), of.f1)).collect();
         assert_eq!(f1, [("a", 0.5), ("b", 0.0)], "the macro average is of these");
-        let graded = score_sets(&chosen, &qrels, 2, Unjudged::LeftOut);
-        assert_eq!(
-            (graded.micro.recall, graded.macro_average.recall),
-            (0.0, 0.0),
-            "only a has a 2"
-        );
+        let a = TopicId::from("a");
+        let among = score_sets(&chosen, &qrels, Unjudged::LeftOut, Some(&HashSet::from([&a])));
+        assert_eq!((among.micro.f1, among.macro_average.f1), (0.5, 0.5), "of a alone");
     }
 
     #[test]
     fn empty_sets_are_zero() {
-        let report = score_sets(&[], &Qrels::default(), 1, Unjudged::Wrong);
+        let report = score_sets(&[], &Qrels::default(), Unjudged::Wrong, None);
         assert_eq!(report, SetReport::default());
     }
 
@@ -194,14 +195,13 @@ mod tests {
         fn f1_is_the_harmonic_mean(
             grades in prop::collection::vec(0..3_i32, 1..9),
             chosen in prop::collection::vec(0..12_usize, 0..9),
-            rel in 1..3,
         ) {
             let names: Vec<String> = (0..12).map(|document| document.to_string()).collect();
             let judged: Vec<_> =
                 names.iter().zip(grades).map(|(name, grade)| ("t", name.as_str(), grade)).collect();
             let chosen: Vec<&str> = chosen.iter().map(|&document| names[document].as_str()).collect();
-            let report =
-                score_sets(&sets(&[("t", &chosen)]), &qrels(&judged), rel, Unjudged::LeftOut);
+            let chosen = sets(&[("t", &chosen)]);
+            let report = score_sets(&chosen, &qrels(&judged), Unjudged::LeftOut, None);
             let SetAverage { precision, recall, f1 } = report.micro;
             let harmonic = if precision + recall == 0.0 {
                 0.0
@@ -209,7 +209,7 @@ mod tests {
                 2.0 * precision * recall / (precision + recall)
             };
             prop_assert!((f1 - harmonic).abs() < 1e-12);
-            if judged.iter().any(|(.., grade)| *grade >= rel) {
+            if judged.iter().any(|(.., grade)| *grade >= RELEVANT) {
                 prop_assert_eq!(report.macro_average, report.micro);
             }
         }

@@ -1,11 +1,10 @@
 //! Errors in pickles, with their byte, and what Python calls the operations.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
 /// What is wrong with a pickle, and where.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PickleError {
     /// Where the operation that failed begins, in bytes of the unpacked file.
     pub offset: u64,
@@ -17,17 +16,6 @@ pub struct PickleError {
     pub is_global: bool,
     /// The answer of the operating system, where the bytes could not be read.
     pub source: Option<io::Error>,
-}
-
-impl PickleError {
-    pub(super) fn new(offset: u64, opcode: Option<u8>, fault: Fault) -> Self {
-        let (message, is_global, source) = match *fault.0 {
-            Cause::Found(message) => (message.into_owned(), false, None),
-            Cause::Global(message) => (message, true, None),
-            Cause::Io(error) => (error.to_string(), false, Some(error)),
-        };
-        Self { offset, opcode, message, is_global, source }
-    }
 }
 
 impl fmt::Display for PickleError {
@@ -47,27 +35,27 @@ impl std::error::Error for PickleError {
     }
 }
 
-/// Why an operation cannot be carried out: one pointer, since every operation could return one.
+/// Why an operation cannot be carried out, wherever it is: one pointer, since every operation could
+/// return one.
 #[derive(Debug)]
-pub(super) struct Fault(Box<Cause>);
-
-#[derive(Debug)]
-enum Cause {
-    Found(Cow<'static, str>),
-    Global(String),
-    Io(io::Error),
-}
+pub(super) struct Fault(Box<PickleError>);
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        Self(Box::new(Cause::Io(error)))
+        let message = error.to_string();
+        Self(Box::new(PickleError { message, source: Some(error), ..PickleError::default() }))
     }
 }
 
 impl Fault {
     #[cold]
-    pub(super) fn found(message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Cause::Found(message.into())))
+    pub(super) fn found(message: impl Into<String>) -> Self {
+        Self(Box::new(PickleError { message: message.into(), ..PickleError::default() }))
+    }
+
+    /// The error of the operation that begins at that byte.
+    pub(super) fn at(self, offset: u64, opcode: Option<u8>) -> PickleError {
+        PickleError { offset, opcode, ..*self.0 }
     }
 
     /// An operation on the wrong kind of value.
@@ -78,7 +66,9 @@ impl Fault {
 
     /// A class or function outside the allow-list.
     pub(super) fn global(module: &str, name: &str) -> Self {
-        Self(Box::new(Cause::Global(format!("a reference to `{module}.{name}`"))))
+        let mut fault = Self::found(format!("a reference to `{module}.{name}`"));
+        fault.0.is_global = true;
+        fault
     }
 
     #[cold]

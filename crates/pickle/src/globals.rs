@@ -121,12 +121,11 @@ impl Dtype {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::PickleError;
 
     fn decode(name: &str, bytes: &[u8]) -> String {
         match Dtype::parse(name).and_then(|dtype| dtype.decode::<()>(bytes)) {
             Ok(value) => format!("{value:?}"),
-            Err(fault) => PickleError::new(0, None, fault).message,
+            Err(fault) => fault.at(0, None).message,
         }
     }
 

@@ -97,7 +97,7 @@ impl<R: Read> Opcodes<R> {
 
     /// An error of the last operation.
     pub(super) fn fail(&self, fault: Fault) -> PickleError {
-        PickleError::new(self.start, self.code, fault)
+        fault.at(self.start, self.code)
     }
 
     #[inline]

@@ -51,7 +51,7 @@ const FIGURES: &[Figure<SplitStats>] = &[
 
 /// Counts a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
-    let words = Words::of(collection.bank.rows().iter().map(|row| row.text.as_str()));
+    let words = Words::of_documents(&collection.bank)?;
     let splits = Split::ALL.into_iter().filter(|&split| collection.has(split, false));
     let splits = splits.map(|split| Ok((split.name(), SplitStats::of(collection, split)?)));
     let splits = splits.collect::<Result<Vec<_>, Error>>()?;

@@ -3,7 +3,7 @@
 use super::folder::Split;
 use super::topics::{Topics, Turn};
 use crate::statistics::{Figure, Statistics, Words};
-use clariq_core::{Doc, Documents, Error};
+use clariq_core::{Documents, Error};
 use serde_json::{Map, Value, json};
 
 /// What is counted of a split.
@@ -73,10 +73,7 @@ pub(super) fn statistics(
 ) -> Result<Statistics, Error> {
     let splits: Vec<_> =
         topics.iter().map(|(split, topics)| (split.name(), Counts::of(topics))).collect();
-    // The texts may lie on the disk: only their counts are held.
-    let count = |doc| Ok::<_, Error>(passages.text(doc)?.split_whitespace().count());
-    let counts: Vec<usize> = Doc::all(passages.len()).map(count).collect::<Result<_, _>>()?;
-    let words = Words::of_counts(&counts);
+    let words = Words::of_documents(passages)?;
     let of_passages =
         [("passages", words.texts.into()), ("words per passage, mean", words.mean.into())];
     let by_split: Map<String, Value> =

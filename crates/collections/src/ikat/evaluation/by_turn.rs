@@ -140,7 +140,7 @@ fn ranked(run: &Run, qrels: &Qrels, measures: &[Box<dyn Measure>], part: &str) -
 }
 
 fn of_sets(evaluated: &Evaluated, qrels: &Qrels, names: &[&str], part: &str) -> Vec<Column> {
-    let values = set_values(&evaluated.chosen, qrels, 1);
+    let values = set_values(&evaluated.chosen, qrels);
     let figure = |name: &str, of: &SetAverage| match name {
         "P" => of.precision,
         "R" => of.recall,

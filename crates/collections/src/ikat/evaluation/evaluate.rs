@@ -6,7 +6,6 @@ use crate::ikat::{
     Ikat, Split, Topics, Year, citation_judgements, read_statement_qrels, statement_judgements,
 };
 use clariq_core::{Error, QuestionId, TopicId, bail};
-use clariq_eval::{SetReport, Unjudged, score_sets};
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -149,26 +148,6 @@ impl Evaluated {
             }
         }
         evaluated
-    }
-
-    /// The figures of the sets of statements over all turns, or over those of `among` alone. A turn
-    /// without a label is one without a relevant statement, if `unjudged` says so.
-    pub fn score_sets(
-        &self,
-        qrels: &Qrels,
-        among: Option<&HashSet<TopicId>>,
-        unjudged: Unjudged,
-    ) -> SetReport {
-        let Some(among) = among else { return score_sets(&self.chosen, qrels, 1, unjudged) };
-        let chosen: Vec<_> =
-            self.chosen.iter().filter(|(turn, _)| among.contains(turn)).cloned().collect();
-        let mut judged = Qrels::default();
-        for (turn, judgements) in qrels.topics().filter(|(turn, _)| among.contains(*turn)) {
-            for (document, grade) in judgements.documents() {
-                judged.insert(turn, document.clone(), grade);
-            }
-        }
-        score_sets(&chosen, &judged, 1, unjudged)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::by_turn::{CITED, Part, columns};
 use super::evaluate::{Evaluated, Labels};
 use clariq_core::Error;
-use clariq_eval::{Column, SetReport, Unjudged};
+use clariq_eval::{Column, SetReport, Unjudged, score_sets};
 
 /// The label sets of statements, as figures name them.
 const LABEL_SETS: [&str; 2] = ["organisers", "NIST"];
@@ -71,18 +71,17 @@ pub fn sets(evaluated: &Evaluated, labels: &Labels) -> Vec<(String, f64)> {
 /// statement alone, so that a turn without labels is one without; of NIST's, the others are left
 /// out.
 fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, SetReport)> {
-    let mut reports = Vec::new();
+    let (chosen, mut reports) = (&evaluated.chosen, Vec::new());
     let [organisers, judged, nist] = SETS;
     if let Some(qrels) = &labels.organisers {
-        reports.push((organisers, evaluated.score_sets(qrels, None, Unjudged::Wrong)));
+        reports.push((organisers, score_sets(chosen, qrels, Unjudged::Wrong, None)));
         if let Some(graded) = labels.graded_by_people() {
-            let turns = graded.topics().map(|(turn, _)| turn.clone()).collect();
-            let report = evaluated.score_sets(qrels, Some(&turns), Unjudged::Wrong);
-            reports.push((judged, report));
+            let turns = graded.topics().map(|(turn, _)| turn).collect();
+            reports.push((judged, score_sets(chosen, qrels, Unjudged::Wrong, Some(&turns))));
         }
     }
     if let Some(qrels) = &labels.nist {
-        reports.push((nist, evaluated.score_sets(qrels, None, Unjudged::LeftOut)));
+        reports.push((nist, score_sets(chosen, qrels, Unjudged::LeftOut, None)));
     }
     reports
 }
