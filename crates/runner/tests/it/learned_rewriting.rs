@@ -77,10 +77,10 @@ fn a_t5_rewrites_what_users_say() {
     assert!(told.contains("note: the rewrites in"), "{told}");
     assert!(bench.read("a.json") == first);
     assert_eq!(record(&bench, "a.json")["models"], made_by["models"]);
-    let explained = bench.succeed(&format!(
+    let explained = bench.succeed(
         "-q explain --system ikat-rewritten.toml --data data --split 2023-test --set rewrite.model=t5 \
          --set rewrite.max_tokens=256 --set rewrite.max_length=12 --topic 1-1_2 1"
-    ));
+    );
     assert!(explained.stdout.contains("rewrite: not among"), "{}", explained.stdout);
     assert!(explained.stdout.contains("the utterance as \""), "{}", explained.stdout);
     // It reads what its class sees: no resolved utterance.

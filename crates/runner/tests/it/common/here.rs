@@ -19,7 +19,9 @@ struct Notes(Mutex<String>);
 
 impl Observer for Notes {
     fn note(&self, text: &str) {
-        *self.0.lock().expect("the notes") += &format!("{text}\n");
+        let mut notes = self.0.lock().expect("the notes");
+        notes.push_str(text);
+        notes.push('\n');
     }
 
     fn detail(&self, _text: &str) {}

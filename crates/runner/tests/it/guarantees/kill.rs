@@ -125,7 +125,9 @@ fn a_killed_run_leaves_the_old_files_or_the_new_ones() {
     assert_ne!(old[0], new[0]);
     let mut kills = 0;
     for moment in Moment::of(whole, &["out", "out/a.run", "out/a.need"]) {
-        OUTPUTS.iter().zip(&old).for_each(|(name, content)| bench.write(name, content));
+        for (name, content) in OUTPUTS.iter().zip(&old) {
+            bench.write(name, content);
+        }
         kills += usize::from(killed(&bench, RUN, moment));
         whole_or_told(&bench, &old, &new);
         bench.succeed(RUN);
