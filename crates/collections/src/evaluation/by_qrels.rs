@@ -28,8 +28,8 @@ pub struct ByQrels<'a> {
     task: &'static str,
     pub(crate) qrels: Qrels,
     topics: Topics,
-    /// What is measured if nothing is named.
-    usual: Vec<Box<dyn Measure>>,
+    /// What is measured if nothing is named; a collection may have measures of its own here.
+    pub(crate) usual: Vec<Box<dyn Measure>>,
     /// What the user said last in the requests, where the judgements are of no collection.
     texts: HashMap<TopicId, String>,
     /// What is wrong with the judgements, which are used all the same.
