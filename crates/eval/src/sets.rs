@@ -38,7 +38,7 @@ pub struct SetReport {
     pub macro_average: SetAverage,
 }
 
-/// Scores the sets of documents chosen for topics: all, or those of `among` alone. A grade from 1 is
+/// Scores the sets of documents chosen for topics: all, or those that `is_counted` takes. A grade from 1 is
 /// relevant.
 ///
 /// Each topic of `chosen` is named once; documents that are named again count once. Judged topics
@@ -47,10 +47,10 @@ pub fn score_sets(
     chosen: &[(TopicId, Vec<QuestionId>)],
     qrels: &Qrels,
     unjudged: Unjudged,
-    among: Option<&HashSet<&TopicId>>,
+    is_counted: impl Fn(&TopicId) -> bool,
 ) -> SetReport {
     let mut each = count(chosen, qrels, unjudged);
-    each.retain(|(topic, _)| among.is_none_or(|among| among.contains(topic)));
+    each.retain(|(topic, _)| is_counted(topic));
     let mut all = Counts::default();
     for (_, counts) in &each {
         all.add(*counts);
@@ -167,11 +167,11 @@ mod tests {
             qrels(&[("a", "1", 1), ("a", "2", 2), ("a", "3", 0), ("b", "1", 1), ("c", "1", 0)]);
         // 1 of 2 hit in a, nothing chosen in b, 1 wrong in c, 2 without judgements in d.
         let chosen = sets(&[("a", &["1", "3", "1"]), ("c", &["1"]), ("d", &["1", "2"])]);
-        let report = score_sets(&chosen, &qrels, Unjudged::LeftOut, None);
+        let report = score_sets(&chosen, &qrels, Unjudged::LeftOut, |_| true);
         let (micro, macro_average) = (report.micro, report.macro_average);
         assert_eq!((micro.precision, micro.recall, micro.f1), (1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0));
         assert_eq!(macro_average, SetAverage { precision: 0.25, recall: 0.25, f1: 0.25 });
-        let all = score_sets(&chosen, &qrels, Unjudged::Wrong, None);
+        let all = score_sets(&chosen, &qrels, Unjudged::Wrong, |_| true);
         assert_eq!((all.micro.precision, all.micro.recall, all.micro.f1), (0.2, 1.0 / 3.0, 0.25));
         assert_eq!(all.macro_average, macro_average);
         let mut values = set_values(&chosen, &qrels);
@@ -179,13 +179,13 @@ mod tests {
         let f1: Vec<_> = values.iter().map(|(topic, of)| (topic.as_str(), of.f1)).collect();
         assert_eq!(f1, [("a", 0.5), ("b", 0.0)], "the macro average is of these");
         let a = TopicId::from("a");
-        let among = score_sets(&chosen, &qrels, Unjudged::LeftOut, Some(&HashSet::from([&a])));
+        let among = score_sets(&chosen, &qrels, Unjudged::LeftOut, |topic| *topic == a);
         assert_eq!((among.micro.f1, among.macro_average.f1), (0.5, 0.5), "of a alone");
     }
 
     #[test]
     fn empty_sets_are_zero() {
-        let report = score_sets(&[], &Qrels::default(), Unjudged::Wrong, None);
+        let report = score_sets(&[], &Qrels::default(), Unjudged::Wrong, |_| true);
         assert_eq!(report, SetReport::default());
     }
 
@@ -201,7 +201,7 @@ mod tests {
                 names.iter().zip(grades).map(|(name, grade)| ("t", name.as_str(), grade)).collect();
             let chosen: Vec<&str> = chosen.iter().map(|&document| names[document].as_str()).collect();
             let chosen = sets(&[("t", &chosen)]);
-            let report = score_sets(&chosen, &qrels(&judged), Unjudged::LeftOut, None);
+            let report = score_sets(&chosen, &qrels(&judged), Unjudged::LeftOut, |_| true);
             let SetAverage { precision, recall, f1 } = report.micro;
             let harmonic = if precision + recall == 0.0 {
                 0.0

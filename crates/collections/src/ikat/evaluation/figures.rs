@@ -4,6 +4,7 @@ use super::by_turn::{CITED, Part, columns};
 use super::evaluate::{Evaluated, Labels};
 use clariq_core::Error;
 use clariq_eval::{Column, SetReport, Unjudged, score_sets};
+use std::collections::HashSet;
 
 /// The label sets of statements, as figures name them.
 const LABEL_SETS: [&str; 2] = ["organisers", "NIST"];
@@ -74,14 +75,17 @@ fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, Set
     let (chosen, mut reports) = (&evaluated.chosen, Vec::new());
     let [organisers, judged, nist] = SETS;
     if let Some(qrels) = &labels.organisers {
-        reports.push((organisers, score_sets(chosen, qrels, Unjudged::Wrong, None)));
+        reports.push((organisers, score_sets(chosen, qrels, Unjudged::Wrong, |_| true)));
         if let Some(graded) = labels.graded_by_people() {
-            let turns = graded.topics().map(|(turn, _)| turn).collect();
-            reports.push((judged, score_sets(chosen, qrels, Unjudged::Wrong, Some(&turns))));
+            let turns: HashSet<_> = graded.topics().map(|(turn, _)| turn).collect();
+            reports.push((
+                judged,
+                score_sets(chosen, qrels, Unjudged::Wrong, |turn| turns.contains(turn)),
+            ));
         }
     }
     if let Some(qrels) = &labels.nist {
-        reports.push((nist, score_sets(chosen, qrels, Unjudged::LeftOut, None)));
+        reports.push((nist, score_sets(chosen, qrels, Unjudged::LeftOut, |_| true)));
     }
     reports
 }
