@@ -256,13 +256,13 @@ impl Models for Session<'_> {
         // A collection has documents for each of its tasks.
         let key = format!("{} {}", encoder.checksum(), documents.checksum());
         open_once(&self.models.banks, key, || {
-            let task = self.observer.begin("question bank", Some(documents.len() as u64));
+            let task = self.observer.begin("documents", Some(documents.len() as u64));
             let count = |texts: u64| {
                 task.advance(texts);
                 progress(texts);
             };
             let bank = vectors::cached(&folder, most, &*encoder, documents, self.observer, &count)?;
-            task.finish(&format!("{} questions encoded", documents.len()));
+            task.finish(&format!("{} documents encoded", documents.len()));
             Ok(Arc::new(bank))
         })
     }

@@ -163,7 +163,7 @@ fn print(
     })
 }
 
-/// Where the question is after each stage, as a table.
+/// Where the document is after each stage, as a table.
 fn stages(pipelines: &[Traces]) -> Sheet {
     let mut sheet = Sheet::new(&["stage", "rank", "of", "score"]);
     for trace in pipelines.iter().flat_map(|(_, traces)| traces) {
@@ -174,14 +174,14 @@ fn stages(pipelines: &[Traces]) -> Sheet {
     sheet
 }
 
-/// Where the question is after a stage, and why, with so many levels below the reason.
+/// Where the document is after a stage, and why, with so many levels below the reason.
 pub(super) fn trace_lines(trace: &StageTrace, levels: usize, indent: &str) -> String {
     let StageTrace { stage, length, .. } = trace;
     let mut text = match (trace.rank, trace.score) {
         (Some(rank), Some(score)) => {
             format!("{stage}: rank {rank} of {length}, score {}\n", fixed(score, 6))
         }
-        _ => format!("{stage}: not among the {length} questions\n"),
+        _ => format!("{stage}: not among the {length} documents\n"),
     };
     let explanation = trace.explanation.as_ref().map(|why| why.cut(levels).to_string());
     for line in explanation.iter().flat_map(|text| text.lines()) {

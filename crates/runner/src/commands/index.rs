@@ -56,10 +56,10 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
     let rows = [
         ("analyser", Cell::text(stats.analyzer.name())),
         ("bank checksum", Cell::text(session.documents.checksum().short())),
-        ("questions", Cell::count(stats.documents)),
+        ("documents", Cell::count(stats.documents)),
         ("tokens", Cell::Count(stats.tokens)),
         ("distinct tokens", Cell::count(stats.vocabulary)),
-        ("tokens of the longest question", Cell::Count(u64::from(stats.longest))),
+        ("tokens of the longest document", Cell::Count(u64::from(stats.longest))),
         ("bytes on disk", Cell::Count(stats.bytes)),
     ];
     for (name, value) in rows {
