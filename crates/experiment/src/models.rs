@@ -4,6 +4,7 @@
 //! the two are one.
 
 mod examples;
+pub(crate) mod opened;
 mod training;
 mod vectors;
 mod written;
@@ -16,80 +17,18 @@ use crate::system::{Part, Query, System};
 use crate::systems::Loaded;
 use clariq_core::{
     Decoding, Documents, Embeddings, Examples, History, Model, ModelKind, ModelName, Models,
-    Observer, Precision, Progress, Reading, Recipe, Result, Trained, Vectors, bail, sha256_hex,
+    Precision, Progress, Reading, Recipe, Result, Trained, Vectors, bail, sha256_hex,
 };
 use clariq_rank::Override;
+use opened::{Located, lock, open_once};
 use serde_json::{Map, json};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 pub use training::Again;
 use vectors::Apart;
 
 /// Documents of requests, such as sentences, that are fewer are encoded sooner than kept.
 const FEWEST_KEPT: usize = 1000;
-
-/// The folder of a model, and how it is read.
-type Located = (PathBuf, Reading);
-
-type Cached<K, T> = Mutex<HashMap<K, T>>;
-
-/// The models of a session, which its clones share.
-#[derive(Default)]
-pub(crate) struct OpenedModels {
-    located: Cached<ModelName, Located>,
-    models: Cached<ModelName, Model>,
-    /// How many texts each has cut, as far as that was reported.
-    cut: Cached<ModelName, usize>,
-    banks: Cached<String, Arc<Vectors>>,
-    /// Vectors of requests, by the encoder's checksum.
-    apart: Cached<String, Apart>,
-}
-
-impl OpenedModels {
-    /// Writes the vectors of requests that are new.
-    pub(crate) fn keep_vectors(&self) {
-        lock(&self.apart).values_mut().for_each(Apart::keep);
-    }
-
-    /// Says how many texts and pairs each model has cut, where these are twice as many as when it
-    /// was said last.
-    pub(crate) fn report_cut(&self, observer: &dyn Observer) {
-        let mut reported = lock(&self.cut);
-        let open: BTreeMap<_, _> = lock(&self.models).clone().into_iter().collect();
-        for (model, opened) in open {
-            let (cut, said) = (opened.cut(), reported.entry(model.clone()).or_default());
-            if cut > 0 && cut >= *said * 2 {
-                *said = cut;
-                observer.note(&format!(
-                    "note: {cut} texts or pairs were longer than `{}` reads, and were cut; \
-                     `max_tokens` says where",
-                    model.name
-                ));
-            }
-        }
-    }
-}
-
-fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
-    cached.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What was opened under a key, or what `open` opens now. Others that need it wait for it.
-fn open_once<K: Eq + Hash, T: Clone>(
-    opened: &Cached<K, T>,
-    key: K,
-    open: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    let mut opened = lock(opened);
-    if let Some(found) = opened.get(&key) {
-        return Ok(found.clone());
-    }
-    let new = open()?;
-    opened.insert(key, new.clone());
-    Ok(new)
-}
 
 impl<'a> System<'a> {
     /// Opens a system: its models are trained where they are not there yet, then opened. Needs are

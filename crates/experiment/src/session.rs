@@ -1,7 +1,7 @@
 //! A session: a collection, the options of the work on it, and the models that are open.
 
 use crate::cache;
-use crate::models::OpenedModels;
+use crate::models::opened::OpenedModels;
 use clariq_collections::{Around, Collection, part_name};
 use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind, Reading,

@@ -4,7 +4,6 @@ use crate::pipeline::Pipeline;
 use crate::rewrite::{REWRITE, Rewrite};
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
-use crate::stages::STAGES;
 use crate::table::Table;
 use clariq_core::{Result, bail};
 use serde::Deserialize;
@@ -16,6 +15,8 @@ pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>>;
 /// What a system's file holds beside its stages that matters to them.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'i> {
+    /// All stages, by name.
+    pub(crate) registry: &'static [(&'static str, Factory)],
     /// How likeness is measured where a stage does not say.
     pub(crate) space: &'i SpaceConfig,
     /// Whether a model predicts needs.
@@ -78,8 +79,8 @@ impl<'i> Beside<'i> {
 
 fn build_stage<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Box<dyn Stage>> {
     let (name, span) = table.take_string("stage")?;
-    let Some((_, factory)) = STAGES.iter().find(|(stage, _)| *stage == name) else {
-        let names: Vec<_> = STAGES.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let Some((_, factory)) = beside.registry.iter().find(|(stage, _)| *stage == name) else {
+        let names: Vec<_> = beside.registry.iter().map(|(name, _)| format!("`{name}`")).collect();
         let expected = format!("a stage, one of {}", names.join(", "));
         let hint = "configs/README.md lists all stages and their keys";
         bail!((table.file.at(span)), expected, "`{name}`", hint)

@@ -4,6 +4,7 @@ use crate::build::{Beside, build_pipeline, take_pipeline};
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
+use crate::stages::STAGES;
 use crate::table::{File, Override, Section, Table};
 use clariq_core::{Location, Name, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -132,7 +133,14 @@ impl System {
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let used = RefCell::new(vec![false; overrides.len()]);
         let need = table.has("need");
-        let beside = Beside { space: &space, need, task: None, is_rewritten: false, used: &used };
+        let beside = Beside {
+            registry: STAGES,
+            space: &space,
+            need,
+            task: None,
+            is_rewritten: false,
+            used: &used,
+        };
         let mut pipeline = take_pipeline(&mut table, beside)?;
         let is_rewritten = pipeline.rewrite.is_some();
         let mut tasks = BTreeMap::new();

@@ -1,0 +1,69 @@
+//! The models of a session: where they are, those that are open, and what they computed.
+
+use super::vectors::Apart;
+use clariq_core::{Model, ModelName, Observer, Reading, Result, Vectors};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The folder of a model, and how it is read.
+pub(super) type Located = (PathBuf, Reading);
+
+pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
+
+/// The models of a session, which its clones share.
+#[derive(Default)]
+pub(crate) struct OpenedModels {
+    pub(super) located: Cached<ModelName, Located>,
+    pub(super) models: Cached<ModelName, Model>,
+    /// How many texts each has cut, as far as that was reported.
+    pub(super) cut: Cached<ModelName, usize>,
+    pub(super) banks: Cached<String, Arc<Vectors>>,
+    /// Vectors of requests, by the encoder's checksum.
+    pub(super) apart: Cached<String, Apart>,
+}
+
+impl OpenedModels {
+    /// Writes the vectors of requests that are new.
+    pub(crate) fn keep_vectors(&self) {
+        lock(&self.apart).values_mut().for_each(Apart::keep);
+    }
+
+    /// Says how many texts and pairs each model has cut, where these are twice as many as when it
+    /// was said last.
+    pub(crate) fn report_cut(&self, observer: &dyn Observer) {
+        let mut reported = lock(&self.cut);
+        let open: BTreeMap<_, _> = lock(&self.models).clone().into_iter().collect();
+        for (model, opened) in open {
+            let (cut, said) = (opened.cut(), reported.entry(model.clone()).or_default());
+            if cut > 0 && cut >= *said * 2 {
+                *said = cut;
+                observer.note(&format!(
+                    "note: {cut} texts or pairs were longer than `{}` reads, and were cut; \
+                     `max_tokens` says where",
+                    model.name
+                ));
+            }
+        }
+    }
+}
+
+pub(super) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
+    cached.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was opened under a key, or what `open` opens now. Others that need it wait for it.
+pub(super) fn open_once<K: Eq + Hash, T: Clone>(
+    opened: &Cached<K, T>,
+    key: K,
+    open: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let mut opened = lock(opened);
+    if let Some(found) = opened.get(&key) {
+        return Ok(found.clone());
+    }
+    let new = open()?;
+    opened.insert(key, new.clone());
+    Ok(new)
+}
