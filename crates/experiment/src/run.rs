@@ -2,8 +2,9 @@
 //!
 //! An input is a split, or a file of conversations that may hold millions of records. Requests are
 //! ranked in blocks: one thread reads, all rank. Where there is more than one block, what is
-//! finished is appended to `<run>.partial`; when everything is written, the run takes its name. After a kill, a run that is resumed continues
-//! behind the last whole block, if the same inputs would be read.
+//! finished is appended to `<run>.partial`; when everything is written, the run takes its name.
+//! After a kill, a run that is resumed continues behind the last whole block, if the same inputs
+//! would be read.
 
 mod file;
 mod input;
