@@ -52,7 +52,7 @@ pub use clariq::DataDir;
 pub use clariq::evaluation::{Choice, Leaderboard, NeedReport, OracleAsked, Placement, oracle_run};
 pub use clariq::{conversation, fetch};
 pub use ikat::passages::part_name;
-pub use ikat::validate::{MAX_WARNINGS, validate_interactive};
+pub use ikat::validate::MAX_WARNINGS;
 pub use ikat::{convert, passage_ids};
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
 pub use own::cut::cut_documents;

@@ -79,7 +79,6 @@ pub mod run;
 mod sentences;
 mod session;
 pub mod shards;
-pub mod simulate;
 mod system;
 pub mod systems;
 pub mod tune;

@@ -3,7 +3,7 @@
 use crate::arguments::Common;
 use crate::commands::{
     ask, compare, completions, data, doctor, eval, explain, index, need, oracle, rank, report,
-    reproduce, run, setup, simulate, systems, train, tune, validate,
+    reproduce, run, setup, systems, train, tune, validate,
 };
 use crate::failure::Outcome;
 use crate::output::Format;
@@ -67,13 +67,6 @@ enum Command {
     Reproduce(reproduce::ReproduceArgs),
     /// Hold a conversation: ask clarifying questions, or answer
     Ask(ask::AskArgs),
-    /// Talk with the simulated users of iKAT's interactive task
-    ///
-    /// The token of the team is in the environment variable `CLARIQ_SIMULATE_TOKEN`, and is
-    /// written nowhere. Nothing is judged unless --run says so. Whatever is sent and heard is in a journal
-    /// beside the output, and --resume continues from it. The exit status is 1 if the server's dump
-    /// of a judged run differs from the journal.
-    Simulate(simulate::SimulateArgs),
     /// Write an oracle run: the upper or lower bound by an evaluation table
     Oracle(oracle::OracleArgs),
     /// Explain how the score of a document was computed
@@ -158,7 +151,6 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         Command::Report(arguments) => report::report(&settings, &arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),
         Command::Ask(arguments) => ask::ask(&settings, &arguments),
-        Command::Simulate(arguments) => simulate::simulate(&settings, &arguments),
         Command::Oracle(arguments) => oracle::oracle(&settings, &arguments),
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),

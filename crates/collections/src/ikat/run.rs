@@ -2,10 +2,8 @@
 //! each year.
 //!
 //! 2023 and 2024: one JSON object, read by the rules of proto3's JSON form. 2025: JSON lines, one
-//! per turn; so are conversations with a simulated user, in the server's form or as 2025 released
-//! them. A reader of this module refuses what the official programs refuse to read; what they
-//! only warn of is the business of
-//! [`validate`](crate::ikat::validate).
+//! per turn. A reader of this module refuses what the official programs refuse to read; what they
+//! only warn of is the business of [`validate`](crate::ikat::validate).
 
 pub(super) mod lines;
 mod object;
@@ -23,9 +21,6 @@ use clariq_files::{Input, Sink, Source, read_strictly};
 /// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
 pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
 
-/// The type of a run that consists of conversations with a simulated user.
-pub const INTERACTIVE: &str = "interactive";
-
 /// A run of one system over the turns of a year.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Submission {
@@ -34,8 +29,7 @@ pub struct Submission {
     /// The name of the run; 2025 calls it `run_id`.
     pub run_name: String,
     /// The class of the system in the words of the year, see
-    /// [`Class::run_type`](super::Class::run_type); [`INTERACTIVE`] for conversations with a
-    /// simulated user.
+    /// [`Class::run_type`](super::Class::run_type).
     pub run_type: String,
     /// Who hands it in; in 2025 alone.
     pub team: String,
@@ -50,8 +44,6 @@ pub struct Submission {
 pub struct SubmittedTurn {
     /// The turn, `9-1_3`.
     pub id: String,
-    /// What a simulated user said in it; `None` where the topics have the utterances.
-    pub utterance: Option<String>,
     /// The responses, best first.
     pub responses: Vec<Response>,
     /// The ranked passages; in 2025 alone. The other years have them in each response.
@@ -104,13 +96,7 @@ pub struct RankedStatement {
 }
 
 impl Submission {
-    /// Whether it consists of conversations with a simulated user: its turns are of no topics file.
-    pub fn is_interactive(&self) -> bool {
-        self.run_type == INTERACTIVE
-    }
-
-    /// Reads a run in the form of `year`, or of the interactive task; the first problem is the
-    /// error.
+    /// Reads a run in the form of `year`; the first problem is the error.
     ///
     /// Without a year, the run has the form that it looks like: 2025 is JSON lines, 2023 names
     /// statements by objects, 2024 by numbers. A run of 2023 or 2024 without any statement has both
@@ -122,7 +108,7 @@ impl Submission {
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &Input, year: Option<Year>, sink: Sink) -> Self {
         let is_lines = year.map_or_else(|| lines::is_json_lines(input), |year| year == Year::Y2025);
-        if is_lines || lines::is_interactive(input) {
+        if is_lines {
             return lines::read(input, sink, None);
         }
         match (json::parse(MOST_VALUES_OF_A_RUN, input, sink), year) {

@@ -3,10 +3,8 @@
 //! The checks are those of the track's own programs (irlabamsterdam/iKAT at 0539930:
 //! `run_validation/main.py` of 2023 and 2024, `validate_trec_ikat25.py` of 2025). They stop at the
 //! first error; here all findings are listed, and the verdict is the same, because any error is an
-//! error. Where the program of 2025 crashes, the verdict is an error. For conversations with a
-//! simulated user there is no such program: what the server takes is accepted.
+//! error. Where the program of 2025 crashes, the verdict is an error.
 
-mod interactive;
 mod let_through;
 mod lines;
 mod object;
@@ -14,10 +12,9 @@ mod object;
 pub use crate::validation::{Validation, ValidationOptions, Verdict};
 
 use super::passage_ids;
-use super::run::lines::is_interactive;
-use super::run::{MOST_OF_A_RUN, Submission, SubmittedTurn};
+use super::run::{MOST_OF_A_RUN, Submission};
 use super::topics::{Topics, Year};
-use clariq_core::{Error, Findings, Location, Problem, Severity, bail};
+use clariq_core::{Error, Findings, Location, Problem, Severity};
 use clariq_files::{Input, Source};
 use fst::Set;
 
@@ -47,31 +44,7 @@ pub fn validate(
     topics: &Topics,
     options: &ValidationOptions,
 ) -> Result<Validation, Error> {
-    check_run(&run.read_at_most(MOST_OF_A_RUN)?, topics, options)
-}
-
-/// Checks conversations with a simulated user, whose topics no file has: citations, tokens and
-/// statements. Their statements are compared with a user's by [`validate`].
-pub fn validate_interactive(
-    run: &Source,
-    options: &ValidationOptions,
-) -> Result<Validation, Error> {
-    let input = run.read_at_most(MOST_OF_A_RUN)?;
-    if !is_interactive(&input) {
-        let expected = "conversations with a simulated user, or --split beside any other run";
-        let hint = "--split says whose requests the run answers";
-        bail!(&*input.name, expected, "another file, and no --split", hint);
-    }
-    let name = input.name.clone();
-    let topics = Topics { name, year: Year::Y2025, conversations: Vec::new() };
-    check_run(&input, &topics, options)
-}
-
-fn check_run(
-    input: &Input,
-    topics: &Topics,
-    options: &ValidationOptions,
-) -> Result<Validation, Error> {
+    let input = &run.read_at_most(MOST_OF_A_RUN)?;
     let mut check = Check {
         input,
         topics,
@@ -83,18 +56,13 @@ fn check_run(
         let_through: Findings::default(),
     };
     let submission = match topics.year {
-        _ if is_interactive(input) => interactive::check(&mut check),
         Year::Y2023 | Year::Y2024 => object::check(&mut check),
         Year::Y2025 => lines::check(&mut check),
     };
     let_through::check(&mut check, &submission);
     let verdict = check.verdict(&submission);
     let Check { official, let_through, .. } = check;
-    let turns = submission.turns.iter();
-    let is_answered =
-        |turn: &&SubmittedTurn| !submission.is_interactive() || !turn.responses.is_empty();
-    let answered = turns.filter(is_answered).count();
-    Ok(Validation { verdict, official, let_through, answered })
+    Ok(Validation { verdict, official, let_through, answered: submission.turns.len() })
 }
 
 /// A run while it is checked.

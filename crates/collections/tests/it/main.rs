@@ -7,7 +7,6 @@ mod fuzz_corpora;
 mod ikat;
 mod ikat_labels;
 mod ikat_passage_ids;
-mod ikat_talks;
 mod ikat_validator;
 mod own;
 mod released;

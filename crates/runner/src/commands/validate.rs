@@ -7,9 +7,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
 use clariq_collections::convert::convert_to_trec;
-use clariq_collections::{
-    MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate_interactive,
-};
+use clariq_collections::{MAX_WARNINGS, Validation, ValidationOptions, Verdict};
 use clariq_core::{Findings, Result, Severity, bail};
 use clariq_files::{Source, Target};
 use std::path::PathBuf;
@@ -20,9 +18,8 @@ pub(crate) struct ValidateArgs {
     /// standard input
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    #[arg(long, value_name = "SPLIT",
-          help = format!("Split of the run: {}. Conversations with a simulated user need none", splits()))]
-    split: Option<String>,
+    #[arg(long, value_name = "SPLIT", help = format!("Split that the run is for: {}", splits()))]
+    split: String,
     /// iKAT: file of all passage ids, from `clariq data passage-ids`; other passages cause a
     /// warning
     #[arg(long, value_name = "FILE")]
@@ -39,17 +36,13 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         tokens: &clariq_text::tokens::count,
         max_warnings: arguments.max_warnings,
     };
-    let found = match &arguments.split {
-        None => validate_interactive(&file, &options)?,
-        Some(split) => {
-            let Some(kind) = settings.kind_with_split(split) else {
-                let hint = "--split says what the run answers";
-                let known = splits();
-                bail!("--split", "one of {known}", "`{split}`", hint);
-            };
-            (kind.validate)(&settings.data_of(kind), split, &file, &options)?
-        }
+    let split = &arguments.split;
+    let Some(kind) = settings.kind_with_split(split) else {
+        let known = splits();
+        let hint = "--split names the split that the run is for";
+        bail!("--split", "one of {known}", "`{split}`", hint);
     };
+    let found = (kind.validate)(&settings.data_of(kind), split, &file, &options)?;
     print_findings(&found.official, None);
     print_findings(&found.let_through, Some("let through"));
     sheet(&file.name(), &found).print(settings.format)?;

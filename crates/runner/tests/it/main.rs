@@ -33,7 +33,6 @@ mod rewrites;
 mod run;
 mod run_conversations;
 mod shard;
-mod simulate;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

@@ -2,7 +2,6 @@
 //! passages and responses of each run side by side.
 
 mod conversations;
-pub(crate) mod talks;
 
 use super::{Evaluated, Labels};
 use crate::Collection;

@@ -1,11 +1,11 @@
 //! The track's figures as the evaluation of iKAT: of rankings and sets of statements, passages, and
 //! responses.
 
-use super::page::{Comparison, Entry, render, talks};
+use super::page::{Comparison, Entry, render};
 use super::{Evaluated, Labels, Part, columns, figures, graded, sets};
 use crate::Collection;
 use crate::evaluation::{
-    Asked, By, Columns, Evaluation, PageAsked, PageRun, Rendered, Scored, Topics, Written, counted,
+    Asked, By, Columns, Evaluation, PageAsked, Rendered, Scored, Topics, Written, counted,
 };
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
@@ -72,12 +72,6 @@ impl<'a> Track<'a> {
     /// Reads a run, what is scored of it, and what the figures pass over.
     fn read(&self, source: &Source) -> Result<(Submission, Evaluated, Vec<String>), Error> {
         let submission = Submission::read(source, Some(self.split.year()))?;
-        if submission.is_interactive() {
-            let expected = format!("a run over {}", self.split);
-            let found = "conversations with a simulated user";
-            let hint = "no labels are of such a conversation; `clariq report` shows them alone";
-            bail!(source.name(), expected, found, hint);
-        }
         let turns = submission.turns.iter();
         let answered: HashSet<TopicId> = turns.map(|turn| turn.id.as_str().into()).collect();
         self.turns.check_answered(source, answered.iter())?;
@@ -88,30 +82,6 @@ impl<'a> Track<'a> {
         ]);
         let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
         Ok((submission, evaluated, warnings))
-    }
-}
-
-impl Track<'_> {
-    /// The page about conversations with a simulated user, if the first run is of them.
-    fn talks(&self, asked: &PageAsked) -> Result<Option<Rendered>, Error> {
-        let read = |run: &PageRun| Submission::read(&run.file, Some(self.split.year()));
-        let mut talks = Vec::new();
-        for run in asked.runs {
-            let submission = read(run)?;
-            if !submission.is_interactive() && talks.is_empty() {
-                return Ok(None);
-            }
-            if !submission.is_interactive() {
-                let hint = "report on the two kinds of runs one after the other";
-                let found = format!("a run over {}", self.split);
-                bail!(run.file.name(), "conversations with a simulated user", found, hint);
-            }
-            talks.push((run.name.as_str(), submission));
-        }
-        let runs: Vec<_> = talks.iter().map(|(name, submission)| (*name, submission)).collect();
-        let topics = runs.iter().map(|(_, submission)| submission.turns.len()).sum();
-        let html = talks::render(asked.title, self.ikat, &runs);
-        Ok(Some(Rendered { html, topics, warnings: Vec::new() }))
     }
 }
 
@@ -214,9 +184,6 @@ impl Evaluation for Track<'_> {
             let need = need.name();
             let hint = "leave it out: iKAT has no need labels";
             bail!("--need", "runs of ClariQ beside it", "`{need}` with runs of iKAT", hint);
-        }
-        if let Some(rendered) = self.talks(asked)? {
-            return Ok(rendered);
         }
         let (mut runs, mut warnings) = (Vec::new(), Vec::new());
         for run in asked.runs {

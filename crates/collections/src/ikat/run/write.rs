@@ -94,11 +94,8 @@ fn object_response(year: Year, response: &Response) -> io::Result<Value> {
     }))
 }
 
-/// A line of 2025, or one as the server of the interactive task dumps it.
+/// A line of 2025.
 fn entry(head: &Submission, turn: &SubmittedTurn) -> io::Result<Value> {
-    if let Some(utterance) = &turn.utterance {
-        return talk(head, turn, utterance);
-    }
     let mut responses = Vec::with_capacity(turn.responses.len());
     for response in &turn.responses {
         let cited = response.passages.iter().filter(|passage| passage.used);
@@ -123,19 +120,6 @@ fn entry(head: &Submission, turn: &SubmittedTurn) -> io::Result<Value> {
         "responses": responses,
         "references": scores(references)?,
     }))
-}
-
-fn talk(head: &Submission, turn: &SubmittedTurn, utterance: &str) -> io::Result<Value> {
-    let mut response = json!({"rank": 1, "user_utterance": utterance, "assistant_text": null});
-    if let Some(Response { text, passages, statements, .. }) = turn.responses.first() {
-        let statements: Vec<_> = statements.iter().map(|statement| &statement.text).collect();
-        response["assistant_text"] = json!(text);
-        response["assistant_citations"] =
-            scores(passages.iter().map(|passage| (&passage.id, passage.score)))?;
-        response["assistant_meta"] = json!({"ptkb_provenance": statements});
-    }
-    let metadata = json!({"team_id": head.team, "run_id": head.run_name, "topic_id": turn.id});
-    Ok(json!({"metadata": metadata, "responses": [response]}))
 }
 
 fn scores<'a>(scored: impl Iterator<Item = (&'a String, f64)>) -> io::Result<Value> {

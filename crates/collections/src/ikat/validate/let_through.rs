@@ -44,7 +44,7 @@ impl Check<'_> {
 
     fn turn_beyond(&mut self, submission: &Submission, turn: &SubmittedTurn) {
         let SubmittedTurn { id, responses, .. } = turn;
-        if responses.is_empty() && turn.utterance.is_none() {
+        if responses.is_empty() {
             let hint = "a turn without one scores nothing";
             self.note(problem!(self.at(turn.line), "a response", "none in turn {id}", hint));
         }
