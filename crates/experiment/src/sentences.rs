@@ -2,52 +2,42 @@
 
 use crate::plan::ResponseRule;
 use clariq_collections::{Bank, BankRow};
-use clariq_core::{Doc, Documents, Hit, Ranking, Request, Result};
+use clariq_core::{Doc, Documents, Hit, Request, Result};
 use clariq_text::tokens;
-use std::collections::HashMap;
 
-/// The sentences of the best passages of requests, those of each passage once.
+/// The sentences of the best passages of a request.
 pub(crate) struct Sentences {
     pub(crate) bank: Bank,
-    /// The requests, each with its own sentences as candidates.
-    pub(crate) requests: Vec<Request>,
     /// The passage of each sentence.
     passages: Vec<Doc>,
 }
 
 impl Sentences {
-    /// Cuts the best passages of all requests into sentences.
+    /// Cuts the best passages of a ranking into sentences.
     pub(crate) fn new(
-        requests: &[Request],
-        rankings: &[Ranking],
+        ranking: &[Hit],
         passages: &dyn Documents,
         rule: &ResponseRule,
     ) -> Result<Self> {
-        let best = |ranking: &Ranking| -> Vec<Doc> {
-            ranking.iter().take(rule.sources).map(|hit| hit.doc).collect()
-        };
-        let mut cut: Vec<Doc> = rankings.iter().flat_map(best).collect();
+        let best = &ranking[..ranking.len().min(rule.sources)];
+        let mut cut: Vec<Doc> = best.iter().map(|hit| hit.doc).collect();
         cut.sort_unstable();
-        cut.dedup();
-        let (mut rows, mut passage_of, mut own) = (Vec::new(), Vec::new(), HashMap::new());
+        let (mut rows, mut passage_of) = (Vec::new(), Vec::new());
         for passage in cut {
-            let first = rows.len() as u32;
             for sentence in rule.sentences(&passages.text(passage)?) {
                 // Ids of one length: in their order, which is the bank's, the sentences are as here.
                 let id = format!("{:08}", rows.len()).as_str().into();
                 rows.push(BankRow { id, text: sentence.to_owned() });
                 passage_of.push(passage);
             }
-            own.insert(passage, first..rows.len() as u32);
         }
-        let with_own = requests.iter().zip(rankings).map(|(request, ranking)| {
-            let sentences = best(ranking).into_iter().flat_map(|passage| own[&passage].clone());
-            let mut own: Vec<Doc> = sentences.map(Doc).collect();
-            own.sort_unstable();
-            Request { candidates: Some(own), ..request.clone() }
-        });
-        let requests = with_own.collect();
-        Ok(Self { bank: Bank::new(rows, ""), requests, passages: passage_of })
+        Ok(Self { bank: Bank::new(rows, ""), passages: passage_of })
+    }
+
+    /// The request with all sentences as candidates, so that a stage cuts none of them off.
+    pub(crate) fn request(&self, request: &Request) -> Request {
+        let candidates = Some(Doc::all(self.passages.len()).collect());
+        Request { candidates, ..request.clone() }
     }
 
     /// The best sentences that fit, in the order of their ranking, and the passages that they come
@@ -107,12 +97,9 @@ mod tests {
     fn extracted(passage: &str, order: &[usize]) -> (String, Vec<Doc>) {
         let row = BankRow { id: "p:0".into(), text: passage.to_owned() };
         let bank = Bank::new(vec![row], "");
-        let requests = [Request::new("1_1", "a request")];
-        let rankings = [vec![Hit { doc: Doc(0), score: 1.0 }]];
-        let sentences = Sentences::new(&requests, &rankings, &bank, &RULE).unwrap();
-        let own = sentences.requests[0].candidates.clone().unwrap();
-        let hits: Vec<Hit> =
-            order.iter().map(|&index| Hit { doc: own[index], score: 1.0 }).collect();
+        let sentences = Sentences::new(&[Hit { doc: Doc(0), score: 1.0 }], &bank, &RULE).unwrap();
+        let hit = |&index: &usize| Hit { doc: Doc(index as u32), score: 1.0 };
+        let hits: Vec<Hit> = order.iter().map(hit).collect();
         sentences.extract(&hits, &RULE)
     }
 

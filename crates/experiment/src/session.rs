@@ -7,12 +7,10 @@ use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind, Reading,
     Result, Silent, bail,
 };
-use clariq_files::temporary::{Temporary, folder_in};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
 use clariq_rank::Context;
-use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How work is done.
 #[derive(Debug, Clone)]
@@ -119,24 +117,15 @@ impl<'a> Session<'a> {
 
     /// What stages work on over these documents, with indexes from when a stage first needs one.
     pub fn context<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
-        let passing: Mutex<Vec<Temporary>> = Mutex::default();
         let open = move |analyzer, documents: &dyn Documents| {
-            if self.keeps {
-                return DocumentIndex::over(documents, |documents| {
-                    let (index, opened) = self.open_index(analyzer, documents)?;
-                    self.report_opened(&index, &opened);
-                    Ok(index)
-                });
+            if !self.keeps {
+                return DocumentIndex::in_memory(documents, analyzer);
             }
-            // A folder in the cache that is removed when it is dropped.
-            let cache = self.options.cache.join("index");
-            let folder =
-                fs::create_dir_all(&cache).and_then(|()| folder_in(&cache, "passing-".as_ref()));
-            let folder = folder.map_err(Error::io("write", &cache))?;
-            let path = folder.path().join("index");
-            let index = DocumentIndex::rebuild(&path, documents, analyzer, &self.build_options())?;
-            passing.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
-            Ok(index)
+            DocumentIndex::over(documents, |documents| {
+                let (index, opened) = self.open_index(analyzer, documents)?;
+                self.report_opened(&index, &opened);
+                Ok(index)
+            })
         };
         let mut context = Context::new(documents, open);
         context.models = self;

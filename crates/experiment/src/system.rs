@@ -212,20 +212,24 @@ impl<'a> System<'a> {
         let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
         let (context, rule) = (self.context(Part::Documents)?, &plan.config.response);
         let passages = run(&plan.passages, context, requests, progress)?;
-        let sentences = Sentences::new(requests, &passages, context.documents, rule)?;
-        let over = self.contexts.over(&sentences.bank);
-        let ranked = run(&plan.sentences, &over, &sentences.requests, progress)?;
-        let mut all = Vec::with_capacity(requests.len());
-        let rankings = statements.into_iter().zip(chosen).zip(passages).zip(&ranked);
-        for ((((statements, mut chosen), ranking), ranked), request) in rankings.zip(requests) {
+        let mut outcomes = Vec::with_capacity(requests.len());
+        let rankings = statements.into_iter().zip(chosen).zip(passages);
+        for (request, ((statements, mut chosen), ranking)) in requests.iter().zip(rankings) {
             chosen.truncate(plan.config.statements.count(&chosen));
-            let (text, used) = sentences.extract(ranked, rule);
+            // Each request has a bank of its own: how rare a word is among the sentences must not
+            // depend on the other requests, some of which are later turns of the conversation.
+            let sentences = Sentences::new(&ranking, context.documents, rule)?;
+            let over = self.contexts.over(&sentences.bank);
+            let ranked = run(&plan.sentences, &over, &[sentences.request(request)], progress)?;
+            let (text, used) = sentences.extract(&ranked[0], rule);
             let answer = Some(Answer { text, used, statements, chosen });
-            all.push(Outcome { need: request.need, ranking, answer });
+            outcomes.push(Outcome { need: request.need, ranking, answer });
         }
-        Ok(all)
+        Ok(outcomes)
     }
 
+    /// Ranks the statements of each user, and scores those that an answer rests on. Consecutive
+    /// requests of one user are ranked together.
     fn rank_statements(
         &self,
         plan: &AnswerPlan,
@@ -233,36 +237,58 @@ impl<'a> System<'a> {
         requests: &[Request],
         progress: Progress,
     ) -> Result<(Vec<Ranking>, Vec<Ranking>)> {
-        let asked = AskedStatements::new(queries, requests)?;
-        let own = asked.own.as_ref().map(|bank| self.contexts.over(bank));
-        let context = own.as_ref().map_or_else(|| self.context(Part::Statements), Ok)?;
-        let rank = |pipeline| run(pipeline, context, &asked.requests, progress);
-        let statements = rank(&plan.statements)?;
-        let chosen = plan.chosen.as_ref().map(rank).transpose()?;
-        let statements = asked.number(statements);
-        let chosen = chosen.map_or_else(|| statements.clone(), |chosen| asked.number(chosen));
+        let (mut statements, mut chosen) = (Vec::new(), Vec::new());
+        let mut rest = requests;
+        for of_user in queries.chunk_by(|one, next| one.statements == next.statements) {
+            let (requests, later) = rest.split_at(of_user.len());
+            rest = later;
+            let user = self.statements_of(&of_user[0])?;
+            let requests: Vec<Request> = requests.iter().map(|one| user.request(one)).collect();
+            let context = self.contexts.over(&user.bank);
+            let ranked = user.name(run(&plan.statements, &context, &requests, progress)?);
+            chosen.extend(match &plan.chosen {
+                Some(pipeline) => user.name(run(pipeline, &context, &requests, progress)?),
+                None => ranked.clone(),
+            });
+            statements.extend(ranked);
+        }
         Ok((statements, chosen))
+    }
+
+    fn statements_of(&self, query: &Query) -> Result<UserStatements> {
+        match &query.statements {
+            Statements::Own(texts) => Ok(UserStatements::of_texts(texts)),
+            Statements::Known(docs) => {
+                let documents = self.documents(Part::Statements)?;
+                let all = || Doc::all(documents.len()).collect();
+                UserStatements::of_documents(documents, docs.clone().unwrap_or_else(all))
+            }
+        }
     }
 
     /// Follows a document of a part through the pipelines that rank it.
     pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>> {
-        let queries = slice::from_ref(query);
-        let requests = self.requests(queries)?;
-        let (asked, chosen) = match (&self.loaded.plan, part) {
-            (Plan::Answer(plan), Part::Statements) => {
-                (AskedStatements::new(queries, &requests)?, plan.chosen.as_ref())
-            }
-            _ => (AskedStatements { requests, own: None }, None),
+        let requests = self.requests(slice::from_ref(query))?;
+        let pipeline = self.pipeline(part);
+        let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) else {
+            let batch = Batch::new(self.context(part)?, &requests);
+            let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
+            return Ok(vec![(self.task(part), traces)]);
         };
-        let own = asked.own.as_ref().map(|bank| self.contexts.over(bank));
-        let context = own.as_ref().map_or_else(|| self.context(part), Ok)?;
-        let of_own = asked.own.as_ref().and_then(|bank| bank.find(&own_id(0, doc.index())));
-        let (doc, batch) = (of_own.unwrap_or(doc), Batch::new(context, &asked.requests));
-        let pipelines = [(self.task(part), Some(self.pipeline(part))), (CHOSEN, chosen)];
-        let there = pipelines.into_iter().filter_map(|(task, pipeline)| Some((task, pipeline?)));
-        there
-            .map(|(task, pipeline)| Ok((task, pipeline.explain(&batch, doc, &Ranking::new())?)))
-            .collect()
+        let user = self.statements_of(query)?;
+        let Some(doc) = user.find(doc) else {
+            let found = format!("`{}`", self.documents(part)?.id(doc));
+            let hint = "a statement is ranked for the requests of its user alone";
+            bail!("DOCUMENT_ID", "a statement of the user of the request", found, hint);
+        };
+        let requests: Vec<Request> = requests.iter().map(|one| user.request(one)).collect();
+        let context = self.contexts.over(&user.bank);
+        let batch = Batch::new(&context, &requests);
+        let mut all = vec![(self.task(part), pipeline.explain(&batch, doc, &Ranking::new())?)];
+        if let Some(chosen) = &plan.chosen {
+            all.push((CHOSEN, chosen.explain(&batch, doc, &Ranking::new())?));
+        }
+        Ok(all)
     }
 
     /// Documents of a part as they are shown, with scores that strictly decrease.
@@ -295,65 +321,60 @@ impl<'a> System<'a> {
     }
 }
 
-/// Requests as the pipelines of statements see them: with their users' statements as candidates.
-struct AskedStatements {
-    requests: Vec<Request>,
-    /// The statements, where the collection does not have them.
-    own: Option<Bank>,
+/// The statements of one user as documents of their own, so that the statements of others do not
+/// change how rare a word is.
+struct UserStatements {
+    bank: Bank,
+    /// The document that each row of the bank is in rankings, in the order of the rows.
+    docs: Vec<Doc>,
 }
 
-impl AskedStatements {
-    fn new(queries: &[Query], requests: &[Request]) -> Result<Self> {
-        let (mut rows, mut count) = (Vec::new(), 0);
-        for (user, query) in queries.iter().enumerate() {
-            if let Statements::Own(texts) = &query.statements {
-                count += 1;
-                rows.extend(texts.iter().enumerate().map(|(number, text)| BankRow {
-                    id: own_id(user, number).as_str().into(),
-                    text: text.clone(),
-                }));
-            }
-        }
-        if (1..queries.len()).contains(&count) {
-            let expected = "statements of the collection or texts, for all requests alike";
-            let hint = "rank the two kinds of requests one after the other";
-            bail!("statements", expected, "both", hint);
-        }
-        // For no request at all, the collection need not have statements either.
-        let own = (count == queries.len()).then(|| Bank::new(rows, ""));
-        let mut with_own = Vec::with_capacity(requests.len());
-        for (user, (query, request)) in queries.iter().zip(requests).enumerate() {
-            let candidates = match (&query.statements, &own) {
-                (Statements::Own(texts), Some(bank)) => {
-                    let find = |number| bank.find(&own_id(user, number));
-                    let mut docs: Vec<Doc> = (0..texts.len()).filter_map(find).collect();
-                    docs.sort_unstable();
-                    Some(docs)
-                }
-                (Statements::Known(docs), _) => docs.clone(),
-                (Statements::Own(_), None) => None,
-            };
-            with_own.push(Request { candidates, ..request.clone() });
-        }
-        Ok(Self { requests: with_own, own })
+impl UserStatements {
+    /// Texts that came with a request. In rankings they are numbered from 0.
+    fn of_texts(texts: &[String]) -> Self {
+        let number = |doc: Doc| (doc.index() + 1).to_string();
+        let docs = Doc::all(texts.len());
+        Self::new(texts.iter().zip(docs).map(|(text, doc)| (number(doc), text.clone(), doc)))
     }
 
-    /// The rankings, with the numbers of the user's texts in place of documents.
-    fn number(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
-        if let Some(bank) = &self.own {
-            for hit in rankings.iter_mut().flatten() {
-                let number = bank.id(hit.doc).as_str().rsplit_once('/');
-                let number = number.and_then(|(_, number)| number.parse::<u32>().ok());
-                hit.doc = number.map_or(hit.doc, |number| Doc(number - 1));
-            }
+    /// Documents of the collection, which keep their ids.
+    fn of_documents(documents: &dyn Documents, docs: Vec<Doc>) -> Result<Self> {
+        let mut statements = Vec::with_capacity(docs.len());
+        for doc in docs {
+            let (id, text) = (documents.id(doc), documents.text(doc)?);
+            statements.push((id.into_owned(), text.into_owned(), doc));
+        }
+        Ok(Self::new(statements))
+    }
+
+    fn new(statements: impl IntoIterator<Item = (String, String, Doc)>) -> Self {
+        let mut statements: Vec<_> = statements.into_iter().collect();
+        // The order of the bank's rows.
+        statements.sort_by(|one, other| one.0.cmp(&other.0));
+        let docs = statements.iter().map(|(.., doc)| *doc).collect();
+        let row = |(id, text, _): (String, String, Doc)| BankRow { id: id.as_str().into(), text };
+        Self { bank: Bank::new(statements.into_iter().map(row).collect(), ""), docs }
+    }
+
+    /// The request with all statements as candidates, so that a stage cuts none of them off.
+    fn request(&self, request: &Request) -> Request {
+        let candidates = Some(Doc::all(self.docs.len()).collect());
+        Request { candidates, ..request.clone() }
+    }
+
+    /// The row of a document of rankings.
+    fn find(&self, doc: Doc) -> Option<Doc> {
+        let row = self.docs.iter().position(|known| *known == doc)?;
+        Some(Doc(row as u32))
+    }
+
+    /// Rankings of rows as rankings of the documents that these are.
+    fn name(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
+        for hit in rankings.iter_mut().flatten() {
+            hit.doc = self.docs[hit.doc.index()];
         }
         rankings
     }
-}
-
-/// The id of a text in the bank of all that came with requests; texts are numbered from 1.
-fn own_id(user: usize, index: usize) -> String {
-    format!("{user:08}/{}", index + 1)
 }
 
 /// Runs a pipeline; where there is no document at all, nothing is ranked.

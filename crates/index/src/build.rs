@@ -99,32 +99,55 @@ pub(crate) fn build(
     analyzer: Analyzer,
     options: &BuildOptions,
 ) -> Result<Option<Vec<u8>>> {
-    let small = documents.len() <= SMALL;
     folder::make(folder, |new| {
+        if documents.len() <= SMALL {
+            let (index, _) = build_in_memory(documents, analyzer, options.memory, folder)?;
+            return copy(&index, new).map_err(refused(folder));
+        }
         let (schema, fields) = schema();
-        let index = if small {
-            Ok(Index::create_in_ram(schema))
-        } else {
-            Index::create_in_dir(new, schema)
-        };
-        let index = index.map_err(refused(folder))?;
-        let threads = if small { 1 } else { options.threads };
-        let mut writer = writer(&index, threads, options.memory).map_err(refused(folder))?;
-        let metadata = Metadata {
-            clariq_index_format: FORMAT,
-            analyzer,
-            checksum: documents.checksum().clone(),
-            documents: documents.len(),
-            tokens: add_documents(&writer, &fields, documents, analyzer, folder)?,
-        };
-        let finish = || {
-            commit(&mut writer, &metadata)?;
-            merge(&index, &mut writer)?;
-            writer.wait_merging_threads()?;
-            if small { copy(&index, new) } else { Ok(()) }
-        };
-        finish().map_err(refused(folder))
+        let index = Index::create_in_dir(new, schema).map_err(refused(folder))?;
+        fill(&index, &fields, documents, analyzer, options, folder).map(drop)
     })
+}
+
+/// Builds the index of a few documents in memory; `place` is for messages.
+pub(crate) fn build_in_memory(
+    documents: &dyn Documents,
+    analyzer: Analyzer,
+    memory: usize,
+    place: &Path,
+) -> Result<(Index, Metadata)> {
+    let (schema, fields) = schema();
+    let index = Index::create_in_ram(schema);
+    let options = BuildOptions { threads: 1, memory };
+    let metadata = fill(&index, &fields, documents, analyzer, &options, place)?;
+    Ok((index, metadata))
+}
+
+/// Adds the documents to an empty index and merges its segments into one.
+fn fill(
+    index: &Index,
+    fields: &Fields,
+    documents: &dyn Documents,
+    analyzer: Analyzer,
+    options: &BuildOptions,
+    place: &Path,
+) -> Result<Metadata> {
+    let mut writer = writer(index, options.threads, options.memory).map_err(refused(place))?;
+    let metadata = Metadata {
+        clariq_index_format: FORMAT,
+        analyzer,
+        checksum: documents.checksum().clone(),
+        documents: documents.len(),
+        tokens: add_documents(&writer, fields, documents, analyzer, place)?,
+    };
+    let finish = || {
+        commit(&mut writer, &metadata)?;
+        merge(index, &mut writer)?;
+        writer.wait_merging_threads()
+    };
+    finish().map_err(refused(place))?;
+    Ok(metadata)
 }
 
 /// A writer that merges nothing by itself: from eight segments on, tantivy would begin merges that

@@ -147,6 +147,15 @@ impl DocumentIndex {
         }
     }
 
+    /// An index of a few documents in memory, which no folder has.
+    pub fn in_memory(documents: &dyn Documents, analyzer: Analyzer) -> Result<Self> {
+        let place = Path::new("index in memory");
+        let memory = BuildOptions::default().memory;
+        let (index, metadata) = build::build_in_memory(documents, analyzer, memory, place)?;
+        let broken = |error: tantivy::TantivyError| damaged(place, error.to_string());
+        Self::load(place, metadata, &index).map_err(broken)
+    }
+
     /// Opens an index that must be there, whole and of this format.
     pub fn open(folder: &Path) -> Result<Self> {
         Self::open_written(folder, None)

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// Lengths of n-grams; a word has a space on both sides.
 const LENGTHS: [usize; 3] = [3, 4, 5];
-/// N-grams in more than this share of the documents are ignored.
+/// N-grams in more than this share of the documents, and in more than one, are ignored.
 const COMMON: f64 = 0.05;
 
 type Vector = Vec<(u32, f32)>;
@@ -36,7 +36,7 @@ impl Characters {
         let count = texts.len() as f64;
         let mut kept: Vec<(&str, usize)> = frequencies
             .into_iter()
-            .filter(|&(_, frequency)| frequency as f64 <= COMMON * count)
+            .filter(|&(_, frequency)| frequency as f64 <= (COMMON * count).max(1.0))
             .collect();
         // In one order, whatever the hash: numbers decide in which order products are summed.
         kept.sort_unstable();
@@ -150,6 +150,13 @@ mod tests {
         let characters = Characters::new(&texts);
         assert!(cosine(&characters, "tell me about dieeting", 60) > 0.3);
         assert!(cosine(&characters, "tell me about dieeting", 61) < 0.05);
+    }
+
+    #[test]
+    fn few_documents_are_told_apart() {
+        let characters = Characters::new(&["I eat no meat.", "I live in Oslo."]);
+        assert!(cosine(&characters, "meat", 0) > 0.3);
+        assert_eq!(cosine(&characters, "meat", 1), 0.0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod eval;
 mod formats;
 mod guarantees;
 mod ikat;
+mod independence;
 #[cfg(all(feature = "bert", target_arch = "x86_64"))]
 mod isa;
 #[cfg(feature = "bert")]

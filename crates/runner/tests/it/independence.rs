@@ -1,0 +1,218 @@
+//! A system that does not declare `uses = ["batch"]` finds the same for a request whatever is ranked
+//! with it: alone, in any block, in any order, and before the rest of its conversation exists.
+
+use crate::common::{Bench, root};
+use clariq_collections::{Class, Collection, DataDir};
+use clariq_core::{Engine, Request, Utterance};
+use clariq_experiment::systems::names;
+use clariq_experiment::{
+    Contexts, Loaded, Options, Outcome, Part, Query, Session, Statements, System,
+};
+use clariq_files::Source;
+use clariq_rank::Uses;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// What was found for requests, by their ids.
+type Found = BTreeMap<String, Vec<String>>;
+
+/// A built-in system with another space, and without its expected figures; `None` if it declares
+/// that it uses the batch, or needs a model beside those of its space.
+fn built_in(name: &str, space: &str) -> Option<Loaded> {
+    let text = fs::read_to_string(root().join(format!("configs/{name}.toml"))).unwrap();
+    let (system, _) = text.split_once("\n[[expected]]").unwrap_or((&text, ""));
+    let without_characters = |line: &&str| !line.starts_with("characters = ");
+    let with_space = |line| if str::starts_with(line, "models = ") { space } else { line };
+    let lines = system.lines().filter(without_characters).map(with_space);
+    let system = lines.collect::<Vec<_>>().join("\n");
+    let source = Source::memory(format!("{name}.toml"), system.into_bytes());
+    let loaded = Loaded::read(&source, &[]).unwrap();
+    let has_models = loaded.plan.models().iter().all(|model| space.contains(&*model.name));
+    (has_models && !loaded.uses.contains(&Uses::Batch)).then_some(loaded)
+}
+
+/// The requests of a split as the system sees them.
+fn requests(collection: &dyn Collection, split: &str, loaded: &Loaded) -> Vec<Query> {
+    let Some(config) = loaded.plan.answer() else {
+        let task = collection.tasks()[0];
+        return collection.requests(split, task).unwrap().map(|one| one.unwrap().into()).collect();
+    };
+    let seen = |task| collection.requests_seen(split, task, config.class, false).unwrap();
+    let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
+        request: request.unwrap(),
+        statements: Statements::Known(of_user.unwrap().candidates),
+    };
+    seen("passages").zip(seen("statements")).map(query).collect()
+}
+
+/// Conversations of one to three turns about the requests of a split.
+fn conversations(queries: &[Query]) -> Vec<Query> {
+    let mut all = Vec::new();
+    for (number, query) in queries.iter().enumerate() {
+        let mut query = query.clone();
+        let reply = &queries[(number + 1) % queries.len()].request;
+        for turn in 1..=1 + number % 3 {
+            let question = format!("do you mean {}", reply.opening());
+            query.request.said.push(Utterance::system(question));
+            query.request.said.push(Utterance::user(if turn == 2 { "no" } else { "yes please" }));
+            query.request.id = format!("{}-{turn}", query.request.id).as_str().into();
+            all.push(query.clone());
+        }
+    }
+    all
+}
+
+/// Every document with the bits of its score, and the answer.
+fn describe(system: &System, query: &Query, outcome: &Outcome) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut list = |what: &str, part: Part, ranking: &[clariq_core::Hit]| {
+        for hit in ranking {
+            let name = system.name(query, part, hit.doc).unwrap();
+            lines.push(format!("{what} {name} {:x} {}", hit.score.to_bits(), hit.score));
+        }
+    };
+    list("document", Part::Documents, &outcome.ranking);
+    if let Some(answer) = &outcome.answer {
+        list("statement", Part::Statements, &answer.statements);
+        list("chosen", Part::Statements, &answer.chosen);
+        lines.push(format!("answer {}", answer.text));
+    }
+    lines
+}
+
+/// Ranks blocks of requests one after the other.
+fn rank(system: &System, blocks: &[Vec<Query>]) -> Found {
+    let mut found = Found::new();
+    for block in blocks {
+        for (query, outcome) in block.iter().zip(system.rank(block).unwrap()) {
+            found.insert(query.request.id.to_string(), describe(system, query, &outcome));
+        }
+    }
+    found
+}
+
+/// Names the first difference.
+fn assert_same(name: &str, found: &Found, whole: &Found) {
+    for (id, found) in found {
+        let differs = found.iter().zip(&whole[id]).find(|(one, other)| one != other);
+        assert_eq!(differs, None, "{name}: request {id} alone or with others");
+        assert_eq!(found.len(), whole[id].len(), "{name}: request {id}");
+    }
+}
+
+/// Opens a collection and ranks requests of a split, in one block, one by one and in random blocks.
+/// Returns what was found.
+fn check(
+    data: &DataDir,
+    engine: Option<&dyn Engine>,
+    loaded: &Loaded,
+    split: &'static str,
+    queries: &dyn Fn(&dyn Collection) -> Vec<Query>,
+) -> Found {
+    let cache = tempfile::tempdir().unwrap();
+    let collection = clariq_collections::open(data).unwrap();
+    let options = Options { cache: cache.path().to_owned(), ..Options::default() };
+    let mut session = Session::new(&*collection, options).unwrap().answering(split);
+    session.engine = engine;
+    let contexts = Contexts::new(&session);
+    let system = System::open(&contexts, loaded).unwrap();
+    let queries = queries(&*collection);
+    let whole = rank(&system, std::slice::from_ref(&queries));
+    assert!(whole.values().any(|lines| !lines.is_empty()), "{} finds nothing", loaded.name);
+    let one_by_one: Vec<Vec<Query>> = queries.iter().map(|query| vec![query.clone()]).collect();
+    assert_same(&loaded.name, &rank(&system, &one_by_one), &whole);
+    let cuts = prop::collection::vec(1..12_usize, 1..5);
+    let cases = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4) };
+    TestRunner::new(cases)
+        .run(&(Just(queries).prop_shuffle(), cuts), |(mut queries, cuts)| {
+            let mut blocks = Vec::new();
+            for &cut in cuts.iter().cycle() {
+                if queries.is_empty() {
+                    break;
+                }
+                let rest = queries.split_off(cut.min(queries.len()));
+                blocks.push(std::mem::replace(&mut queries, rest));
+            }
+            assert_same(&loaded.name, &rank(&system, &blocks), &whole);
+            Ok(())
+        })
+        .unwrap();
+    whole
+}
+
+/// Checks every built-in system that ranks, over a collection.
+fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> {
+    let mut checked = Vec::new();
+    for name in names() {
+        let Some(loaded) = built_in(name, space).filter(|loaded| !loaded.answers()) else {
+            continue;
+        };
+        let single = |collection: &dyn Collection| requests(collection, "dev", &loaded);
+        check(&DataDir::Sample, engine, &loaded, "dev", &single);
+        let talks = |collection: &dyn Collection| conversations(&single(collection));
+        check(&DataDir::Sample, engine, &loaded, "dev", &talks);
+        checked.push(name);
+    }
+    checked
+}
+
+/// Checks every built-in system that answers, over all turns and over topics that end early or lack
+/// other conversations.
+fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> {
+    let bench = Bench::new();
+    bench.write_ikat("whole", |topics| topics.truncate(3));
+    bench.write_ikat("early", |topics| {
+        topics.truncate(3);
+        for conversation in topics {
+            conversation["turns"].as_array_mut().unwrap().truncate(3);
+        }
+    });
+    bench.write_ikat("one", |topics| *topics = vec![topics[1].clone()]);
+    let split = "2023-test";
+    let mut checked = Vec::new();
+    for name in names() {
+        let Some(loaded) = built_in(name, space).filter(Loaded::answers) else { continue };
+        assert!(loaded.class() != Some(Class::Manual) || name == "ikat-manual");
+        let turns = |collection: &dyn Collection| requests(collection, split, &loaded);
+        let folder = |name: &str| DataDir::Folder(bench.path(name));
+        let whole = check(&folder("whole"), engine, &loaded, split, &turns);
+        for part in ["early", "one"] {
+            let found = check(&folder(part), engine, &loaded, split, &turns);
+            assert!(found.len() < whole.len());
+            assert_same(name, &found, &whole);
+        }
+        checked.push(name);
+    }
+    checked
+}
+
+const CHARACTERS: &str = "characters = 1.0";
+
+#[test]
+fn a_ranking_depends_on_its_request_alone() {
+    let checked = check_ranking(None, CHARACTERS);
+    for name in ["no-question", "bm25", "bm25-english", "bm25-conversation", "dense", "strict"] {
+        assert!(checked.contains(&name), "{name} of {checked:?}");
+    }
+}
+
+#[test]
+fn an_answer_depends_on_its_conversation_so_far_alone() {
+    let checked = check_answering(None, CHARACTERS);
+    for name in ["ikat-bm25", "ikat-dense", "ikat-automatic", "ikat-manual", "ikat-only-response"] {
+        assert!(checked.contains(&name), "{name} of {checked:?}");
+    }
+}
+
+#[cfg(feature = "bert")]
+#[test]
+#[ignore = "the encoder computes requests of one length together, which changes their last bits"]
+fn with_an_encoder_a_result_depends_on_its_request_alone() {
+    // A space of an encoder with few random weights.
+    let folder = root().join("crates/bert/tests/data/tiny").display().to_string();
+    let tiny = format!("models = {{ {folder:?} = 1.0 }}");
+    check_ranking(Some(&clariq_bert::Torch), &tiny);
+    check_answering(Some(&clariq_bert::Torch), &tiny);
+}
