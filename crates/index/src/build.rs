@@ -296,13 +296,14 @@ mod tests {
     #[test]
     fn one_segment_is_left_of_any_number() {
         assert_eq!(segments(&bank(1), 1, 0), (1, 1));
-        // From eight on, tantivy would merge some by itself.
-        for (questions, threads, memory) in
-            [(10_000, 1, 0), (3_000, 12, 12 * LEAST_MEMORY_PER_THREAD)]
+        // From eight on, tantivy would merge some by itself. How many of several threads get a
+        // document depends on the scheduler.
+        for (questions, threads, memory, least) in
+            [(10_000, 1, 0, 8), (3_000, 12, 12 * LEAST_MEMORY_PER_THREAD, 2)]
         {
             let (written, left) = segments(&bank(questions), threads, memory);
             assert!(
-                written >= 8,
+                written >= least,
                 "{written} segments of {questions} questions by {threads} threads"
             );
             assert_eq!(left, 1);
