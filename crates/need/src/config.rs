@@ -100,7 +100,7 @@ const HINT: &str = "configs/README.md lists the need models and their keys";
 const MOST_MEMBERS: usize = 32;
 
 /// The weight of vectors beside other blocks. Chosen by cross-validation on train, like the
-/// defaults of `c` and `prior_power`; docs/EXPERIMENTS.md has the table.
+/// defaults of `c` and `prior_power`; docs/experiments.md has the table.
 const VECTORS: f64 = 0.7;
 
 /// `c` and `prior_power`.

@@ -77,7 +77,7 @@ const PRECISIONS: Names<AskedPrecision> = &[
 ];
 
 /// The faster precision on this device. Recall on dev differs by at most .0017 between the two
-/// (docs/BENCHMARKS.md), as measured on CPUs; other devices use f32.
+/// (docs/benchmarks.md), as measured on CPUs; other devices use f32.
 pub(crate) fn faster_precision(isa: Option<Isa>, device: &str) -> Precision {
     if isa.is_none() && device == "cpu" && Isa::multiplies_bf16() {
         Precision::Bf16

@@ -27,7 +27,7 @@ mod learned_shards;
 mod need;
 mod own;
 mod rank;
-mod readme;
+mod documents;
 mod real_data;
 mod report;
 mod rewrites;
