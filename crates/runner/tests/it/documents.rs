@@ -65,8 +65,7 @@ const SYSTEMS: [&str; 10] = [
 ];
 
 /// The systems of the second table, in its order.
-const OF_IKAT: [&str; 4] =
-    ["ikat-bm25", "ikat-dense", "ikat-automatic", "ikat-manual"];
+const OF_IKAT: [&str; 4] = ["ikat-bm25", "ikat-dense", "ikat-automatic", "ikat-manual"];
 
 /// The figures that the configuration of a system expects on a split of a real collection.
 fn expected(config: &str, collection: &str, split: &str) -> toml::Table {
