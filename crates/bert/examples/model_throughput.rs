@@ -7,8 +7,8 @@
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
 use clariq_core::{
-    Encoder, Examples, JudgedQuestions, ModelOptions, PairScorer, Precision, Reading, Recipe,
-    Training, TrainingEvent,
+    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Reading, Recipe, Training,
+    TrainingEvent,
 };
 use std::error::Error;
 use std::io::Read;
@@ -65,7 +65,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                     base: model,
                     examples: &examples,
                     data,
-                    teacher: None,
                     options: &options,
                     resume: false,
                 };
@@ -95,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Every line is a relevant pair of a topic of its own; the published recipe with as many steps as
 /// they fill.
-fn training(input: &str) -> Result<(Recipe, Examples), Box<dyn Error>> {
+fn training(input: &str) -> Result<(Recipe, JudgedQuestions), Box<dyn Error>> {
     let text = "name = \"m\"\nbase = \"b\"\nepochs = 1\nlearning_rate = 5e-7\nclip = 0.5\n[objective]\n\
                 kind = \"cross-entropy\"\nbatch = 12\nnegatives = 1\nsystem = \"none\"";
     let mut judged = JudgedQuestions::default();
@@ -107,5 +106,5 @@ fn training(input: &str) -> Result<(Recipe, Examples), Box<dyn Error>> {
         judged.candidates.push(Vec::new());
         judged.questions.push(question.to_owned());
     }
-    Ok((Recipe::parse("throughput", text)?, Examples::Judged(judged)))
+    Ok((Recipe::parse("throughput", text)?, judged))
 }

@@ -1,6 +1,5 @@
 //! libtorch as an engine.
 
-use crate::conversation::BertConversationEncoder;
 use crate::models::{BertEncoder, CrossEncoder};
 use crate::t5::T5;
 use crate::train::train;
@@ -41,9 +40,6 @@ impl Engine for Torch {
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model> {
         Ok(match kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(BertEncoder::open(folder, options)?)),
-            ModelKind::ConversationEncoder => Model::ConversationEncoder(Arc::new(
-                BertConversationEncoder::open(folder, options)?,
-            )),
             ModelKind::CrossEncoder => {
                 Model::CrossEncoder(Arc::new(CrossEncoder::open(folder, options)?))
             }

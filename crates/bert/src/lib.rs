@@ -20,7 +20,6 @@
 )]
 
 mod batch;
-mod conversation;
 mod engine;
 mod guard;
 mod inference;
@@ -34,7 +33,6 @@ pub mod train;
 mod weights;
 
 pub use clariq_model::ModelFolder;
-pub use conversation::BertConversationEncoder;
 pub use engine::Torch;
 pub use models::{BertEncoder, CrossEncoder};
 pub use t5::T5;

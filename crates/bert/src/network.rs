@@ -15,7 +15,7 @@ mod distances;
 mod tests;
 
 use crate::batch::Batch;
-use crate::pooling::{Head, activate, mean_of, unit};
+use crate::pooling::{Head, activate};
 use crate::products::{Linear, Products, Shared};
 use crate::weights::{SELF, Weights, torch};
 use clariq_core::{Error, Precision, Result, bail};
@@ -443,16 +443,6 @@ impl Network {
         let wanted = if self.head.takes_first() { Wanted::First } else { Wanted::All };
         let states = self.forward(batch, wanted)?.to_kind(Kind::Float);
         self.head.apply(&states, batch)
-    }
-
-    /// Mean of the vectors of the first text's tokens, of length 1.
-    pub(crate) fn pooled_first(&self, batch: &Batch) -> Result<Tensor> {
-        let states = self.forward(batch, Wanted::All)?.to_kind(Kind::Float);
-        let mut counted = batch.segments.eq(0).to_kind(Kind::Float);
-        if let Some(padding) = &batch.padding {
-            counted *= &padding.present;
-        }
-        unit(&mean_of(&states, &counted))
     }
 
     /// The logits of the classifier over the first token, texts × classes.

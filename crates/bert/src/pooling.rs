@@ -139,7 +139,7 @@ fn pool(pooling: Pooling, states: &Tensor, batch: &Batch) -> Tensor {
 }
 
 /// Weighted mean of the tokens' vectors; weights are texts × tokens.
-pub(crate) fn mean_of(states: &Tensor, weights: &Tensor) -> Tensor {
+fn mean_of(states: &Tensor, weights: &Tensor) -> Tensor {
     let weights = weights.unsqueeze(-1);
     (states * &weights).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
         / weights.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)

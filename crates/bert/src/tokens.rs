@@ -100,20 +100,6 @@ impl Tokenize {
         self.cut.load(Ordering::Relaxed)
     }
 
-    /// The tokens of a text, without `[CLS]` and `[SEP]`.
-    pub(crate) fn pieces(&self, text: &str) -> Result<Vec<i64>> {
-        Ok(wide(self.encode(text)?.get_ids()))
-    }
-
-    /// `[CLS]` and `[SEP]`.
-    pub(crate) fn marks(&self) -> Result<(i64, i64)> {
-        let [cls, sep] = self.one("", None)?.ids[..] else {
-            let hint = "a conversation is read as BERT reads a pair";
-            bail!(&*self.name, "one mark in front of a text and one behind it", "others", hint);
-        };
-        Ok((cls, sep))
-    }
-
     /// The longest text or pair, in tokens.
     pub(crate) fn most(&self) -> usize {
         self.most

@@ -6,7 +6,6 @@ mod checkpoint;
 mod curve;
 mod evaluate;
 mod objective;
-mod resolved;
 mod steps;
 
 use crate::inference::{Parallel, keep_memory};
@@ -19,8 +18,8 @@ use adamw::AdamW;
 use card::{Description, write_folder};
 use checkpoint::Counts;
 use clariq_core::{
-    Error, Examples, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training,
-    TrainingEvent, bail, training_key,
+    Error, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training, TrainingEvent,
+    bail, training_key,
 };
 use clariq_model::{ModelFolder, Sentence, head_names};
 pub use curve::{Curve, Row};
@@ -62,13 +61,9 @@ pub fn train(
     keep_memory();
     let base = ModelFolder::open(training.base)?;
     let recipe = training.recipe;
-    let groups = training.examples.groups();
-    let split = Split::draw(groups, recipe.held_out, recipe.fold, recipe.seed);
-    let is_empty = match training.examples {
-        Examples::Judged(judged) => judged.pairs(&split.train, true).is_empty(),
-        Examples::Resolved(_) => split.train.is_empty(),
-    };
-    if is_empty {
+    let requests = &training.examples.requests;
+    let split = Split::draw(requests, recipe.held_out, recipe.fold, recipe.seed);
+    if training.examples.pairs(&split.train, true).is_empty() {
         let hint = "`clariq data check` shows what the data folder has";
         bail!("train.tsv", "rows to train on", "none", hint);
     }
@@ -98,7 +93,7 @@ fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Ne
     }
     let mut weights = Weights::read(base)?;
     let classes = match recipe.objective {
-        Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
+        Objective::InBatchSoftmax { .. } => {
             let (dense, out) = head_names(base.shape.family);
             weights.tensors.retain(|name, _| !name.starts_with(dense) && !name.starts_with(out));
             None
@@ -138,17 +133,15 @@ impl<'a> Learner<'a> {
         let sentence = sentence_for(recipe, base)?;
         let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?
             .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
-        let mut material = Material::new(training, &split, &tokenize, device)?;
+        let mut material = Material::new(training, &split, &tokenize)?;
         let rows = material.narrow();
         let at = |id: i64| rows.iter().position(|&row| row == id).map_or(-1, |at| at as i64);
         network.padding = network.padding.map(at);
         let rows = Tensor::from_slice(&rows).to_device(device);
         let narrow = network.words.index_select(0, &rows);
         let words = mem::replace(&mut network.words.0, narrow);
-        let frozen = recipe.objective.freezes_embeddings();
-        for (name, weight) in network.parameters() {
-            let learns = !(frozen && name.starts_with("embeddings."));
-            let leaf = weight.detach().contiguous().set_requires_grad(learns);
+        for (_, weight) in network.parameters() {
+            let leaf = weight.detach().contiguous().set_requires_grad(true);
             *weight = leaf;
         }
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
@@ -269,9 +262,7 @@ impl<'a> Learner<'a> {
     fn whole_words(&mut self) -> Result<Tensor> {
         let _without_tape = tch::no_grad_guard();
         // Rows without a token in the data had no gradient: weight decay alone has changed them.
-        let frozen = self.training.recipe.objective.freezes_embeddings();
-        let decay = if frozen { 1.0 } else { self.optimizer.decay };
-        let mut whole = &self.words * decay;
+        let mut whole = &self.words * self.optimizer.decay;
         let whole = whole
             .f_index_copy_(0, &self.rows, &self.network.words.detach())
             .map_err(torch("the vocabulary"))?;

@@ -1,10 +1,9 @@
 //! Engines, which open and train learned models, and what a training is made of.
 
 use crate::checksum::sha256_hex;
-use crate::model::{Encoder, Model, ModelKind, ModelOptions};
+use crate::model::{Model, ModelKind, ModelOptions};
 use crate::problem::Result;
 use crate::recipe::Recipe;
-use crate::request::Utterance;
 use std::path::Path;
 
 /// Opens and trains learned models. Weights and tensors are known to its implementations alone.
@@ -37,24 +36,13 @@ pub struct Training<'a> {
     /// The folder of the model that it begins with.
     pub base: &'a Path,
     /// The data.
-    pub examples: &'a Examples,
+    pub examples: &'a JudgedQuestions,
     /// A sentence on where the data comes from, for the model card.
     pub data: String,
-    /// The base as an encoder of texts, for recipes that learn from its vectors.
-    pub teacher: Option<&'a dyn Encoder>,
     /// Device and threads; the precision is the recipe's.
     pub options: &'a ModelOptions,
     /// Whether a checkpoint of the same training is continued.
     pub resume: bool,
-}
-
-/// The data of a training, in numbers: what the objective of its recipe learns from.
-#[derive(Debug, Clone)]
-pub enum Examples {
-    /// For encoders of texts and cross-encoders.
-    Judged(JudgedQuestions),
-    /// For conversational encoders.
-    Resolved(ResolvedTurns),
 }
 
 /// Topics, and the questions that are relevant to them. A question is its position in `questions`.
@@ -72,54 +60,13 @@ pub struct JudgedQuestions {
     pub candidates: Vec<Vec<u32>>,
 }
 
-/// Turns whose last utterance people resolved: wrote so that it can be understood alone.
-#[derive(Debug, Clone, Default)]
-pub struct ResolvedTurns {
-    /// Ids of the turns, for the model card and for tests.
-    pub turns: Vec<String>,
-    /// The name of each turn's conversation.
-    pub conversations: Vec<String>,
-    /// What was said in each turn's conversation, up to the utterance that was resolved.
-    pub said: Vec<Vec<Utterance>>,
-    /// Every text that a resolved utterance must be told apart from, resolved utterances included.
-    pub texts: Vec<String>,
-    /// The position of each turn's resolved utterance in `texts`.
-    pub resolved: Vec<u32>,
-}
-
-impl Examples {
-    /// The id of every example, in order.
-    pub fn ids(&self) -> &[String] {
-        match self {
-            Self::Judged(judged) => &judged.topics,
-            Self::Resolved(resolved) => &resolved.turns,
-        }
-    }
-
-    /// What must not be divided between training and evaluation: a request, or a conversation.
-    pub fn groups(&self) -> &[String] {
-        match self {
-            Self::Judged(judged) => &judged.requests,
-            Self::Resolved(resolved) => &resolved.conversations,
-        }
-    }
-
+impl JudgedQuestions {
     /// Their text in a training key. Models in caches are named after it, so that it must not change.
     fn for_key(&self) -> String {
-        match self {
-            Self::Judged(JudgedQuestions { topics, requests, questions, relevant, candidates }) => {
-                format!("{:?}", (topics, requests, questions, relevant, candidates))
-            }
-            Self::Resolved(ResolvedTurns { turns, conversations, said, texts, resolved }) => {
-                let relevant: Vec<[u32; 1]> = resolved.iter().map(|&text| [text]).collect();
-                let candidates = vec![[(); 0]; turns.len()];
-                format!("{:?}{said:?}", (turns, conversations, texts, relevant, candidates))
-            }
-        }
+        let Self { topics, requests, questions, relevant, candidates } = self;
+        format!("{:?}", (topics, requests, questions, relevant, candidates))
     }
-}
 
-impl JudgedQuestions {
     /// The (topic, question) pairs of some topics; each once if `unique`, else once per row.
     pub fn pairs(&self, topics: &[usize], unique: bool) -> Vec<(usize, u32)> {
         let of_topic = |&topic: &usize| {
@@ -174,7 +121,7 @@ pub struct Trained {
 pub fn training_key(
     recipe: &Recipe,
     base_checksum: &str,
-    examples: &Examples,
+    examples: &JudgedQuestions,
     computes_with: &str,
 ) -> String {
     let recipe = serde_json::to_string(recipe).unwrap_or_default();

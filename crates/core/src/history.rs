@@ -154,7 +154,7 @@ pub fn ages(decay: f64) -> impl Iterator<Item = f64> {
 }
 
 /// The sentences of a text: each ends with a `.`, `!` or `?` that has white space behind it.
-pub fn sentences(text: &str) -> Vec<&str> {
+fn sentences(text: &str) -> Vec<&str> {
     let text = text.trim();
     let (mut sentences, mut start, mut is_end) = (Vec::new(), 0, false);
     for (index, c) in text.char_indices() {

@@ -30,20 +30,17 @@ pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };
 pub use document::{AddText, Doc, Documents, TextKeeper};
-pub use embeddings::{Embeddings, untrained_vectors, weighted_sum};
-pub use engine::{
-    Engine, Examples, JudgedQuestions, ResolvedTurns, Trained, Training, TrainingEvent,
-    training_key,
-};
+pub use embeddings::Embeddings;
+pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, training_key};
 pub use findings::{Finding, Findings};
-pub use history::{History, HistoryWeights, Role, Said, ages, sentences};
+pub use history::{History, HistoryWeights, Role, Said, ages};
 pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
 pub use isa::Isa;
 pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};
 pub use model::{
-    ConversationEncoder, Decoding, Encoder, Model, ModelKind, ModelName, ModelOptions, Models,
-    NoModels, PairScorer, Pooling, Precision, Progress, Reading, Rewriter, Similarity,
+    Decoding, Encoder, Model, ModelKind, ModelName, ModelOptions, Models, NoModels, PairScorer,
+    Pooling, Precision, Progress, Reading, Rewriter, Similarity,
 };
 pub use observer::{Observer, Silent, Task};
 pub use printable::{Escaped, fixed, is_python_space, printable};

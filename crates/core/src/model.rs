@@ -2,7 +2,6 @@
 
 use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
-use crate::history::{History, HistoryWeights};
 use crate::isa::Isa;
 use crate::problem;
 use crate::problem::{Error, Result};
@@ -124,24 +123,6 @@ pub trait Encoder: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
-/// Conversations in, vectors of length 1 out, in the space of an encoder of texts: near to what it
-/// would give to the last utterance, were that to be understood alone.
-pub trait ConversationEncoder: Send + Sync {
-    /// The encoder of texts whose space the vectors are in, by the name that stages give it.
-    fn space(&self) -> &str;
-
-    /// How the encoder of texts gives a conversation the vector that this model begins with.
-    fn weights(&self) -> &HistoryWeights;
-
-    /// Encodes each conversation by itself, so that its vector is the same to the last bit,
-    /// whatever else is encoded. `untrained` has a row per conversation, made with
-    /// [`weights`](Self::weights) by [`untrained_vectors`](crate::untrained_vectors).
-    fn encode(&self, conversations: &[History], untrained: &Embeddings) -> Result<Embeddings>;
-
-    /// What identifies the weights and everything else that the vectors depend on.
-    fn checksum(&self) -> &str;
-}
-
 /// Pairs of request and document in, logits out: the higher, the better the document fits.
 pub trait PairScorer: Send + Sync {
     /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
@@ -194,8 +175,6 @@ pub trait Rewriter: Send + Sync {
 pub enum ModelKind {
     /// Texts to vectors.
     Encoder,
-    /// Conversations to vectors.
-    ConversationEncoder,
     /// Pairs to scores.
     CrossEncoder,
     /// Texts to texts.
@@ -206,7 +185,6 @@ impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Encoder => "an encoder",
-            Self::ConversationEncoder => "a conversational encoder",
             Self::CrossEncoder => "a cross-encoder",
             Self::Rewriter => "a model that rewrites utterances",
         })
@@ -218,8 +196,6 @@ impl fmt::Display for ModelKind {
 pub enum Model {
     /// See [`ModelKind::Encoder`].
     Encoder(Arc<dyn Encoder>),
-    /// See [`ModelKind::ConversationEncoder`].
-    ConversationEncoder(Arc<dyn ConversationEncoder>),
     /// See [`ModelKind::CrossEncoder`].
     CrossEncoder(Arc<dyn PairScorer>),
     /// See [`ModelKind::Rewriter`].
@@ -231,7 +207,6 @@ impl Model {
     pub fn checksum(&self) -> &str {
         match self {
             Self::Encoder(model) => model.checksum(),
-            Self::ConversationEncoder(model) => model.checksum(),
             Self::CrossEncoder(model) => model.checksum(),
             Self::Rewriter(model) => model.checksum(),
         }
@@ -241,8 +216,6 @@ impl Model {
     pub fn cut(&self) -> usize {
         match self {
             Self::Encoder(model) => model.cut(),
-            // The parts of a conversation have fixed lengths.
-            Self::ConversationEncoder(_) => 0,
             Self::CrossEncoder(model) => model.cut(),
             Self::Rewriter(model) => model.cut(),
         }
@@ -306,16 +279,6 @@ pub trait Models: Send + Sync {
         self.encoder(model)?.encode_apart(texts, &|_| {})
     }
 
-    /// Encodes conversations ([`ConversationEncoder::encode`]); may come from a cache.
-    fn embed_conversations(
-        &self,
-        model: &ModelName,
-        conversations: &[History],
-        untrained: &Embeddings,
-    ) -> Result<Embeddings> {
-        self.conversation_encoder(model)?.encode(conversations, untrained)
-    }
-
     /// Rewrites what each text is of; may come from a cache.
     fn rewrite(
         &self,
@@ -337,14 +300,6 @@ pub trait Models: Send + Sync {
     fn encoder(&self, model: &ModelName) -> Result<Arc<dyn Encoder>> {
         let Model::Encoder(encoder) = self.open(model)? else { return Err(model.mismatch()) };
         Ok(encoder)
-    }
-
-    /// Opens a model that must be a conversational encoder.
-    fn conversation_encoder(&self, model: &ModelName) -> Result<Arc<dyn ConversationEncoder>> {
-        match self.open(model)? {
-            Model::ConversationEncoder(encoder) => Ok(encoder),
-            _ => Err(model.mismatch()),
-        }
     }
 
     /// Opens a model that must be a cross-encoder.

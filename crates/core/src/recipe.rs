@@ -1,6 +1,5 @@
 //! Training recipes: the parameters of `configs/models/*.toml`.
 
-use crate::history::HistoryWeights;
 use crate::id::Name;
 use crate::model::{ModelKind, Precision};
 use crate::problem::{Location, Problem, Result};
@@ -117,19 +116,6 @@ pub enum Objective {
         #[serde(default)]
         unique: bool,
     },
-    /// A conversational encoder: the vector of a conversation so far is taught to be the base's
-    /// vector of the utterance that people resolved. The base is encoder of texts and teacher.
-    ResolvedUtterance {
-        /// Conversations in a batch.
-        batch: usize,
-        /// Of the softmax over texts of the training data: the lower, the more the nearest count.
-        #[serde(default = "usual_temperature")]
-        temperature: f64,
-        /// Weight of the base's vector of the conversation where the learned one counts 1.
-        untrained: f64,
-        /// How the base's vector of a conversation is made.
-        history: HistoryWeights,
-    },
 }
 
 impl Objective {
@@ -137,36 +123,16 @@ impl Objective {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::InBatchSoftmax { .. } => ModelKind::Encoder,
-            Self::ResolvedUtterance { .. } => ModelKind::ConversationEncoder,
             Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
         }
     }
 
-    /// Whether the table of words and what is added to it stay as they are. Where few examples are
-    /// learned from, words that do not occur would else be left behind by those that do.
-    pub fn freezes_embeddings(&self) -> bool {
-        matches!(self, Self::ResolvedUtterance { .. })
-    }
-
     fn sizes(&self) -> (usize, usize) {
         match *self {
-            Self::InBatchSoftmax { batch, .. } | Self::ResolvedUtterance { batch, .. } => {
-                (batch, 1)
-            }
+            Self::InBatchSoftmax { batch, .. } => (batch, 1),
             Self::CrossEntropy { batch, negatives, .. }
             | Self::Listwise { batch, negatives, .. } => (batch, negatives),
         }
-    }
-
-    fn has_sound_weights(&self) -> bool {
-        let Self::ResolvedUtterance { temperature, untrained, history, .. } = *self else {
-            return true;
-        };
-        let HistoryWeights { context, system, decay } = history;
-        let weights = [temperature, untrained, context, system, decay];
-        weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
-            && temperature > 0.0
-            && decay <= 1.0
     }
 }
 
@@ -239,10 +205,6 @@ fn number<const N: u16, T: From<u16>>() -> T {
     N.into()
 }
 
-fn usual_temperature() -> f64 {
-    0.03
-}
-
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -295,7 +257,6 @@ impl Recipe {
         let (batch, negatives) = self.objective.sizes();
         let dropout = self.dropout.unwrap_or(0.0);
         let numbers = [self.epochs, self.learning_rate, self.weight_decay, self.clip, dropout];
-        let is_conversational = self.objective.kind() == ModelKind::ConversationEncoder;
         let rules = [
             (self.epochs > 0.0, "epochs above 0"),
             (self.learning_rate > 0.0, "learning_rate above 0"),
@@ -317,14 +278,6 @@ impl Recipe {
                 self.evaluate_every > 0 && self.checkpoint_every > 0,
                 "evaluate_every and checkpoint_every of at least 1",
             ),
-            (
-                self.objective.has_sound_weights(),
-                "a temperature above 0, finite weights of at least 0, and a decay up to 1",
-            ),
-            (
-                !is_conversational || self.train_on == TrainOn::Train,
-                "no train_on where resolved utterances are learned: they are of other collections",
-            ),
             (self.patience == 0 || self.held_out > 0.0, "held_out above 0 where patience is set"),
         ];
         match rules.into_iter().find(|(is_kept, _)| !is_kept) {
@@ -336,7 +289,7 @@ impl Recipe {
     /// The system that names negatives, and how many of its questions are wanted for each request.
     pub fn negatives(&self) -> Option<(&str, usize)> {
         match &self.objective {
-            Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => None,
+            Objective::InBatchSoftmax { .. } => None,
             // More than are wanted, since some of them will be relevant.
             Objective::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
             Objective::Listwise { system, depth, .. } => Some((system, *depth)),

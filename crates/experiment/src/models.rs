@@ -16,12 +16,12 @@ use crate::session::{Contexts, Options, Session};
 use crate::system::{Part, Query, System};
 use crate::systems::Loaded;
 use clariq_core::{
-    Decoding, Documents, Embeddings, Examples, History, Model, ModelKind, ModelName, Models,
+    Decoding, Documents, Embeddings, JudgedQuestions, Model, ModelKind, ModelName, Models,
     Precision, Progress, Reading, Recipe, Result, Trained, Vectors, bail, sha256_hex,
 };
 use clariq_rank::Override;
 use opened::{Located, lock, open_once};
-use serde_json::{Map, json};
+use serde_json::Map;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use training::Again;
@@ -78,11 +78,9 @@ impl Session<'_> {
     }
 
     /// The training examples of a recipe, with the negatives that it mines.
-    fn examples(&self, recipe: &Recipe) -> Result<Examples> {
-        let (mut examples, requests) = examples::collect(self, recipe)?;
-        if let (Some((system, depth)), Examples::Judged(judged)) =
-            (recipe.negatives(), &mut examples)
-        {
+    fn examples(&self, recipe: &Recipe) -> Result<JudgedQuestions> {
+        let (mut judged, requests) = examples::collect(self, recipe)?;
+        if let Some((system, depth)) = recipe.negatives() {
             let (contexts, loaded) = (Contexts::new(self), mining_system(recipe, system, depth)?);
             let queries: Vec<Query> = requests.into_iter().map(Query::from).collect();
             let outcomes = System::open(&contexts, &loaded)?.rank(&queries)?;
@@ -94,7 +92,7 @@ impl Session<'_> {
                 judged.candidates[topic] = ranked.filter(is_negative).collect();
             }
         }
-        Ok(examples)
+        Ok(judged)
     }
 
     fn vectors_folder(&self) -> PathBuf {
@@ -212,28 +210,6 @@ impl Models for Session<'_> {
         self.embed_each(encoder.checksum(), keys, |missing| {
             let missing: Vec<&str> = missing.iter().map(|&at| texts[at]).collect();
             encoder.encode_apart(&missing, &|_| {})
-        })
-    }
-
-    fn embed_conversations(
-        &self,
-        model: &ModelName,
-        conversations: &[History],
-        untrained: &Embeddings,
-    ) -> Result<Embeddings> {
-        let encoder = self.conversation_encoder(model)?;
-        let keys = conversations.iter().zip(untrained.rows()).map(
-            |(History { now, user, system }, row)| {
-                let row: Vec<u32> = row.iter().map(|value| value.to_bits()).collect();
-                sha256_hex(json!([now, user, system, row]).to_string().as_bytes())
-            },
-        );
-        self.embed_each(encoder.checksum(), keys.collect(), |missing| {
-            let conversations: Vec<History> =
-                missing.iter().map(|&at| conversations[at].clone()).collect();
-            let rows = missing.iter().flat_map(|&at| untrained.row(at)).copied();
-            let untrained = Embeddings { dim: untrained.dim, values: rows.collect() };
-            encoder.encode(&conversations, &untrained)
         })
     }
 

@@ -5,7 +5,7 @@ use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
-    "encoder" "conversational-encoder" "cross-encoder" "published-cross-encoder"
+    "encoder" "cross-encoder" "published-cross-encoder"
 );
 
 /// The recipe of that name, or in that file.
@@ -27,8 +27,8 @@ pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>> {
     match find(name)? {
         Some(recipe) if recipe.objective.kind() != kind => {
             let (at, found) = (format!("model `{name}`"), recipe.objective.kind());
-            let hint = "`rerank` and `cross_encode` take cross-encoders, `meaning` a conversational \
-                        encoder, `rewrite` the folder of a T5, all others encoders";
+            let hint = "`rerank` and `cross_encode` take cross-encoders, `rewrite` the folder of a T5, all \
+                        others encoders";
             bail!(at, "{kind}", "{found}", hint)
         }
         found => Ok(found),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "no-question" "bm25" "bm25-english" "bm25-tuned" "dense" "dense-tuned" "bert-reranker"
     "bert-ranker" "strict" "best" "bm25-multi-turn" "bm25-conversation" "dense-conversation"
-    "cast-bm25" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-encoder" "ikat-manual"
+    "cast-bm25" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response"
 );
 
@@ -202,13 +202,6 @@ impl Loaded {
             found,
             "`{name}` is for such a collection: --data names its folder"
         )
-    }
-
-    /// Whether a model of its stages is trained on utterances that people resolved.
-    pub fn learns_from_resolved(&self) -> bool {
-        let is_one = |kind| kind == ModelKind::ConversationEncoder;
-        let models = self.plan.models();
-        models.iter().any(|model| is_one(model.kind) && recipes::is_recipe(&model.name))
     }
 
     /// Whether its stages or its need model ask for learned models.

@@ -248,19 +248,6 @@ impl Space {
         }
     }
 
-    /// One of the encoders, by its name.
-    pub(crate) fn encoder(&self, wanted: &str) -> Result<&Encoded> {
-        let encoders = || self.encoders.iter().map(|(_, encoded)| encoded);
-        if let Some(encoded) = encoders().find(|encoded| encoded.is_usual(wanted)) {
-            return Ok(encoded);
-        }
-        let found: Vec<_> =
-            encoders().map(|encoded| format!("`{}`", encoded.model.label())).collect();
-        let expected = format!("`{wanted}`, in whose space a conversational encoder was trained");
-        let hint = "`models` of the space must name it as the `base` of the model's recipe does";
-        bail!("[space]", expected, (found.join(", ")), hint)
-    }
-
     /// Similarities of documents to each other.
     pub(crate) fn among(&self, docs: &[Doc]) -> Result<Array2<f32>> {
         let (mut sum, mut room) = (Array2::zeros((docs.len(), docs.len())), Vec::new());

@@ -13,7 +13,6 @@ mod exclude;
 mod exclude_asked;
 mod feedback;
 mod fuse;
-mod meaning;
 mod no_question;
 mod open_questions;
 mod rm3;

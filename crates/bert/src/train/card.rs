@@ -3,7 +3,7 @@
 use crate::train::checkpoint::Counts;
 use crate::train::steps::Split;
 use crate::weights::Weights;
-use clariq_core::{Error, Examples, ModelKind, Objective, Result, TrainOn, Training, read_regular};
+use clariq_core::{Error, ModelKind, Objective, Result, TrainOn, Training, read_regular};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
 use clariq_model::{Family, ModelFolder};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn config(about: &Description) -> Value {
     }
     let class = Family::class_of(&model_type);
     let labels: &[&str] = match &recipe.objective {
-        Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
+        Objective::InBatchSoftmax { .. } => {
             config["architectures"] = json!([format!("{class}Model")]);
             return config;
         }
@@ -99,8 +99,8 @@ fn config(about: &Description) -> Value {
 
 fn training(about: &Description) -> Value {
     let Description { training, base, split, counts } = about;
-    let ids = training.examples.ids();
-    let held_out: Vec<&String> = split.held_out.iter().map(|&example| &ids[example]).collect();
+    let topics = &training.examples.topics;
+    let held_out: Vec<&String> = split.held_out.iter().map(|&example| &topics[example]).collect();
     json!({
         "clariq": env!("CARGO_PKG_VERSION"),
         "key": counts.key,
@@ -117,28 +117,16 @@ fn card(about: &Description) -> String {
     let Description { training, split, counts, .. } = about;
     let (recipe, curve) = (training.recipe, &counts.curve);
     let count = split.train.len();
-    let learned_from = match training.examples {
-        Examples::Resolved(_) => {
-            format!("{count} turns of TREC CAsT 2019 to 2022 with their resolved utterances")
-        }
-        Examples::Judged(judged) => {
-            let files = match recipe.train_on {
-                TrainOn::Train => "train.tsv",
-                TrainOn::TrainAndDev => "train.tsv and dev.tsv",
-            };
-            let pairs = judged.pairs(&split.train, true).len();
-            format!(
-                "{count} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
-            )
-        }
+    let files = match recipe.train_on {
+        TrainOn::Train => "train.tsv",
+        TrainOn::TrainAndDev => "train.tsv and dev.tsv",
     };
+    let pairs = training.examples.pairs(&split.train, true).len();
+    let learned_from = format!(
+        "{count} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
+    );
     let (library, kind) = match recipe.objective.kind() {
         ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
-        ModelKind::ConversationEncoder => (
-            "transformers",
-            "Conversational encoder: the mean of the first text's tokens at length 1, added to the \
-             base's vector of the conversation",
-        ),
         _ => ("transformers", "Cross-encoder of (request, question) pairs"),
     };
     let mut text = format!(

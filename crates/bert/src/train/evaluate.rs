@@ -36,8 +36,7 @@ type Scored<'m> = (&'m [u32], Vec<(u32, f32)>);
 
 impl Material<'_> {
     /// Scores texts for the held-out examples: an encoder the whole bank, a cross-encoder a topic's
-    /// relevant questions and candidates, a conversational encoder all texts that resolved
-    /// utterances must be told apart from.
+    /// relevant questions and candidates.
     fn rank(
         &self,
         network: &Parallel,
@@ -74,16 +73,6 @@ impl Material<'_> {
                     let tokens = tokenize.pairs(&pair_texts(judged, &pairs))?;
                     let scores = network.rows(&tokens, GROUP_TOKENS, scores, &|_| {})?;
                     ranked.push((&**relevant, pool.into_iter().zip(scores).collect()));
-                }
-            }
-            Self::Turns { taught, .. } => {
-                let tokens = taught.tokens(held_out, tokenize)?;
-                let vectors =
-                    network.rows(&tokens, GROUP_TOKENS, Network::pooled_first, &|_| {})?;
-                let dim = (vectors.len() / held_out.len().max(1)).max(1);
-                for (&turn, vector) in held_out.iter().zip(vectors.chunks_exact(dim)) {
-                    let scores = (0..).zip(taught.scores(turn, vector)?).collect();
-                    ranked.push((taught.target(turn), scores));
                 }
             }
         }

@@ -3,12 +3,11 @@
 use crate::batch::Batch;
 use crate::network::Network;
 use crate::tokens::{Prompt, Tokenize, Tokens};
-use crate::train::resolved::Taught;
 use crate::train::steps::{Split, Step, pairs_of};
 use crate::weights::torch;
-use clariq_core::{Examples, JudgedQuestions, Objective, Result, Training, bail};
+use clariq_core::{JudgedQuestions, Objective, Result, Training};
 use std::collections::{BTreeMap, HashMap};
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 /// The examples of a training in tokens, as its objective takes them.
 pub(crate) enum Material<'a> {
@@ -21,8 +20,6 @@ pub(crate) enum Material<'a> {
         /// The pairs of a list, the relevant one first; `None` where each pair is on its own.
         list: Option<i64>,
     },
-    /// Conversations and what the base says of them, for a conversational encoder.
-    Turns { taught: Taught<'a>, tokens: Vec<Tokens> },
 }
 
 /// What the softmax over the questions of a batch needs.
@@ -38,47 +35,31 @@ pub(crate) struct InBatch<'a> {
 }
 
 impl<'a> Material<'a> {
-    pub(crate) fn new(
-        training: &'a Training,
-        split: &Split,
-        tokenize: &Tokenize,
-        device: Device,
-    ) -> Result<Self> {
-        let recipe = training.recipe;
-        let pairs = |judged: &'a JudgedQuestions, list| {
-            let epochs = recipe.epochs.ceil() as usize;
-            let wanted = pairs_of(recipe, training.examples, split, epochs);
-            let tokens = tokenize.pairs(&pair_texts(judged, &wanted))?;
-            Ok(Self::Pairs { judged, tokens: wanted.into_iter().zip(tokens).collect(), list })
-        };
-        match (&recipe.objective, training.examples) {
-            (
-                Objective::InBatchSoftmax {
+    pub(crate) fn new(training: &'a Training, split: &Split, tokenize: &Tokenize) -> Result<Self> {
+        let judged = training.examples;
+        let list = match training.recipe.objective {
+            Objective::InBatchSoftmax {
+                scale,
+                request_to_question,
+                question_to_request,
+                question_to_question,
+                ..
+            } => {
+                return Ok(Self::Texts(InBatch {
+                    judged,
+                    requests: tokenize.texts(&texts(&judged.requests), Prompt::Query)?,
+                    questions: tokenize.texts(&texts(&judged.questions), Prompt::Document)?,
                     scale,
-                    request_to_question,
-                    question_to_request,
-                    question_to_question,
-                    ..
-                },
-                Examples::Judged(judged),
-            ) => Ok(Self::Texts(InBatch {
-                judged,
-                requests: tokenize.texts(&texts(&judged.requests), Prompt::Query)?,
-                questions: tokenize.texts(&texts(&judged.questions), Prompt::Document)?,
-                scale: *scale,
-                weights: [*request_to_question, *question_to_request, *question_to_question],
-            })),
-            (Objective::CrossEntropy { .. }, Examples::Judged(judged)) => pairs(judged, None),
-            (Objective::Listwise { negatives, .. }, Examples::Judged(judged)) => {
-                pairs(judged, Some(1 + *negatives as i64))
+                    weights: [request_to_question, question_to_request, question_to_question],
+                }));
             }
-            (Objective::ResolvedUtterance { .. }, Examples::Resolved(turns)) => {
-                let said: Vec<usize> = (0..turns.said.len()).collect();
-                let taught = Taught::new(training, turns, device)?;
-                Ok(Self::Turns { tokens: taught.tokens(&said, tokenize)?, taught })
-            }
-            _ => bail!(&*recipe.name, "examples that its objective learns from", "others"),
-        }
+            Objective::CrossEntropy { .. } => None,
+            Objective::Listwise { negatives, .. } => Some(1 + negatives as i64),
+        };
+        let epochs = training.recipe.epochs.ceil() as usize;
+        let wanted = pairs_of(training.recipe, judged, split, epochs);
+        let tokens = tokenize.pairs(&pair_texts(judged, &wanted))?;
+        Ok(Self::Pairs { judged, tokens: wanted.into_iter().zip(tokens).collect(), list })
     }
 
     /// Renumbers all tokens so that only words of the data have numbers; gives their ids in the
@@ -92,7 +73,6 @@ impl<'a> Material<'a> {
                 requests.iter_mut().chain(questions).collect()
             }
             Self::Pairs { tokens, .. } => tokens.values_mut().collect(),
-            Self::Turns { tokens, .. } => tokens.iter_mut().collect(),
         };
         // 0 stays 0, which is what padding is made of.
         let mut ids = vec![0];
@@ -120,10 +100,6 @@ impl<'a> Material<'a> {
                 }
                 let label = |&(topic, question)| i64::from(judged.is_relevant(topic, question));
                 cross_entropy(&logits, &step.iter().map(label).collect::<Vec<i64>>())
-            }
-            Self::Turns { taught, tokens } => {
-                let turns: Vec<usize> = step.iter().map(|&(turn, _)| turn).collect();
-                taught.loss(network, &turns, tokens)
             }
         }
     }

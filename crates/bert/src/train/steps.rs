@@ -1,7 +1,7 @@
 //! Which examples every step of a training takes, which topics are held out, and the generators that
 //! everything random is drawn from.
 
-use clariq_core::{Examples, JudgedQuestions, Objective, Recipe};
+use clariq_core::{JudgedQuestions, Objective, Recipe};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::collections::{BTreeMap, HashMap};
@@ -16,14 +16,13 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Splits by group, so that topics that ask the same are on one side, and so are the turns of a
-    /// conversation. The groups are shuffled; of their shares, the one with the number `fold` is
-    /// held out.
-    pub(crate) fn draw(groups: &[String], share: f64, fold: usize, seed: u64) -> Self {
+    /// Splits by request, so that topics that ask the same are on one side. The requests are
+    /// shuffled; of their shares, the one with the number `fold` is held out.
+    pub(crate) fn draw(requests: &[String], share: f64, fold: usize, seed: u64) -> Self {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut grouped: Vec<Vec<usize>> = Vec::new();
-        for (example, group) in groups.iter().enumerate() {
-            let number = numbers.entry(group.trim().to_ascii_lowercase());
+        for (example, request) in requests.iter().enumerate() {
+            let number = numbers.entry(request.trim().to_ascii_lowercase());
             let number = *number.or_insert_with(|| {
                 grouped.push(Vec::new());
                 grouped.len() - 1
@@ -62,14 +61,13 @@ fn shuffle<T>(list: &mut [T], generator: &mut ChaCha8Rng) {
     }
 }
 
-/// (topic, question) pairs of a step, the objective says what they mean; or turns, with their
-/// resolved utterances.
+/// (topic, question) pairs of a step; the objective says what they mean.
 pub(crate) type Step = Vec<(usize, u32)>;
 
 /// The steps of an epoch.
 pub(crate) fn steps(
     recipe: &Recipe,
-    examples: &Examples,
+    judged: &JudgedQuestions,
     split: &Split,
     epoch: usize,
 ) -> Vec<Step> {
@@ -78,23 +76,23 @@ pub(crate) fn steps(
         shuffle(&mut pairs, &mut random);
         pairs
     };
-    match (&recipe.objective, examples) {
-        (Objective::InBatchSoftmax { batch, per_request, .. }, Examples::Judged(judged)) => {
+    match &recipe.objective {
+        Objective::InBatchSoftmax { batch, per_request, .. } => {
             let pairs = shuffled(judged.pairs(&split.train, true));
             if *per_request == 0 {
                 return in_batches(&pairs, *batch);
             }
             by_request(&pairs, *batch, *per_request, &mut random)
         }
-        (Objective::CrossEntropy { batch, negatives, .. }, Examples::Judged(judged)) => {
+        Objective::CrossEntropy { batch, negatives, .. } => {
             let mut pairs = judged.pairs(&split.train, false);
             for &topic in &split.train {
                 let questions = topped_up(judged, topic, *negatives, recipe.seed);
                 pairs.extend(questions.into_iter().map(|question| (topic, question)));
             }
-            in_chunks(&shuffled(pairs), *batch)
+            shuffled(pairs).chunks(*batch).map(<[_]>::to_vec).collect()
         }
-        (Objective::Listwise { batch, negatives, depth, unique, .. }, Examples::Judged(judged)) => {
+        Objective::Listwise { batch, negatives, depth, unique, .. } => {
             let positives = shuffled(judged.pairs(&split.train, *unique));
             let list = |(topic, question): (usize, u32)| {
                 let candidates = &judged.candidates[topic];
@@ -110,17 +108,7 @@ pub(crate) fn steps(
             let lists: Vec<Step> = positives.into_iter().map(list).collect();
             lists.chunks(*batch).map(<[Step]>::concat).collect()
         }
-        (Objective::ResolvedUtterance { batch, .. }, Examples::Resolved(turns)) => {
-            let all = split.train.iter().map(|&turn| (turn, turns.resolved[turn])).collect();
-            in_chunks(&shuffled(all), *batch)
-        }
-        // Examples of another objective, which have no material either.
-        _ => Vec::new(),
     }
-}
-
-fn in_chunks(pairs: &[(usize, u32)], batch: usize) -> Vec<Step> {
-    pairs.chunks(batch).map(<[_]>::to_vec).collect()
 }
 
 /// The last batch is left out if it is less than half full: a softmax over few questions says
@@ -188,12 +176,12 @@ fn topped_up(judged: &JudgedQuestions, topic: usize, count: usize, seed: u64) ->
 /// Every pair of so many epochs, once.
 pub(crate) fn pairs_of(
     recipe: &Recipe,
-    examples: &Examples,
+    judged: &JudgedQuestions,
     split: &Split,
     epochs: usize,
 ) -> Vec<(usize, u32)> {
     let mut all: Vec<(usize, u32)> =
-        (0..epochs).flat_map(|epoch| steps(recipe, examples, split, epoch)).flatten().collect();
+        (0..epochs).flat_map(|epoch| steps(recipe, judged, split, epoch)).flatten().collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -202,7 +190,6 @@ pub(crate) fn pairs_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::ResolvedTurns;
     use proptest::prelude::*;
 
     #[test]
@@ -239,14 +226,6 @@ mod tests {
         }
     }
 
-    fn examples_of(recipe: &Recipe) -> Examples {
-        let Objective::ResolvedUtterance { .. } = recipe.objective else {
-            return Examples::Judged(judged());
-        };
-        let resolved = vec![1, 3, 5];
-        Examples::Resolved(ResolvedTurns { resolved, ..ResolvedTurns::default() })
-    }
-
     fn recipe(objective: &str) -> Recipe {
         let text = format!(
             "name = \"m\"\nbase = \"b\"\nepochs = 2\nlearning_rate = 1e-3\n[objective]\n{objective}"
@@ -258,19 +237,18 @@ mod tests {
         Split { train: vec![0, 2], held_out: vec![1] }
     }
 
-    const OBJECTIVES: [&str; 5] = [
+    const OBJECTIVES: [&str; 4] = [
         "kind = \"in-batch-softmax\"\nbatch = 4",
         "kind = \"in-batch-softmax\"\nbatch = 4\nper_request = 2",
         "kind = \"cross-entropy\"\nbatch = 4\nnegatives = 5\nsystem = \"bm25\"",
         "kind = \"listwise\"\nbatch = 2\nnegatives = 4\nsystem = \"bm25\"\ndepth = 3",
-        "kind = \"resolved-utterance\"\nbatch = 1\nuntrained = 0.5\nhistory = { context = 0, system = 0, decay = 0 }",
     ];
 
     #[test]
     fn no_held_out_topic_is_in_any_step() {
         for objective in OBJECTIVES {
             let recipe = recipe(objective);
-            let pairs = pairs_of(&recipe, &examples_of(&recipe), &split(), 5);
+            let pairs = pairs_of(&recipe, &judged(), &split(), 5);
             assert!(!pairs.is_empty(), "{objective}");
             assert!(pairs.iter().all(|&(topic, _)| topic != 1), "{objective}: {pairs:?}");
         }
@@ -280,7 +258,7 @@ mod tests {
     fn the_empty_question_is_never_a_negative_and_relevant_ones_neither() {
         for objective in &OBJECTIVES[2..4] {
             let recipe = recipe(objective);
-            let pairs = pairs_of(&recipe, &examples_of(&recipe), &split(), 5);
+            let pairs = pairs_of(&recipe, &judged(), &split(), 5);
             let relevant =
                 pairs.iter().filter(|&&(topic, question)| judged().is_relevant(topic, question));
             assert_eq!(relevant.count(), 4, "{objective}");
@@ -290,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_published_recipe_repeats_positives_and_tops_negatives_up() {
-        let steps = steps(&recipe(OBJECTIVES[2]), &Examples::Judged(judged()), &split(), 0);
+        let steps = steps(&recipe(OBJECTIVES[2]), &judged(), &split(), 0);
         let pairs = steps.concat();
         assert_eq!(pairs.len(), 3 + 2 + 2 * 5);
         assert_eq!(pairs.iter().filter(|&&pair| pair == (0, 2)).count(), 2);
@@ -304,7 +282,7 @@ mod tests {
     fn epochs_differ_and_repeat_themselves() {
         for objective in OBJECTIVES {
             let recipe = recipe(objective);
-            let epoch = |epoch| steps(&recipe, &examples_of(&recipe), &split(), epoch);
+            let epoch = |epoch| steps(&recipe, &judged(), &split(), epoch);
             assert_eq!(epoch(0), epoch(0), "{objective}");
             assert_ne!(epoch(0), epoch(1), "{objective}");
         }

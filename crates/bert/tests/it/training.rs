@@ -2,10 +2,9 @@
 
 use crate::families::{families, folder as family_folder};
 use clariq_bert::train::train as run_training;
-use clariq_bert::{BertConversationEncoder, BertEncoder, CrossEncoder, ModelFolder, Weights};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{
-    ConversationEncoder, Embeddings, Encoder, Examples, History, JudgedQuestions, ModelOptions,
-    Objective, PairScorer, Precision, Recipe, ResolvedTurns, Training, TrainingEvent, Utterance,
+    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Recipe, Training, TrainingEvent,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,11 +12,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-const OBJECTIVES: [&str; 4] = [
+const OBJECTIVES: [&str; 3] = [
     "kind = \"in-batch-softmax\"\nbatch = 6\nper_request = 2\nquestion_to_request = 1.0\nquestion_to_question = 0.5",
     "kind = \"cross-entropy\"\nbatch = 6\nnegatives = 4\nsystem = \"bm25\"",
     "kind = \"listwise\"\nbatch = 3\nnegatives = 3\nsystem = \"bm25\"\ndepth = 4",
-    "kind = \"resolved-utterance\"\nbatch = 3\nuntrained = 0.5\nhistory = { context = 0.3, system = 0.3, decay = 0.3 }",
 ];
 
 fn tiny() -> PathBuf {
@@ -64,28 +62,6 @@ fn judged() -> JudgedQuestions {
     judged
 }
 
-/// The second turn of conversations, in which "it" is what the first was about.
-fn turns() -> ResolvedTurns {
-    let JudgedQuestions { topics, requests, questions, relevant, .. } = judged();
-    let resolved: Vec<u32> = relevant.iter().map(|relevant| relevant[0]).collect();
-    let said = |(request, &resolved): (&String, &u32)| {
-        vec![
-            Utterance::user(request),
-            Utterance::system(&questions[resolved as usize]),
-            Utterance::user("where is it"),
-        ]
-    };
-    let said = requests.iter().zip(&resolved).map(said).collect();
-    ResolvedTurns { turns: topics, conversations: requests, said, texts: questions, resolved }
-}
-
-fn examples_of(recipe: &Recipe) -> Examples {
-    match recipe.objective {
-        Objective::ResolvedUtterance { .. } => Examples::Resolved(turns()),
-        _ => Examples::Judged(judged()),
-    }
-}
-
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entry = |entry: Result<fs::DirEntry, _>| {
         let path = entry.unwrap().path();
@@ -112,14 +88,12 @@ fn train_on(
     tell: &mut dyn FnMut(&TrainingEvent),
 ) -> (f64, f64) {
     let options = ModelOptions { threads, ..ModelOptions::default() };
-    let examples = examples_of(recipe);
-    let teacher = BertEncoder::open(base, &options).unwrap();
+    let examples = judged();
     let training = Training {
         recipe,
         base,
         examples: &examples,
         data: String::new(),
-        teacher: Some(&teacher),
         options: &options,
         resume,
     };
@@ -148,25 +122,7 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
         }
         let card = String::from_utf8_lossy(&names["README.md"]).into_owned();
         assert!(card.contains("\"seed\": 42") && card.contains("steps; mean loss"), "{card}");
-        if objective.contains("resolved") {
-            let encoder = BertConversationEncoder::open(&model, &ModelOptions::default()).unwrap();
-            let said = [Utterance::user("tell me about bees")];
-            let untrained = Embeddings { dim: 32, values: vec![0.0; 32] };
-            let vectors = encoder.encode(&[History::of(&said)], &untrained).unwrap();
-            assert!((vectors.row(0).iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
-            assert_eq!((encoder.space(), encoder.weights().context), ("tiny", 0.3));
-            // Words are as they were, and what reads them is not.
-            let [before, after] = [tiny(), model.clone()].map(|folder| {
-                let weights = Weights::read(&ModelFolder::open(&folder).unwrap()).unwrap();
-                let get =
-                    |name: &str| Vec::<f32>::try_from(weights.tensors[name].view([-1])).unwrap();
-                [
-                    get("embeddings.word_embeddings.weight"),
-                    get("encoder.layer.0.attention.self.query.weight"),
-                ]
-            });
-            assert!(before[0] == after[0] && before[1] != after[1]);
-        } else if objective.contains("in-batch") {
+        if objective.contains("in-batch") {
             let vectors = BertEncoder::open(&model, &ModelOptions::default())
                 .unwrap()
                 .encode(&["tent"], &|_| {})
@@ -330,13 +286,12 @@ fn a_loss_that_is_no_number_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let recipe =
         Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
-    let (base, options, examples) = (tiny(), ModelOptions::default(), Examples::Judged(judged()));
+    let (base, options, examples) = (tiny(), ModelOptions::default(), judged());
     let training = Training {
         recipe: &recipe,
         base: &base,
         examples: &examples,
         data: String::new(),
-        teacher: None,
         options: &options,
         resume: false,
     };

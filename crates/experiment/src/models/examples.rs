@@ -1,25 +1,20 @@
-//! Training examples of a recipe: labels in numbers, or conversations and resolved utterances.
+//! Training examples of a recipe: labels in numbers.
 
 use crate::session::Session;
-use clariq_collections::Collection;
 use clariq_collections::clariq::ClariQ;
-use clariq_core::{
-    Doc, Documents, Examples, JudgedQuestions, ModelKind, ProblemKind, Recipe, Request,
-    ResolvedTurns, Result, Speaker, bail, problem,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use clariq_core::{Doc, Documents, JudgedQuestions, Recipe, Request, Result, bail};
 
 /// The examples of a recipe without negatives, and the requests that these can be mined for.
-pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<(Examples, Vec<Request>)> {
-    if recipe.objective.kind() == ModelKind::ConversationEncoder {
-        return Ok((Examples::Resolved(resolved_turns(session.collection)?), Vec::new()));
-    }
+pub(super) fn collect(
+    session: &Session,
+    recipe: &Recipe,
+) -> Result<(JudgedQuestions, Vec<Request>)> {
     let (requests, mut judged) = match session.collection.downcast::<ClariQ>() {
         Some(clariq) => labelled_rows(clariq, recipe)?,
         None => judgements(session, recipe)?,
     };
     judged.candidates = vec![Vec::new(); judged.topics.len()];
-    Ok((Examples::Judged(judged), requests))
+    Ok((judged, requests))
 }
 
 fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, JudgedQuestions)> {
@@ -77,28 +72,4 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, Judge
         }
     }
     Ok((requests, judged))
-}
-
-/// Every turn of a collection whose utterance people resolved. A resolved utterance must be told
-/// apart from all others, and from all responses that the conversations have.
-fn resolved_turns(collection: &dyn Collection) -> Result<ResolvedTurns> {
-    let turns = collection.resolved_turns()?;
-    if turns.is_empty() {
-        let (at, hint) = (collection.location(), "the files of topics may be those without labels");
-        let none = problem!(at, "a resolved utterance to train on", "none", hint);
-        return Err(none.kind(ProblemKind::Empty).into());
-    }
-    let said = turns.iter().flat_map(|turn| &turn.said);
-    let responses = said.filter(|said| said.speaker == Speaker::System);
-    let texts = responses.map(|said| said.text.as_str()).filter(|text| !text.is_empty());
-    let texts: BTreeSet<&str> =
-        texts.chain(turns.iter().map(|turn| turn.resolved.as_str())).collect();
-    let numbers: BTreeMap<&str, u32> = texts.iter().copied().zip(0..).collect();
-    Ok(ResolvedTurns {
-        turns: turns.iter().map(|turn| turn.id.clone()).collect(),
-        conversations: turns.iter().map(|turn| turn.conversation.clone()).collect(),
-        texts: texts.iter().map(|&text| text.to_owned()).collect(),
-        resolved: turns.iter().map(|turn| numbers[turn.resolved.as_str()]).collect(),
-        said: turns.into_iter().map(|turn| turn.said).collect(),
-    })
 }

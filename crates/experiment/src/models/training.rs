@@ -4,8 +4,8 @@ use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    Error, Examples, Model, ModelKind, ModelOptions, Precision, Reading, Recipe, Result, Task,
-    Trained, Training, TrainingEvent, training_key,
+    Error, JudgedQuestions, Reading, Recipe, Result, Task, Trained, Training, TrainingEvent,
+    training_key,
 };
 use clariq_files::{Lock, with_ending};
 use std::fs;
@@ -28,7 +28,7 @@ pub enum Again {
 pub(super) fn obtain(
     session: &Session,
     recipe: &Recipe,
-    examples: &Examples,
+    examples: &JudgedQuestions,
     output: Option<&Path>,
     again: Again,
 ) -> Result<(PathBuf, Option<Trained>)> {
@@ -40,12 +40,8 @@ pub(super) fn obtain(
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
     let location = session.collection.location();
-    let data = match examples {
-        Examples::Judged(_) => {
-            format!("Question bank {} of {location}.", session.documents.checksum().short())
-        }
-        Examples::Resolved(_) => format!("Resolved utterances in {location}."),
-    };
+    let bank = session.documents.checksum();
+    let data = format!("Question bank {} of {location}.", bank.short());
     if again != Again::Force && cache::check(&folder) == State::Sound {
         return Ok((folder, None));
     }
@@ -66,21 +62,9 @@ pub(super) fn obtain(
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
     let options = &session.model_options(Reading::cut_at(recipe.max_tokens));
-    // The base as an encoder of texts as stages open it, but always in 32-bit floats, where
-    // the recipe learns from its vectors.
-    let mut teacher = None;
-    if recipe.objective.kind() == ModelKind::ConversationEncoder {
-        let options = session.model_options(Reading::default());
-        let options = ModelOptions { precision: Precision::F32, ..options };
-        teacher = Some(engine.open(&base, ModelKind::Encoder, &options)?);
-    }
-    let teacher = match &teacher {
-        Some(Model::Encoder(encoder)) => Some(encoder.as_ref()),
-        _ => None,
-    };
     let resume = again == Again::Resume;
     let base = &base;
-    let training = Training { recipe, base, examples, data, teacher, options, resume };
+    let training = Training { recipe, base, examples, data, options, resume };
     let mut task: Option<Box<dyn Task>> = None;
     let mut report = |event: &TrainingEvent| match *event {
         TrainingEvent::Resumed(step) => {
@@ -117,8 +101,7 @@ mod tests {
     use super::*;
     use crate::session::Options;
     use clariq_collections::DataDir;
-    use clariq_core::{Engine, JudgedQuestions};
-    use clariq_core::{Observer, Silent};
+    use clariq_core::{Engine, Model, ModelKind, ModelOptions, Observer, Silent};
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
     use std::time::Instant;
@@ -190,7 +173,7 @@ mod tests {
         let output = folder.path().join("models/encoder-1");
         thread::scope(|scope| {
             let first = || {
-                let examples = Examples::Judged(JudgedQuestions::default());
+                let examples = JudgedQuestions::default();
                 obtain(&session, &recipe, &examples, Some(&output), Again::Resume).unwrap()
             };
             let first = [(); 3].map(|()| scope.spawn(first));

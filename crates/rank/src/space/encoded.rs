@@ -53,11 +53,6 @@ impl Encoded {
         }
     }
 
-    /// Whether it is the encoder of a name, read as its folder says, by cosine.
-    pub(super) fn is_usual(&self, name: &str) -> bool {
-        self.model == ModelName::encoder(name) && self.similarity == Similarity::Cosine
-    }
-
     /// The vectors of some documents, a row each. `room` may hold them.
     pub(super) fn rows<'r>(
         &'r self,

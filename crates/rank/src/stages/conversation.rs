@@ -4,7 +4,6 @@
 //! what the user said "no" to possibly counts against a document. In the table `history`, what was
 //! said last counts 1, and what was said before is added to it. In both, older turns count less.
 
-use crate::stages::meaning::Meaning;
 use crate::table::Table;
 use clariq_core::{
     Explanation, History, HistoryWeights, Location, Request, Result, Role, Said, ages, bail,
@@ -165,15 +164,11 @@ pub(super) struct VectorHistory {
     /// What `system` is multiplied by for each later turn; 0 looks at the last response alone.
     #[serde(default)]
     decay: f64,
-    /// What a conversational encoder takes the last utterance to mean.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) meaning: Option<Meaning>,
 }
 
 impl FromLast for VectorHistory {
     fn numbers(&self) -> Vec<f64> {
-        let meaning = self.meaning.as_ref().map_or(0.0, |meaning| meaning.weight);
-        vec![meaning, self.context, self.nearest, self.system, self.decay]
+        vec![self.context, self.nearest, self.system, self.decay]
     }
 
     fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>> {
@@ -243,7 +238,7 @@ mod tests {
         let terms = TermHistory { user: 0.1, system: 0.06, decay: 0.5 };
         assert_eq!(weights(&terms.said(&history)), [1.0, 0.1, 0.05, 0.06, 0.03]);
         let (context, nearest, system, decay) = (0.5, 0.4, 0.2, 0.0);
-        let vectors = VectorHistory { context, nearest, system, decay, meaning: None };
+        let vectors = VectorHistory { context, nearest, system, decay };
         assert_eq!(weights(&vectors.said(&history)), [1.0, 0.5, 0.2, 0.4, 0.4, 0.4]);
     }
 

@@ -7,13 +7,11 @@
 //! text, because few texts make many conversations: a file of 1.7 million has some 12,000 of them.
 
 use crate::build::Build;
-use crate::space::{SpaceConfig, Sum};
+use crate::context::Context;
+use crate::space::{Space, SpaceConfig, Sum};
 use crate::stage::{About, Batch, Stage};
 use crate::stages::conversation::{Conversation, VectorHistory, explain};
-use crate::stages::meaning::{Meaning, Over};
-use clariq_core::{
-    Best, Doc, Explanation, History, Progress, Ranking, Request, Result, Role, Said, bail,
-};
+use clariq_core::{Best, Doc, Explanation, Progress, Ranking, Request, Result, Role, Said, bail};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -36,6 +34,15 @@ fn most_texts(docs: &[Doc]) -> usize {
 /// The documents that so many texts are compared with at a time, one part after the other.
 fn portions(docs: &[Doc], texts: usize) -> impl Iterator<Item = &[Doc]> {
     docs.chunks((ROOM / texts.max(1)).max(1))
+}
+
+/// What documents are ranked over.
+#[derive(Clone, Copy)]
+struct Over<'a> {
+    context: &'a Context<'a>,
+    space: &'a Space,
+    /// The documents, in ascending order.
+    docs: &'a [Doc],
 }
 
 /// Retrieves: whatever ranking comes in is replaced. Documents without a text are left out.
@@ -118,8 +125,6 @@ impl<'a> Texts<'a> {
 struct Likenesses<'d> {
     docs: &'d [Doc],
     rows: Array2<f32>,
-    /// What the meaning of each conversation (rows) adds to the scores.
-    meant: Option<Array2<f32>>,
 }
 
 /// A request's documents so far.
@@ -134,13 +139,6 @@ fn add(scores: &mut [f32], row: ArrayView1<f32>, weight: f32) {
 }
 
 impl Dense {
-    fn meaning(&self) -> Option<&Meaning> {
-        match &self.conversation {
-            Some(Conversation::History(history)) => history.meaning.as_ref(),
-            _ => None,
-        }
-    }
-
     /// The texts that count, or that documents are compared with; `None` where everything said is
     /// one text. By the table `weights`, a score is a mean: the weights above 0 sum to 1.
     fn said<'a>(&self, request: &'a Request) -> Option<Vec<Said<'a>>> {
@@ -170,7 +168,7 @@ impl Dense {
             requests.iter().map(|request| self.said(request)).collect();
         if let Some(said) = said {
             let over = Over { context, space, docs };
-            return self.rank_texts(over, requests, &said, depth, batch.progress);
+            return self.rank_texts(over, &said, depth, batch.progress);
         }
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
@@ -199,62 +197,51 @@ impl Dense {
     fn rank_texts(
         &self,
         over: Over,
-        requests: &[Request],
         said: &[Vec<Said>],
         depth: usize,
         progress: Progress,
     ) -> Result<Vec<Ranking>> {
         let most = most_texts(over.docs);
-        let mut rankings = Vec::with_capacity(requests.len());
-        while rankings.len() < requests.len() {
+        let mut rankings = Vec::with_capacity(said.len());
+        while rankings.len() < said.len() {
             let start = rankings.len();
             let mut texts = Texts::default();
             let added = said[start..].iter().take_while(|said| texts.add(said, most)).count();
-            let block = &requests[start..start + added];
-            rankings.extend(self.rank_block(over, block, &texts, depth)?);
+            rankings.extend(self.rank_block(over, &texts, depth)?);
             progress(added as u64);
         }
         Ok(rankings)
     }
 
     /// Ranks documents for requests with these texts, a part of the documents after the other.
-    fn rank_block(
-        &self,
-        over: Over,
-        requests: &[Request],
-        texts: &Texts,
-        depth: usize,
-    ) -> Result<Vec<Ranking>> {
+    fn rank_block(&self, over: Over, texts: &Texts, depth: usize) -> Result<Vec<Ranking>> {
         let Over { context, space, docs } = over;
         let all = 0..texts.distinct.len();
         let vectors = space.encode_each(context.documents, context.models, &texts.distinct)?;
-        let histories: Vec<_> = requests.iter().map(|request| History::of(&request.said)).collect();
-        let meant = self.meaning().map(|meaning| meaning.of(over, &histories)).transpose()?;
         let nearest = |text: &Weighed| text.role == Role::Nearest;
         let docs = if self.min_likeness.is_some() || texts.requests.iter().flatten().any(nearest) {
             docs.into()
         } else {
-            let sum = |(request, said): (usize, &Vec<Weighed>)| {
-                let said = said.iter().flat_map(|text| {
+            let mut sums: Vec<Sum> = Vec::new();
+            for said in &texts.requests {
+                let weighted = said.iter().flat_map(|text| {
                     vectors.iter().map(|vectors| (text.weight, vectors.row(text.row)))
                 });
-                said.chain(meant.iter().map(|meant| meant.weighted(request))).collect()
-            };
-            let sums: Vec<Sum> = texts.requests.iter().enumerate().map(sum).collect();
+                sums.push(weighted.collect());
+            }
             space.near(&sums, docs, depth)?
         };
         let mut highest = vec![f32::NEG_INFINITY; all.len()];
         let none = || Ranked { best: Best::new(depth), repeats: HashSet::new() };
-        let mut ranked: Vec<Ranked> = requests.iter().map(|_| none()).collect();
-        for docs in portions(&docs, all.len().max(requests.len())) {
+        let mut ranked: Vec<Ranked> = texts.requests.iter().map(|_| none()).collect();
+        for docs in portions(&docs, all.len().max(texts.requests.len())) {
             let rows = space.similarities(&texts.distinct, &vectors, all.clone(), docs)?;
             for (highest, row) in highest.iter_mut().zip(rows.rows()) {
                 *highest = row.iter().copied().fold(*highest, f32::max);
             }
-            let meant = meant.as_ref().map(|meant| meant.score(docs)).transpose()?;
-            let likenesses = Likenesses { docs, rows, meant };
+            let likenesses = Likenesses { docs, rows };
             let add = |scores: &mut Vec<f32>, (index, ranked): (usize, &mut Ranked)| {
-                self.add(&likenesses, index, &texts.requests[index], scores, ranked);
+                self.add(&likenesses, &texts.requests[index], scores, ranked);
             };
             ranked.par_iter_mut().enumerate().for_each_init(Vec::new, add);
         }
@@ -278,8 +265,7 @@ impl Dense {
     /// Adds documents to those of a request with these texts. What `scores` holds is overwritten.
     fn add(
         &self,
-        Likenesses { docs, rows, meant }: &Likenesses,
-        request: usize,
+        Likenesses { docs, rows }: &Likenesses,
         texts: &[Weighed],
         scores: &mut Vec<f32>,
         Ranked { best, repeats }: &mut Ranked,
@@ -297,9 +283,6 @@ impl Dense {
                 *score += weight * likeness.fold(f32::NEG_INFINITY, f32::max);
             }
         }
-        if let Some(meant) = meant {
-            add(scores, meant.row(request), 1.0);
-        }
         best.add(docs, scores.iter().copied());
         if let Some(same) = self.repeat {
             let asked = texts.iter().filter(|text| text.role.is_system());
@@ -315,13 +298,7 @@ impl Dense {
     }
 
     /// Explains what each text of a conversation adds to the score of a document.
-    fn explain_texts(
-        &self,
-        over: Over,
-        request: &Request,
-        said: &[Said],
-        doc: Doc,
-    ) -> Result<Explanation> {
+    fn explain_texts(&self, over: Over, said: &[Said], doc: Doc) -> Result<Explanation> {
         let mut parts = Vec::new();
         let mut nearest: Option<Explanation> = None;
         for said in said {
@@ -333,9 +310,6 @@ impl Dense {
             }
         }
         parts.extend(nearest);
-        if let Some(meaning) = self.meaning() {
-            parts.push(meaning.explain(over, History::of(&request.said), doc)?);
-        }
         let what = "sum over what was said, weight × similarity";
         let mut explained = Explanation::sum(what, parts);
         if let Some(least) = self.min_likeness {
@@ -373,8 +347,7 @@ impl Dense {
 
 impl Stage for Dense {
     fn about(&self) -> About {
-        let mut models = self.space.models();
-        models.extend(self.meaning().map(Meaning::model));
+        let models = self.space.models();
         About { models, ..About::new("dense", self) }
     }
 
@@ -400,6 +373,6 @@ impl Stage for Dense {
             None => &space.with_text,
         };
         let over = Over { context: one.context, space: &space, docs };
-        self.explain_texts(over, request, &said, doc).map(Some)
+        self.explain_texts(over, &said, doc).map(Some)
     }
 }

@@ -2,9 +2,8 @@
 
 use clariq_collections::clariq::{Bank, BankRow, NO_QUESTION};
 use clariq_core::{
-    ConversationEncoder, Decoding, Doc, Documents, Embeddings, Encoder, Error, History,
-    HistoryWeights, Judged, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking,
-    Request, Rewriter, Surroundings, Utterance,
+    Decoding, Doc, Documents, Embeddings, Encoder, Error, Judged, Model, ModelKind, ModelName,
+    Models, PairScorer, Progress, Ranking, Request, Rewriter, Surroundings, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
@@ -50,37 +49,6 @@ impl Encoder for Counts {
     }
 }
 
-/// Takes every conversation to be about boats, as long as its untrained vector is that of its last
-/// utterance.
-struct Boats(&'static str);
-
-impl ConversationEncoder for Boats {
-    fn space(&self) -> &str {
-        self.0
-    }
-
-    fn weights(&self) -> &HistoryWeights {
-        &HistoryWeights { context: 0.0, system: 0.0, decay: 0.0 }
-    }
-
-    fn encode(
-        &self,
-        conversations: &[History],
-        untrained: &Embeddings,
-    ) -> Result<Embeddings, Error> {
-        let now: Vec<&str> = conversations.iter().map(|history| history.now).collect();
-        let expected = Counts.encode(&now, &|_| {})?;
-        let mut pairs = untrained.values.iter().zip(&expected.values);
-        assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-6), "{untrained:?}, not {expected:?}");
-        assert_eq!(untrained.len(), conversations.len());
-        Counts.encode(&vec!["boat"; conversations.len()], &|_| {})
-    }
-
-    fn checksum(&self) -> &'static str {
-        "boats"
-    }
-}
-
 impl PairScorer for Counts {
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error> {
         progress(pairs.len() as u64);
@@ -114,10 +82,8 @@ impl Rewriter for Counts {
 
 impl Models for Counts {
     fn open(&self, model: &ModelName) -> Result<Model, Error> {
-        let space = if model.name == "boats" { "words" } else { "others" };
         Ok(match model.kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(Counts)),
-            ModelKind::ConversationEncoder => Model::ConversationEncoder(Arc::new(Boats(space))),
             ModelKind::CrossEncoder => Model::CrossEncoder(Arc::new(Counts)),
             ModelKind::Rewriter => Model::Rewriter(Arc::new(Counts)),
         })

@@ -4,8 +4,8 @@
 use crate::common::conversation;
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
-    ConversationEncoder, Doc, Documents, Embeddings, Encoder, Error, History, HistoryWeights, Hit,
-    Model, ModelKind, ModelName, Models, Progress, Ranking, Request, Rows, Vectors, best_first,
+    Doc, Documents, Embeddings, Encoder, Error, Hit, Model, ModelName, Models, Progress, Ranking,
+    Request, Rows, Vectors, best_first,
 };
 use clariq_rank::{Batch, Context, System};
 use ndarray::ArrayView2;
@@ -38,33 +38,12 @@ impl Encoder for Chance {
     }
 }
 
-impl ConversationEncoder for Chance {
-    fn space(&self) -> &'static str {
-        "chance"
-    }
-
-    fn weights(&self) -> &HistoryWeights {
-        &HistoryWeights { context: 0.5, system: 0.25, decay: 0.0 }
-    }
-
-    fn encode(&self, _: &[History], untrained: &Embeddings) -> Result<Embeddings, Error> {
-        Ok(untrained.clone())
-    }
-
-    fn checksum(&self) -> &'static str {
-        "chance"
-    }
-}
-
 /// Keeps the vectors of documents in a folder, if there is one.
 struct Kept<'f>(Option<&'f Path>);
 
 impl Models for Kept<'_> {
-    fn open(&self, model: &ModelName) -> Result<Model, Error> {
-        Ok(match model.kind {
-            ModelKind::Encoder => Model::Encoder(Arc::new(Chance)),
-            _ => Model::ConversationEncoder(Arc::new(Chance)),
-        })
+    fn open(&self, _: &ModelName) -> Result<Model, Error> {
+        Ok(Model::Encoder(Arc::new(Chance)))
     }
 
     fn embed_documents(
@@ -135,11 +114,7 @@ fn portions_of_the_documents_change_no_ranking() {
             0,
         ),
         ("history = { context = 0.5, nearest = 0.75 }", DEPTH),
-        (
-            "history = { context = 0.5, system = 0.25, decay = 0.5, \
-         meaning = { model = \"chance\", weight = 3.0 } }",
-            DEPTH,
-        ),
+        ("history = { context = 0.5, system = 0.25, decay = 0.5 }", DEPTH),
     ] {
         let system = format!(
             "name = \"one\"\n[space]\nmodels = {{ chance = 1.0 }}\n[[stages]]\nstage = \"dense\"\n\

@@ -48,8 +48,6 @@ const DENSE_WEIGHTED: &str = "stage = \"dense\"\nrepeat = 0.99\n\
     weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
 const DISTANT: &str = "stage = \"dense\"\nmin_likeness = 0.8\n\
     weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
-const MEANING: &str =
-    "stage = \"dense\"\nhistory = { meaning = { model = \"boats\", weight = 3.0 } }";
 const STOP_OFF_TOPIC: &str = "stage = \"stop\"\ntopic = \"english\"";
 const CANDIDATES: &str = "stage = \"candidates\"\nrun = \"tests/it/candidates.run\"";
 const FUSE: &str = "stage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
@@ -78,9 +76,6 @@ fn cases() -> Vec<Case> {
         case(DISTANT, &["red fox"], &[], &["Q2", "Q4", "Q3", "Q5"]),
         own(case("stage = \"dense\"", &["blue"], &[], &["Q3", "Q4"])),
         own(case(DISTANT, &["blue boat"], &[], &[])),
-        // Whatever is said, the model takes it to be about boats.
-        case(MEANING, &["red", "which", "fox"], &[], &["Q5", "Q3", "Q2", "Q4"]),
-        own(case(MEANING, &["red"], &[], &["Q4", "Q3"])),
         // What a request names is not cut off.
         own(case("stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 1", &["red fox"], &[], &["Q3", "Q4"])),
         own(case("stage = \"dense\"\ndepth = 1", &["blue"], &[], &["Q3", "Q4"])),
@@ -177,30 +172,6 @@ fn every_stage_gives_what_its_examples_say() {
             let requests = case.requests.len() as u64;
             assert_eq!(finished.into_inner(), requests, "{}: requests finished", case.stage);
         });
-    }
-}
-
-#[test]
-fn a_conversational_encoder_works_in_the_space_that_it_was_trained_in() {
-    let others = MEANING.replace("boats", "strangers");
-    with_context(&Earlier::new(&[]), |context| {
-        let requests = [Request::new("1", "red")];
-        let batch = Batch::new(context, &requests);
-        let error = system(&others).pipeline.run(&batch, vec![Ranking::new()]).unwrap_err();
-        let error = error.to_string();
-        assert!(error.contains("`others`, in whose space") && error.contains("`words`"), "{error}");
-    });
-    for (wrong, says) in [
-        ("meaning = { model = \"boats\" }", "weight"),
-        ("meaning = { model = \"boats\", weight = -1.0 }", "weights of at least 0"),
-        ("meaning = \"boats\"", "a table of keys"),
-    ] {
-        let text = format!(
-            "name = \"one\"\n[space]\nmodels = {{ words = 1.0 }}\n[[stages]]\nstage = \"dense\"\n\
-             history = {{ {wrong} }}"
-        );
-        let error = System::parse("one.toml", &text, &[]).err().unwrap().to_string();
-        assert!(error.contains(says), "{wrong}: {error}");
     }
 }
 

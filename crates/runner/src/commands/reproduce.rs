@@ -7,7 +7,7 @@ use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
-use clariq_core::{Error, ProblemKind, Result};
+use clariq_core::Result;
 use clariq_experiment::Loaded;
 use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
@@ -82,14 +82,6 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     Ok(if figures.iter().any(failed) { Outcome::CheckFailed } else { Outcome::Done })
 }
 
-/// Whether the files with resolved utterances are there; what is wrong with them, training reports.
-fn has_resolved(collection: &dyn Collection) -> bool {
-    !matches!(
-        collection.resolved_turns(),
-        Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile
-    )
-}
-
 /// The built-in systems for a collection that this build can check.
 fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Loaded>> {
     let (mut systems, mut left_out) = (Vec::new(), Vec::new());
@@ -99,13 +91,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
         if loaded.expected.is_empty() || !loaded.is_for(collection) {
             continue;
         }
-        if loaded.learns_from_resolved() && !has_resolved(collection) {
-            settings.note(&format!(
-                "note: {name} learns from files of TREC CAsT, which are not in {}, and is left out: \
-                 configs/README.md says where they are released",
-                collection.location()
-            ));
-        } else if settings.engine.is_none() && !loaded.plan.models().is_empty() {
+        if settings.engine.is_none() && !loaded.plan.models().is_empty() {
             left_out.push(name);
         } else {
             systems.push(loaded);

@@ -3,7 +3,7 @@
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_core::{ModelKind, Result};
+use clariq_core::Result;
 use clariq_experiment::{Loaded, recipes, systems};
 
 pub(crate) fn systems(settings: &Settings) -> Result<Outcome> {
@@ -33,13 +33,8 @@ fn needs(loaded: &Loaded) -> Vec<String> {
     // `clariq setup` installs the one, and the others are trained.
     let is_own = |name: &str| name != "all-MiniLM-L6-v2" && !recipes::is_recipe(name);
     needs.extend(models.iter().filter(|model| is_own(&model.name)).map(|model| model.name.clone()));
-    if models.iter().any(|model| {
-        model.kind != ModelKind::ConversationEncoder && recipes::is_recipe(&model.name)
-    }) {
+    if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("judgements of train".to_owned());
-    }
-    if loaded.learns_from_resolved() {
-        needs.push("resolved utterances of CAsT".to_owned());
     }
     if loaded.uses.iter().any(|uses| uses.to_string() == "batch") {
         needs.push("all requests at once".to_owned());

@@ -20,8 +20,6 @@ mod learned;
 #[cfg(feature = "bert")]
 mod learned_conversations;
 #[cfg(feature = "bert")]
-mod learned_history;
-#[cfg(feature = "bert")]
 mod learned_rewriting;
 #[cfg(feature = "bert")]
 mod learned_shards;
