@@ -1,7 +1,7 @@
 //! Matrix products, by the library that suits the processor and the purpose.
 
 use crate::weights::torch;
-use clariq_core::{Isa, Precision, Result};
+use clariq_core::{Precision, Result, multiplies_bf16};
 use std::ops::Deref;
 use tch::{Device, Kind, TchError, Tensor};
 
@@ -83,9 +83,7 @@ impl Products {
     pub(crate) fn for_training(device: Device, precision: Precision) -> Self {
         match precision {
             Precision::F32 => Self::Usual,
-            Precision::Bf16 => {
-                Self::Bf16 { native: device != Device::Cpu || Isa::multiplies_bf16() }
-            }
+            Precision::Bf16 => Self::Bf16 { native: device != Device::Cpu || multiplies_bf16() },
         }
     }
 

@@ -146,7 +146,7 @@ impl<'a> Learner<'a> {
         }
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
         let computes_with = training.options.computes_with();
-        let key = training_key(recipe, &base.checksum, training.examples, &computes_with);
+        let key = training_key(recipe, &base.checksum, training.examples, computes_with);
         let counts =
             Counts { key, step: 0, decay: 1.0_f64.to_bits(), curve: Curve::default(), best: None };
         let best = HashMap::new();

@@ -13,13 +13,13 @@ mod engine;
 mod findings;
 mod history;
 mod id;
-mod isa;
 mod json;
 mod judgements;
 mod model;
 mod observer;
 mod printable;
 mod problem;
+mod processor;
 mod ranking;
 mod recipe;
 mod regular;
@@ -35,7 +35,6 @@ pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, trai
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, Said, ages};
 pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
-pub use isa::Isa;
 pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};
 pub use model::{
@@ -45,6 +44,7 @@ pub use model::{
 pub use observer::{Observer, Silent, Task};
 pub use printable::{Escaped, fixed, is_python_space, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
+pub use processor::{instruction_set, multiplies_bf16};
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use regular::{open_regular, read_regular};

@@ -2,9 +2,9 @@
 
 use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
-use crate::isa::Isa;
 use crate::problem;
 use crate::problem::{Error, Result};
+use crate::processor::instruction_set;
 use crate::vectors::{Block, Rows, Vectors};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -381,7 +381,7 @@ impl Reading {
 
 impl ModelOptions {
     /// The instruction set that a model computes with under these options, or `cuda`.
-    pub fn computes_with(&self) -> String {
-        if self.device == "cpu" { Isa::effective() } else { "cuda".to_owned() }
+    pub fn computes_with(&self) -> &'static str {
+        if self.device == "cpu" { instruction_set() } else { "cuda" }
     }
 }

@@ -41,7 +41,7 @@ impl Arithmetic {
     pub(crate) fn of(session: &Session, loaded: &Loaded) -> Option<Self> {
         let options = session.model_options(Reading::default());
         let precision = options.precision.to_string();
-        loaded.needs_models().then(|| Self { isa: options.computes_with(), precision })
+        loaded.needs_models().then(|| Self { isa: options.computes_with().to_owned(), precision })
     }
 }
 

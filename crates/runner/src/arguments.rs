@@ -4,7 +4,7 @@ use crate::output::Format;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clariq_collections::{KINDS, Kind};
-use clariq_core::{Isa, Name, Precision, Result, bail};
+use clariq_core::{Name, Precision, Result, bail, multiplies_bf16};
 use clariq_experiment::Rewrites;
 use clariq_experiment::systems::parse_assignment;
 use clariq_files::Source;
@@ -44,15 +44,10 @@ pub(crate) struct Common {
     )]
     pub(crate) device: String,
     /// Precision of learned models; bf16 is less exact, and faster on processors with bf16
-    /// instructions; auto is bf16 on these unless --isa is given, and f32 otherwise
+    /// instructions; auto is bf16 on these, and f32 otherwise
     #[arg(long, global = true, hide_short_help = true, value_parser = one_of(PRECISIONS),
           default_value = "f32")]
     pub(crate) precision: AskedPrecision,
-    /// Instruction set for learned models; the last digits of scores depend on it and on the maker
-    /// of the processor; with avx2, all x86 processors compute the same
-    #[arg(long, global = true, hide_short_help = true, value_parser = one_of(INSTRUCTION_SETS),
-          default_value = "auto")]
-    pub(crate) isa: AskedIsa,
     /// Output format [default: table]
     #[arg(long, global = true, hide_short_help = true, value_enum)]
     pub(crate) format: Option<Format>,
@@ -78,23 +73,9 @@ const PRECISIONS: Names<AskedPrecision> = &[
 
 /// The faster precision on this device. Recall on dev differs by at most .0017 between the two
 /// (docs/benchmarks.md), as measured on CPUs; other devices use f32.
-pub(crate) fn faster_precision(isa: Option<Isa>, device: &str) -> Precision {
-    if isa.is_none() && device == "cpu" && Isa::multiplies_bf16() {
-        Precision::Bf16
-    } else {
-        Precision::F32
-    }
+pub(crate) fn faster_precision(device: &str) -> Precision {
+    if device == "cpu" && multiplies_bf16() { Precision::Bf16 } else { Precision::F32 }
 }
-
-/// What `--isa` gives; an `Option` by its own name would be an argument that may be left out.
-type AskedIsa = Option<Isa>;
-
-const INSTRUCTION_SETS: Names<AskedIsa> = &[
-    ("auto", None, "The best of this processor"),
-    ("sse41", Some(Isa::Sse41), "SSE 4.1"),
-    ("avx2", Some(Isa::Avx2), "AVX2"),
-    ("avx512", Some(Isa::Avx512), "AVX-512"),
-];
 
 /// Where indexes are and how they are built.
 #[derive(Args, Clone)]
@@ -297,10 +278,7 @@ mod tests {
 
     #[test]
     fn sixteen_bits_are_for_processors_that_multiply_them() {
-        let here = faster_precision(None, "cpu");
-        assert_eq!(here == Precision::Bf16, Isa::multiplies_bf16());
-        for (isa, device) in [(Some(Isa::Avx2), "cpu"), (None, "cuda:0")] {
-            assert_eq!(faster_precision(isa, device), Precision::F32);
-        }
+        assert_eq!(faster_precision("cpu") == Precision::Bf16, multiplies_bf16());
+        assert_eq!(faster_precision("cuda:0"), Precision::F32);
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Loading libtorch takes a quarter of a second, and fails where it is missing. So `clariq` is not
 //! linked with it, and becomes the other program as soon as it has read a system that needs a model,
-//! before it reads requests or prints anything. The instruction set that models compute with has to
-//! be in the environment by then: libtorch and its libraries look once.
+//! before it reads requests or prints anything.
 
-use clariq_core::{Error, Isa, Problem, Result, problem};
+use clariq_core::{Error, Result};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
@@ -25,21 +25,12 @@ pub(crate) fn program() -> Option<PathBuf> {
     beside.is_file().then_some(beside)
 }
 
-/// Continues as the other program with the same arguments, if it is installed; as this one, if it
-/// is the other (`here`) but does not keep to the requested instruction set. Returns if there is
-/// nothing to do or no other program, or if it cannot be started.
-pub(crate) fn take_over(here: bool, isa: Option<Isa>) -> Result<()> {
-    if let Some(asked) = isa {
-        check_processor(asked)?;
-    }
-    let program = match (here, isa) {
-        (true, Some(asked)) if !asked.is_held() => env::current_exe().ok(),
-        (true, _) => None,
-        (false, _) => program(),
-    };
-    let Some(program) = program else { return Ok(()) };
+/// Continues as the other program with the same arguments. Returns if it is not installed or cannot
+/// be started.
+pub(crate) fn take_over() -> Result<()> {
+    let Some(program) = program() else { return Ok(()) };
     let mut command = Command::new(&program);
-    command.args(env::args_os().skip(1)).envs(isa.into_iter().flat_map(Isa::variables));
+    command.args(env::args_os().skip(1));
     // A step of training has two threads wherever it runs. The one that waits for the other leaves
     // the processor to whoever has work.
     if env::var_os(WAITING).is_none() {
@@ -49,34 +40,9 @@ pub(crate) fn take_over(here: bool, isa: Option<Isa>) -> Result<()> {
     Err(Error::Io { action: "start", path: program, source })
 }
 
-/// Refuses an instruction set that this processor lacks: it would compute with a lesser one.
-fn check_processor(asked: Isa) -> Result<(), Problem> {
-    let best = Isa::best();
-    if best.is_some_and(|best| asked <= best) {
-        return Ok(());
-    }
-    let expected = format!("an instruction set of this processor, not {asked}");
-    let (found, hint) = match best {
-        Some(best) => (format!("{best} at most"), format!("`--isa {best}`, or leave --isa out")),
-        None => (env::consts::ARCH.to_owned(), "leave --isa out: it is for x86".to_owned()),
-    };
-    Err(problem!("--isa", expected, found, hint))
-}
-
 /// Replaces this process: signals and the exit status are the other's. Returns if that is refused.
-#[cfg(unix)]
 pub(crate) fn become_process(command: &mut Command) -> io::Error {
-    use std::os::unix::process::CommandExt;
     command.exec()
-}
-
-/// Waits for the other process and ends as it did.
-#[cfg(not(unix))]
-pub(crate) fn become_process(command: &mut Command) -> io::Error {
-    match command.status() {
-        Ok(status) => std::process::exit(status.code().unwrap_or(2)),
-        Err(error) => error,
-    }
 }
 
 /// Why the other program does not start, in its own or the loader's words.

@@ -5,7 +5,7 @@ use crate::learned;
 use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
-use clariq_core::{Engine, Isa, Result, bail};
+use clariq_core::{Engine, Result, bail};
 use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task};
 use clariq_rank::Override;
 use std::ops::RangeInclusive;
@@ -22,8 +22,6 @@ pub(crate) struct Settings {
     pub(crate) data: DataDir,
     pub(crate) data_was_named: bool,
     pub(crate) options: Options,
-    /// The instruction set that learned models are held to.
-    pub(crate) isa: Option<Isa>,
     /// What opens and trains them, if this build has it.
     pub(crate) engine: Option<&'static dyn Engine>,
     pub(crate) format: Option<Format>,
@@ -39,7 +37,7 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
     pub(crate) fn new(common: Common, engine: Option<&'static dyn Engine>) -> Result<Self> {
-        let Common { data, threads, seed, device, precision, isa, format, .. } = common;
+        let Common { data, threads, seed, device, precision, format, .. } = common;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
                 let (first, last) = THREADS.into_inner();
@@ -61,10 +59,10 @@ impl Settings {
             None if usual.join(KINDS[0].sign).exists() => DataDir::Folder(usual.to_owned()),
             None => DataDir::Sample,
         };
-        let precision = precision.unwrap_or_else(|| faster_precision(isa, &device));
+        let precision = precision.unwrap_or_else(|| faster_precision(&device));
         let options = Options { threads, seed, device, precision, ..Options::default() };
         let progress = !common.no_progress && !common.quiet;
-        Ok(Self { data, data_was_named, options, isa, engine, format, verbosity, progress })
+        Ok(Self { data, data_was_named, options, engine, format, verbosity, progress })
     }
 
     /// Reads a system, before anything is printed: another program takes over where it needs a
@@ -79,7 +77,7 @@ impl Settings {
 
     /// Continues as the program with learned models, unless this is it.
     pub(crate) fn take_over(&self) -> Result<()> {
-        learned::take_over(self.engine.is_some(), self.isa)
+        if self.engine.is_some() { Ok(()) } else { learned::take_over() }
     }
 
     /// Opens whatever collection is in the data folder, and says which if it was not named.

@@ -36,7 +36,7 @@ pub(super) fn obtain(
     let base = recipes::find_installed(&models, &recipe.base)?;
     let engine = session.engine_for(&recipe.name)?;
     let computes_with = session.model_options(Reading::default()).computes_with();
-    let key = training_key(recipe, &engine.checksum(&base)?, examples, &computes_with);
+    let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
     let location = session.collection.location();

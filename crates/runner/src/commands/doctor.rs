@@ -5,7 +5,7 @@ use crate::learned;
 use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir, KINDS, kind_of, open_keeping};
-use clariq_core::{Documents, Error, Isa, ModelKind, ModelOptions, Result};
+use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
@@ -168,14 +168,11 @@ fn learned(settings: &Settings) -> Vec<Finding> {
             "clariq setup",
         ),
     };
-    let isa = match settings.isa {
-        Some(held) => format!("{held}, as on every x86 processor that has it"),
-        None => {
-            format!("{}; with `--isa avx2`, all x86 processors compute the same", Isa::effective())
-        }
-    };
-    let mut findings =
-        vec![ok("learned models", engine.describe()), ok("instruction set", isa), weights];
+    let mut findings = vec![
+        ok("learned models", engine.describe()),
+        ok("instruction set", instruction_set().to_owned()),
+        weights,
+    ];
     let entries = std::fs::read_dir(&models).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
     folders.sort();

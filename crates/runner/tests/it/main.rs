@@ -13,8 +13,6 @@ mod formats;
 mod guarantees;
 mod ikat;
 mod independence;
-#[cfg(all(feature = "bert", target_arch = "x86_64"))]
-mod isa;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]

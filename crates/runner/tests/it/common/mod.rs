@@ -130,10 +130,6 @@ impl Bench {
     }
 
     fn at_home(&self, mut command: Command, arguments: &[&str]) -> Command {
-        // What is set for the tests would hold the libraries to an instruction set.
-        for name in ["ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "MKL_CBWR"] {
-            command.env_remove(name);
-        }
         command
             .args(arguments)
             .current_dir(self.folder.path())
