@@ -58,7 +58,7 @@ def find_command() -> str:
     named = os.environ.get("CLARIQ")
     if named:
         return named
-    name = "clariq.exe" if sys.platform == "win32" else "clariq"
+    name = "clariq"
     for folder in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent)):
         if (Path(folder) / name).is_file():
             return str(Path(folder) / name)

@@ -30,7 +30,6 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    #[cfg(unix)]
     #[test]
     fn pipes_and_devices_are_not_waited_for_and_lengths_are_bounded() {
         let folder = tempfile::tempdir().unwrap();

@@ -14,21 +14,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The inputs so far; `None` where they are not protected.
 static INPUTS: Mutex<Option<HashSet<Identity>>> = Mutex::new(None);
 
-#[cfg(unix)]
 type Identity = (u64, u64);
-#[cfg(not(unix))]
-type Identity = std::path::PathBuf;
-
-#[cfg(unix)]
 fn identify(path: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
     // A device or a pipe is written to and stays what it is.
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| (found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn identify(path: &Path) -> Option<Identity> {
-    fs::canonicalize(path).ok().filter(|path| path.is_file())
 }
 
 fn inputs() -> MutexGuard<'static, Option<HashSet<Identity>>> {

@@ -79,7 +79,6 @@ fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {
     }
 }
 
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |found: fs::Metadata| (found.dev(), found.ino());
@@ -87,10 +86,4 @@ fn is_at(file: &File, path: &Path) -> bool {
         (Ok(open), Ok(named)) => identity(open) == identity(named),
         _ => false,
     }
-}
-
-/// Elsewhere, a file that is open cannot be removed.
-#[cfg(not(unix))]
-fn is_at(_file: &File, path: &Path) -> bool {
-    fs::metadata(path).is_ok()
 }

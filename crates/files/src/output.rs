@@ -203,7 +203,6 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_stay_links_and_lead_to_what_is_written() {
         let folder = tempfile::tempdir().unwrap();
@@ -216,7 +215,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_pipe_or_a_device_is_never_replaced() {
         use std::os::unix::fs::FileTypeExt;

@@ -302,7 +302,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_fifo_as_a_data_file_is_refused_and_not_waited_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -313,7 +312,6 @@ mod tests {
         assert_eq!(expected(Source::new("/dev/zero").read()), "a regular file");
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_dangling_link_is_named() {
         let folder = tempfile::tempdir().unwrap();

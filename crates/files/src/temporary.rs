@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -78,13 +79,8 @@ pub(crate) fn file_in(folder: &Path, prefix: &OsStr) -> io::Result<(fs::File, Te
     remove_stale(folder, prefix);
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(".tmp").disable_cleanup(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; an output is as readable as the user's umask
-        // says.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
+    // Temporary files are private by default; an output is as readable as the user's umask says.
+    builder.permissions(fs::Permissions::from_mode(0o666));
     Temporary::create(|| {
         let (file, path) = builder.tempfile_in(folder)?.into_parts();
         Ok((file, path.to_path_buf()))

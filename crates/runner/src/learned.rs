@@ -20,8 +20,7 @@ pub(crate) fn program() -> Option<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE) {
         return Some(PathBuf::from(named)).filter(|path| !path.as_os_str().is_empty());
     }
-    let name = format!("clariq-learned{}", env::consts::EXE_SUFFIX);
-    let beside = env::current_exe().ok()?.parent()?.join(name);
+    let beside = env::current_exe().ok()?.parent()?.join("clariq-learned");
     beside.is_file().then_some(beside)
 }
 

@@ -42,7 +42,6 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
 
 /// Removes temporary files and ends the process by the signal (for a shell, status 130 or 143).
 /// What later commands continue from stays: parts of downloads, partial runs, checkpoints.
-#[cfg(unix)]
 fn clean_up_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
@@ -57,16 +56,10 @@ fn clean_up_on_signals() {
     });
 }
 
-#[cfg(not(unix))]
-fn clean_up_on_signals() {}
-
 /// Ends the process with a status, without the destructors of the libraries that it is linked with:
 /// those of libtorch take a tenth of a second.
 fn exit(status: i32) -> ! {
     // Whoever prints results has flushed them and knows of errors.
     let _ = std::io::stdout().flush();
-    #[cfg(unix)]
-    signal_hook::low_level::exit(status);
-    #[cfg(not(unix))]
-    std::process::exit(status)
+    signal_hook::low_level::exit(status)
 }

@@ -357,7 +357,6 @@ mod tests {
         assert_eq!(names.collect::<Vec<_>>(), expected);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_dangling_link_counts_as_a_file() {
         let folder = folder(&[]);

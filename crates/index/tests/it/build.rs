@@ -204,7 +204,6 @@ fn processes_that_replace_at_once_leave_the_index() {
     assert_eq!(names(parent.path()), ["index"]);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_to_a_folder_stays_a_link() {
     let parent = tempfile::tempdir().expect("a temporary folder");

@@ -284,14 +284,12 @@ fn a_path_that_is_a_file_is_refused_and_kept() {
 }
 
 /// Whether the folder now refuses this process: permissions do not bind root.
-#[cfg(unix)]
 fn is_refused_under(folder: &Path, mode: u32) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("set");
     fs::write(folder.join("probe"), "").is_err()
 }
 
-#[cfg(unix)]
 #[test]
 fn an_index_that_cannot_be_written_is_still_read() {
     let intact = intact();
@@ -306,7 +304,6 @@ fn an_index_that_cannot_be_written_is_still_read() {
     is_refused_under(folder, 0o755);
 }
 
-#[cfg(unix)]
 #[test]
 fn an_index_that_cannot_be_read_is_an_error_of_the_system() {
     let intact = intact();

@@ -119,7 +119,6 @@ fn a_tensor_that_is_missing_or_of_another_type_is_named() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn pipes_in_place_of_files_are_not_waited_for() {
     for name in ["config.json", "model.safetensors", "vocab.txt"] {

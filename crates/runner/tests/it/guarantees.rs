@@ -5,6 +5,5 @@ mod damaged_cache;
 mod determinism;
 #[cfg(target_os = "linux")]
 mod full_disk;
-#[cfg(unix)]
 mod kill;
 mod outputs;

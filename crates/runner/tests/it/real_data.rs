@@ -20,19 +20,12 @@ fn released() -> Option<PathBuf> {
 }
 
 /// A folder with links `data` and `runs` to the released files.
-#[cfg(unix)]
 fn bench() -> Option<Bench> {
     let (released, bench) = (released()?, Bench::new());
     for (link, folder) in [("data", "data"), ("published", "sample_runs")] {
         std::os::unix::fs::symlink(released.join(folder), bench.path(link)).expect("linked");
     }
     Some(bench)
-}
-
-#[cfg(not(unix))]
-fn bench() -> Option<Bench> {
-    println!("skipped: no symbolic links here");
-    None
 }
 
 /// The four figures that `eval` prints of a run.
@@ -215,7 +208,6 @@ fn the_released_folder_has_no_error_and_the_known_warnings() {
 
 /// The released files beside a file in the form of the released test labels, with two wordings of
 /// topic 260.
-#[cfg(unix)]
 fn whole_release() -> Option<Bench> {
     let (released, bench) = (released()?, Bench::new());
     let labels = released.join("format/test_with_labels.tsv");
@@ -230,11 +222,6 @@ fn whole_release() -> Option<Bench> {
         std::os::unix::fs::symlink(&file, link).expect("linked");
     }
     Some(bench)
-}
-
-#[cfg(not(unix))]
-fn whole_release() -> Option<Bench> {
-    None
 }
 
 #[test]

@@ -57,7 +57,6 @@ fn the_baseline_is_the_published_recipe() {
     agrees(&Bench::with_sample(), "sample.tsv", &DataDir::Sample);
 }
 
-#[cfg(unix)]
 #[test]
 fn the_baseline_is_the_published_recipe_on_the_released_files() {
     let data = root().join("../shared/clariq/data");

@@ -58,7 +58,6 @@ pub(crate) fn lend_weights(cache: &Path) {
         return;
     };
     fs::create_dir_all(cache.join("models")).expect("created");
-    #[cfg(unix)]
     std::os::unix::fs::symlink(weights, cache.join("models/all-MiniLM-L6-v2")).expect("linked");
 }
 

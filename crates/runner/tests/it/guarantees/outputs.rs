@@ -20,7 +20,6 @@ fn with_inputs() -> Bench {
 #[test]
 fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
     let bench = with_inputs();
-    #[cfg(unix)]
     std::os::unix::fs::symlink("data/train.tsv", bench.path("link")).expect("linked");
     fs::hard_link(bench.path("data/train.tsv"), bench.path("hard")).expect("linked");
     let before = bench.snapshot();
@@ -53,7 +52,6 @@ fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
     bench.succeed("eval a.run --data data --out-file a.json");
 }
 
-#[cfg(unix)]
 #[test]
 fn files_of_a_data_folder_are_safe_whether_a_command_reads_them_or_not() {
     let bench = Bench::new();
@@ -122,7 +120,6 @@ fn temporaries(bench: &Bench) -> Vec<String> {
     names.filter(|name| name.as_bytes().ends_with(b".tmp")).collect()
 }
 
-#[cfg(unix)]
 #[test]
 fn temporary_files_stay_after_sigint_no_more() {
     use std::os::unix::process::ExitStatusExt as _;

@@ -121,7 +121,6 @@ const BAD_DATA: &[Case] = &[
         RUN,
         ["data/question_bank.tsv:432", "an id without blanks", "`Q 9999`"],
     ),
-    #[cfg(unix)]
     case(
         "a pipe as a data file",
         |bench| {
@@ -131,7 +130,6 @@ const BAD_DATA: &[Case] = &[
         RUN,
         [DEV, "a regular file", "a pipe"],
     ),
-    #[cfg(unix)]
     case(
         "a dangling link",
         |bench| {

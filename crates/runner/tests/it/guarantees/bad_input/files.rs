@@ -145,7 +145,6 @@ fn places_that_cannot_be_written_are_refused() {
     check(BAD_PLACES);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_pipe_in_place_of_a_record_is_not_waited_for() {
     let bench = Bench::with_sample();
