@@ -18,7 +18,7 @@ use tch::Tensor;
 /// speed is the same to a few percent, above that activations leave the caches.
 pub(crate) const GROUP_TOKENS: usize = 1024;
 /// The limit with which every text is a group of its own.
-pub(crate) const APART: usize = 1;
+pub(crate) const ALONE: usize = 1;
 
 /// What is computed of a group, one row of numbers per text.
 pub(crate) type Answer = fn(&Network, &Batch) -> Result<Tensor>;

@@ -2,7 +2,7 @@
 //! document together.
 
 use crate::batch::Batch;
-use crate::inference::{APART, GROUP_TOKENS, Parallel};
+use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
 use crate::network::Network;
 use crate::pooling::Head;
 use crate::tokens::{Prompt, Tokenize};
@@ -136,19 +136,11 @@ impl BertEncoder {
 
 impl Encoder for BertEncoder {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, Prompt::Query, GROUP_TOKENS, progress)
+        self.encode_in_groups(texts, Prompt::Query, ALONE, progress)
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
         self.encode_in_groups(texts, Prompt::Document, GROUP_TOKENS, progress)
-    }
-
-    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, Prompt::Query, APART, progress)
-    }
-
-    fn has_prompts(&self) -> bool {
-        self.sentence.query_prompt != self.sentence.document_prompt
     }
 
     fn similarity(&self) -> Similarity {

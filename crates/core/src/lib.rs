@@ -24,13 +24,12 @@ mod ranking;
 mod recipe;
 mod regular;
 mod request;
-mod vectors;
 
 pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };
 pub use document::{AddText, Doc, Documents, TextKeeper};
-pub use embeddings::Embeddings;
+pub use embeddings::{DocumentVectors, Embeddings};
 pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, training_key};
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, Said, ages};
@@ -49,4 +48,3 @@ pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
-pub use vectors::{Block, Rows, Vectors};

@@ -1,16 +1,13 @@
 //! Learned models: what each kind can do, how one is run, and what opens them by name.
 
-use crate::document::{Doc, Documents};
-use crate::embeddings::Embeddings;
+use crate::document::Documents;
+use crate::embeddings::{DocumentVectors, Embeddings};
 use crate::problem;
 use crate::problem::{Error, Result};
 use crate::processor::instruction_set;
-use crate::vectors::{Block, Rows, Vectors};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Called with the number of items finished since the last call, from any thread.
@@ -68,17 +65,15 @@ pub struct Reading {
 
 /// Texts in, vectors out: the dot product of two is their similarity.
 pub trait Encoder: Send + Sync {
-    /// Encodes requests, one row per text, in order. `progress` counts texts.
+    /// Encodes requests, one row per text, in order. Each is computed by itself, so that its vector
+    /// does not depend on the others. `progress` counts texts.
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings>;
 
-    /// Encodes documents, which some models read with another prompt in front of them than requests.
+    /// Encodes documents, one row per text, in order. Some models read them with another prompt than
+    /// requests. Documents may be computed together, which is faster; the last digits of a vector
+    /// then depend on the others.
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
         self.encode(texts, progress)
-    }
-
-    /// Whether a text has another vector as a document than as a request.
-    fn has_prompts(&self) -> bool {
-        false
     }
 
     /// What the dot product of two vectors is.
@@ -89,34 +84,6 @@ pub trait Encoder: Send + Sync {
     /// How many texts were longer than the model reads, and were cut, so far.
     fn cut(&self) -> usize {
         0
-    }
-
-    /// Encodes each text by itself: its vector is the same to the last bit, whatever else is
-    /// encoded. Slower, because texts of one length are not computed together.
-    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        let mut all = Embeddings::default();
-        for &text in texts {
-            let one = self.encode(&[text], progress)?;
-            all.dim = one.dim;
-            all.values.extend(one.values);
-        }
-        Ok(all)
-    }
-
-    /// Encodes a block of documents, whose texts are in memory meanwhile.
-    fn encode_block(
-        &self,
-        documents: &dyn Documents,
-        block: Range<usize>,
-        progress: Progress,
-    ) -> Result<Block> {
-        let texts = block.map(|index| documents.text(Doc(index as u32)));
-        let texts: Vec<Cow<str>> = texts.collect::<Result<_>>()?;
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let Embeddings { dim, values } = self.encode_documents(&texts, progress)?;
-        let empty = (0..).zip(&texts).filter(|(_, text)| text.is_empty());
-        let empty = empty.map(|(index, _)| index).collect();
-        Ok(Block { dim, rows: Rows::Memory(values), empty })
     }
 
     /// What identifies the weights and everything else that the vectors depend on.
@@ -262,21 +229,20 @@ pub trait Models: Send + Sync {
     /// Opens the model of that name, which must be of that kind.
     fn open(&self, model: &ModelName) -> Result<Model>;
 
-    /// Encodes all documents; may come from a cache, and is then on the disk where they are many.
+    /// Encodes all documents; may come from a cache.
     fn embed_documents(
         &self,
         model: &ModelName,
         documents: &dyn Documents,
         progress: Progress,
-    ) -> Result<Arc<Vectors>> {
+    ) -> Result<Arc<DocumentVectors>> {
         let encoder = self.encoder(model)?;
-        let encode = |block| encoder.encode_block(documents, block, progress);
-        Ok(Arc::new(Vectors::of(documents.len(), encode)?))
+        Ok(Arc::new(DocumentVectors::encode(&*encoder, documents, progress)?))
     }
 
-    /// Encodes requests, each text by itself ([`Encoder::encode_apart`]); may come from a cache.
-    fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
-        self.encoder(model)?.encode_apart(texts, &|_| {})
+    /// Encodes requests ([`Encoder::encode`]); may come from a cache.
+    fn embed_requests(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
+        self.encoder(model)?.encode(texts, &|_| {})
     }
 
     /// Rewrites what each text is of; may come from a cache.

@@ -10,10 +10,11 @@ use clariq_core::{
 use clariq_files::{manifest, with_ending, write_atomically};
 use clariq_index::{BuildOptions, TextStore};
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::SystemTime;
-use std::{env, fs, io};
+use std::{env, fs};
 
 /// The list of an entry's files; `sha256sum -c SHA256SUMS` checks the same.
 pub const SUMS: &str = "SHA256SUMS";
@@ -82,14 +83,13 @@ pub(crate) struct Kept<'k> {
 }
 
 impl Kept<'_> {
-    /// What `read` finds in the file, or else what `make` makes, kept as the bytes of `put`. A damaged
-    /// entry is made again.
+    /// Reads the entry, or makes and writes it where there is none or a damaged one.
     pub(crate) fn read_or_make<T>(
         &self,
         observer: &dyn Observer,
         read: impl FnOnce(&Path) -> Option<T>,
         make: impl FnOnce() -> Result<T>,
-        put: impl FnOnce(&T) -> Result<Vec<u8>>,
+        write: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
     ) -> Result<T> {
         match self.read(read) {
             Ok(Some(found)) => return Ok(found),
@@ -102,7 +102,7 @@ impl Kept<'_> {
         }
         let made = make()?;
         // The cache is a convenience: a full disk must not stop a run that needs no file.
-        let _ = put(&made).and_then(|bytes| self.write(&bytes));
+        let _ = self.write(|out| write(&made, out));
         Ok(made)
     }
 
@@ -123,12 +123,12 @@ impl Kept<'_> {
         }
     }
 
-    /// Puts these bytes in place of what is there, and makes room for them.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
+    /// Writes the entry in place of what is there, and makes room for it.
+    pub(crate) fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let made = beside(&self.entry, "made");
         let put = || {
             fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
-            write_atomically(&made.join(self.file), |out| out.write_all(bytes))?;
+            write_atomically(&made.join(self.file), fill)?;
             store(&made, &self.entry)
         };
         put().inspect_err(|_| {
@@ -274,7 +274,7 @@ mod tests {
             names.concat()
         };
         for (name, age) in [("a", 3), ("b", 2), ("c", 1)] {
-            kept(name).write(&[0; 1000]).unwrap();
+            kept(name).write(|out| out.write_all(&[0; 1000])).unwrap();
             let then = SystemTime::now() - std::time::Duration::from_secs(3600 * age);
             set_used(&kept(name).entry, then).unwrap();
         }
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(list(), "abcz", "there is room for all");
         remove_unused(folder.path(), 2500, *FIRST_USE).unwrap();
         assert_eq!(list(), "acz", "the first was read since");
-        kept("d").write(&[0; 1000]).unwrap();
+        kept("d").write(|out| out.write_all(&[0; 1000])).unwrap();
         remove_unused(folder.path(), 10, *FIRST_USE).unwrap();
         assert_eq!(list(), "adz", "those of this process stay");
     }

@@ -16,8 +16,8 @@ use crate::session::{Contexts, Options, Session};
 use crate::system::{Part, Query, System};
 use crate::systems::Loaded;
 use clariq_core::{
-    Decoding, Documents, Embeddings, JudgedQuestions, Model, ModelKind, ModelName, Models,
-    Precision, Progress, Reading, Recipe, Result, Trained, Vectors, bail, sha256_hex,
+    Decoding, DocumentVectors, Documents, Embeddings, JudgedQuestions, Model, ModelKind, ModelName,
+    Models, Precision, Progress, Reading, Recipe, Result, Trained, bail,
 };
 use clariq_rank::Override;
 use opened::{Located, lock, open_once};
@@ -25,10 +25,7 @@ use serde_json::Map;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use training::Again;
-use vectors::Apart;
-
-/// Documents of requests, such as sentences, that are fewer are encoded sooner than kept.
-const FEWEST_KEPT: usize = 1000;
+use vectors::{TextVectorCache, document_vectors};
 
 impl<'a> System<'a> {
     /// Opens a system: its models are trained where they are not there yet, then opened. Needs are
@@ -99,22 +96,6 @@ impl Session<'_> {
         self.options.cache.join("embeddings")
     }
 
-    /// What a model computes for each of these keys by itself; `make` computes those at the positions
-    /// that are not kept. Those of a split come again with every system; others may be without end.
-    fn embed_each(
-        &self,
-        model: &str,
-        keys: Vec<String>,
-        make: impl FnOnce(&[usize]) -> Result<Embeddings>,
-    ) -> Result<Embeddings> {
-        if self.split.is_none() {
-            return make(&(0..keys.len()).collect::<Vec<_>>());
-        }
-        let (mut apart, folder) = (lock(&self.models.apart), self.vectors_folder());
-        let apart = apart.entry(model.to_owned()).or_insert_with(|| Apart::read(&folder, model));
-        apart.find(keys, make)
-    }
-
     /// Finds a model of the right kind; a recipe whose model is not there is trained.
     fn locate(&self, model: &ModelName) -> Result<Located> {
         if let Some(found) = lock(&self.models.located).get(model) {
@@ -177,40 +158,37 @@ impl Models for Session<'_> {
         model: &ModelName,
         documents: &dyn Documents,
         progress: Progress,
-    ) -> Result<Arc<Vectors>> {
+    ) -> Result<Arc<DocumentVectors>> {
         let encoder = self.encoder(model)?;
-        let (folder, most) = (self.vectors_folder(), vectors::MOST_UNWRITTEN);
         if !self.keeps {
-            // The sentences of a whole split come again, those of a few requests hardly.
-            let recur = self.split.is_some() && documents.len() >= FEWEST_KEPT;
-            return Ok(Arc::new(if recur {
-                vectors::cached(&folder, most, &*encoder, documents, self.observer, progress)?
-            } else {
-                let encode = |block| encoder.encode_block(documents, block, progress);
-                Vectors::of(documents.len(), encode)?
-            }));
+            return Ok(Arc::new(DocumentVectors::encode(&*encoder, documents, progress)?));
         }
         // A collection has documents for each of its tasks.
         let key = format!("{} {}", encoder.checksum(), documents.checksum());
-        open_once(&self.models.banks, key, || {
+        open_once(&self.models.documents, key, || {
             let task = self.observer.begin("documents", Some(documents.len() as u64));
             let count = |texts: u64| {
                 task.advance(texts);
                 progress(texts);
             };
-            let bank = vectors::cached(&folder, most, &*encoder, documents, self.observer, &count)?;
+            let folder = self.vectors_folder();
+            let encoded = document_vectors(&folder, &*encoder, documents, self.observer, &count)?;
             task.finish(&format!("{} documents encoded", documents.len()));
-            Ok(Arc::new(bank))
+            Ok(Arc::new(encoded))
         })
     }
 
-    fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
+    fn embed_requests(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
         let encoder = self.encoder(model)?;
-        let keys = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
-        self.embed_each(encoder.checksum(), keys, |missing| {
-            let missing: Vec<&str> = missing.iter().map(|&at| texts[at]).collect();
-            encoder.encode_apart(&missing, &|_| {})
-        })
+        let mut caches = lock(&self.models.requests);
+        let cache = caches.entry(encoder.checksum().to_owned()).or_insert_with(|| {
+            // Requests of a split come again with every system; others may be without end.
+            match self.split {
+                Some(_) => TextVectorCache::open(&self.vectors_folder(), &*encoder),
+                None => TextVectorCache::default(),
+            }
+        });
+        cache.encode(&*encoder, texts)
     }
 
     fn rewrite(

@@ -156,7 +156,7 @@ impl<'a> Job<'a> {
             self.write(path, options)?
         };
         let Session { observer, models, .. } = self.system.session();
-        models.keep_vectors();
+        models.save_vectors();
         skipped.report(&self.input.location(), *observer);
         if progress.silent > 0 {
             observer.note(&format!(

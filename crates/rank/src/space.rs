@@ -6,7 +6,6 @@
 //! are put side by side, scaled by the roots of the weights, which are never made.
 
 mod characters;
-mod codes;
 mod encoded;
 
 use characters::Characters;
@@ -14,13 +13,11 @@ use clariq_core::{
     Doc, Documents, Embeddings, Explanation, Location, ModelName, Models, Pooling, Reading, Result,
     Similarity, bail,
 };
-pub(crate) use codes::Sum;
-pub(crate) use encoded::Encoded;
+use encoded::EncodedDocuments;
 use ndarray::Array2;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -138,7 +135,7 @@ impl SpaceConfig {
 /// An open space over documents.
 pub(crate) struct Space {
     /// Each with the weight of its cosine.
-    encoders: Vec<(f32, Encoded)>,
+    encoders: Vec<(f32, EncodedDocuments)>,
     characters: Option<(f32, Characters)>,
     /// All documents that say something, in order.
     pub(crate) with_text: Vec<Doc>,
@@ -158,8 +155,8 @@ impl Space {
             let model = weighted.model(name);
             let documents = models.embed_documents(&model, documents, &|_| {})?;
             let encoder = models.encoder(&model)?;
-            empty = documents.empty().to_vec();
-            let encoded = Encoded::new(model, encoder.as_ref(), documents);
+            let encoded = EncodedDocuments::new(model, encoder.as_ref(), documents);
+            empty = encoded.empty().to_vec();
             encoders.push(((weighted.weight / total) as f32, encoded));
         }
         let weight = (config.characters / total) as f32;
@@ -178,8 +175,9 @@ impl Space {
 
     /// The space for a stage whose formulas are of cosines; one of dot products is refused.
     pub(crate) fn of_cosines(&self, stage: &str) -> Result<&Self> {
-        for (_, Encoded { model: ModelName { name, .. }, similarity, .. }) in &self.encoders {
-            if *similarity == Similarity::Dot {
+        for (_, encoded) in &self.encoders {
+            if encoded.similarity == Similarity::Dot {
+                let name = &encoded.model.name;
                 let at = format!("stage `{stage}`");
                 let hint = "name a model whose vectors are compared by cosine; `dense` takes both";
                 bail!(at, "models compared by cosine", "`{name}`, by dot product", hint);
@@ -190,9 +188,8 @@ impl Space {
 
     /// The vectors of texts, by each of the encoders.
     pub(crate) fn encode(&self, models: &dyn Models, texts: &[&str]) -> Result<Vec<Embeddings>> {
-        let encode =
-            |(_, encoded): &(f32, Encoded)| models.encoder(&encoded.model)?.encode(texts, &|_| {});
-        self.encoders.iter().map(encode).collect()
+        let encoders = self.encoders.iter();
+        encoders.map(|(_, encoded)| models.embed_requests(&encoded.model, texts)).collect()
     }
 
     /// Similarities of texts (rows) to documents (columns).
@@ -202,18 +199,8 @@ impl Space {
         texts: &[&str],
         docs: &[Doc],
     ) -> Result<Array2<f32>> {
-        self.similarities(texts, &self.encode(models, texts)?, 0..texts.len(), docs)
-    }
-
-    /// The vectors of texts that recur: that of a text depends on that text alone.
-    pub(crate) fn encode_each(
-        &self,
-        documents: &dyn Documents,
-        models: &dyn Models,
-        texts: &[&str],
-    ) -> Result<Vec<Embeddings>> {
-        let encode = |(_, encoded): &(f32, Encoded)| encoded.encode_each(documents, models, texts);
-        self.encoders.iter().map(encode).collect()
+        let vectors = self.encode(models, texts)?;
+        Ok(self.similarities(texts, &vectors, 0..texts.len(), docs))
     }
 
     /// Similarities of some of the texts, whose vectors were made before, to documents.
@@ -223,42 +210,28 @@ impl Space {
         vectors: &[Embeddings],
         some: Range<usize>,
         docs: &[Doc],
-    ) -> Result<Array2<f32>> {
+    ) -> Array2<f32> {
         let mut sum = Array2::zeros((some.len(), docs.len()));
         for ((weight, encoded), vectors) in self.encoders.iter().zip(vectors) {
-            encoded.add_similarities(vectors, some.clone(), docs, *weight, &mut sum)?;
+            encoded.add_similarities(vectors, some.clone(), docs, *weight, &mut sum);
         }
         if let Some((weight, characters)) = &self.characters {
             characters.add_texts(&texts[some], docs, *weight, &mut sum);
         }
-        Ok(sum)
-    }
-
-    /// Documents among which the best so many are by each of some sums of similarities.
-    pub(crate) fn near<'d>(
-        &self,
-        sums: &[Sum],
-        docs: &'d [Doc],
-        depth: usize,
-    ) -> Result<Cow<'d, [Doc]>> {
-        match (&*self.encoders, &self.characters) {
-            // Its weight is 1.
-            ([(_, encoded)], None) => encoded.near(sums, docs, depth),
-            _ => Ok(docs.into()),
-        }
+        sum
     }
 
     /// Similarities of documents to each other.
-    pub(crate) fn among(&self, docs: &[Doc]) -> Result<Array2<f32>> {
-        let (mut sum, mut room) = (Array2::zeros((docs.len(), docs.len())), Vec::new());
+    pub(crate) fn among(&self, docs: &[Doc]) -> Array2<f32> {
+        let mut sum = Array2::zeros((docs.len(), docs.len()));
         for (weight, encoded) in &self.encoders {
-            let rows = encoded.rows(docs, &mut room)?;
+            let rows = encoded.rows(docs);
             sum.scaled_add(*weight, &rows.dot(&rows.t()));
         }
         if let Some((weight, characters)) = &self.characters {
             characters.add_documents(docs, *weight, &mut sum);
         }
-        Ok(sum)
+        sum
     }
 
     /// Explains the similarity of a text and a document: what each cosine adds to it.
@@ -270,14 +243,14 @@ impl Space {
             parts.push(Explanation::value(weight * cosine, what));
         };
         for (weight, encoded) in &self.encoders {
-            let vector = models.encoder(&encoded.model)?.encode(&[text], &|_| {})?;
+            let vector = models.embed_requests(&encoded.model, &[text])?;
             let measure = match encoded.similarity {
                 Similarity::Cosine => "cosine",
                 Similarity::Dot => "dot product",
             };
             let name = format!("{measure} by `{}`", encoded.model.name);
             let mut similarity = Array2::zeros((1, 1));
-            encoded.add_similarities(&vector, 0..1, &[doc], 1.0, &mut similarity)?;
+            encoded.add_similarities(&vector, 0..1, &[doc], 1.0, &mut similarity);
             add(*weight, &similarity, &name);
         }
         if let Some((weight, characters)) = &self.characters {

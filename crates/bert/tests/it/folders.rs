@@ -107,7 +107,6 @@ fn prompts_are_in_front_of_requests_and_documents() {
     let prompts = json!({ "query": "tent ", "document": "", "passage": "bees " });
     put(folder.path(), "config_sentence_transformers.json", &json!({ "prompts": prompts }));
     let (with, plain) = (encoder(folder.path(), Reading::default()), tiny());
-    assert!(with.has_prompts());
     let expect = |prompt: &str| {
         let texts = TEXTS.map(|text| format!("{prompt}{text}"));
         let texts = texts.each_ref().map(String::as_str);

@@ -157,16 +157,15 @@ fn a_batch_says_what_single_texts_say_and_threads_change_no_bit() {
         &ModelOptions { threads: 3, ..ModelOptions::default() },
     )
     .unwrap();
-    let batch = one.encode(&texts, &|_| {}).unwrap();
-    assert_eq!(batch, three.encode(&texts, &|_| {}).unwrap());
+    let batch = one.encode_documents(&texts, &|_| {}).unwrap();
+    assert_eq!(batch, three.encode_documents(&texts, &|_| {}).unwrap());
     for (text, row) in texts.iter().zip(batch.rows()) {
         let single = one.encode(&[text], &|_| {}).unwrap();
         assert!(single.values.iter().zip(row).all(|(a, b)| (a - b).abs() < 1e-5), "{text}");
     }
-    // Apart, a text says the same to the last bit, whoever else is there and however many threads.
-    let apart = three.encode_apart(&texts, &|_| {}).unwrap();
-    for (text, row) in texts.iter().zip(apart.rows()) {
-        assert_eq!(one.encode_apart(&[text], &|_| {}).unwrap().values, row, "{text}");
+    // The vector of a request does not depend on the others.
+    let requests = three.encode(&texts, &|_| {}).unwrap();
+    for (text, row) in texts.iter().zip(requests.rows()) {
         assert_eq!(one.encode(&[text], &|_| {}).unwrap().values, row, "{text}");
     }
     let scorer = CrossEncoder::open(&data().join("tiny"), &options()).unwrap();

@@ -1,7 +1,7 @@
 //! The models of a session: where they are, those that are open, and what they computed.
 
-use super::vectors::Apart;
-use clariq_core::{Model, ModelName, Observer, Reading, Result, Vectors};
+use super::vectors::TextVectorCache;
+use clariq_core::{DocumentVectors, Model, ModelName, Observer, Reading, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::PathBuf;
@@ -19,15 +19,16 @@ pub(crate) struct OpenedModels {
     pub(super) models: Cached<ModelName, Model>,
     /// How many texts each has cut, as far as that was reported.
     pub(super) cut: Cached<ModelName, usize>,
-    pub(super) banks: Cached<String, Arc<Vectors>>,
-    /// Vectors of requests, by the encoder's checksum.
-    pub(super) apart: Cached<String, Apart>,
+    /// Vectors of documents, by the checksums of encoder and documents.
+    pub(super) documents: Cached<String, Arc<DocumentVectors>>,
+    /// Vectors of requests, by the checksum of the encoder.
+    pub(super) requests: Cached<String, TextVectorCache>,
 }
 
 impl OpenedModels {
     /// Writes the vectors of requests that are new.
-    pub(crate) fn keep_vectors(&self) {
-        lock(&self.apart).values_mut().for_each(Apart::keep);
+    pub(crate) fn save_vectors(&self) {
+        lock(&self.requests).values_mut().for_each(TextVectorCache::save);
     }
 
     /// Says how many texts and pairs each model has cut, where these are twice as many as when it

@@ -1,205 +1,205 @@
-//! Vectors of texts in the cache, kept under what made them.
+//! Vectors of texts in the cache: those of the documents of a collection in one file, those of
+//! requests in one file per encoder.
 
 use crate::cache::Kept;
 use clariq_core::{
-    Block, Documents, Embeddings, Encoder, Observer, Progress, Result, Rows, Vectors, bail,
-    open_regular, problem, read_regular, sha256, sha256_hex,
+    Doc, DocumentVectors, Documents, Embeddings, Encoder, Observer, Progress, Result, open_regular,
+    sha256, sha256_hex,
 };
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, Metadata, TensorView};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-const TENSOR: &str = "embeddings";
-/// What the header of a block has beside its vectors: the documents without a text.
-const EMPTY: &str = "empty";
-const FILE: &str = "vectors.safetensors";
-/// Bytes that a vector may have: ten times those of the largest models.
-const MOST_OF_A_VECTOR: u64 = 1 << 18;
-/// Bytes that the header of a block may have: twice those where every document is empty.
-const MOST_OF_A_HEADER: u64 = 1 << 20;
-/// Bytes of vectors that are kept in memory where they cannot be written.
-pub(super) const MOST_UNWRITTEN: usize = 1 << 30;
+const FILE: &str = "vectors.bin";
 
-/// The vectors of documents, from entries in `folder` that are named after what made them, or
-/// computed and written there. A damaged entry is made again. Texts are read where they are encoded,
-/// a block at a time; an interrupted command goes on with the next block. The vectors of more than
-/// one block stay in the files, or in memory where these cannot be written.
-///
-/// # Errors
-///
-/// More than `most` bytes of vectors that cannot be written.
-pub(super) fn cached(
+fn entry(path: PathBuf) -> Kept<'static> {
+    Kept { entry: path, file: FILE, what: "vectors" }
+}
+
+/// The first line of a file of vectors, in JSON. The numbers of all vectors follow it, little-endian.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    rows: usize,
+    dim: usize,
+    /// The rows of documents without a text.
+    #[serde(default)]
+    empty: Vec<u32>,
+    /// The SHA-256 of the texts of the rows, if they are requests.
+    #[serde(default)]
+    texts: Vec<String>,
+}
+
+fn write_vectors(
+    header: &Header,
+    rows: impl Iterator<Item = impl AsRef<[f32]>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, header)?;
+    out.write_all(b"\n")?;
+    for row in rows {
+        let bytes: Vec<u8> = row.as_ref().iter().flat_map(|value| value.to_le_bytes()).collect();
+        out.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+fn read_vectors(path: &Path) -> io::Result<(Header, Embeddings)> {
+    let mut file = BufReader::new(open_regular(path)?);
+    let mut line = String::new();
+    file.read_line(&mut line)?;
+    let header: Header = serde_json::from_str(&line)?;
+    let values = read_numbers(&mut file)?;
+    if header.rows.checked_mul(header.dim) != Some(values.len()) {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let vectors = Embeddings { dim: header.dim, values };
+    Ok((header, vectors))
+}
+
+/// Reads numbers up to the end of a file.
+fn read_numbers(file: &mut BufReader<File>) -> io::Result<Vec<f32>> {
+    let mut values = Vec::new();
+    let mut bytes = [0; 1 << 14];
+    loop {
+        let mut length = 0;
+        while length < bytes.len() {
+            match file.read(&mut bytes[length..])? {
+                0 => break,
+                read => length += read,
+            }
+        }
+        let (numbers, rest) = bytes[..length].as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        if numbers.is_empty() {
+            return Ok(values);
+        }
+        values.extend(numbers.iter().map(|number| f32::from_le_bytes(*number)));
+    }
+}
+
+/// The vectors of documents: from the entry in `folder` that is named after what made them, or
+/// computed and written there.
+pub(super) fn document_vectors(
     folder: &Path,
-    most: usize,
     encoder: &dyn Encoder,
     documents: &dyn Documents,
     observer: &dyn Observer,
     progress: Progress,
-) -> Result<Vectors> {
-    let mut unwritten = 0;
-    Vectors::of(documents.len(), |block| {
-        let (count, first) = (block.len(), block.start.to_string());
-        let made_of = [encoder.checksum(), "\0", documents.checksum().as_str(), "\0", &first];
-        let kept = kept(folder.join(sha256(made_of.map(str::as_bytes)).short()));
-        let encode = || encoder.encode_block(documents, block, progress);
-        let read_again = |path: &Path| {
-            let found = read(path, count)?;
-            progress(count as u64);
-            Some(found)
-        };
-        let found = kept.read_or_make(observer, read_again, encode, written)?;
-        if documents.len() <= Vectors::BLOCK {
-            return found.load(count);
-        }
-        if let Rows::Memory(values) = &found.rows {
-            if let Ok(Some(on_disk)) = kept.read(|path| read(path, count)) {
-                return Ok(on_disk);
-            }
-            unwritten += size_of_val(&**values);
-            if unwritten > most {
-                let expected = format!("room for the vectors of {} documents", documents.len());
-                let found = format!("{} MiB of them that cannot be written", unwritten >> 20);
-                let hint = "free space, or set CLARIQ_CACHE to a folder that has more; the command \
-                            then goes on with what was written";
-                bail!(folder, expected, found, hint);
-            }
-        }
-        Ok(found)
-    })
-}
-
-fn kept(entry: PathBuf) -> Kept<'static> {
-    Kept { entry, file: FILE, what: "vectors" }
-}
-
-/// A block of so many vectors, which stay in the file.
-fn read(path: &Path, rows: usize) -> Option<Block> {
-    let (mut file, mut length, mut header) = (open_regular(path).ok()?, [0; 8], Vec::new());
-    file.read_exact(&mut length).ok()?;
-    let length = u64::from_le_bytes(length);
-    file.take(length.min(MOST_OF_A_HEADER)).read_to_end(&mut header).ok()?;
-    let header: Metadata = serde_json::from_slice(&header).ok()?;
-    let tensor = header.info(TENSOR)?;
-    let &[found, dim] = &*tensor.shape else { return None };
-    (found == rows && tensor.dtype == Dtype::F32).then_some(())?;
-    let empty = serde_json::from_str(header.metadata().as_ref()?.get(EMPTY)?).ok()?;
-    let offset = 8 + length + tensor.data_offsets.0 as u64;
-    Some(Block { dim, rows: Rows::File { path: path.to_owned(), offset }, empty })
-}
-
-/// The content of the file of a block in memory.
-fn written(Block { dim, rows, empty }: &Block) -> Result<Vec<u8>> {
-    let Rows::Memory(values) = rows else { bail!(FILE, "vectors in memory", "those of a file") };
-    let empty = Some((EMPTY, format!("{empty:?}")));
-    bytes_of([(TENSOR, vec![values.len() / dim, *dim], &**values)], empty)
-}
-
-fn values(tensor: &TensorView) -> Option<Vec<f32>> {
-    let four = |four: &[u8]| f32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-    (tensor.dtype() == Dtype::F32).then(|| tensor.data().chunks_exact(4).map(four).collect())
-}
-
-/// The content of a file of tensors, each with its name and shape, with a text in its header.
-fn bytes_of<'t>(
-    tensors: impl IntoIterator<Item = (&'t str, Vec<usize>, &'t [f32])>,
-    beside: Option<(&str, String)>,
-) -> Result<Vec<u8>> {
-    let bytes = |(name, shape, values): (&'t str, _, &[f32])| {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        (name, shape, bytes)
+) -> Result<DocumentVectors> {
+    let made_of = [encoder.checksum(), "\0", documents.checksum().as_str()];
+    let entry = entry(folder.join(sha256(made_of.map(str::as_bytes)).short()));
+    let read = |path: &Path| {
+        let (header, vectors) = read_vectors(path).ok()?;
+        progress(header.rows as u64);
+        let is_whole = header.rows == documents.len();
+        let empty = header.empty.into_iter().map(Doc).collect();
+        is_whole.then_some(DocumentVectors { vectors, empty })
     };
-    let tensors: Vec<(&str, Vec<usize>, Vec<u8>)> = tensors.into_iter().map(bytes).collect();
-    let views = tensors.iter().map(|(name, shape, bytes)| {
-        TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (*name, view))
-    });
-    let views: Result<Vec<_>, _> = views.collect();
-    let beside = beside.map(|(name, text)| HashMap::from([(name.to_owned(), text)]));
-    let file = views.and_then(|views| safetensors::serialize(views, &beside));
-    Ok(file.map_err(|error| problem!(FILE, "vectors that can be written", "{error}"))?)
+    let write = |encoded: &DocumentVectors, out: &mut dyn Write| {
+        let header = Header {
+            rows: documents.len(),
+            dim: encoded.vectors.dim,
+            empty: encoded.empty.iter().map(|doc| doc.0).collect(),
+            texts: Vec::new(),
+        };
+        write_vectors(&header, encoded.vectors.rows(), out)
+    };
+    let encode = || DocumentVectors::encode(encoder, documents, progress);
+    entry.read_or_make(observer, read, encode, write)
 }
 
-/// So many texts are kept: 50 MB of vectors of length 384.
+/// Above this number of texts, the cache is emptied: 50 MB of vectors of length 384.
 const MOST_TEXTS: usize = 32_768;
 
-/// Vectors of texts or conversations that a model was given each by itself, with those of earlier
-/// commands.
-pub(crate) struct Apart {
-    entry: PathBuf,
-    /// By the SHA-256 of the text, or of all that the vector depends on.
+/// Vectors of requests by one encoder.
+#[derive(Default)]
+pub(crate) struct TextVectorCache {
+    /// The entry that it is read from and written to; none if it ends with the process.
+    entry: Option<PathBuf>,
+    /// By the SHA-256 of the text.
     vectors: BTreeMap<String, Box<[f32]>>,
-    /// Whether some are not on the disk.
-    is_new: bool,
+    has_unsaved: bool,
 }
 
-impl Apart {
-    /// Those of the model with this checksum that `folder` has.
-    pub(super) fn read(folder: &Path, model: &str) -> Self {
-        let entry = folder.join(format!("apart-{}", sha256_hex(model.as_bytes())));
-        // What is damaged is written again.
-        let vectors = kept(entry.clone()).read(read_apart).ok().flatten().unwrap_or_default();
-        Self { entry, vectors, is_new: false }
-    }
-
-    /// The vectors with these keys; `make` computes those at the positions that are not known yet.
-    pub(super) fn find(
-        &mut self,
-        keys: Vec<String>,
-        make: impl FnOnce(&[usize]) -> Result<Embeddings>,
-    ) -> Result<Embeddings> {
-        let known: Vec<_> = keys.iter().map(|key| self.vectors.get(key).cloned()).collect();
-        let missing: Vec<usize> = (0..keys.len()).filter(|&at| known[at].is_none()).collect();
-        let new = if missing.is_empty() { Embeddings::default() } else { make(&missing)? };
-        if self.vectors.len() + missing.len() > MOST_TEXTS {
-            self.vectors.clear();
-        }
-        let (mut values, mut rows, count) = (Vec::new(), new.rows(), keys.len());
-        for (key, known) in keys.into_iter().zip(known) {
-            if let Some(vector) = &known {
-                values.extend_from_slice(vector);
-            } else if let Some(vector) = rows.next() {
-                values.extend_from_slice(vector);
-                if self.vectors.len() < MOST_TEXTS {
-                    self.vectors.insert(key, vector.into());
-                    self.is_new = true;
-                }
+impl TextVectorCache {
+    /// The cache of an encoder in `folder`. It is empty if its file is damaged.
+    pub(super) fn open(folder: &Path, encoder: &dyn Encoder) -> Self {
+        let path = folder.join(format!("texts-{}", sha256_hex(encoder.checksum().as_bytes())));
+        let found = entry(path.clone()).read(|file| read_vectors(file).ok()).ok().flatten();
+        let mut vectors = BTreeMap::new();
+        if let Some((header, rows)) = found {
+            for (text, row) in header.texts.into_iter().zip(rows.rows()) {
+                vectors.insert(text, row.into());
             }
         }
-        Ok(Embeddings { dim: values.len() / count.max(1), values })
+        Self { entry: Some(path), vectors, has_unsaved: false }
     }
 
-    /// Writes what is new. As with banks, what cannot be written is computed again.
-    pub(super) fn keep(&mut self) {
-        if std::mem::take(&mut self.is_new) {
-            let tensors = self.vectors.iter().map(|(key, row)| (&**key, vec![row.len()], &**row));
-            let _ =
-                bytes_of(tensors, None).and_then(|bytes| kept(self.entry.clone()).write(&bytes));
+    /// Encodes requests, one row per text, in order; those that are in the cache are taken from it.
+    pub(super) fn encode(&mut self, encoder: &dyn Encoder, texts: &[&str]) -> Result<Embeddings> {
+        let keys: Vec<String> = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
+        let mut missing = Vec::new();
+        let mut row_of = HashMap::new();
+        for (text, key) in texts.iter().zip(&keys) {
+            if !self.vectors.contains_key(key) && !row_of.contains_key(key) {
+                row_of.insert(key, missing.len());
+                missing.push(*text);
+            }
         }
+        let mut new = Embeddings::default();
+        if !missing.is_empty() {
+            new = encoder.encode(&missing, &|_| {})?;
+        }
+        let mut all = Embeddings::default();
+        for key in &keys {
+            let row = match row_of.get(key) {
+                Some(&row) => new.row(row),
+                None => &self.vectors[key],
+            };
+            all.dim = row.len();
+            all.values.extend_from_slice(row);
+        }
+        if self.vectors.len() + row_of.len() > MOST_TEXTS {
+            self.vectors.clear();
+        }
+        for (key, row) in row_of {
+            if self.vectors.len() < MOST_TEXTS {
+                self.vectors.insert(key.clone(), new.row(row).into());
+                self.has_unsaved = true;
+            }
+        }
+        Ok(all)
     }
-}
 
-fn read_apart(path: &Path) -> Option<BTreeMap<String, Box<[f32]>>> {
-    let file = read_regular(path, MOST_OF_A_VECTOR * MOST_TEXTS as u64).ok()?;
-    let tensors = SafeTensors::deserialize(&file).ok()?;
-    let vector =
-        |(key, tensor): (&str, TensorView)| Some((key.to_owned(), values(&tensor)?.into()));
-    tensors.iter().map(vector).collect()
+    /// Writes the cache, best effort: what cannot be written is computed again.
+    pub(super) fn save(&mut self) {
+        let is_due = std::mem::take(&mut self.has_unsaved);
+        let Some(path) = self.entry.clone().filter(|_| is_due) else { return };
+        let dim = self.vectors.values().next().map_or(0, |row| row.len());
+        let texts = self.vectors.keys().cloned().collect();
+        let header = Header { rows: self.vectors.len(), dim, empty: Vec::new(), texts };
+        let _ = entry(path).write(|out| write_vectors(&header, self.vectors.values(), out));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use clariq_collections::clariq::{Bank, BankRow};
-    use clariq_core::{Doc, Silent};
+    use clariq_core::Silent;
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    /// Encodes a text as its length, and counts the texts.
     struct Lengths(AtomicUsize, &'static str);
 
     impl Encoder for Lengths {
         fn encode(&self, texts: &[&str], _progress: Progress) -> Result<Embeddings> {
-            self.0.fetch_add(1, Ordering::Relaxed);
+            self.0.fetch_add(texts.len(), Ordering::Relaxed);
             let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
             Ok(Embeddings { dim: 2, values })
         }
@@ -209,38 +209,37 @@ mod tests {
         }
     }
 
-    fn bank(texts: impl Iterator<Item = String>) -> Bank {
-        let row = |(number, text)| BankRow { id: format!("D{number:05}").as_str().into(), text };
-        Bank::from_rows((0..).zip(texts).map(row).collect())
+    impl Lengths {
+        fn calls(&self) -> usize {
+            self.0.load(Ordering::Relaxed)
+        }
     }
 
-    fn rows(vectors: &Vectors, documents: &dyn Documents) -> Vec<f32> {
-        let all: Vec<Doc> = Doc::all(documents.len()).collect();
-        vectors.rows(&all, &mut Vec::new()).unwrap().to_vec()
+    fn encode(folder: &Path, encoder: &Lengths, texts: &[&str]) -> DocumentVectors {
+        let row = |(number, text): (u32, &&str)| BankRow {
+            id: format!("D{number:05}").as_str().into(),
+            text: (*text).to_owned(),
+        };
+        let bank = Bank::from_rows((0..).zip(texts).map(row).collect());
+        document_vectors(folder, encoder, &bank, &Silent, &|_| {}).unwrap()
     }
 
     #[test]
-    fn texts_by_themselves_are_kept_between_commands() {
+    fn requests_are_encoded_once() {
         let folder = tempfile::tempdir().unwrap();
         let encoder = Lengths(AtomicUsize::new(0), "one");
-        let calls = || encoder.0.load(Ordering::Relaxed);
         let get = |texts: &[&str]| {
-            let mut apart = Apart::read(folder.path(), encoder.checksum());
-            let keys = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
-            let make = |missing: &[usize]| {
-                let missing: Vec<&str> = missing.iter().map(|&at| texts[at]).collect();
-                encoder.encode_apart(&missing, &|_| {})
-            };
-            let found = apart.find(keys, make).unwrap();
-            apart.keep();
+            let mut cache = TextVectorCache::open(folder.path(), &encoder);
+            let found = cache.encode(&encoder, texts).unwrap();
+            cache.save();
             found.values
         };
         assert_eq!(get(&["a", "bcd", "a"]), [1.0, 0.1, 3.0, 0.1, 1.0, 0.1]);
-        let first = calls();
+        assert_eq!(encoder.calls(), 2);
         assert_eq!(get(&["bcd", "a"]), [3.0, 0.1, 1.0, 0.1]);
-        assert_eq!(calls(), first);
+        assert_eq!(encoder.calls(), 2);
         assert_eq!(get(&["bcd", "ef", "a"]), [3.0, 0.1, 2.0, 0.1, 1.0, 0.1]);
-        assert_eq!(calls(), first + 1, "one text is new");
+        assert_eq!(encoder.calls(), 3, "one text is new");
         let entry = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         fs::write(entry.join(FILE), "damaged").unwrap();
         assert_eq!(get(&["ef"]), [2.0, 0.1]);
@@ -248,77 +247,58 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_kept_when_they_are_computed() {
-        struct Fails<'e>(&'e Lengths, usize);
-        impl Encoder for Fails<'_> {
-            fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-                if self.0.0.load(Ordering::Relaxed) == self.1 {
-                    return Err(problem!("encoder", "power", "none").into());
-                }
-                self.0.encode(texts, progress)
-            }
-
-            fn checksum(&self) -> &str {
-                self.0.checksum()
-            }
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let numbers = 0..=Vectors::BLOCK;
-        let bank = bank(numbers.clone().map(|number| "x".repeat(number % 7)));
+    fn a_full_cache_is_emptied() {
         let encoder = Lengths(AtomicUsize::new(0), "one");
-        let most = &std::cell::Cell::new(0);
-        let get = |encoder: &dyn Encoder, folder: &Path| {
-            cached(folder, most.get(), encoder, &bank, &Silent, &|_| {})
-        };
-        assert!(get(&Fails(&encoder, 1), folder.path()).is_err(), "it fails in the second block");
-        let expected: Vec<f32> = numbers.flat_map(|number| [(number % 7) as f32, 0.1]).collect();
-        for calls in [2, 2] {
-            let found = get(&encoder, folder.path()).unwrap();
-            assert_eq!(encoder.0.load(Ordering::Relaxed), calls, "the first block was kept");
-            assert_eq!(rows(&found, &bank), expected);
-            let empty = Doc::all(bank.len()).filter(|doc| doc.index() % 7 == 0);
-            assert_eq!(found.empty(), empty.collect::<Vec<_>>());
+        let mut cache = TextVectorCache::default();
+        let texts: Vec<String> = (0..=MOST_TEXTS).map(|number| number.to_string()).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for chunk in texts.chunks(MOST_TEXTS) {
+            let found = cache.encode(&encoder, chunk).unwrap();
+            assert_eq!(found.row(0)[0], chunk[0].len() as f32);
         }
-        // A folder that cannot be made: what is not written must fit into memory.
-        let file = folder.path().join("file");
-        fs::write(&file, "").unwrap();
-        let error = get(&encoder, &file).unwrap_err().to_string();
-        assert!(error.contains("vectors of 65537 documents, found 0 MiB"), "{error}");
-        most.set(1 << 20);
-        assert_eq!(rows(&get(&encoder, &file).unwrap(), &bank), expected);
+        assert_eq!(cache.vectors.len(), 1);
+        cache.encode(&encoder, &texts).unwrap();
+        assert_eq!(cache.vectors.len(), MOST_TEXTS);
     }
 
     #[test]
-    fn only_what_made_the_vectors_makes_them_reusable() {
+    fn documents_are_encoded_once() {
         let folder = tempfile::tempdir().unwrap();
         let encoder = Lengths(AtomicUsize::new(0), "one");
-        let get = |encoder: &Lengths, texts: &[&str]| {
-            let bank = bank(texts.iter().map(|text| (*text).to_owned()));
-            let found = cached(folder.path(), 0, encoder, &bank, &Silent, &|_| {}).unwrap();
-            rows(&found, &bank)
-        };
-        let first = get(&encoder, &["a", "bc"]);
-        assert_eq!(get(&encoder, &["a", "bc"]), first);
-        assert_eq!(encoder.0.load(Ordering::Relaxed), 1);
-        assert_ne!(get(&encoder, &["ab", "c"]), first);
+        let texts = ["a", "", "bc"];
+        let first = encode(folder.path(), &encoder, &texts);
+        assert_eq!(first.empty, [Doc(1)]);
+        assert_eq!(first.vectors.values, [1.0, 0.1, 0.0, 0.1, 2.0, 0.1]);
+        assert_eq!(encode(folder.path(), &encoder, &texts), first);
+        assert_eq!(encoder.calls(), 3);
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert_eq!(encode(&file, &encoder, &texts), first, "a cache that cannot be written");
+    }
+
+    #[test]
+    fn vectors_of_another_encoder_or_of_other_texts_are_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let first = encode(folder.path(), &encoder, &["a", "bc"]);
+        assert_ne!(encode(folder.path(), &encoder, &["ab", "c"]), first);
         let other = Lengths(AtomicUsize::new(0), "two");
-        get(&other, &["a", "bc"]);
-        assert_eq!(other.0.load(Ordering::Relaxed), 1);
-        let zeros = vec![0; 1000];
-        for damage in [&b"damaged"[..], &zeros] {
-            for entry in fs::read_dir(folder.path()).unwrap() {
-                let file = entry.unwrap().path().join(FILE);
-                let whole = fs::read(&file).unwrap();
-                // The header stays as it was: only a checksum can tell.
-                let kept = if damage.len() < 100 {
-                    &[][..]
-                } else {
-                    &whole[..whole.len().saturating_sub(16)]
-                };
-                let rest = &damage[..damage.len().min(16)];
-                fs::write(&file, [kept, rest].concat()).unwrap();
-            }
-            assert_eq!(get(&encoder, &["a", "bc"]), first);
+        encode(folder.path(), &other, &["a", "bc"]);
+        assert_eq!(other.calls(), 2);
+    }
+
+    #[test]
+    fn damaged_vectors_are_computed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let first = encode(folder.path(), &encoder, &["a", "bc"]);
+        let entry = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        let whole = fs::read(entry.join(FILE)).unwrap();
+        // In the second case, only a checksum can tell.
+        let other_number = [&whole[..whole.len() - 4], &[0; 4]].concat();
+        for damaged in [b"damaged".to_vec(), other_number] {
+            fs::write(entry.join(FILE), damaged).unwrap();
+            assert_eq!(encode(folder.path(), &encoder, &["a", "bc"]), first);
         }
     }
 }

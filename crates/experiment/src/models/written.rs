@@ -1,7 +1,7 @@
 //! Texts that a model wrote, in the cache, kept under what made them.
 
 use crate::cache::Kept;
-use clariq_core::{Decoding, Observer, Progress, Result, Rewriter, problem, read_regular, sha256};
+use clariq_core::{Decoding, Observer, Progress, Result, Rewriter, read_regular, sha256};
 use std::path::Path;
 
 /// Bytes that a text may have: ten times those of the most tokens.
@@ -28,11 +28,10 @@ pub(super) fn cached(
         progress(texts.len() as u64);
         (found.len() == texts.len()).then_some(found)
     };
-    let put = |written: &Vec<String>| {
-        let bytes = serde_json::to_vec(written);
-        Ok(bytes.map_err(|error| problem!("texts.json", "texts", "{error}"))?)
-    };
-    kept.read_or_make(observer, read, || model.rewrite(texts, decoding, progress), put)
+    let rewrite = || model.rewrite(texts, decoding, progress);
+    kept.read_or_make(observer, read, rewrite, |written, out| {
+        Ok(serde_json::to_writer(out, written)?)
+    })
 }
 
 #[cfg(test)]

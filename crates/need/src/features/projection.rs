@@ -5,7 +5,7 @@
 
 use clariq_collections::clariq::{Bank, NO_QUESTION};
 use clariq_core::{
-    Doc, Documents, Encoder, Error, ModelName, Models, Result, Similarity, bail, problem,
+    Documents, Encoder, Error, ModelName, Models, Result, Similarity, bail, problem,
 };
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
@@ -39,8 +39,7 @@ impl Projection {
             models.embed_documents(&model, bank, &|_| {}).map_err(|error| without_model(&error))?;
         let is_question = |&row: &usize| bank.rows()[row].id.as_str() != NO_QUESTION;
         let chosen: Vec<usize> = (0..bank.len()).filter(is_question).collect();
-        let (all, mut room) = (Doc::all(bank.len()).collect::<Vec<_>>(), Vec::new());
-        let vectors = rows(vectors.dim(), vectors.rows(&all, &mut room)?);
+        let vectors = rows(vectors.vectors.dim, &vectors.vectors.values);
         let questions = vectors.select(Axis(0), &chosen);
         let mean = questions.mean_axis(Axis(0)).filter(|mean| !mean.is_empty());
         let mean = mean.ok_or_else(|| no_axes("no question".to_owned()))?;

@@ -112,7 +112,7 @@ impl Competition {
         let space = batch.context.space(&self.space)?;
         let space = space.of_cosines("competition")?;
         let to_documents = space.to_documents(batch.context.models, &texts, pool)?;
-        let (scores, won) = self.compete(&to_documents, &space.among(pool)?);
+        let (scores, won) = self.compete(&to_documents, &space.among(pool));
         let row = |request: &Request| texts.iter().position(|&text| text == request.opening());
         let own: Vec<usize> = batch.requests.iter().filter_map(row).collect();
         Ok((scores.select(Axis(0), &own), won.select(Axis(0), &own)))

@@ -7,15 +7,12 @@ use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::table::positive;
 use clariq_core::{
-    Doc, Explanation, History, Hit, ModelKind, ModelName, Progress, Ranking, Reading, Request,
-    Result, bail, rank_by_score,
+    Doc, Explanation, History, Hit, ModelKind, ModelName, Ranking, Reading, Request, Result, bail,
+    rank_by_score,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,38 +81,41 @@ impl CrossEncoder {
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::CrossEncoder) }
     }
 
-    /// Scores some documents for each request; pairs of one length are computed together.
-    fn score(
-        &self,
-        context: &Context,
-        requests: &[Request],
-        docs: &[Cow<[Doc]>],
-        progress: Progress,
-    ) -> Result<Vec<Vec<f32>>> {
+    /// Scores documents for a request. Pairs are computed together with those of the same request
+    /// only, so that no score depends on other requests.
+    fn score(&self, context: &Context, request: &Request, docs: &[Doc]) -> Result<Vec<f32>> {
         let scorer = context.models.pair_scorer(&self.model_name())?;
-        let mut texts: BTreeMap<Doc, Cow<str>> = BTreeMap::new();
-        for &doc in docs.iter().flat_map(|docs| docs.iter()) {
-            if let Entry::Vacant(text) = texts.entry(doc) {
-                text.insert(context.documents.text(doc)?);
-            }
+        let query = self.query.of(request);
+        let mut texts: Vec<Cow<str>> = Vec::with_capacity(docs.len());
+        for &doc in docs {
+            texts.push(context.documents.text(doc)?);
         }
-        let said: Vec<Cow<str>> = requests.iter().map(|request| self.query.of(request)).collect();
-        let mut pairs: Vec<(&str, &str)> = Vec::new();
-        for (said, docs) in said.iter().zip(docs) {
-            pairs.extend(docs.iter().map(|doc| (said.as_ref(), texts[doc].as_ref())));
+        let pairs: Vec<(&str, &str)> = texts.iter().map(|text| (&*query, &**text)).collect();
+        scorer.score(&pairs, &|_| {})
+    }
+
+    /// Puts the best documents by their scores before the others, which keep their order.
+    fn rerank(&self, context: &Context, request: &Request, ranking: Ranking) -> Result<Ranking> {
+        let depth = request.depth(self.depth.get());
+        let docs: Vec<Doc> = ranking.iter().take(depth).map(|hit| hit.doc).collect();
+        let scores = self.score(context, request, &docs)?;
+        let mut reranked = rank_by_score(&docs, scores.into_iter(), depth);
+        let least = reranked.last().map_or(0.0, |hit| hit.score);
+        let rest = ranking.into_iter().skip(reranked.len());
+        for (rank, hit) in (1_u32..).zip(rest) {
+            reranked.push(Hit { score: least - f64::from(rank), ..hit });
         }
-        // Progress counts requests: each is finished when its share of the pairs is.
-        let total = pairs.len().max(1) as u64;
-        let done = Mutex::new((0_u64, 0_u64));
-        let count = |pairs: u64| {
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.0 += pairs;
-            let finished = done.0 * requests.len() as u64 / total;
-            progress(finished - done.1);
-            done.1 = finished;
+        Ok(reranked)
+    }
+
+    /// Ranks all documents with a text, or the candidates of a request.
+    fn rank(&self, context: &Context, request: &Request) -> Result<Ranking> {
+        let docs = match &request.candidates {
+            Some(candidates) => candidates,
+            None => context.documents_with_text()?,
         };
-        let mut scores = scorer.score(&pairs, &count)?.into_iter();
-        Ok(docs.iter().map(|docs| scores.by_ref().take(docs.len()).collect()).collect())
+        let scores = self.score(context, request, docs)?;
+        Ok(rank_by_score(docs, scores.into_iter(), request.depth(self.depth.get())))
     }
 }
 
@@ -125,38 +125,22 @@ impl Stage for CrossEncoder {
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let reranks = self.stage == RERANK;
-        let all = if reranks { &[] } else { batch.context.documents_with_text()? };
-        let depth = |request: &Request| request.depth(self.depth.get());
-        let mut docs: Vec<Cow<[Doc]>> = Vec::with_capacity(rankings.len());
-        for (request, ranking) in batch.requests.iter().zip(&rankings) {
-            docs.push(if reranks {
-                ranking.iter().take(depth(request)).map(|hit| hit.doc).collect()
-            } else {
-                Cow::Borrowed(request.candidates.as_deref().unwrap_or(all))
-            });
-        }
-        let scores = self.score(batch.context, batch.requests, &docs, batch.progress)?;
         let mut answers = Vec::with_capacity(rankings.len());
-        for (((request, docs), scores), ranking) in
-            batch.requests.iter().zip(&docs).zip(scores).zip(rankings)
-        {
-            let mut answer = rank_by_score(docs, scores.into_iter(), depth(request));
-            if reranks {
-                let least = answer.last().map_or(0.0, |hit| hit.score);
-                // The rest keeps its order, below the lowest logit.
-                let rest = ranking.into_iter().skip(answer.len());
-                let below = |(rank, hit): (u32, Hit)| Hit { score: least - f64::from(rank), ..hit };
-                answer.extend((1..).zip(rest).map(below));
-            }
-            answers.push(answer);
+        for (request, ranking) in batch.requests.iter().zip(rankings) {
+            answers.push(if self.stage == RERANK {
+                self.rerank(batch.context, request, ranking)?
+            } else {
+                self.rank(batch.context, request)?
+            });
+            (batch.progress)(1);
         }
         Ok(answers)
     }
 
     fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
-        let scores = self.score(one.context, one.requests, &[Cow::Owned(vec![doc])], &|_| {})?;
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        let scores = self.score(one.context, request, &[doc])?;
         let what = format!("logit of `{}` for request and question", self.model);
-        Ok(scores.concat().first().map(|&score| Explanation::value(f64::from(score), what)))
+        Ok(scores.first().map(|&score| Explanation::value(f64::from(score), what)))
     }
 }

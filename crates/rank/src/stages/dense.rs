@@ -8,7 +8,7 @@
 
 use crate::build::Build;
 use crate::context::Context;
-use crate::space::{Space, SpaceConfig, Sum};
+use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
 use crate::stages::conversation::{Conversation, VectorHistory, explain};
 use clariq_core::{Best, Doc, Explanation, Progress, Ranking, Request, Result, Role, Said, bail};
@@ -173,15 +173,13 @@ impl Dense {
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let vectors = space.encode(context.models, &texts)?;
-        let sum = |row| vectors.iter().map(|vectors| (1.0, vectors.row(row))).collect();
-        let docs = &*space.near(&(0..texts.len()).map(sum).collect::<Vec<Sum>>(), docs, depth)?;
         let (all, most) = (texts.len(), most_texts(docs));
         let mut rankings = Vec::with_capacity(all);
         for start in (0..all).step_by(most) {
             let some = start..all.min(start + most);
             let mut best = vec![Best::new(depth); some.len()];
             for docs in portions(docs, some.len()) {
-                let scores = space.similarities(&texts, &vectors, some.clone(), docs)?;
+                let scores = space.similarities(&texts, &vectors, some.clone(), docs);
                 let add = |(row, best): (usize, &mut Best)| {
                     best.add(docs, scores.row(row).iter().copied());
                 };
@@ -217,25 +215,12 @@ impl Dense {
     fn rank_block(&self, over: Over, texts: &Texts, depth: usize) -> Result<Vec<Ranking>> {
         let Over { context, space, docs } = over;
         let all = 0..texts.distinct.len();
-        let vectors = space.encode_each(context.documents, context.models, &texts.distinct)?;
-        let nearest = |text: &Weighed| text.role == Role::Nearest;
-        let docs = if self.min_likeness.is_some() || texts.requests.iter().flatten().any(nearest) {
-            docs.into()
-        } else {
-            let mut sums: Vec<Sum> = Vec::new();
-            for said in &texts.requests {
-                let weighted = said.iter().flat_map(|text| {
-                    vectors.iter().map(|vectors| (text.weight, vectors.row(text.row)))
-                });
-                sums.push(weighted.collect());
-            }
-            space.near(&sums, docs, depth)?
-        };
+        let vectors = space.encode(context.models, &texts.distinct)?;
         let mut highest = vec![f32::NEG_INFINITY; all.len()];
         let none = || Ranked { best: Best::new(depth), repeats: HashSet::new() };
         let mut ranked: Vec<Ranked> = texts.requests.iter().map(|_| none()).collect();
-        for docs in portions(&docs, all.len().max(texts.requests.len())) {
-            let rows = space.similarities(&texts.distinct, &vectors, all.clone(), docs)?;
+        for docs in portions(docs, all.len().max(texts.requests.len())) {
+            let rows = space.similarities(&texts.distinct, &vectors, all.clone(), docs);
             for (highest, row) in highest.iter_mut().zip(rows.rows()) {
                 *highest = row.iter().copied().fold(*highest, f32::max);
             }
@@ -316,10 +301,10 @@ impl Dense {
             let of_user = said.iter().filter(|said| !said.role.is_system());
             let texts: Vec<&str> = of_user.map(|said| said.text.as_ref()).collect();
             let Over { context, space, docs } = over;
-            let vectors = space.encode_each(context.documents, context.models, &texts)?;
+            let vectors = space.encode(context.models, &texts)?;
             let mut nearest = f32::NEG_INFINITY;
             for docs in portions(docs, texts.len()) {
-                let rows = space.similarities(&texts, &vectors, 0..texts.len(), docs)?;
+                let rows = space.similarities(&texts, &vectors, 0..texts.len(), docs);
                 nearest = rows.iter().copied().fold(nearest, f32::max);
             }
             let what = format!(

@@ -44,7 +44,7 @@ impl Stage for Distinct {
         let space = space.of_cosines("distinct")?;
         let distinct = |ranking: Ranking| {
             let docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();
-            let kept = keep(&space.among(&docs)?, self.same);
+            let kept = keep(&space.among(&docs), self.same);
             Ok(kept.into_iter().map(|row| ranking[row]).collect())
         };
         rankings.into_iter().map(distinct).collect()

@@ -92,13 +92,13 @@ pub(super) fn docs_of(rankings: &[Ranking]) -> Vec<Doc> {
 }
 
 impl Feedback {
-    fn pool(&self, space: &Space, docs: Vec<Doc>) -> Result<Pool> {
-        let among = space.among(&docs)?;
+    fn pool(&self, space: &Space, docs: Vec<Doc>) -> Pool {
+        let among = space.among(&docs);
         let hubs = match self.hub_weight {
             0.0 => Array1::zeros(docs.len()),
             weight => hubs(&among, self.hub_neighbours.get()) * weight,
         };
-        Ok(Pool { docs, among, hubs })
+        Pool { docs, among, hubs }
     }
 
     /// Scores a pool for a text; the second value is how many of its documents were taken.
@@ -138,7 +138,7 @@ impl Stage for Feedback {
             let docs = docs_of(&[ranking]);
             let pool = match last.take() {
                 Some(pool) if pool.docs == docs => pool,
-                _ => self.pool(space, docs)?,
+                _ => self.pool(space, docs),
             };
             let (scores, _) = self.score(context.models, space, &request.flatten(), &pool)?;
             answers.push(rank_by_score(&pool.docs, scores.iter().copied(), usize::MAX));
@@ -154,7 +154,7 @@ impl Stage for Feedback {
         let docs = docs_of(slice::from_ref(before));
         let Ok(column) = docs.binary_search(&doc) else { return Ok(None) };
         let Some(request) = one.requests.first() else { return Ok(None) };
-        let pool = self.pool(space, docs)?;
+        let pool = self.pool(space, docs);
         let (scores, taken) = self.score(context.models, space, &request.flatten(), &pool)?;
         let (score, hub) = (scores[[0, column]], pool.hubs[column]);
         let Self { weight, hub_weight, hub_neighbours, .. } = self;

@@ -1,16 +1,13 @@
-//! The stage `dense` over more documents than a block, in portions and from files, beside the whole
-//! collection in memory, where single requests are compared by codes first.
+//! The stage `dense` over so many documents that they are compared in portions.
 
 use crate::common::conversation;
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
     Doc, Documents, Embeddings, Encoder, Error, Hit, Model, ModelName, Models, Progress, Ranking,
-    Request, Rows, Vectors, best_first,
+    Request, best_first,
 };
 use clariq_rank::{Batch, Context, System};
 use ndarray::ArrayView2;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 const DIM: usize = 8;
@@ -38,32 +35,11 @@ impl Encoder for Chance {
     }
 }
 
-/// Keeps the vectors of documents in a folder, if there is one.
-struct Kept<'f>(Option<&'f Path>);
+struct Encoders;
 
-impl Models for Kept<'_> {
+impl Models for Encoders {
     fn open(&self, _: &ModelName) -> Result<Model, Error> {
         Ok(Model::Encoder(Arc::new(Chance)))
-    }
-
-    fn embed_documents(
-        &self,
-        _: &ModelName,
-        documents: &dyn Documents,
-        progress: Progress,
-    ) -> Result<Arc<Vectors>, Error> {
-        let vectors = Vectors::of(documents.len(), |block| {
-            let name = block.start.to_string();
-            let mut made = Chance.encode_block(documents, block, progress)?;
-            if let (Some(folder), Rows::Memory(values)) = (self.0, &made.rows) {
-                let path = folder.join(name);
-                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-                fs::write(&path, bytes).unwrap();
-                made.rows = Rows::File { path, offset: 0 };
-            }
-            Ok(made)
-        });
-        Ok(Arc::new(vectors?))
     }
 }
 
@@ -94,13 +70,12 @@ fn portions_of_the_documents_change_no_ranking() {
     };
     let row =
         |number: usize| BankRow { id: format!("D{number:06}").as_str().into(), text: text(number) };
-    let bank = Bank::from_rows((0..Vectors::BLOCK + 5000).map(row).collect());
+    let bank = Bank::from_rows((0..70_000).map(row).collect());
     let request = |number: usize| {
         let (first, asked) = (format!("r{}", number / 2), format!("d{}", number * 200 + 1));
         conversation(&[&first, &asked, &format!("a{number}")])
     };
     let requests: Vec<Request> = (0..300).map(request).collect();
-    let folder = tempfile::tempdir().unwrap();
     for (stage, least) in [
         ("", DEPTH),
         (
@@ -121,19 +96,19 @@ fn portions_of_the_documents_change_no_ranking() {
              depth = {DEPTH}\n{stage}"
         );
         let system = System::parse("one.toml", &system, &[]).unwrap();
-        let rank = |models: Kept, requests: &[Request], size: usize| -> Vec<Ranking> {
+        let rank = |requests: &[Request], size: usize| -> Vec<Ranking> {
             let mut context = Context::new(&bank, |_, _| unreachable!("no index is needed"));
-            context.models = &models;
+            context.models = &Encoders;
             let rank = |requests: &[Request]| {
                 let batch = Batch::new(&context, requests);
                 system.pipeline.run(&batch, batch.unranked()).unwrap()
             };
             requests.chunks(size).flat_map(rank).collect()
         };
-        let together = rank(Kept(Some(folder.path())), &requests, requests.len());
+        let together = rank(&requests, requests.len());
         let some: Vec<usize> = (0..requests.len()).step_by(13).collect();
         let alone: Vec<Request> = some.iter().map(|&at| requests[at].clone()).collect();
-        for (at, ranking) in some.iter().zip(rank(Kept(None), &alone, 1)) {
+        for (at, ranking) in some.iter().zip(rank(&alone, 1)) {
             assert_eq!(together[*at], ranking, "{stage}: {at}");
             assert!(ranking.len() >= least, "{stage}: {at}");
             if stage.is_empty() {

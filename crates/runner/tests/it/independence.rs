@@ -208,7 +208,6 @@ fn an_answer_depends_on_its_conversation_so_far_alone() {
 
 #[cfg(feature = "bert")]
 #[test]
-#[ignore = "the encoder computes requests of one length together, which changes their last bits"]
 fn with_an_encoder_a_result_depends_on_its_request_alone() {
     // A space of an encoder with few random weights.
     let folder = root().join("crates/bert/tests/data/tiny").display().to_string();
