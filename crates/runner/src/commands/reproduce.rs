@@ -78,8 +78,21 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         let folder = path.parent().unwrap_or(&arguments.runs);
         settings.note(&format!("run files are in {}", folder.display()));
     }
-    let failed = |(_, figure): &(_, Figure)| figure.verdict == Some(Verdict::Fail);
-    Ok(if figures.iter().any(failed) { Outcome::CheckFailed } else { Outcome::Done })
+    let verdicts: Vec<Verdict> = figures.iter().filter_map(|(_, figure)| figure.verdict).collect();
+    settings.note(&summary(&verdicts));
+    let failed = verdicts.contains(&Verdict::Fail);
+    Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
+}
+
+/// How many figures are as expected, in a line.
+fn summary(verdicts: &[Verdict]) -> String {
+    let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+    let close = match count(Verdict::Close) {
+        0 => String::new(),
+        close => format!(", {close} of them within their tolerance"),
+    };
+    let expected = verdicts.len() - count(Verdict::Fail);
+    format!("{expected} of {} figures as expected{close}", verdicts.len())
 }
 
 /// The built-in systems for a collection that this build can check.
@@ -144,5 +157,18 @@ pub(super) fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
             Cell::text(names.iter().filter_map(|it| it.chars().next()).collect::<String>())
         }
         (_, false) => Cell::text(names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_counts_what_fails_and_what_is_close() {
+        let verdicts = [Verdict::Equal, Verdict::Close, Verdict::Fail];
+        let printed = "2 of 3 figures as expected, 1 of them within their tolerance";
+        assert_eq!(summary(&verdicts), printed);
+        assert_eq!(summary(&verdicts[..1]), "1 of 1 figures as expected");
     }
 }
