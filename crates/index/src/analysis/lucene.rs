@@ -1,12 +1,12 @@
 //! The tokens of Lucene's `EnglishAnalyzer`, which Anserini and Pyserini index English with.
 //!
-//! Words by the Unicode rules (Standard Annex 29), no possessive `'s`, lower case, without 33 stop
-//! words, and Porter's stemmer as its author published it in Java, which differs from NLTK's
-//! default and from Snowball's English. Emoji, which Lucene keeps, are left out, and words of more
-//! than 255 characters are not split.
+//! Tokens of Lucene's `StandardTokenizer`, no possessive `'s`, lower case, without 33 stop words,
+//! and Porter's stemmer as its author published it in Java, which differs from NLTK's default and
+//! from Snowball's English.
 
-use super::porter::{lowercase, stem_as_author};
-use unicode_segmentation::UnicodeSegmentation;
+mod standard_tokenizer;
+
+use super::porter::stem_as_author;
 
 /// The stop words of `EnglishAnalyzer`, in alphabetical order.
 const STOP_WORDS: [&str; 33] = [
@@ -17,13 +17,21 @@ const STOP_WORDS: [&str; 33] = [
 
 pub(super) fn for_each_token(text: &str, emit: &mut dyn FnMut(&str)) {
     let mut token = String::new();
-    for word in text.unicode_words() {
-        lowercase(without_possessive(word), &mut token);
+    standard_tokenizer::for_each_token(text, |word| {
+        token.clear();
+        token.extend(without_possessive(word).chars().map(lowercase));
         if STOP_WORDS.binary_search(&token.as_str()).is_err() {
             stem_as_author(&mut token);
             emit(&token);
         }
-    }
+    });
+}
+
+/// The lower case of a character as Java's `Character.toLowerCase` gives it: one character,
+/// wherever it stands.
+fn lowercase(letter: char) -> char {
+    // The dot of U+0130 would be a second character.
+    letter.to_lowercase().next().unwrap_or(letter)
 }
 
 /// Takes away `'s` with any of three apostrophes.
@@ -41,10 +49,18 @@ mod tests {
     fn words_follow_unicode() {
         let tokens = |text| Analyzer::Lucene.tokens(text);
         let text = "The CAFÉ\u{2019}s e-mail: 3.14 and 1,000 wi_fi, O'Neill's \u{1f600} a.b";
-        let expected = ["café", "e", "mail", "3.14", "1,000", "wi_fi", "o'neil", "a.b"];
+        let expected =
+            ["café", "e", "mail", "3.14", "1,000", "wi_fi", "o'neil", "\u{1f600}", "a.b"];
         assert_eq!(tokens(text), expected);
         assert_eq!(tokens("Don't they run in the U.S.?"), ["don't", "run", "u."]);
         assert!(tokens("the AND of").is_empty());
+        assert_eq!(tokens("İS ΣΑΣ"), ["σασ"], "`is` is a stop word, and no sigma is final");
+    }
+
+    #[test]
+    fn signs_are_tokens_and_fractions_are_not() {
+        let found = Analyzer::Lucene.tokens("© 2024 ® ™ ★ ↔ ¼ cup, 5 m², ½");
+        assert_eq!(found, ["©", "2024", "®", "™", "★", "↔", "cup", "5", "m"]);
     }
 
     #[test]

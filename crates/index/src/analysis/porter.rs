@@ -98,7 +98,7 @@ pub(super) fn stem_into(word: &str, stem: &mut String) {
 }
 
 /// Puts a word in lower case in place of `lower`.
-pub(super) fn lowercase(word: &str, lower: &mut String) {
+fn lowercase(word: &str, lower: &mut String) {
     if word.is_ascii() {
         word.clone_into(lower);
         lower.make_ascii_lowercase();
@@ -109,7 +109,8 @@ pub(super) fn lowercase(word: &str, lower: &mut String) {
 
 /// Leaves the stem of a word in lower case, by the rules of the stemmer's author.
 pub(super) fn stem_as_author(word: &mut String) {
-    if word.chars().nth(2).is_some() {
+    // Java counts UTF-16 code units.
+    if word.encode_utf16().nth(2).is_some() {
         strip(word, Rules::Author);
     }
 }

@@ -1,0 +1,474 @@
+//! The tokens of Lucene's `StandardTokenizer`: words by the rules of Unicode Standard Annex 29,
+//! emoji sequences by Unicode Technical Standard 51, runs of South-East Asian letters, and single
+//! ideographs and hiragana.
+//!
+//! The rules are those of `StandardTokenizerImpl.jflex`. `classes.txt` has the classes that this
+//! grammar gives to characters (Unicode 12.1, Emoji 12); `scripts/make-lucene-golden` writes it.
+
+use std::sync::LazyLock;
+
+/// `StandardTokenizer` sees so many UTF-16 code units at once and cuts longer tokens there.
+const LONGEST: usize = 255;
+
+/// What the rules distinguish of characters. The order is that of the numbers in `classes.txt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Other,
+    DoubleQuote,
+    /// `#` and `*`.
+    KeycapBase,
+    SingleQuote,
+    MidNum,
+    MidNumLet,
+    /// Digits that may also begin a keycap.
+    AsciiDigit,
+    MidLetter,
+    Letter,
+    ExtendNumLet,
+    Emoji,
+    Extend,
+    HebrewLetter,
+    Digit,
+    SouthEastAsian,
+    SouthEastAsianMark,
+    Hangul,
+    Joiner,
+    Keycap,
+    EmojiLetter,
+    Han,
+    Katakana,
+    Hiragana,
+    TextPresentation,
+    EmojiPresentation,
+    RegionalIndicator,
+    EmojiModifier,
+    Tag,
+    TagEnd,
+}
+
+const CLASSES: [Class; 29] = [
+    Class::Other,
+    Class::DoubleQuote,
+    Class::KeycapBase,
+    Class::SingleQuote,
+    Class::MidNum,
+    Class::MidNumLet,
+    Class::AsciiDigit,
+    Class::MidLetter,
+    Class::Letter,
+    Class::ExtendNumLet,
+    Class::Emoji,
+    Class::Extend,
+    Class::HebrewLetter,
+    Class::Digit,
+    Class::SouthEastAsian,
+    Class::SouthEastAsianMark,
+    Class::Hangul,
+    Class::Joiner,
+    Class::Keycap,
+    Class::EmojiLetter,
+    Class::Han,
+    Class::Katakana,
+    Class::Hiragana,
+    Class::TextPresentation,
+    Class::EmojiPresentation,
+    Class::RegionalIndicator,
+    Class::EmojiModifier,
+    Class::Tag,
+    Class::TagEnd,
+];
+
+struct Range {
+    first: u32,
+    last: u32,
+    class: Class,
+}
+
+static RANGES: LazyLock<Vec<Range>> =
+    LazyLock::new(|| include_str!("classes.txt").lines().filter_map(parse_range).collect());
+
+static ASCII: LazyLock<[Class; 128]> =
+    LazyLock::new(|| std::array::from_fn(|code| search(code as u32)));
+
+fn parse_range(line: &str) -> Option<Range> {
+    let mut cells = line.split(' ');
+    let first = u32::from_str_radix(cells.next()?, 16).ok()?;
+    let last = u32::from_str_radix(cells.next()?, 16).ok()?;
+    let number: usize = cells.next()?.parse().ok()?;
+    Some(Range { first, last, class: *CLASSES.get(number)? })
+}
+
+fn search(code: u32) -> Class {
+    let after = RANGES.partition_point(|range| range.first <= code);
+    match after.checked_sub(1).map(|place| &RANGES[place]) {
+        Some(range) if code <= range.last => range.class,
+        _ => Class::Other,
+    }
+}
+
+impl Class {
+    fn of(letter: char) -> Self {
+        match ASCII.get(letter as usize) {
+            Some(class) => *class,
+            None => search(letter.into()),
+        }
+    }
+
+    /// `ExtFmtZwj` of the grammar: continues any character.
+    fn extends(self) -> bool {
+        self == Self::EmojiPresentation || self == Self::TextPresentation || self.extends_emoji()
+    }
+
+    /// `ExtFmtZwjSansPresSel` of the grammar.
+    fn extends_emoji(self) -> bool {
+        matches!(
+            self,
+            Self::Extend
+                | Self::SouthEastAsianMark
+                | Self::Joiner
+                | Self::Keycap
+                | Self::EmojiModifier
+                | Self::Tag
+                | Self::TagEnd
+        )
+    }
+
+    fn is_letter(self) -> bool {
+        matches!(self, Self::Letter | Self::HebrewLetter | Self::Hangul | Self::EmojiLetter)
+    }
+
+    fn is_digit(self) -> bool {
+        matches!(self, Self::AsciiDigit | Self::Digit)
+    }
+
+    /// Joins two letters, as in `o'clock`.
+    fn joins_letters(self) -> bool {
+        matches!(self, Self::SingleQuote | Self::MidNumLet | Self::MidLetter)
+    }
+
+    /// Joins two digits, as in `1,000`.
+    fn joins_digits(self) -> bool {
+        matches!(self, Self::SingleQuote | Self::MidNumLet | Self::MidNum)
+    }
+}
+
+/// A position in a text.
+#[derive(Clone, Copy)]
+struct Cursor<'t> {
+    text: &'t str,
+    position: usize,
+}
+
+impl Cursor<'_> {
+    fn peek(self) -> Option<Class> {
+        self.text[self.position..].chars().next().map(Class::of)
+    }
+
+    fn is_after_joiner(self) -> bool {
+        self.text[..self.position].ends_with('\u{200d}')
+    }
+
+    fn advance(&mut self) {
+        let letter = self.text[self.position..].chars().next();
+        self.position += letter.map_or(0, char::len_utf8);
+    }
+
+    fn skip(&mut self, is_skipped: impl Fn(Class) -> bool) {
+        while self.peek().is_some_and(&is_skipped) {
+            self.advance();
+        }
+    }
+
+    /// Passes over a character and what extends it.
+    fn advance_extended(&mut self) {
+        self.advance();
+        self.skip(Class::extends);
+    }
+}
+
+/// Calls `emit` with every token of a text.
+pub(super) fn for_each_token<'t>(text: &'t str, mut emit: impl FnMut(&'t str)) {
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = token_length(buffer(rest));
+        if length == 0 {
+            rest = &rest[first.len_utf8()..];
+        } else {
+            emit(&rest[..length]);
+            rest = &rest[length..];
+        }
+    }
+}
+
+/// The beginning of a text that Lucene's buffer holds.
+fn buffer(text: &str) -> &str {
+    // No character has more code units than bytes.
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let mut units = 0;
+    for (position, letter) in text.char_indices() {
+        units += letter.len_utf16();
+        if units > LONGEST {
+            return &text[..position];
+        }
+    }
+    text
+}
+
+/// How many bytes the longest token at the start of a text has; 0 if none begins there.
+fn token_length(text: &str) -> usize {
+    let start = Cursor { text, position: 0 };
+    let Some(first) = start.peek() else { return 0 };
+    match first {
+        Class::Letter
+        | Class::HebrewLetter
+        | Class::Hangul
+        | Class::Katakana
+        | Class::AsciiDigit
+        | Class::Digit
+        | Class::ExtendNumLet => word_length(start),
+        Class::EmojiLetter => word_length(start).max(emoji_sequence_length(start)),
+        Class::Emoji | Class::EmojiModifier | Class::Joiner => emoji_sequence_length(start),
+        Class::KeycapBase => keycap_length(start),
+        Class::RegionalIndicator => flag_length(start),
+        Class::SouthEastAsian | Class::SouthEastAsianMark => south_east_asian_length(start),
+        Class::Han | Class::Hiragana => {
+            let mut cursor = start;
+            cursor.advance_extended();
+            cursor.position
+        }
+        Class::Other
+        | Class::DoubleQuote
+        | Class::SingleQuote
+        | Class::MidNum
+        | Class::MidNumLet
+        | Class::MidLetter
+        | Class::Extend
+        | Class::Keycap
+        | Class::TextPresentation
+        | Class::EmojiPresentation
+        | Class::Tag
+        | Class::TagEnd => 0,
+    }
+}
+
+/// What a word ends with so far.
+#[derive(PartialEq)]
+enum Ending {
+    /// `_` and the like, which joins everything; or nothing yet.
+    Joint,
+    Letter(Class),
+    Digit,
+    Katakana,
+    /// A quote after a Hebrew letter, or two Hebrew letters around a double quote: only letters and
+    /// digits may follow.
+    HebrewQuote,
+}
+
+/// Rules WB5 to `WB13b`: letters, digits and katakana, and what may be between them.
+fn word_length(mut cursor: Cursor) -> usize {
+    let mut ending = Ending::Joint;
+    let mut is_word = false;
+    while let Some(class) = cursor.peek() {
+        let mut next = cursor;
+        next.advance_extended();
+        let following = next.peek().unwrap_or(Class::Other);
+        let ends_with_letter = matches!(ending, Ending::Letter(_));
+        let ends_with_hebrew = ending == Ending::Letter(Class::HebrewLetter);
+        if class == Class::ExtendNumLet {
+            ending = Ending::Joint;
+        } else if class == Class::Katakana && matches!(ending, Ending::Joint | Ending::Katakana) {
+            ending = Ending::Katakana;
+            is_word = true;
+        } else if class.is_letter() && ending != Ending::Katakana {
+            ending = Ending::Letter(class);
+            is_word = true;
+        } else if class.is_digit() && ending != Ending::Katakana {
+            ending = Ending::Digit;
+            is_word = true;
+        } else if class.joins_digits() && ending == Ending::Digit && following.is_digit() {
+            next.advance_extended();
+        } else if class.joins_letters() && ends_with_letter && following.is_letter() {
+            next.advance_extended();
+            ending = Ending::Letter(following);
+        } else if class == Class::SingleQuote && ends_with_hebrew {
+            ending = Ending::HebrewQuote;
+        } else if class == Class::DoubleQuote
+            && ends_with_hebrew
+            && following == Class::HebrewLetter
+        {
+            next.advance_extended();
+            ending = Ending::HebrewQuote;
+        } else {
+            break;
+        }
+        cursor = next;
+    }
+    if is_word { cursor.position } else { 0 }
+}
+
+/// Emoji joined by U+200D, or one with tags.
+fn emoji_sequence_length(start: Cursor) -> usize {
+    let Some(mut end) = after_emoji(start) else { return 0 };
+    if let Some(end) = after_tags(end) {
+        return end.position;
+    }
+    loop {
+        let mut next = end;
+        if !end.is_after_joiner() {
+            if end.peek() != Some(Class::Joiner) {
+                break;
+            }
+            next.advance();
+        }
+        match after_emoji(next) {
+            Some(next) => end = next,
+            None => break,
+        }
+    }
+    end.position
+}
+
+/// The position behind one emoji, with what extends it and the selector of its presentation.
+fn after_emoji(mut cursor: Cursor) -> Option<Cursor> {
+    let is_joined = cursor.peek() == Some(Class::Joiner);
+    cursor.skip(|class| class == Class::Joiner);
+    match cursor.peek()? {
+        Class::Emoji | Class::EmojiLetter => {
+            cursor.advance();
+            cursor.skip(Class::extends_emoji);
+            if cursor.peek() == Some(Class::EmojiPresentation) {
+                cursor.advance();
+            }
+            Some(cursor)
+        }
+        Class::EmojiModifier if !is_joined => {
+            cursor.advance();
+            cursor.skip(Class::extends_emoji);
+            Some(cursor)
+        }
+        _ => None,
+    }
+}
+
+/// The position behind tags, as in the flag of Scotland.
+fn after_tags(mut cursor: Cursor) -> Option<Cursor> {
+    if cursor.peek() != Some(Class::Tag) {
+        return None;
+    }
+    cursor.skip(|class| class == Class::Tag);
+    if cursor.peek() != Some(Class::TagEnd) {
+        return None;
+    }
+    cursor.advance();
+    Some(cursor)
+}
+
+/// `#` or `*` as a keycap.
+fn keycap_length(mut cursor: Cursor) -> usize {
+    let mut length = 0;
+    cursor.advance();
+    let mut has_keycap = false;
+    while let Some(class) = cursor.peek().filter(|class| class.extends_emoji()) {
+        has_keycap |= class == Class::Keycap;
+        cursor.advance();
+    }
+    if has_keycap {
+        length = cursor.position;
+    }
+    if cursor.peek() == Some(Class::EmojiPresentation) {
+        cursor.advance();
+        if cursor.peek() == Some(Class::Keycap) {
+            cursor.skip(Class::extends_emoji);
+            length = cursor.position;
+        }
+    }
+    length
+}
+
+/// Two regional indicators, which are the flag of a country.
+fn flag_length(mut cursor: Cursor) -> usize {
+    cursor.advance_extended();
+    if cursor.peek() != Some(Class::RegionalIndicator) {
+        return 0;
+    }
+    cursor.advance_extended();
+    cursor.position
+}
+
+/// Letters of Thai, Lao, Khmer and the like, whose words are not separated.
+fn south_east_asian_length(mut cursor: Cursor) -> usize {
+    while let Some(Class::SouthEastAsian | Class::SouthEastAsianMark) = cursor.peek() {
+        cursor.advance_extended();
+    }
+    cursor.position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<&str> {
+        let mut tokens = Vec::new();
+        for_each_token(text, |token| tokens.push(token));
+        tokens
+    }
+
+    fn letter(code: &str) -> char {
+        char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap()
+    }
+
+    /// Tokens as the file of characters shows them, with `.` for the character between others.
+    fn show(text: &str, alone: char) -> String {
+        let end = text.len() - text.chars().next_back().unwrap().len_utf8();
+        let shown = tokens(text).into_iter().map(|token| {
+            let start = token.as_ptr() as usize - text.as_ptr() as usize;
+            let letters = token.char_indices().map(|(position, found)| {
+                let position = start + position;
+                let is_around = position == 0 || position == end;
+                if found == alone && (text.chars().count() == 1 || !is_around) {
+                    '.'
+                } else {
+                    found
+                }
+            });
+            letters.collect::<String>()
+        });
+        let shown: Vec<String> = shown.collect();
+        if shown.is_empty() { "-".to_owned() } else { shown.join("|") }
+    }
+
+    #[test]
+    fn all_characters_alone_and_between_others_are_tokens_as_in_lucene() {
+        let mut expected = 0;
+        for line in include_str!("../../../tests/data/lucene_characters.txt").lines() {
+            let cells: Vec<&str> = line.split(' ').collect();
+            for alone in letter(cells[0])..=letter(cells[1]) {
+                let texts = [alone.to_string(), format!("a{alone}b"), format!("1{alone}2")];
+                for (text, expected) in texts.iter().zip(&cells[2..]) {
+                    assert_eq!(show(text, alone), **expected, "U+{:04X} {text:?}", alone as u32);
+                }
+                expected += 1;
+            }
+        }
+        assert_eq!(expected, 0x11_0000 - 0x800);
+    }
+
+    #[test]
+    fn texts_of_all_classes_have_the_tokens_of_lucene() {
+        let mut long = 0;
+        for line in include_str!("../../../tests/data/lucene_texts.txt").lines() {
+            let (codes, expected) = line.split_once('\t').unwrap();
+            let text: String = codes.split(' ').map(letter).collect();
+            let position = |at: usize| text[..at].chars().count();
+            let found = tokens(&text).into_iter().map(|token| {
+                let start = token.as_ptr() as usize - text.as_ptr() as usize;
+                format!("{}-{}", position(start), position(start + token.len()))
+            });
+            assert_eq!(found.collect::<Vec<_>>().join(" "), expected, "{codes}");
+            long += usize::from(text.len() > LONGEST);
+        }
+        assert!(long >= 5, "texts with tokens longer than the buffer");
+    }
+}
