@@ -12,8 +12,9 @@ pub(super) enum Ties {
     Id,
     /// As numpy sorted in 2020: the order of the published baseline, see [`NumpyOrder`].
     Numpy,
-    /// As Anserini writes runs: scores that are equal in four digits by ascending id, each a
-    /// millionth below the one before.
+    /// As Anserini orders and writes them: equal scores in single precision by ascending id, then
+    /// rounded to four decimals, and lowered by millionths where they are hardly below the one
+    /// before.
     Anserini,
 }
 
@@ -68,17 +69,30 @@ impl Order {
     }
 }
 
+/// Orders hits as Anserini does, and gives them the scores that it writes (`SearchCollection` and
+/// `ScoreTiesAdjusterReranker` of Anserini 1.7).
 fn order_like_anserini(mut hits: Ranking, depth: usize) -> Ranking {
-    for hit in &mut hits {
-        hit.score = (hit.score * 1e4).round() / 1e4;
-    }
-    hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
+    hits.sort_unstable_by(|a, b| {
+        (b.score as f32).total_cmp(&(a.score as f32)).then(a.doc.cmp(&b.doc))
+    });
     hits.truncate(depth);
-    let (mut score, mut ties) = (f64::INFINITY, 0.0);
+    let mut previous = f32::INFINITY;
+    let mut ties = 0.0;
+    let mut last = f64::INFINITY;
     for hit in &mut hits {
-        ties = if hit.score == score { ties + 1.0 } else { 0.0 };
-        score = hit.score;
-        hit.score -= ties * 1e-6;
+        let single = f64::from(hit.score as f32);
+        let rounded = ((single * 1e4 + 0.5).floor() / 1e4) as f32;
+        if previous - rounded > 1e-4 {
+            ties = 0.0;
+        } else {
+            ties += 1.0;
+        }
+        previous = rounded - 1e-6 * ties;
+        // It prints six decimals. Where it writes a score that is not below the one before, the
+        // order is kept here.
+        let written = (f64::from(previous) * 1e6).round() / 1e6;
+        hit.score = if written < last { written } else { last.next_down() };
+        last = hit.score;
     }
     hits
 }
@@ -89,13 +103,35 @@ mod tests {
     use crate::system::System;
     use clariq_core::{Error, Hit};
 
+    fn ordered(hits: &[(u32, f64)], depth: usize) -> Vec<(u32, f64)> {
+        let hits = hits.iter().map(|&(doc, score)| Hit { doc: Doc(doc), score }).collect();
+        let ranking = order_like_anserini(hits, depth);
+        ranking.iter().map(|hit| (hit.doc.0, hit.score)).collect()
+    }
+
     #[test]
-    fn scores_of_four_equal_digits_are_in_the_order_of_ids() {
-        let hit = |(doc, score)| Hit { doc: Doc(doc), score };
-        let hits = [(1, 2.000_04), (7, 3.0), (3, 1.999_96), (2, 2.0), (9, 1.0)].map(hit).to_vec();
-        let ranking = order_like_anserini(hits, 4);
-        let found: Vec<(u32, f64)> = ranking.iter().map(|hit| (hit.doc.0, hit.score)).collect();
-        assert_eq!(found, [(7, 3.0), (1, 2.0), (2, 1.999_999), (3, 1.999_998)]);
+    fn single_precision_orders_before_scores_are_rounded_as_in_anserini() {
+        let hits = [(1, 2.000_04), (7, 3.0), (3, 1.999_96), (2, 2.0), (9, 1.0)];
+        let expected = [(7, 3.0), (1, 2.0), (2, 1.999_999), (3, 1.999_998)];
+        assert_eq!(ordered(&hits, 4), expected);
+        let hits = [(5, 2.000_01), (4, 2.000_02), (6, 2.000_02 + 1e-9)];
+        let expected = [(4, 2.0), (6, 1.999_999), (5, 1.999_998)];
+        assert_eq!(ordered(&hits, 9), expected, "ids order what is equal in single precision");
+    }
+
+    #[test]
+    fn neighbours_in_the_fourth_decimal_are_lowered_as_in_anserini() {
+        // 0.5001 - 0.5 is below 1e-4 in single precision, 0.6001 - 0.6 is not.
+        let found = ordered(&[(1, 0.600_1), (2, 0.6), (3, 0.500_1), (4, 0.5)], 9);
+        let single = |a: f32, b: f32| a - b > 1e-4;
+        for (pair, expected) in [(0, single(0.600_1, 0.6)), (2, single(0.500_1, 0.5))] {
+            let is_whole = (found[pair + 1].1 * 1e4).fract() == 0.0;
+            assert_eq!(is_whole, expected, "{found:?}");
+        }
+        let many: Vec<(u32, f64)> = (0..300).map(|doc| (doc, 0.5)).chain([(300, 0.4998)]).collect();
+        let found = ordered(&many, 1000);
+        assert!(found.windows(2).all(|pair| pair[0].1 > pair[1].1), "the order is kept");
+        assert_eq!((found[1].1, found[299].1), (0.499_999, 0.499_701));
     }
 
     fn parse(keys: &str) -> Result<System> {
