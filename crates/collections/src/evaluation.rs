@@ -284,6 +284,7 @@ pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
         (found.duplicates, "lines repeat a document of their topic, whose best line counts"),
         (found.missing_topics, "topics are not answered and count 0"),
         (found.unknown_topics, "topics are not in the labels and are not looked at"),
+        (found.trailing_words, "lines have more than six fields, and the others are ignored"),
         (found.unknown_questions, "lines name a document that the collection does not have"),
     ]));
     warnings

@@ -3,7 +3,8 @@
 use crate::ties::{double, lines_by_topic};
 use clariq_core::{Documents, TopicId};
 use clariq_files::{Run, RunLine};
-use rustc_hash::FxHashSet;
+// Ids come from files: a hash with a fixed seed would let some of them collide.
+use std::collections::HashSet;
 
 /// The counts; all zero is a run without surprises.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Diagnosis {
     pub unknown_topics: usize,
     /// Lines with a question that the bank does not have; it is relevant to nothing.
     pub unknown_questions: usize,
+    /// Lines with words after the last field.
+    pub trailing_words: usize,
 }
 
 /// Counts the surprises of a run; `topics` are those of the labels.
@@ -28,11 +31,13 @@ pub fn diagnose<'a>(
     topics: impl Iterator<Item = &'a TopicId>,
     bank: Option<&dyn Documents>,
 ) -> Diagnosis {
-    let known: FxHashSet<&TopicId> = topics.collect();
+    let known: HashSet<&TopicId> = topics.collect();
     let answered = lines_by_topic(run);
     let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
-    let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
-    let (mut questions, mut scores) = (FxHashSet::default(), Vec::new());
+    let trailing_words = run.ignored.trailing_words.len();
+    let mut diagnosis = Diagnosis { missing_topics, trailing_words, ..Diagnosis::default() };
+    let mut questions = HashSet::new();
+    let mut scores = Vec::new();
     for (topic, lines) in answered {
         if !known.contains(topic) {
             diagnosis.unknown_topics += 1;

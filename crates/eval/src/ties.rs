@@ -12,10 +12,11 @@ pub enum Ties {
     /// first in the file counts, the others are dropped.
     #[default]
     Official,
-    /// What `trec_eval` does: all lines count, equal scores in the order of descending id. Scores
-    /// are equal when they are equal in *single* precision, because `trec_eval` up to 9.0 and
-    /// `pytrec_eval` read them as `float`s.
+    /// What `trec_eval` 9 and `pytrec_eval` do: all lines count, equal scores in the order of
+    /// descending id. Scores are equal when they are equal in *single* precision.
     Id,
+    /// What `trec_eval` 10 does: as [`Ties::Id`], but scores are compared in double precision.
+    IdDouble,
 }
 
 /// On whose side ties are broken.
@@ -55,6 +56,10 @@ fn sort_by_score(lines: &mut [&RunLine], score: Precision) {
     lines.sort_by(|a, b| score(b).total_cmp(&score(a)));
 }
 
+fn sort_by_score_and_id(lines: &mut [&RunLine], score: Precision) {
+    lines.sort_by(|a, b| score(b).total_cmp(&score(a)).then_with(|| b.question.cmp(&a.question)));
+}
+
 /// The lines of each topic in the order in which they count.
 pub fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> {
     let mut topics = lines_by_topic(run);
@@ -64,9 +69,8 @@ pub fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> 
                 sort_by_score(lines, double);
                 lines.dedup_by(|again, first| double(again) == double(first));
             }
-            Ties::Id => lines.sort_by(|a, b| {
-                single(b).total_cmp(&single(a)).then_with(|| b.question.cmp(&a.question))
-            }),
+            Ties::Id => sort_by_score_and_id(lines, single),
+            Ties::IdDouble => sort_by_score_and_id(lines, double),
         }
     }
     topics

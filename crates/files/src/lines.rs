@@ -136,18 +136,40 @@ impl Line<'_> {
     }
 }
 
-/// Calls `each` with every line of `input` that is not blank; the form is `names` (shown in
-/// messages), of which the last `optional` fields may be absent.
+/// The fields of a line.
+#[derive(Clone, Copy)]
+pub struct LineForm {
+    /// Their names, shown in messages, with a blank between them.
+    pub names: &'static str,
+    /// How many of the last fields may be absent.
+    pub optional: usize,
+    /// Lines that begin with `#` are comments, as in `trec_eval` 10.
+    pub comments: bool,
+    /// Words after the last field are ignored, as by `trec_eval`.
+    pub trailing_words: bool,
+}
+
+/// Numbers of lines that are not read, or not to their end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IgnoredLines {
+    /// Comments.
+    pub comments: Vec<u64>,
+    /// Lines with words after the last field.
+    pub trailing_words: Vec<u64>,
+}
+
+/// Calls `each` with every line of `input` that is not blank.
 pub fn for_each_line(
     input: &Input,
-    names: &str,
-    optional: usize,
+    form: LineForm,
     sink: Sink,
     mut each: impl FnMut(&Line, Sink),
-) {
+) -> IgnoredLines {
+    let mut ignored = IgnoredLines::default();
     if !has_few_lines(input, MOST_LINES, sink) {
-        return;
+        return ignored;
     }
+    let names = form.names;
     let most = names.split(' ').count();
     let mut any = false;
     let mut fields = Vec::with_capacity(most);
@@ -165,11 +187,19 @@ pub fn for_each_line(
         if text.is_empty() {
             return ControlFlow::Continue(());
         }
+        if form.comments && text.starts_with('#') {
+            ignored.comments.push(number);
+            return ControlFlow::Continue(());
+        }
         any = true;
         fields.clear();
         fields.extend(text.split_ascii_whitespace());
+        if form.trailing_words && fields.len() > most {
+            ignored.trailing_words.push(number);
+            fields.truncate(most);
+        }
         let line = Line { at, fields: &fields, text };
-        if (most - optional..=most).contains(&fields.len()) {
+        if (most - form.optional..=most).contains(&fields.len()) {
             each(&line, sink);
         } else {
             let expected = format!("{most} fields, `{names}`");
@@ -182,6 +212,7 @@ pub fn for_each_line(
         let problem = problem!((&*input.name, 1), "lines of the form `{names}`", "nothing", hint);
         sink(problem.kind(ProblemKind::Empty));
     }
+    ignored
 }
 
 /// A line without the byte order marks at its start: files that were concatenated have some.

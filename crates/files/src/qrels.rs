@@ -1,8 +1,8 @@
 //! TREC qrels, `<topic or facet> 0 <document> <relevance>`: their lines, and the grades by topic.
 //! Files whose first line has three fields have no constant; those of BEIR also have a header,
-//! `query-id corpus-id score`.
+//! `query-id corpus-id score`. Lines that begin with `#` are comments, as in `trec_eval` 10.
 
-use crate::lines::{for_each_line, has_few_topics};
+use crate::lines::{LineForm, for_each_line, has_few_topics};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
 use clariq_core::{ProblemKind, QuestionId, Result, TopicId, problem};
@@ -30,16 +30,18 @@ pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>> {
 pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
     const HEADER: &str = "query-id";
     let mut judgements = Vec::new();
-    let first = input.bytes.trim_ascii_start();
+    let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut content = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let first = content.next().unwrap_or_default();
     let is_beir = first.starts_with(HEADER.as_bytes());
-    let first = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-    let (form, document, grade) = if is_beir || fields.count() == 3 {
+    let (names, document, grade) = if is_beir || fields.count() == 3 {
         ("<topic> <document> <relevance>", 1, 2)
     } else {
         ("<topic> 0 <document> <relevance>", 2, 3)
     };
-    for_each_line(input, form, 0, sink, |line, sink| match line.fields[grade].parse() {
+    let form = LineForm { names, optional: 0, comments: true, trailing_words: false };
+    for_each_line(input, form, sink, |line, sink| match line.fields[grade].parse() {
         Ok(relevance) => {
             judgements.push(Judgement {
                 topic: line.fields[0].into(),
@@ -186,6 +188,14 @@ mod tests {
         let bad = format!("{text}0_8 0 p:3 1\n");
         let problem = read_qrels(&Source::memory("a.txt", bad.into_bytes())).unwrap_err();
         assert_eq!(problem.to_problem().at.line, Some(3));
+    }
+
+    #[test]
+    fn comments_are_ignored_before_the_form_is_chosen() {
+        for text in ["# a b c d e\n\n1 0 d 2\n  # 1 0 d 3\n", "# a\n1 d 2\n#\n"] {
+            let found = read_qrels(&Source::memory("a.qrels", text.as_bytes())).unwrap();
+            assert_eq!(found, [judged("1", "d", 2)], "{text}");
+        }
     }
 
     fn judged(topic: &str, document: &str, relevance: i32) -> Judgement {

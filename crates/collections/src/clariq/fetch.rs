@@ -3,7 +3,8 @@
 use crate::{Release, Released};
 use clariq_core::{Error, Observer, ProblemKind, bail, problem};
 use clariq_files::Lock;
-use clariq_files::download::{Downloader, Limits, Local, Origin, Published};
+use clariq_files::Timeouts;
+use clariq_files::download::{Downloader, Local, Origin, Published, TIMEOUTS};
 use std::fs;
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ pub struct FetchRequest {
     /// Whether files that differ from the released ones are replaced.
     pub force: bool,
     /// How long to wait for a server.
-    pub limits: Limits,
+    pub timeouts: Timeouts,
 }
 
 impl FetchRequest {
@@ -30,7 +31,7 @@ impl FetchRequest {
             folder: folder.into(),
             files: release.files().into_iter().filter(|file| !file.archive).collect(),
             force: false,
-            limits: Limits::default(),
+            timeouts: TIMEOUTS,
         }
     }
 }
@@ -69,7 +70,7 @@ pub fn fetch(
     if !request.force {
         refuse_different(request, &files)?;
     }
-    let downloader = Downloader::new(&request.origin, &request.limits);
+    let downloader = Downloader::new(&request.origin, request.timeouts);
     let fetch_one = |(file, local): (Released, Local)| {
         let outcome = match local {
             Local::Same => Outcome::Present,

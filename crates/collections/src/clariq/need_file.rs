@@ -2,10 +2,13 @@
 //! needs.
 
 use clariq_core::{Error, Need, TopicId};
-use clariq_files::lines::for_each_line;
+use clariq_files::lines::{LineForm, for_each_line};
 use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt::Display;
 use std::io;
+
+const FORM: LineForm =
+    LineForm { names: "<topic_id> <label>", optional: 0, comments: false, trailing_words: false };
 
 /// One line of a need file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
 /// Reads what can be read of a need file: every problem goes to `sink`, and its line is left out.
 pub fn parse_need_file(input: &Input, sink: Sink) -> Vec<NeedLine> {
     let mut lines = Vec::new();
-    for_each_line(input, "<topic_id> <label>", 0, sink, |line, sink| match label(line.fields[1]) {
+    for_each_line(input, FORM, sink, |line, sink| match label(line.fields[1]) {
         Some(label) => {
             lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.at.1 });
         }

@@ -3,7 +3,7 @@
 use crate::DataDir;
 use crate::clariq::need_file::parse_need_file;
 use crate::validation::{Validation, ValidationOptions, Verdict, first_fields};
-use clariq_core::{Documents, Error, Findings, Problem, TopicId, bail, problem};
+use clariq_core::{Documents, Error, Findings, Problem, Severity, TopicId, bail, problem};
 use clariq_files::{Input, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
@@ -65,7 +65,15 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn run(&mut self, input: &Input, bank: &dyn Documents, official: &mut Findings) {
-        let run = parse_run(input, &mut |problem| official.add(problem));
+        let run = parse_run(input, &mut |mut problem| {
+            // The official scorer refuses words after the last field.
+            problem.severity = Severity::Error;
+            official.add(problem);
+        });
+        if let Some(&first) = run.ignored.comments.first() {
+            let hint = "the official scorer refuses comments: remove them";
+            official.add(problem!((self.file, first), "a line of a run", "a comment", hint));
+        }
         let (mut scores, mut questions) = (HashMap::new(), HashMap::new());
         for line in &run.lines {
             let (at, topic, score) = ((self.file, line.line), &line.topic, line.score);

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 /// A run as `trec_eval` reads it: the documents of each topic by score and id, both descending.
 ///
-/// The ranks of the file and the order of its lines are ignored. [`Ties::Id`] says which scores
-/// are equal. (`trec_eval` since 9.0 reads `double`s. Runs that this workspace writes are in one
-/// order by either, see [`strictly_decreasing`](clariq_files::strictly_decreasing).)
+/// The ranks of the file and the order of its lines are ignored. Scores are compared in single
+/// precision, as by `trec_eval` 9, unless [`Ties::IdDouble`] is given. Runs that `clariq` writes
+/// have the same order in both, see [`strictly_decreasing`](clariq_files::strictly_decreasing).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankedRun {
     topics: HashMap<TopicId, Vec<QuestionId>>,
@@ -90,6 +90,14 @@ mod tests {
         assert_eq!(order(&[("1", "Q1", 1.000_000_001), ("1", "Q2", 1.0)]), ["Q2", "Q1"]);
         assert_eq!(order(&[("1", "Q1", 1.000_000_1), ("1", "Q2", 1.0)]), ["Q1", "Q2"]);
         assert_eq!(order(&[("1", "Q1", 1e300), ("1", "Q2", 1e200)]), ["Q2", "Q1"], "both infinite");
+    }
+
+    #[test]
+    fn trec_eval_10_compares_scores_in_double_precision() {
+        let run = run(&[("1", "Q1", 1.000_000_001), ("1", "Q2", 1.0), ("1", "Q3", 1.0)]);
+        let ranked = RankedRun::ordered(&run, Ties::IdDouble);
+        let order: Vec<&str> = ranked.ranking(&"1".into()).iter().map(QuestionId::as_str).collect();
+        assert_eq!(order, ["Q1", "Q3", "Q2"]);
     }
 
     #[test]

@@ -157,7 +157,8 @@ fn explain(settings: &Settings, compared: &Compared, topics: bool) {
     }
 }
 
-const TIES: Names<Ties> = &[("official", Ties::Official, ""), ("id", Ties::Id, "")];
+const TIES: Names<Ties> =
+    &[("official", Ties::Official, ""), ("id", Ties::Id, ""), ("trec_eval10", Ties::IdDouble, "")];
 
 fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| 0.0 < *level && *level < 1.0);

@@ -150,6 +150,7 @@ mod tests {
             missing_topics: 1,
             unknown_topics: 1,
             unknown_questions: 1,
+            trailing_words: 0,
         };
         assert_eq!(
             diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&bank)),

@@ -76,11 +76,14 @@ const TASKS: Names<Task> = &[
 ];
 
 const OFFICIAL: &str = "As the official scorer: only the first line with each score is kept";
-const ID: &str = "As trec_eval: all lines are kept, equal scores by descending id";
+const ID: &str = "As trec_eval 9 and pytrec_eval: all lines are kept, scores that are equal in single \
+                  precision by descending id";
+const DOUBLE: &str = "As trec_eval 10: scores are compared in double precision";
 const INTERVAL: &str = "The lowest and highest value that any order of equal scores could give";
 const TIE_RULES: Names<TieRule> = &[
     ("official", TieRule::Order(Ties::Official), OFFICIAL),
     ("id", TieRule::Order(Ties::Id), ID),
+    ("trec_eval10", TieRule::Order(Ties::IdDouble), DOUBLE),
     ("interval", TieRule::Interval, INTERVAL),
 ];
 

@@ -22,7 +22,6 @@ const BAD_RUNS: &[Case] = &[
         EVAL,
         ["bad:2", "6 fields", "`1 0 Q1 1`"],
     ),
-    case("too many fields", file!("1 0 Q1 1 5 t a\n"), EVAL, ["bad:1", "6 fields", "t a`"]),
     case(
         "nan",
         file!("1 0 Q1 1 5 t\n\n1 0 Q2 2 nan t\n"),
