@@ -91,15 +91,19 @@ impl Pipeline {
 
     /// All stages with their parameters, as they are written beside a run.
     pub fn parameters(&self) -> Value {
-        let describe = |about: About| {
-            let mut stage_first = json!({ "stage": about.name });
-            if let (Value::Object(all), Value::Object(parameters)) =
-                (&mut stage_first, about.parameters)
-            {
-                all.extend(parameters);
-            }
-            stage_first
-        };
-        self.about().map(describe).collect()
+        parameters(&self.about().collect::<Vec<_>>())
     }
+}
+
+pub(crate) fn parameters(stages: &[About]) -> Value {
+    let describe = |about: &About| {
+        let mut stage_first = json!({ "stage": about.name });
+        if let (Value::Object(all), Value::Object(parameters)) =
+            (&mut stage_first, &about.parameters)
+        {
+            all.extend(parameters.clone());
+        }
+        stage_first
+    };
+    stages.iter().map(describe).collect()
 }

@@ -168,8 +168,9 @@ pub(crate) fn files_in(folder: &Path) -> Vec<PathBuf> {
 fn begins_with_document(path: &Path) -> bool {
     let head = || -> Option<String> {
         let source = Source::Path(path.to_owned());
-        let mut lines = source.stream().ok()?.take(HEAD).lines();
-        lines.find_map(|line| line.ok().filter(|line| !line.trim().is_empty()))
+        let lines = source.stream().ok()?.take(HEAD).lines();
+        // A damaged archive repeats its error for ever.
+        lines.map_while(Result::ok).find(|line| !line.trim().is_empty())
     };
     let Some(head) = head() else { return false };
     let head = head.trim_start_matches('\u{feff}').trim();

@@ -5,6 +5,7 @@ pub mod nltk;
 pub mod porter;
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use tantivy::tokenizer::{
@@ -57,7 +58,8 @@ impl Analyzer {
         match self {
             Self::Nltk => nltk::for_each_token(text, emit),
             Self::English => ENGLISH.with_borrow_mut(|analyzer| {
-                analyzer.token_stream(text).process(&mut |token| emit(&token.text));
+                let text = cut_long_words(text);
+                analyzer.token_stream(&text).process(&mut |token| emit(&token.text));
             }),
             Self::Lucene => lucene::for_each_token(text, emit),
         }
@@ -68,6 +70,38 @@ impl fmt::Display for Analyzer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+/// Words are cut behind so many characters, as in Lucene: the time of Snowball's stemmer can grow
+/// with the square of a word's length.
+const LONGEST_WORD: usize = 255;
+
+/// The text with a space behind every 255 characters of a word.
+fn cut_long_words(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST_WORD {
+        return Cow::Borrowed(text);
+    }
+    let mut cut = String::new();
+    let mut copied = 0;
+    let mut length = 0;
+    for (position, letter) in text.char_indices() {
+        if !letter.is_alphanumeric() {
+            length = 0;
+            continue;
+        }
+        if length == LONGEST_WORD {
+            cut.push_str(&text[copied..position]);
+            cut.push(' ');
+            copied = position;
+            length = 0;
+        }
+        length += 1;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    cut.push_str(&text[copied..]);
+    Cow::Owned(cut)
 }
 
 thread_local! {
@@ -87,6 +121,7 @@ fn english() -> TextAnalyzer {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::time::{Duration, Instant};
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -99,6 +134,19 @@ mod tests {
                     prop_assert!(!token.contains('\n'), "{}: {:?}", analyzer, token);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn long_words_are_cut_and_stemmed_in_linear_time() {
+        let start = Instant::now();
+        let text = format!("x {} x", "y".repeat(1_000_000));
+        let tokens = Analyzer::English.tokens(&text);
+        assert_eq!(tokens.len(), 2 + 1_000_000_usize.div_ceil(LONGEST_WORD));
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        for length in [254, 255, 256] {
+            let word = "é".repeat(length);
+            assert_eq!(Analyzer::English.tokens(&word).len(), length.div_ceil(LONGEST_WORD));
         }
     }
 

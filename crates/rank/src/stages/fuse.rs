@@ -1,7 +1,7 @@
 //! Stage `fuse`: combines the rankings of several pipelines.
 
 use crate::build::Build;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{self, Pipeline};
 use crate::stage::{About, Batch, Stage};
 use crate::table::number;
 use clariq_core::{Doc, Explanation, Hit, Ranking, Result, bail, best_first};
@@ -51,6 +51,8 @@ struct Parameters {
 struct Fuse {
     parameters: Parameters,
     inputs: Vec<Pipeline>,
+    /// Of nested inputs, too: asking these again and again would take exponential time.
+    about: About,
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
@@ -71,7 +73,24 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
         let expected = format!("{} finite weights, one per input", inputs.len());
         bail!(weights_at, expected, "{weights:?}", hint)
     }
-    Ok(Box::new(Fuse { parameters, inputs }))
+    let about = describe(&parameters, &inputs);
+    Ok(Box::new(Fuse { parameters, inputs, about }))
+}
+
+fn describe(parameters: &Parameters, inputs: &[Pipeline]) -> About {
+    let mut about = About::new("fuse", parameters);
+    let mut described = Vec::new();
+    for input in inputs {
+        let stages: Vec<About> = input.about().collect();
+        described.push(json!({ "stages": pipeline::parameters(&stages) }));
+        for stage in stages {
+            about.uses.extend(stage.uses);
+            about.models.extend(stage.models);
+            about.sees_need |= stage.sees_need;
+        }
+    }
+    about.parameters["inputs"] = Value::Array(described);
+    about
 }
 
 impl Parameters {
@@ -119,14 +138,7 @@ fn standard_deviation(values: impl Iterator<Item = f64> + Clone) -> f64 {
 
 impl Stage for Fuse {
     fn about(&self) -> About {
-        let inner = || self.inputs.iter().flat_map(Pipeline::about);
-        let inputs = self.inputs.iter().map(|input| json!({ "stages": input.parameters() }));
-        let mut about = About::new("fuse", &self.parameters);
-        about.parameters["inputs"] = Value::Array(inputs.collect());
-        about.uses = inner().flat_map(|stage| stage.uses).collect();
-        about.models = inner().flat_map(|stage| stage.models).collect();
-        about.sees_need = inner().any(|stage| stage.sees_need);
-        about
+        self.about.clone()
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
@@ -168,6 +180,26 @@ impl Stage for Fuse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::System;
+    use std::fmt::Write as _;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn nested_inputs_are_described_in_linear_time() {
+        let leaf = "{ stages = [{ stage = \"bm25\", analyzer = \"nltk\", depth = 3 }] }";
+        let mut nested = leaf.to_owned();
+        for _ in 0..12 {
+            let fuse = "stage = \"fuse\", method = \"reciprocal-rank\", depth = 3";
+            nested = format!("{{ stages = [{{ {fuse}, inputs = [{leaf}, {nested}] }}] }}");
+        }
+        let mut text = "name = \"s\"\n".to_owned();
+        let stages = nested.strip_prefix("{ ").unwrap().strip_suffix(" }").unwrap();
+        writeln!(text, "{stages}").unwrap();
+        let start = Instant::now();
+        let system = System::parse("s.toml", &text, &[]).unwrap();
+        assert_eq!(system.pipeline.about().count(), 1);
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    }
 
     fn ranking(hits: &[(u32, f64)]) -> Ranking {
         hits.iter().map(|&(doc, score)| Hit { doc: Doc(doc), score }).collect()

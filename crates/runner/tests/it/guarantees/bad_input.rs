@@ -22,3 +22,16 @@ fn bomb(bench: &Bench, name: &str, size: usize) {
     bench.write(name, bench.read("one").repeat(size));
     bench.remove("one");
 }
+
+#[test]
+fn a_damaged_archive_of_documents_ends_the_command() {
+    let bench = Bench::new();
+    bench.write("gzip/x.jsonl.gz", b"\x1f\x8b\x08\x00garbage");
+    bench.write("zstandard/x.jsonl.zst", b"\x28\xb5\x2f\xfdgarbage");
+    for folder in ["gzip", "zstandard"] {
+        for command in ["check", "stats"] {
+            let finished = bench.run(&["data", command, "--data", folder]);
+            assert_eq!(finished.status, Some(2), "{command} {folder}: {}", finished.stderr);
+        }
+    }
+}
