@@ -12,7 +12,7 @@ use clariq_collections::evaluation::{Asked, ByQrels, Evaluation, Form, Scored, T
 use clariq_core::{Result, TopicId, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
-use clariq_files::{Source, python_float, write_atomically};
+use clariq_files::{Source, protect, python_float, refuse_input, write_atomically};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -22,6 +22,13 @@ pub(crate) use arguments::EvalArgs;
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = runs::measures(&arguments.measures)?;
     let asked = arguments.asked(&measures, settings.format)?;
+    protect(&asked.file);
+    for run in runs_of(&asked) {
+        protect(&record::path_of(&run));
+    }
+    if let Some(out) = &arguments.out_file {
+        refuse_input(out)?;
+    }
     if let Some(file) = arguments.judgements(&asked) {
         let asked = Asked { qrels: None, ..asked };
         let scored = ByQrels::read(&Source::new(file), HashMap::new())?.score(&asked)?;

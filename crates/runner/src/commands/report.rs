@@ -31,7 +31,10 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
     let (paths, baseline) = runs_of(arguments);
-    paths.iter().chain(&arguments.needs).for_each(|path| protect(path));
+    for path in paths.iter().chain(&arguments.needs) {
+        protect(path);
+        protect(&record::path_of(path));
+    }
     refuse_input(&arguments.output)?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;

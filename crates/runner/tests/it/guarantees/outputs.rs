@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 fn with_inputs() -> Bench {
     let bench = Bench::with_sample();
     bench.succeed("run bm25 --data data -o a.run");
+    bench.write("q.qrels", "1 0 Q1 1\n");
     bench.succeed("data synthesize --data data --turns 2 -o c.jsonl");
     bench.succeed("need train bm25-tuned --data data --repeats 1 --folds 2 -o model.json");
     let system = "name = \"x\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"nltk\"\nvariant = \"okapi\"\n\
@@ -33,6 +34,9 @@ fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
         "run bm25-multi-turn --data data --conversations c.jsonl -o c.jsonl",
         "eval a.run --data data --out-file a.run",
         "eval a.run --data data --out-file data/dev.tsv",
+        "eval a.run --data data --out-file a.run.json",
+        "eval a.run --qrels q.qrels -m AP --out-file a.run.json",
+        "report a.run --data data -o a.run.json",
         "report a.run --data data -o data/dev.qrel",
         "need predict bm25-tuned --data data -o data/dev.tsv",
         "need predict model.json --data data -o model.json",
