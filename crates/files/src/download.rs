@@ -1,18 +1,12 @@
-//! Downloads from a web server or a folder: bounded in size, verified, and named once they are
-//! whole.
-//!
-//! The bytes of a broken download are kept as `<name>.part` where a digest is known, and the next
-//! download resumes there with a `Range` request (RFC 9110, section 14). The digest alone decides
-//! whether the whole is the published file; if it is not, the download starts over once. Without a
-//! digest nothing could tell two versions apart, so nothing is kept.
+//! Downloads from a web server or a folder: bounded in size, verified, and renamed when complete.
 
-use crate::http::{configure, describe};
-use crate::output::with_ending;
-use crate::temporary::Temporary;
+use crate::http::{Client, Redirects, Timeouts, describe};
+use crate::temporary::{self, Temporary};
 use clariq_core::{
     Error, Observer, ProblemKind, Result, bail, open_regular, problem, sha256_of_file,
 };
-use std::fs::{self, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,20 +67,9 @@ impl Origin {
     }
 }
 
-/// How long to wait for a server. There is no limit on a whole download.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// For the host name to be resolved, and then for the connection, each.
-    pub connect: Duration,
-    /// For the next bytes, of the answer or of the file.
-    pub stall: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { connect: Duration::from_secs(10), stall: Duration::from_secs(30) }
-    }
-}
+/// The usual limits on waiting for a server. A whole download has none.
+pub const TIMEOUTS: Timeouts =
+    Timeouts { connect: Duration::from_secs(10), stall: Duration::from_secs(30), whole: None };
 
 /// What is at the place of a published file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,36 +105,27 @@ impl Published<'_> {
     }
 }
 
-/// One origin, and the connections to it.
+/// Downloads files of one origin.
 pub struct Downloader<'a> {
     origin: &'a Origin,
-    agent: ureq::Agent,
+    client: Client,
 }
 
-/// The bytes of a file on their way.
+/// The content of a file, and its size if the origin declares it.
 struct Incoming {
     bytes: Box<dyn Read>,
-    /// How many bytes of the file precede them.
-    skipped: u64,
-    /// The size of the whole file, where the origin declares it.
-    total: Option<u64>,
+    size: Option<u64>,
 }
 
 impl<'a> Downloader<'a> {
-    /// Connects to nothing yet.
-    pub fn new(origin: &'a Origin, limits: &Limits) -> Self {
-        let config = configure(&origin.locate(""))
-            // Ranges count the bytes of the file itself, not of a packed form of it.
-            .accept_encoding("identity")
-            .timeout_resolve(Some(limits.connect))
-            .timeout_connect(Some(limits.connect))
-            .timeout_recv_response(Some(limits.stall))
-            .timeout_per_read(Some(limits.stall));
-        Self { origin, agent: config.build().new_agent() }
+    /// Prepares downloads. It does not connect yet.
+    pub fn new(origin: &'a Origin, timeouts: Timeouts) -> Self {
+        let client = Client::new(&origin.locate(""), timeouts, Redirects::Follow, None, None);
+        Self { origin, client }
     }
 
     /// Downloads a file to `target`, replacing what is there once it is verified. Returns the number
-    /// of bytes received, or `None` where the origin has no such file.
+    /// of bytes received, or `None` if the origin has no such file.
     ///
     /// Errors are of kind [`ProblemKind::Download`] for anything between here and the origin,
     /// [`Error::Io`] for this machine's files, and without a kind for a file other than the published
@@ -162,121 +136,92 @@ impl<'a> Downloader<'a> {
         target: &Path,
         observer: &dyn Observer,
     ) -> Result<Option<u64>> {
-        let part = with_ending(target, ".part");
-        // Without a digest, the bytes of a broken download are of no use and go when this call ends.
-        let _removed = file.sha256.is_none().then(|| Temporary::at(&part));
-        let kept = fs::metadata(&part).ok().filter(fs::Metadata::is_file).map(|found| found.len());
-        let kept = kept.filter(|&bytes| file.sha256.is_some() && bytes < file.most_bytes);
-        let Some(incoming) = self.open(file, kept.unwrap_or(0))? else { return Ok(None) };
-        let resumed = incoming.skipped > 0;
-        let mut came = self.receive(file, incoming, &part, observer)?;
-        if resumed && Some(sha256_of_file(&part)?.as_str()) != file.sha256 {
-            let Some(whole) = self.open(file, 0)? else { return Ok(None) };
-            came = self.receive(file, whole, &part, observer)?;
-        }
-        self.verify(file, &part, target)?;
-        OpenOptions::new()
-            .append(true)
-            .open(&part)
-            .and_then(|file| file.sync_all())
-            .and_then(|()| fs::rename(&part, target))
-            .map_err(Error::io("write", target))?;
-        Ok(Some(came))
+        let Some(incoming) = self.open(file)? else { return Ok(None) };
+        let (out, temporary) = create_beside(target).map_err(Error::io("write", target))?;
+        let size = self.receive(file, incoming, out, target, observer)?;
+        self.verify(file, temporary.path(), target)?;
+        temporary.keep_as(target).map_err(Error::io("write", target))?;
+        Ok(Some(size))
     }
 
-    fn open(&self, file: &Published, kept: u64) -> Result<Option<Incoming>> {
+    fn open(&self, file: &Published) -> Result<Option<Incoming>> {
         let incoming = match self.origin {
             Origin::Folder(folder) => open_local(&folder.join(file.name))?,
-            Origin::Url(url) => self.request(&format!("{url}{}", file.name), kept)?,
+            Origin::Url(url) => self.request(&format!("{url}{}", file.name))?,
         };
         let Some(incoming) = incoming else { return Ok(None) };
-        match incoming.total.filter(|&total| total > file.most_bytes) {
-            Some(total) => Err(self.too_long(file, &format!("{total} bytes are announced"))),
+        match incoming.size.filter(|&size| size > file.most_bytes) {
+            Some(size) => Err(self.too_long(file, &format!("{size} bytes are announced"))),
             None => Ok(Some(incoming)),
         }
     }
 
-    fn request(&self, url: &str, kept: u64) -> Result<Option<Incoming>> {
-        let mut request = self.agent.get(url);
-        if kept > 0 {
-            request = request.header("Range", format!("bytes={kept}-"));
+    fn request(&self, url: &str) -> Result<Option<Incoming>> {
+        let response = self.client.get(url).map_err(|error| unreachable(url, &error))?;
+        match response.status {
+            StatusCode::OK => {
+                let size = response.length();
+                Ok(Some(Incoming { bytes: Box::new(response.into_reader()), size }))
+            }
+            StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
+            status => Err(refused(url, status)),
         }
-        let response = request.call().map_err(|error| unreachable(url, &error))?;
-        let skipped = match response.status() {
-            StatusCode::OK => 0,
-            StatusCode::PARTIAL_CONTENT => kept,
-            StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(None),
-            // The server has no such range: its file is shorter than what was kept.
-            StatusCode::RANGE_NOT_SATISFIABLE if kept > 0 => return self.request(url, 0),
-            status => return Err(refused(url, status)),
-        };
-        let body = response.into_body();
-        let total = body.content_length().map(|rest| skipped + rest);
-        Ok(Some(Incoming { bytes: Box::new(body.into_reader()), skipped, total }))
     }
 
-    /// Writes the bytes to the part, behind those that it has already. Returns how many came.
+    /// Writes the content to a file for `target`, and returns its size.
     fn receive(
         &self,
         file: &Published,
         incoming: Incoming,
-        part: &Path,
+        mut out: File,
+        target: &Path,
         observer: &dyn Observer,
     ) -> Result<u64> {
-        let Incoming { bytes, skipped, total } = incoming;
-        let task = observer.begin_download(file.name, total);
-        task.advance(skipped);
-        let mut out = OpenOptions::new()
-            .create(true)
-            .append(skipped > 0)
-            .write(true)
-            .truncate(skipped == 0)
-            .open(part)
-            .map_err(Error::io("write", part))?;
-        let mut bytes = bytes.take((file.most_bytes - skipped).saturating_add(1));
-        let (mut came, mut buffer) = (0, vec![0; 1 << 16]);
-        let broken = loop {
+        let task = observer.begin_download(file.name, incoming.size);
+        let mut bytes = incoming.bytes.take(file.most_bytes.saturating_add(1));
+        let mut size = 0;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
             match bytes.read(&mut buffer) {
-                Ok(0) => break "the connection was closed".to_owned(),
+                Ok(0) => break,
                 Ok(count) => {
-                    out.write_all(&buffer[..count]).map_err(Error::io("write", part))?;
-                    came += count as u64;
+                    out.write_all(&buffer[..count]).map_err(Error::io("write", target))?;
+                    size += count as u64;
                     task.advance(count as u64);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => break describe(&ureq::Error::from(error)),
+                Err(error) => {
+                    let why = describe(&ureq::Error::from(error));
+                    return Err(self.cut(file, size, incoming.size, &why));
+                }
             }
-        };
-        let size = skipped + came;
+        }
         if size > file.most_bytes {
-            remove(part)?;
             return Err(self.too_long(file, "more came"));
         }
-        // A server that announces no size ends the file where it closes the connection.
-        let closed = broken == "the connection was closed";
-        if total.map_or(!closed, |total| size < total) {
-            return Err(self.cut(file, size, total, &broken));
+        // A server that announces no size ends the file by closing the connection.
+        if incoming.size.is_some_and(|announced| size < announced) {
+            return Err(self.cut(file, size, incoming.size, "the connection was closed"));
         }
+        out.sync_all().map_err(Error::io("write", target))?;
         task.finish(&format!("{size} bytes"));
-        Ok(came)
+        Ok(size)
     }
 
-    /// Refuses a part that is not the published file, and removes it.
-    fn verify(&self, file: &Published, part: &Path, target: &Path) -> Result<()> {
+    /// Refuses a file that is not the published one.
+    fn verify(&self, file: &Published, received: &Path, target: &Path) -> Result<()> {
         let from = self.origin.locate(file.name);
-        if let Some(what) = stand_in(part)? {
-            remove(part)?;
+        if let Some(what) = stand_in(received)? {
             let hint = "get the file itself, for instance with `git lfs pull` in a clone of the repository, then name \
                         its folder: `--from DIR`";
             let reason = format!("{what} came in place of {}", file.name);
             return Err(failed(&from, &reason, hint));
         }
         let Some(expected) = file.sha256 else { return Ok(()) };
-        let found = sha256_of_file(part)?;
+        let found = sha256_of_file(received)?;
         if found == expected {
             return Ok(());
         }
-        remove(part)?;
         let hint = "it is not the released file and was removed; try again, or another origin with `--from`";
         bail!(target, "SHA-256 {expected}", "{found} from {from}", hint);
     }
@@ -287,16 +232,19 @@ impl<'a> Downloader<'a> {
         failed(&self.origin.locate(file.name), &reason, hint)
     }
 
-    fn cut(&self, file: &Published, here: u64, total: Option<u64>, why: &str) -> Error {
-        let of = total.map_or_else(String::new, |total| format!(" of {total}"));
-        let hint = if file.sha256.is_some() {
-            format!("what came is kept as {}.part: the same command resumes there", file.name)
-        } else {
-            "the same command fetches this file again from its beginning".to_owned()
-        };
-        let reason = format!("cut off after {here}{of} bytes: {why}");
-        failed(&self.origin.locate(file.name), &reason, &hint)
+    fn cut(&self, file: &Published, size: u64, announced: Option<u64>, why: &str) -> Error {
+        let of = announced.map_or_else(String::new, |announced| format!(" of {announced}"));
+        let reason = format!("cut off after {size}{of} bytes: {why}");
+        let hint = "the same command fetches this file again from its beginning";
+        failed(&self.origin.locate(file.name), &reason, hint)
     }
+}
+
+fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    let mut prefix = OsString::from(".");
+    prefix.push(target.file_name().unwrap_or_default());
+    temporary::file_in(folder, &prefix)
 }
 
 fn open_local(path: &Path) -> Result<Option<Incoming>> {
@@ -309,7 +257,7 @@ fn open_local(path: &Path) -> Result<Option<Incoming>> {
         bail!(path, "a file", "no regular file", hint);
     }
     let bytes = Box::new(open_regular(path).map_err(Error::io("read", path))?);
-    Ok(Some(Incoming { bytes, skipped: 0, total: Some(found.len()) }))
+    Ok(Some(Incoming { bytes, size: Some(found.len()) }))
 }
 
 fn refused(url: &str, status: StatusCode) -> Error {
@@ -354,10 +302,6 @@ fn stand_in(path: &Path) -> Result<Option<&'static str>> {
     } else {
         None
     })
-}
-
-fn remove(path: &Path) -> Result<()> {
-    fs::remove_file(path).map_err(Error::io("remove", path))
 }
 
 #[cfg(test)]

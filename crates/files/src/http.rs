@@ -1,22 +1,173 @@
-//! What downloads and questions to servers have in common: how a client is set up, and what went
-//! wrong in words.
+//! The HTTP client of downloads and services. Every wait has a limit, and answers are read up to a
+//! size that the caller chooses.
 
-use std::io;
-use ureq::Agent;
-use ureq::config::ConfigBuilder;
-use ureq::http::Uri;
-use ureq::typestate::AgentScope;
+use crate::source::{MOST_OF_A_TABLE, Source};
+use clariq_core::{Result, problem};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use std::io::{self, Read};
+use std::time::Duration;
+use ureq::http::{StatusCode, Uri};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Body, RequestBuilder};
 
-/// The settings of a client for an address. No proxy reaches a server on this machine.
-pub(crate) fn configure(url: &str) -> ConfigBuilder<AgentScope> {
-    let config = Agent::config_builder()
-        .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
-        .http_status_as_error(false);
-    if is_local(url) { config.proxy(None) } else { config }
+/// Redirects that a download follows.
+const MOST_REDIRECTS: u32 = 10;
+
+/// Limits on waiting for a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For the host name to be resolved, and then for the connection, each.
+    pub connect: Duration,
+    /// For the next bytes of an answer.
+    pub stall: Duration,
+    /// For a whole answer.
+    pub whole: Option<Duration>,
 }
 
-/// Whether an address is of this machine.
-pub(crate) fn is_local(url: &str) -> bool {
+/// Whether an answer may come from another address than the one that was requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Redirects {
+    Follow,
+    Refuse,
+}
+
+/// Certificate authorities that are trusted in place of the public ones.
+pub struct Authorities(RootCerts);
+
+impl Authorities {
+    /// Reads the certificates of a PEM file.
+    pub fn read(source: &Source) -> Result<Self> {
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
+        let wrong = |found: String| {
+            let hint = "a certificate begins with `-----BEGIN CERTIFICATE-----`";
+            problem!(&input.name, "certificates in PEM form", found, hint)
+        };
+        // ureq skips certificates that it cannot read, and would then trust none.
+        let mut readable = RootCertStore::empty();
+        let mut certificates = Vec::new();
+        for item in parse_pem(&input.bytes) {
+            let item = item.map_err(|error| wrong(error.to_string()))?;
+            let PemItem::Certificate(certificate) = item else { continue };
+            let der = CertificateDer::from(certificate.der());
+            readable.add(der.into_owned()).map_err(|error| wrong(error.to_string()))?;
+            certificates.push(certificate);
+        }
+        if certificates.is_empty() {
+            return Err(wrong("none".to_owned()).into());
+        }
+        Ok(Self(certificates.into()))
+    }
+}
+
+/// Sends requests to one server.
+pub(crate) struct Client {
+    agent: Agent,
+    /// The value of the header `Authorization`.
+    authorization: Option<String>,
+}
+
+/// The status of an answer, and its body.
+pub(crate) struct Response {
+    pub(crate) status: StatusCode,
+    body: Body,
+}
+
+impl Client {
+    /// Prepares a client for the server of an address. It does not connect yet.
+    pub(crate) fn new(
+        url: &str,
+        timeouts: Timeouts,
+        redirects: Redirects,
+        authorization: Option<String>,
+        authorities: Option<Authorities>,
+    ) -> Self {
+        let mut config = Agent::config_builder()
+            .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
+            .http_status_as_error(false)
+            .accept_encoding("identity")
+            .max_redirects(match redirects {
+                Redirects::Follow => MOST_REDIRECTS,
+                Redirects::Refuse => 0,
+            })
+            .timeout_resolve(Some(timeouts.connect))
+            .timeout_connect(Some(timeouts.connect))
+            .timeout_recv_response(Some(timeouts.stall))
+            .timeout_per_read(Some(timeouts.stall))
+            .timeout_global(timeouts.whole);
+        if is_local(url) {
+            config = config.proxy(None);
+        }
+        if let Some(Authorities(roots)) = authorities {
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        Self { agent: config.build().new_agent(), authorization }
+    }
+
+    pub(crate) fn get(&self, url: &str) -> Result<Response, ureq::Error> {
+        Ok(self.authorized(self.agent.get(url)).call()?.into())
+    }
+
+    pub(crate) fn post(
+        &self,
+        url: &str,
+        content_type: &str,
+        body: &str,
+    ) -> Result<Response, ureq::Error> {
+        let request = self.agent.post(url).header("Content-Type", content_type);
+        Ok(self.authorized(request).send(body)?.into())
+    }
+
+    fn authorized<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.authorization {
+            Some(authorization) => request.header("Authorization", authorization),
+            None => request,
+        }
+    }
+
+    /// A text of the server without the authorization, which the server may repeat.
+    pub(crate) fn mask(&self, text: &str) -> String {
+        let Some(authorization) = &self.authorization else { return text.to_owned() };
+        let mut masked = text.replace(authorization.as_str(), MASK);
+        // Without its scheme, `Bearer` or `Basic`.
+        if let Some((_, secret)) = authorization.trim().split_once(' ')
+            && !secret.trim().is_empty()
+        {
+            masked = masked.replace(secret.trim(), MASK);
+        }
+        masked
+    }
+}
+
+const MASK: &str = "[authorization]";
+
+impl Response {
+    /// The size that the server declares.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.body.content_length()
+    }
+
+    pub(crate) fn into_reader(self) -> impl Read + 'static {
+        self.body.into_reader()
+    }
+
+    /// Reads the body, but no more than one byte above a size.
+    pub(crate) fn read_at_most(self, most: u64) -> Result<Vec<u8>, ureq::Error> {
+        let mut bytes = Vec::new();
+        let mut body = self.into_reader().take(most.saturating_add(1));
+        body.read_to_end(&mut bytes).map_err(ureq::Error::from)?;
+        Ok(bytes)
+    }
+}
+
+impl From<ureq::http::Response<Body>> for Response {
+    fn from(response: ureq::http::Response<Body>) -> Self {
+        Self { status: response.status(), body: response.into_body() }
+    }
+}
+
+/// True for addresses of this machine, which are reached without a proxy.
+fn is_local(url: &str) -> bool {
     let uri = url.parse::<Uri>().ok();
     let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -24,7 +175,7 @@ pub(crate) fn is_local(url: &str) -> bool {
         || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Why a request has no answer.
+/// Describes why a request has no answer.
 pub(crate) fn describe(error: &ureq::Error) -> String {
     use ureq::Timeout::{Connect, Resolve};
     match error {
@@ -48,5 +199,20 @@ mod tests {
     fn only_servers_on_this_machine_go_without_the_proxy() {
         assert!(is_local("http://127.0.0.1:8080/") && is_local("http://localhost/"));
         assert!(is_local("http://[::1]:1/") && !is_local("https://example.org/localhost/"));
+    }
+
+    #[test]
+    fn the_authorization_is_masked_with_and_without_its_scheme() {
+        let second = Duration::from_secs(1);
+        let timeouts = Timeouts { connect: second, stall: second, whole: None };
+        let client = |authorization: Option<&str>| {
+            let authorization = authorization.map(str::to_owned);
+            Client::new("http://localhost/", timeouts, Redirects::Refuse, authorization, None)
+        };
+        let text = "wrong: ApiKey abc==, token abc==";
+        let masked = client(Some("ApiKey abc==")).mask(text);
+        assert_eq!(masked, "wrong: [authorization], token [authorization]");
+        assert_eq!(client(Some("xyz ")).mask(text), text);
+        assert_eq!(client(None).mask(text), text);
     }
 }

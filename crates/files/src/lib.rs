@@ -18,21 +18,22 @@ mod python;
 mod qrels;
 pub mod records;
 mod run;
-mod server;
+mod service;
 mod sink;
 mod source;
 mod spool;
 pub mod table;
 pub mod temporary;
 
+pub use http::{Authorities, Timeouts};
 pub use inputs::{protect, protect_inputs, refuse_input};
-pub use lines::{BoundedLines, MOST_OF_A_LINE, MOST_TOPICS};
+pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
 pub use lock::{Lock, is_open_elsewhere, open_alone};
 pub use output::{Staged, Target, with_ending, write_atomically};
 pub use python::python_float;
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing};
-pub use server::{Access, Authorities, Exchange, Patience, Reply, Server, check_address};
+pub use service::{Access, Patience, Reply, Service, check_address};
 pub use sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,
     until_too_many_errors,

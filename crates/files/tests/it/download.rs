@@ -1,11 +1,12 @@
-//! Downloads arrive whole, resume where they broke, and leave the folder alone when they are wrong.
+//! Downloads arrive whole, or leave the folder as it was.
 //!
 //! Everything runs against a server on this machine.
 
 mod server;
 
 use clariq_core::{Error, Observer, Problem, Silent, Task, sha256_hex};
-use clariq_files::download::{Downloader, Limits, Local, Origin, Published};
+use clariq_files::Timeouts;
+use clariq_files::download::{Downloader, Local, Origin, Published};
 use server::Server;
 use std::fs;
 use std::net::TcpListener;
@@ -52,8 +53,12 @@ impl Bench {
     ) -> Result<Option<u64>, Error> {
         let sha256 = published.map(sha256_hex);
         let file = Published { name, sha256: sha256.as_deref(), most_bytes };
-        let limits = Limits { connect: Duration::from_secs(5), stall: Duration::from_millis(400) };
-        Downloader::new(&self.origin, &limits).fetch(&file, &self.path(name), observer)
+        let timeouts = Timeouts {
+            connect: Duration::from_secs(5),
+            stall: Duration::from_millis(400),
+            whole: None,
+        };
+        Downloader::new(&self.origin, timeouts).fetch(&file, &self.path(name), observer)
     }
 
     fn fetch(&self, name: &str, published: Option<&[u8]>) -> Result<Option<u64>, Error> {
@@ -96,80 +101,36 @@ fn a_download_is_verified_and_observed() {
     assert_eq!((came, bench.read("a")), (Some(300_000), body));
     assert_eq!(bench.names(), ["a"]);
     let log = log.0.lock().unwrap();
-    assert_eq!(log[..2], ["a of Some(300000)", "0"]);
+    assert_eq!(log[0], "a of Some(300000)");
     assert_eq!(log.iter().filter_map(|line| line.parse::<u64>().ok()).sum::<u64>(), 300_000);
     let agent = server.seen()[0].user_agent.clone().unwrap();
     assert!(agent.starts_with("clariq/"), "{agent}");
 }
 
 #[test]
-fn a_cut_download_resumes_with_only_the_rest() {
+fn a_cut_download_leaves_nothing_and_begins_again() {
     let body = text(200_000);
     let server = Server::with(&[("a", &body)]);
     let bench = Bench::new(&server.url);
-    server.change(|b| b.cut_after = Some(70_000));
-    let report = bench.refused("a", Some(&body));
-    assert!(report.found.contains("70000 of 200000"), "{report:?}");
-    assert!(report.hint.contains("a.part") && report.hint.contains("resumes"), "{report:?}");
-    assert_eq!(bench.names(), ["a.part"]);
-
+    for published in [None, Some(&*body)] {
+        server.change(|b| b.cut_after = Some(70_000));
+        let report = bench.refused("a", published);
+        assert!(report.found.contains("70000 of 200000"), "{report:?}");
+        assert!(report.hint.contains("from its beginning"), "{report:?}");
+        assert_eq!(bench.names(), Vec::<String>::new());
+    }
     server.change(|b| b.cut_after = None);
-    server.seen();
-    assert_eq!(bench.fetch("a", Some(&body)).unwrap(), Some(130_000));
-    let seen = server.seen();
-    assert_eq!(seen.len(), 1);
-    assert_eq!(seen[0].range.as_deref(), Some("bytes=70000-"));
-    assert_eq!((seen[0].status, seen[0].sent), (206, 130_000));
+    assert_eq!(bench.fetch("a", Some(&body)).unwrap(), Some(200_000));
     assert_eq!((bench.read("a"), bench.names()), (body, vec!["a".to_owned()]));
 }
 
 #[test]
-fn a_silent_server_is_given_up_and_resumed() {
+fn a_silent_server_is_given_up() {
     let body = text(5_000);
     let server = Server::with(&[("a", &body)]);
     server.change(|b| (b.cut_after, b.stall) = (Some(1_000), Some(Duration::from_millis(1_500))));
-    let bench = Bench::new(&server.url);
-    let report = bench.refused("a", Some(&body));
+    let report = Bench::new(&server.url).refused("a", Some(&body));
     assert!(report.found.contains("fell silent"), "{report:?}");
-    assert_eq!(bench.read("a.part").len(), 1_000);
-}
-
-/// Leaves a part of 1000 bytes of `before`, then serves `after`; returns what the second call made
-/// the server do.
-fn resumed(before: &[u8], after: &[u8], ignore_range: bool) -> Vec<(u16, usize)> {
-    let server = Server::with(&[("a", before)]);
-    let bench = Bench::new(&server.url);
-    server.change(|b| b.cut_after = Some(1_000));
-    bench.fetch("a", Some(after)).unwrap_err();
-    server.seen();
-    server.change(|b| {
-        (b.cut_after, b.ignore_range) = (None, ignore_range);
-        b.files.insert("a".to_owned(), after.to_vec());
-    });
-    bench.fetch("a", Some(after)).unwrap();
-    assert_eq!((bench.read("a"), bench.names()), (after.to_vec(), vec!["a".to_owned()]));
-    server.seen().iter().map(|seen| (seen.status, seen.sent)).collect()
-}
-
-#[test]
-fn what_was_kept_is_never_mixed_with_another_version() {
-    let (old, new) = (text(3_000), vec![b'!'; 3_000]);
-    assert_eq!(resumed(&old, &old, true), [(200, 3_000)], "a server without ranges");
-    assert_eq!(resumed(&old, &new, false), [(206, 2_000), (200, 3_000)], "another file");
-    assert_eq!(resumed(&old, &new[..500], false), [(416, 0), (200, 500)], "a shorter file");
-}
-
-#[test]
-fn without_a_digest_nothing_is_kept() {
-    let server = Server::with(&[("a", &text(3_000))]);
-    server.change(|b| b.cut_after = Some(1_000));
-    let bench = Bench::new(&server.url);
-    let report = bench.refused("a", None);
-    assert!(report.hint.contains("from its beginning"), "{report:?}");
-    assert_eq!(bench.names(), Vec::<String>::new());
-    server.change(|b| b.cut_after = None);
-    assert_eq!(bench.fetch("a", None).unwrap(), Some(3_000));
-    assert!(server.seen().iter().all(|seen| seen.range.is_none()));
 }
 
 #[test]

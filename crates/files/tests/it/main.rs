@@ -2,3 +2,4 @@
 
 mod download;
 mod protection;
+mod service;

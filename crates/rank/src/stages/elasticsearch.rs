@@ -10,7 +10,7 @@ use crate::table::{number, positive};
 use clariq_core::{
     Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, parse_json, problem,
 };
-use clariq_files::{Access, Authorities, Patience, Reply, Server, Source, check_address};
+use clariq_files::{Access, Authorities, Patience, Reply, Service, Source, check_address};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
@@ -62,7 +62,7 @@ struct Keys {
 
 struct Elasticsearch {
     keys: Keys,
-    server: Server,
+    service: Service,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
@@ -79,7 +79,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
         authorities: authorities.transpose()?,
         authorities_hint: CERTIFICATE.to_owned(),
     };
-    Ok(Box::new(Elasticsearch { server: Server::new(url, access, patience), keys }))
+    Ok(Box::new(Elasticsearch { service: Service::new(url, access, patience), keys }))
 }
 
 fn authorization_hint() -> String {
@@ -148,13 +148,14 @@ impl Elasticsearch {
     fn rank(&self, batch: &Batch, requests: &[Request]) -> Result<Vec<Ranking>> {
         let query = self.query(batch, requests);
         let read = |bytes: &[u8]| self.read(bytes, requests);
-        let answers = self.server.ask("application/x-ndjson", &query, read)?;
+        let answers = self.service.ask("application/x-ndjson", &query, read)?;
         let rankings = answers.iter().zip(requests).map(|(answer, request)| {
             let found = answer.hits.hits.iter();
             let found = found.map(|found| (found.id.as_str(), found.score.unwrap_or_default()));
             rank_found(batch, request, found, self.keys.size.get(), |_, id| {
                 let hint = "the index must hold the documents that are ranked here, by their ids";
-                let at = self.server.location();
+                let at = self.service.location();
+                let id = self.service.mask(id);
                 problem!(at, "ids of documents of this collection", "`{id}`", hint)
             })
         });
@@ -165,7 +166,7 @@ impl Elasticsearch {
         let wrong = |found: String| -> Problem {
             let hint = "`url` is the address of an Elasticsearch or OpenSearch server";
             let count = requests.len();
-            problem!((self.server.location()), "{count} answers of `_msearch`", found, hint)
+            problem!((self.service.location()), "{count} answers of `_msearch`", found, hint)
                 .kind(ProblemKind::Server)
         };
         let of_hits = self.keys.size.get().saturating_mul(VALUES_OF_A_HIT);

@@ -190,7 +190,7 @@ fn a_server_that_is_busy_is_asked_again() {
 fn whatever_is_not_the_whole_answer_is_refused() {
     for (status, body, says) in [
         (404, "no such page", "status 404 Not Found: no such page"),
-        (302, "over there", "status 302 Found: over there | name the address that it leads to"),
+        (302, "over there", "status 302 Found: over there | redirects are not followed"),
         (200, "<html>", "no usable answer | 1 answers of `_msearch` | expected value at line 1"),
         (200, r#"{"responses": [{"status": 500}]}"#, "for request 1: status 500"),
         (200, r#"{"responses": []}"#, "1 answers of `_msearch` | 0"),

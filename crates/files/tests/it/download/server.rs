@@ -10,9 +10,7 @@ use std::time::Duration;
 /// What one request asked for and got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
-    pub(crate) range: Option<String>,
     pub(crate) user_agent: Option<String>,
-    pub(crate) status: u16,
     /// Bytes of the body that were really sent.
     pub(crate) sent: usize,
 }
@@ -21,8 +19,6 @@ pub(crate) struct Seen {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Behaviour {
     pub(crate) files: HashMap<String, Vec<u8>>,
-    /// Answers every request with the whole file.
-    pub(crate) ignore_range: bool,
     /// Closes the connection after so many bytes of a body.
     pub(crate) cut_after: Option<usize>,
     /// Sends this instead of closing.
@@ -71,18 +67,11 @@ impl Server {
 
 fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) {
     let Some((path, headers)) = request(&stream) else { return };
-    let range = headers.get("range").cloned();
     let file = behaviour.files.get(path.trim_start_matches("/data/")).map(Vec::as_slice);
-    let start = range.as_deref().filter(|_| !behaviour.ignore_range).map(first_byte);
-    let (status, body, extra) = match (behaviour.refuse, file, start) {
-        (Some(status), ..) => (status, &b""[..], String::new()),
-        (None, None, _) => (404, &b"no such file"[..], String::new()),
-        (None, Some(file), None) => (200, file, String::new()),
-        (None, Some(file), Some(start)) if start >= file.len() => (416, &b""[..], String::new()),
-        (None, Some(file), Some(start)) => {
-            let size = file.len();
-            (206, &file[start..], format!("Content-Range: bytes {start}-{}/{size}\r\n", size - 1))
-        }
+    let (status, body) = match (behaviour.refuse, file) {
+        (Some(status), _) => (status, &b""[..]),
+        (None, None) => (404, &b"no such file"[..]),
+        (None, Some(file)) => (200, file),
     };
     let length = if behaviour.endless {
         String::new()
@@ -91,13 +80,13 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
     };
     let mut sent =
         behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
-    let head = format!("HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n{extra}\r\n");
+    let head = format!("HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n\r\n");
     // What the client asked for is logged before it gets an answer, and the bytes of an endless one
     // afterwards.
     let user_agent = headers.get("user-agent").cloned();
     let number = {
         let mut log = log.lock().unwrap();
-        log.push(Seen { range, user_agent, status, sent });
+        log.push(Seen { user_agent, sent });
         log.len() - 1
     };
     let mut written =
@@ -122,8 +111,4 @@ fn request(stream: &TcpStream) -> Option<(String, HashMap<String, String>)> {
         Some((name.to_ascii_lowercase(), value.to_owned()))
     });
     Some((path, fields.collect()))
-}
-
-fn first_byte(range: &str) -> usize {
-    range.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap()
 }

@@ -1,0 +1,187 @@
+//! A web service: requests are bounded in time and size, and repeated while the server is busy.
+
+use crate::http::{Authorities, Client, Redirects, Timeouts, describe};
+use clariq_core::{Error, Location, Problem, ProblemKind, Result, bail, problem};
+use std::thread;
+use std::time::Duration;
+use ureq::http::StatusCode;
+
+/// Bytes that an answer may have.
+const MOST: u64 = 256 << 20;
+/// Bytes that are shown of a refusal.
+const SHOWN: u64 = 300;
+/// The first pause before a request is repeated; each later one is twice as long, up to the longest.
+const PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// How long a service is waited for, and how often it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// Time for a connection, and then for the whole answer.
+    pub timeout: Duration,
+    /// Number of retries for a request without an answer, or while the server is too busy.
+    pub retries: u32,
+}
+
+/// Authorization and trust. The hints name the settings of the caller.
+#[derive(Default)]
+pub struct Access {
+    /// The value of the header `Authorization`. It appears in no message.
+    pub authorization: Option<String>,
+    /// The hint if the server refuses the authorization.
+    pub authorization_hint: String,
+    /// The authorities of the server's certificate; the public ones if none are given.
+    pub authorities: Option<Authorities>,
+    /// The hint if the certificate is not trusted.
+    pub authorities_hint: String,
+}
+
+/// Refuses an address with a name, a password or a query, and what is no address.
+pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<()> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
+        return Ok(());
+    }
+    let expected = "an address such as http://localhost:9200, without name or password";
+    // There may be a password before the `@`.
+    let found = if url.contains('@') { "another one".to_owned() } else { format!("`{url}`") };
+    bail!(at, expected, found, hint);
+}
+
+/// One address of a web service.
+pub struct Service {
+    url: String,
+    authorization_hint: String,
+    authorities_hint: String,
+    retries: u32,
+    client: Client,
+}
+
+/// The content of an answer.
+pub enum Reply<T> {
+    /// All of it.
+    Whole(T),
+    /// The server was too busy; its explanation.
+    Busy(String),
+}
+
+/// Why a request has no answer, and whether repeating it may help.
+enum Failure {
+    Busy(String),
+    Refused(Box<Problem>),
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(Box::new(problem))
+    }
+}
+
+impl Service {
+    /// Prepares requests to an address. It does not connect yet. Redirects are not followed.
+    pub fn new(url: impl Into<String>, access: Access, patience: Patience) -> Self {
+        let url = url.into();
+        let timeout = patience.timeout;
+        let timeouts = Timeouts { connect: timeout, stall: timeout, whole: Some(timeout) };
+        let Access { authorization, authorization_hint, authorities, authorities_hint } = access;
+        let client = Client::new(&url, timeouts, Redirects::Refuse, authorization, authorities);
+        Self { url, authorization_hint, authorities_hint, retries: patience.retries, client }
+    }
+
+    /// The address for messages, without its query.
+    pub fn location(&self) -> Location {
+        Location::file(self.url.split('?').next().unwrap_or_default())
+    }
+
+    /// A text of the server as it may be shown: the authorization is masked.
+    pub fn mask(&self, text: &str) -> String {
+        self.client.mask(text)
+    }
+
+    /// Posts a request and gives the answer to `read`, whose errors may show texts of the server.
+    /// The request is repeated while the server is busy.
+    pub fn ask<T>(
+        &self,
+        content_type: &str,
+        request: &str,
+        read: impl Fn(&[u8]) -> Result<Reply<T>>,
+    ) -> Result<T> {
+        let mut pause = PAUSE;
+        let mut retries_left = self.retries;
+        loop {
+            let trouble = match self.post(content_type, request) {
+                Ok(answer) => match read(&answer).map_err(|error| self.mask_error(error))? {
+                    Reply::Whole(value) => return Ok(value),
+                    Reply::Busy(trouble) => self.mask(&trouble),
+                },
+                Err(Failure::Busy(trouble)) => trouble,
+                Err(Failure::Refused(problem)) => return Err(Error::Problem(problem)),
+            };
+            if retries_left == 0 {
+                let times = u64::from(self.retries) + 1;
+                return Err(self.problem(format!("{trouble}, {times} times")).into());
+            }
+            retries_left -= 1;
+            thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn post(&self, content_type: &str, request: &str) -> Result<Vec<u8>, Failure> {
+        let response = self.client.post(&self.url, content_type, request);
+        let response = response.map_err(|error| self.failure(&error))?;
+        let status = response.status;
+        if status != StatusCode::OK {
+            return Err(self.refusal(status, &response.read_at_most(SHOWN).unwrap_or_default()));
+        }
+        let answer = response.read_at_most(MOST).map_err(|error| self.failure(&error))?;
+        if answer.len() as u64 > MOST {
+            return Err(self.problem(format!("an answer of more than {} MiB", MOST >> 20)).into());
+        }
+        Ok(answer)
+    }
+
+    fn refusal(&self, status: StatusCode, body: &[u8]) -> Failure {
+        let body = self.mask(&String::from_utf8_lossy(body));
+        let found = format!("status {status}: {}", body.trim());
+        if status == StatusCode::TOO_MANY_REQUESTS || status.as_u16() >= 502 {
+            return Failure::Busy(found);
+        }
+        let problem = self.problem(found);
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return problem.hint(&self.authorization_hint).into();
+        }
+        if status.is_redirection() {
+            return problem.hint("redirects are not followed: name the address it leads to").into();
+        }
+        problem.into()
+    }
+
+    fn problem(&self, found: String) -> Problem {
+        let hint = "is the server there, and does it answer `curl` on this machine?";
+        problem!(self.location(), "an answer of the server", found, hint).kind(ProblemKind::Server)
+    }
+
+    fn failure(&self, error: &ureq::Error) -> Failure {
+        let found = describe(error);
+        match error {
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => self.problem(found).into(),
+            // The certificate will be the same the next time.
+            ureq::Error::Io(error) if is_about_certificate(error) => {
+                self.problem(found).hint(&self.authorities_hint).into()
+            }
+            _ => Failure::Busy(found),
+        }
+    }
+
+    fn mask_error(&self, error: Error) -> Error {
+        let Error::Problem(mut problem) = error else { return error };
+        problem.found = self.mask(&problem.found);
+        Error::Problem(problem)
+    }
+}
+
+fn is_about_certificate(error: &std::io::Error) -> bool {
+    let error = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(error, Some(rustls::Error::InvalidCertificate(_)))
+}

@@ -1,0 +1,73 @@
+//! Services are asked with an authorization that no message shows.
+
+use clariq_core::{Location, Result, bail};
+use clariq_files::{Access, Patience, Reply, Service};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+const AUTHORIZATION: &str = "ApiKey c2VjcmV0OnNlY3JldA==";
+const SECRET: &str = "c2VjcmV0OnNlY3JldA==";
+
+/// Answers a request with its own header `Authorization`.
+fn answer(mut stream: TcpStream, status: u16) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut length = 0;
+    let mut authorization = String::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            if line.trim_end().is_empty() {
+                break;
+            }
+            continue;
+        };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.parse().unwrap();
+        } else if name.eq_ignore_ascii_case("authorization") {
+            value.clone_into(&mut authorization);
+        }
+    }
+    reader.take(length).read_to_end(&mut Vec::new()).unwrap();
+    let body = format!("you said {authorization}");
+    let size = body.len();
+    let head = format!("HTTP/1.1 {status} Said\r\nContent-Length: {size}\r\nConnection: close\r\n");
+    write!(stream, "{head}\r\n{body}").unwrap();
+}
+
+fn service(status: u16) -> Service {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/search?q", listener.local_addr().unwrap());
+    thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream, status)));
+    let access = Access { authorization: Some(AUTHORIZATION.to_owned()), ..Access::default() };
+    Service::new(url, access, Patience { timeout: Duration::from_secs(5), retries: 0 })
+}
+
+fn error_of(status: u16, read: fn(&[u8]) -> Result<Reply<()>>) -> String {
+    let error = service(status).ask("text/plain", "hello", read).unwrap_err();
+    format!("{error:?} {error}")
+}
+
+#[test]
+fn the_authorization_is_sent_and_shown_in_no_message() {
+    let whole = service(200).ask("text/plain", "hello", |answer| {
+        Ok(Reply::Whole(String::from_utf8_lossy(answer).into_owned()))
+    });
+    assert_eq!(whole.unwrap(), format!("you said {AUTHORIZATION}"));
+    let messages = [
+        error_of(403, |_| Ok(Reply::Whole(()))),
+        error_of(503, |_| Ok(Reply::Whole(()))),
+        error_of(302, |_| Ok(Reply::Whole(()))),
+        error_of(200, |answer| Ok(Reply::Busy(String::from_utf8_lossy(answer).into_owned()))),
+        error_of(200, |answer| {
+            let found = String::from_utf8_lossy(answer).into_owned();
+            bail!(Location::file("x"), "JSON", found, "")
+        }),
+    ];
+    for message in messages {
+        assert!(!message.contains(SECRET), "{message}");
+        assert!(message.contains("you said [authorization]"), "{message}");
+    }
+}
