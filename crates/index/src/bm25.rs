@@ -1,4 +1,4 @@
-//! The BM25 family, each formula with its source.
+//! The BM25 family and query likelihood, each formula with its source.
 //!
 //! *N* is the number of documents (empty ones included, except for `lucene-default`), *df* the
 //! number of documents with the token, *tf* its count in one document, *dl* that document's length
@@ -33,6 +33,13 @@ pub enum Variant {
     /// the document has.
     #[serde(rename = "bm25l")]
     L,
+    /// Query likelihood with Dirichlet's smoothing (Zhai and Lafferty, "A Study of Smoothing Methods
+    /// for Language Models Applied to Information Retrieval", TOIS 2004) as Lucene's
+    /// `LMDirichletSimilarity` computes it: ln(1 + tf / (μ·p)) + ln(μ / (dl + μ)), at least 0, for
+    /// the tokens that the document has. *p* is (*cf* + 1) / (*T* + 1), where *cf* is the count of
+    /// the token in all documents and *T* that of all tokens; *dl* is kept in one byte
+    /// ([`byte_length`]).
+    Ql,
 }
 
 /// A variant with its parameters.
@@ -46,6 +53,14 @@ pub struct Bm25 {
     pub b: f64,
     /// The lower bound δ of `bm25plus` and `bm25l`; unused by the others.
     pub delta: f64,
+    /// The smoothing μ of `ql`; unused by the others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mu: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// ε of `rank_bm25`: the share of the mean idf that replaces a negative one.
@@ -59,15 +74,17 @@ impl Bm25 {
 
     /// A variant with its usual parameters: those of `rank_bm25` for `okapi`, of Lucene (k1 = 1.2,
     /// b = 0.75) for `lucene` and `lucene-default`, of the papers' recommendation (δ = 1 and δ =
-    /// 0.5) with `rank_bm25`'s k1 and b for the others.
+    /// 0.5) with `rank_bm25`'s k1 and b for `bm25plus` and `bm25l`, and μ = 1000 for `ql`, as in
+    /// Anserini.
     pub fn default_of(variant: Variant) -> Self {
-        let (k1, delta) = match variant {
-            Variant::Okapi => (1.5, 0.0),
-            Variant::Lucene | Variant::LuceneDefault => (1.2, 0.0),
-            Variant::Plus => (1.5, 1.0),
-            Variant::L => (1.5, 0.5),
-        };
-        Self { variant, k1, b: 0.75, delta }
+        let unused = Self { variant, k1: 0.0, b: 0.0, delta: 0.0, mu: 0.0 };
+        match variant {
+            Variant::Okapi => Self { k1: 1.5, b: 0.75, ..unused },
+            Variant::Lucene | Variant::LuceneDefault => Self { k1: 1.2, b: 0.75, ..unused },
+            Variant::Plus => Self { k1: 1.5, b: 0.75, delta: 1.0, ..unused },
+            Variant::L => Self { k1: 1.5, b: 0.75, delta: 0.5, ..unused },
+            Variant::Ql => Self { mu: 1000.0, ..unused },
+        }
     }
 
     /// Refuses parameters for which the formulas are not defined; the location is the parameter.
@@ -82,17 +99,29 @@ impl Bm25 {
                 bail!(parameter, expected, "{found}", hint);
             }
         }
+        if self.variant == Variant::Ql && !(self.mu > 0.0 && self.mu.is_finite()) {
+            let hint = "usual values are from 500 to 2500";
+            let found = self.mu;
+            bail!("mu", "a number above 0", "{found}", hint);
+        }
         Ok(())
     }
 
-    /// The weight of a token that `df` of `n` documents have, before `rank_bm25`'s floor.
+    /// The weight of a token that `df` of `n` documents have, before `rank_bm25`'s floor. Query
+    /// likelihood has another, [`Bm25::inverse_probability`].
     pub fn idf(&self, n: f64, df: f64) -> f64 {
         match self.variant {
+            Variant::Ql => 1.0,
             Variant::Okapi => (n - df + 0.5).ln() - (df + 0.5).ln(),
             Variant::Lucene | Variant::LuceneDefault => (1.0 + (n - df + 0.5) / (df + 0.5)).ln(),
             Variant::Plus => ((n + 1.0) / df).ln(),
             Variant::L => ((n + 1.0) / (df + 0.5)).ln(),
         }
+    }
+
+    /// 1 / (μ·p) of a token that occurs `count` times among all `tokens`.
+    pub fn inverse_probability(&self, count: f64, tokens: f64) -> f64 {
+        (tokens + 1.0) / ((count + 1.0) * self.mu)
     }
 
     /// What replaces a negative idf, given the mean idf of the vocabulary; only `okapi` has it.
@@ -104,14 +133,29 @@ impl Bm25 {
     /// operations of `rank_bm25`, so that what ties there ties here.
     pub fn norm(&self, length: f64, mean_length: f64) -> f64 {
         let relative = (1.0 - self.b) + self.b * length / mean_length;
-        if self.variant == Variant::L { relative } else { self.k1 * relative }
+        match self.variant {
+            Variant::L => relative,
+            Variant::Ql => (self.mu / (length + self.mu)).ln(),
+            _ => self.k1 * relative,
+        }
+    }
+
+    /// What `tf` occurrences of a token with this weight add to the score of a document with this
+    /// [`Bm25::norm`]. The weight is the idf, or [`Bm25::inverse_probability`].
+    #[inline]
+    pub fn contribution(&self, weight: f64, tf: f64, norm: f64) -> f64 {
+        match self.variant {
+            Variant::Ql => ((1.0 + tf * weight).ln() + norm).max(0.0),
+            _ => weight * self.saturation(tf, norm),
+        }
     }
 
     /// What `tf` occurrences in a document with this [`Bm25::norm`] count, to be multiplied by the
-    /// idf.
+    /// idf. Query likelihood has no such factor.
     #[inline]
     pub fn saturation(&self, tf: f64, norm: f64) -> f64 {
         match self.variant {
+            Variant::Ql => 1.0,
             Variant::Okapi => tf * (self.k1 + 1.0) / (tf + norm),
             Variant::Lucene | Variant::LuceneDefault => tf / (tf + norm),
             Variant::Plus => self.delta + tf * (self.k1 + 1.0) / (tf + norm),
@@ -124,7 +168,10 @@ impl Bm25 {
 
     /// A document's length as the formula counts it.
     pub(crate) fn length(&self, tokens: u32) -> u32 {
-        if self.variant == Variant::LuceneDefault { byte_length(tokens) } else { tokens }
+        match self.variant {
+            Variant::LuceneDefault | Variant::Ql => byte_length(tokens),
+            _ => tokens,
+        }
     }
 
     /// Whether documents without a token are part of *N* and of the mean length.
@@ -143,6 +190,7 @@ impl Bm25 {
                 ["ln(1 + (N−df+½)/(df+½))", "tf / (tf + k1·(1−b+b·dl/avgdl))"]
             }
             Variant::Plus => ["ln((N+1)/df)", "δ + tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))"],
+            Variant::Ql => ["", ""],
             Variant::L => ["ln((N+1)/(df+½))", "(k1+1)·(c+δ) / (k1+c+δ), c = tf/(1−b+b·dl/avgdl)"],
         }
     }
@@ -189,6 +237,18 @@ mod tests {
         let long = Bm25::default_of(Variant::L);
         // c = 2, so 2.5·2.5 / (1.5 + 2.5).
         assert!((long.saturation(2.0, long.norm(8.0, 8.0)) - 6.25 / 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn query_likelihood_by_hand() {
+        let ql = Bm25::default_of(Variant::Ql);
+        // p = (4 + 1) / (99 + 1), so that 1 / (μ·p) = 1 / 50; ln(1 + 2/50) + ln(1000/1024).
+        let weight = ql.inverse_probability(4.0, 99.0);
+        let score = ql.contribution(weight, 2.0, ql.norm(24.0, 8.0));
+        assert!((weight - 0.02).abs() < 1e-15);
+        assert!((score - (1.04_f64.ln() + (1000.0_f64 / 1024.0).ln())).abs() < 1e-15);
+        assert_eq!(ql.contribution(weight, 1.0, ql.norm(24.0, 8.0)), 0.0, "below 0 counts 0");
+        assert!(Bm25 { mu: 0.0, ..ql }.check().is_err() && ql.check().is_ok());
     }
 
     /// Lucene's own arithmetic, by way of the byte.

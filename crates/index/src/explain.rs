@@ -1,5 +1,6 @@
 //! Where a BM25 score comes from.
 
+use crate::bm25::Variant;
 use crate::scorer::{Part, Scorer};
 use crate::weighting::{Matched, Weighting};
 use clariq_core::{Doc, Explanation, Result};
@@ -32,6 +33,18 @@ impl Scorer {
             return Ok(Explanation::value(0.0, format!("`{token}` is not in this document")));
         };
         let length = weighting.model.length(weighting.part().lengths[document as usize]);
+        let norm = weighting.norms[document as usize];
+        let score = weighting.contribution(matched.idf, tf, norm);
+        if weighting.model.variant == Variant::Ql {
+            let parts = vec![
+                Explanation::value(f64::from(tf), "tf, occurrences in the document"),
+                Explanation::value(1.0 / matched.idf, "μ·p, by occurrences in all documents"),
+                Explanation::value(f64::from(length), "dl, tokens of the document"),
+                Explanation::value(weighting.model.mu, "μ"),
+            ];
+            let what = format!("`{token}` = ln(1 + tf/(μ·p)) + ln(μ/(dl+μ)), at least 0");
+            return Ok(Explanation::of(score, what, parts));
+        }
         let counts = vec![
             Explanation::value(f64::from(tf), "tf, occurrences in the document"),
             Explanation::value(f64::from(length), "dl, tokens of the document"),
@@ -43,14 +56,12 @@ impl Scorer {
             Explanation::value(f64::from(matched.doc_freq), "df, documents with the token"),
             Explanation::value(self.statistics.documents as f64, "N, documents"),
         ];
-        let norm = weighting.norms[document as usize];
         let saturation = weighting.model.saturation(f64::from(tf), norm);
         let [idf, part] = weighting.model.formulas();
         let factors = vec![
             Explanation::of(matched.idf, format!("idf = {idf}"), frequencies),
             Explanation::of(saturation, format!("tf part = {part}"), counts),
         ];
-        let score = weighting.contribution(matched.idf, tf, norm);
         Ok(Explanation::of(score, format!("`{token}` = idf × tf part"), factors))
     }
 }

@@ -9,6 +9,7 @@
 //! left out and nothing else, so the hits, their scores and their order are those of the exhaustive
 //! search, bit for bit.
 
+use crate::bm25::Variant;
 use crate::weighting::{Matched, Query, Weighting};
 use clariq_core::{Doc, Hit, Ranking, Result};
 use std::cmp::Reverse;
@@ -58,6 +59,10 @@ impl Pruner {
     /// range.
     pub(crate) fn new(weighting: &Weighting) -> Option<Self> {
         let model = &weighting.model;
+        if model.variant == Variant::Ql {
+            // Its parts are sums and not products of a weight and a saturation.
+            return None;
+        }
         let lengths: Vec<u32> =
             weighting.part().lengths.iter().map(|&tokens| model.length(tokens)).collect();
         let (starts, exact) = classes(&lengths);

@@ -1,7 +1,7 @@
 //! Ranking by BM25: exhaustive sums for small indexes, and searches that leave out what cannot be
 //! among the best for large ones.
 
-use crate::bm25::Bm25;
+use crate::bm25::{Bm25, Variant};
 use crate::document_index::DocumentIndex;
 use crate::pruned::Pruner;
 use crate::weighting::{Matched, Query, Statistics, Weighting};
@@ -133,9 +133,10 @@ impl Part {
         let Buffers { scores, touched } = buffers;
         scores.resize(self.weighting.norms.len(), 0.0);
         touched.clear();
-        // A document is noted when its first token is added. Where a token counts nothing or less,
-        // the sum may be 0 again later, so that this sign is not enough.
-        let signed = matched.iter().any(|token| token.idf * token.weight <= 0.0);
+        // A document is noted when its first token is added. Where a token may count nothing or
+        // less, the sum may be 0 again later, so that this sign is not enough.
+        let may_be_zero = self.weighting.model.variant == Variant::Ql;
+        let signed = may_be_zero || matched.iter().any(|token| token.idf * token.weight <= 0.0);
         let mut seen = if signed { vec![false; scores.len()] } else { Vec::new() };
         for token in matched {
             self.visit(token, |document, score| {
@@ -197,7 +198,6 @@ impl Part {
 mod tests {
     use super::*;
     use crate::analysis::Analyzer;
-    use crate::bm25::Variant;
     use crate::build::BuildOptions;
     use crate::weighting::Depth;
     use clariq_collections::clariq::{Bank, BankRow};
@@ -227,7 +227,7 @@ mod tests {
         let b = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
         let delta = prop_oneof![1 => Just(0.0), 6 => 0.0..2.0_f64];
         (k1, b, delta).prop_map(|(k1, b, delta)| {
-            VARIANTS.map(|variant| Bm25 { variant, k1, b, delta }).to_vec()
+            VARIANTS.map(|variant| Bm25 { k1, b, delta, ..Bm25::default_of(variant) }).to_vec()
         })
     }
 

@@ -3,11 +3,11 @@
 //! Scores are `f64` sums over the request's tokens in order, with the operations in the order of
 //! `rank_bm25`: what ties in the published baseline ties here.
 
-use crate::bm25::Bm25;
+use crate::bm25::{Bm25, Variant};
 use crate::document_index::{DocumentIndex, Part};
 use clariq_core::{Doc, Error, Result};
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
@@ -70,6 +70,8 @@ pub(crate) struct Statistics {
     /// The vocabulary of each part of a small index; what a token adds to each document's score does
     /// not depend on the request, so its postings need not be decoded for every one.
     kept: Option<Vec<Vocabulary>>,
+    /// How often all documents have a token, of those that query likelihood was asked for.
+    counts: Mutex<HashMap<Box<str>, u64>>,
 }
 
 /// The tokens of a part.
@@ -84,6 +86,7 @@ pub(crate) struct Matched<'s> {
     pub(crate) info: TermInfo,
     /// How many documents of all parts have it.
     pub(crate) doc_freq: u32,
+    /// The idf, or the inverse probability of query likelihood.
     pub(crate) idf: f64,
     /// The factor that the query gives it.
     pub(crate) weight: f64,
@@ -99,7 +102,9 @@ impl Statistics {
         let documents = index.documents() - if model.counts_empty() { 0 } else { empty };
         let mean_length = index.tokens() as f64 / documents.max(1) as f64;
         let index = Arc::clone(index);
-        let mut new = Self { index, model, documents, mean_length, floor: None, kept: None };
+        let counts = Mutex::default();
+        let mut new =
+            Self { index, model, documents, mean_length, floor: None, kept: None, counts };
         new.read_vocabulary()?;
         Ok(new)
     }
@@ -148,7 +153,12 @@ impl Statistics {
             let found = (0..parts).map(|part| self.find(part, token));
             let found = found.collect::<Result<Vec<_>>>()?;
             let doc_freq = found.iter().flatten().map(|(info, _)| info.doc_freq).sum();
-            let idf = self.idf(doc_freq);
+            let idf = if self.model.variant == Variant::Ql {
+                let infos = found.iter().map(|found| found.as_ref().map(|(info, _)| info));
+                self.inverse_probability(token, infos)?
+            } else {
+                self.idf(doc_freq)
+            };
             let weight = weights.and_then(|weights| weights.get(position)).copied().unwrap_or(1.0);
             for (matched, found) in matched.iter_mut().zip(found) {
                 matched.extend(found.map(|(info, impacts)| Matched {
@@ -161,6 +171,29 @@ impl Statistics {
             }
         }
         Ok(matched)
+    }
+
+    fn inverse_probability<'i>(
+        &self,
+        token: &str,
+        infos: impl Iterator<Item = Option<&'i TermInfo>>,
+    ) -> Result<f64> {
+        let known = self.counts().get(token).copied();
+        let count = if let Some(count) = known {
+            count
+        } else {
+            let mut count = 0;
+            for (part, info) in self.index.parts.iter().zip(infos) {
+                count += info.map_or(Ok(0), |info| occurrences(part, info))?;
+            }
+            self.counts().insert(token.into(), count);
+            count
+        };
+        Ok(self.model.inverse_probability(count as f64, self.index.tokens() as f64))
+    }
+
+    fn counts(&self) -> MutexGuard<'_, HashMap<Box<str>, u64>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the postings of a token in a part are.
@@ -204,15 +237,12 @@ impl Weighting {
     }
 
     pub(crate) fn contribution(&self, idf: f64, tf: u32, norm: f64) -> f64 {
-        idf * self.model.saturation(f64::from(tf), norm)
+        self.model.contribution(idf, f64::from(tf), norm)
     }
 
     /// The postings of a token.
     pub(crate) fn blocks(&self, token: &Matched) -> Result<BlockSegmentPostings> {
-        let postings = &self.part().postings;
-        let blocks =
-            postings.read_block_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs);
-        blocks.map_err(Error::io("use", &self.part().folder))
+        blocks(self.part(), &token.info)
     }
 
     /// Calls `each` with every document that has the token and what it adds to the score.
@@ -227,4 +257,21 @@ impl Weighting {
         }
         Ok(())
     }
+}
+
+fn blocks(part: &Part, info: &TermInfo) -> Result<BlockSegmentPostings> {
+    let blocks =
+        part.postings.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs);
+    blocks.map_err(Error::io("use", &part.folder))
+}
+
+/// How often the documents of a part have a token.
+fn occurrences(part: &Part, info: &TermInfo) -> Result<u64> {
+    let mut blocks = blocks(part, info)?;
+    let mut count = 0;
+    while !blocks.docs().is_empty() {
+        count += blocks.freqs().iter().map(|&tf| u64::from(tf)).sum::<u64>();
+        blocks.advance();
+    }
+    Ok(count)
 }

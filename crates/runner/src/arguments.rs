@@ -229,6 +229,7 @@ const VARIANTS: Names<Variant> = &[
     ("lucene-default", Variant::LuceneDefault, ""),
     ("bm25plus", Variant::Plus, ""),
     ("bm25l", Variant::L, ""),
+    ("ql", Variant::Ql, ""),
 ];
 
 /// A name that may become part of a file name or a field of a run.

@@ -7,8 +7,14 @@ use clariq_core::{Doc, Documents};
 use clariq_index::{Bm25, Depth, Query, Scorer, Variant};
 use proptest::prelude::*;
 
-const VARIANTS: [Variant; 5] =
-    [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L];
+const VARIANTS: [Variant; 6] = [
+    Variant::Okapi,
+    Variant::Lucene,
+    Variant::LuceneDefault,
+    Variant::Plus,
+    Variant::L,
+    Variant::Ql,
+];
 
 fn naive(bank: &Bank) -> Naive {
     Naive::new(bank.rows().iter().map(|row| tokens(&row.text)).collect())
@@ -38,7 +44,7 @@ fn parameters() -> impl Strategy<Value = (f64, f64, f64)> {
 }
 
 fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = Bm25> {
-    VARIANTS.into_iter().map(move |variant| Bm25 { variant, k1, b, delta })
+    VARIANTS.into_iter().map(move |variant| Bm25 { k1, b, delta, ..Bm25::default_of(variant) })
 }
 
 /// Holds all variants at several depths against the naive scores.

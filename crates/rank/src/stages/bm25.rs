@@ -50,6 +50,7 @@ struct Given {
     k1: Option<f64>,
     b: Option<f64>,
     delta: Option<f64>,
+    mu: Option<f64>,
     depth: NonZeroUsize,
     #[serde(default)]
     pad: bool,
@@ -70,7 +71,7 @@ pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
 }
 
 fn read(table: Table) -> Result<(Bm25, Given)> {
-    let locations = ["k1", "b", "delta"].map(|key| (key, table.at(key)));
+    let locations = ["k1", "b", "delta", "mu"].map(|key| (key, table.at(key)));
     let (stage, ties_at) = (table.at("stage"), table.at("ties"));
     let given: Given = table.read()?;
     let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
@@ -78,8 +79,18 @@ fn read(table: Table) -> Result<(Bm25, Given)> {
         k1: given.k1.unwrap_or(usual.k1),
         b: given.b.unwrap_or(usual.b),
         delta: given.delta.unwrap_or(usual.delta),
+        mu: given.mu.unwrap_or(usual.mu),
         ..usual
     };
+    let set = [given.k1, given.b, given.delta, given.mu].map(|value| value.is_some());
+    for ((key, at), is_set) in locations.iter().zip(set) {
+        let is_of_likelihood = *key == "mu";
+        if is_set && is_of_likelihood != (model.variant == Variant::Ql) {
+            let hint =
+                "`mu` is the parameter of `ql`; the other variants have `k1`, `b` and `delta`";
+            bail!(at.clone(), "no `{key}` for this variant", "`{key}`", hint);
+        }
+    }
     if let Err(error) = model.check() {
         let Problem { at: Location { file: key, .. }, expected, found, hint, .. } =
             error.to_problem();

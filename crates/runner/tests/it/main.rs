@@ -1,6 +1,7 @@
 //! The integration tests of the command: a module per subcommand, and `guarantees` for what holds
 //! of all of them.
 
+mod anserini;
 mod ask;
 mod cast;
 mod common;

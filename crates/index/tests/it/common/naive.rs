@@ -31,6 +31,7 @@ impl Naive {
             Variant::Plus => ((n + 1.0) / df).ln(),
             // Lv and Zhai 2011 (SIGIR), section 4.
             Variant::L => ((n + 1.0) / (df + 0.5)).ln(),
+            Variant::Ql => unreachable!("it has no idf"),
         }
     }
 
@@ -57,10 +58,10 @@ impl Naive {
         request: &[String],
         question: &[String],
     ) -> Option<f64> {
-        let Bm25 { variant, k1, b, delta } = *model;
+        let Bm25 { variant, k1, b, delta, mu } = *model;
         let total: usize = self.questions.iter().map(Vec::len).sum();
         let length = match variant {
-            Variant::LuceneDefault => byte_length(question.len() as u32) as usize,
+            Variant::LuceneDefault | Variant::Ql => byte_length(question.len() as u32) as usize,
             _ => question.len(),
         };
         let relative_length = length as f64 * self.counted(variant) as f64 / total as f64;
@@ -68,6 +69,15 @@ impl Naive {
         for token in request {
             let tf = question.iter().filter(|other| *other == token).count() as f64;
             if tf == 0.0 {
+                continue;
+            }
+            if variant == Variant::Ql {
+                let all = self.questions.iter().flatten();
+                let count = all.filter(|other| *other == token).count() as f64;
+                let probability = (count + 1.0) / (total as f64 + 1.0);
+                let smoothing = (mu / (length as f64 + mu)).ln();
+                let part = (1.0 + tf / (mu * probability)).ln() + smoothing;
+                *score.get_or_insert(0.0) += part.max(0.0);
                 continue;
             }
             let length_part = 1.0 - b + b * relative_length;
@@ -79,6 +89,7 @@ impl Naive {
                     let c = tf / length_part;
                     (k1 + 1.0) * (c + delta) / (k1 + c + delta)
                 }
+                Variant::Ql => unreachable!("computed above"),
             };
             *score.get_or_insert(0.0) += self.idf(variant, token) * part;
         }

@@ -1,0 +1,71 @@
+//! CACM as Anserini ranks it: figures to four digits, and BM25 rank by rank.
+
+use crate::common::{Bench, root};
+use clariq_files::{Source, read_run};
+use std::fs;
+
+/// The folder with the texts, topics, judgements and Anserini's run, or `None` with a line that says
+/// so.
+fn cacm() -> Option<Bench> {
+    let folder = root().join("../shared/cacm");
+    if !folder.is_dir() {
+        println!("skipped: CACM is not in {}", folder.display());
+        return None;
+    }
+    let bench = Bench::new();
+    for (from, to) in [
+        ("documents.jsonl.gz", "data/documents.jsonl.gz"),
+        ("requests.test.jsonl.gz", "data/requests.test.jsonl.gz"),
+        ("qrels.cacm.txt", "data/qrels.test.txt"),
+        ("anserini.bm25.run.gz", "anserini.run.gz"),
+    ] {
+        bench.write(to, fs::read(folder.join(from)).expect("a file of CACM"));
+    }
+    Some(bench)
+}
+
+/// A system with stages of the same keys, of which the last orders ties as Anserini does.
+fn write_system(bench: &Bench, name: &str, variant: &str, stages: &[&str]) {
+    let mut system = format!("name = \"{name}\"\ndescription = \"as Anserini\"\n");
+    for (place, stage) in stages.iter().enumerate() {
+        let ties = if place + 1 == stages.len() { "anserini" } else { "id" };
+        let stage = format!(
+            "[[stages]]\nstage = \"{stage}\"\nanalyzer = \"lucene\"\n{variant}\ndepth = 1000\n\
+             ties = \"{ties}\"\n"
+        );
+        system.push_str(&stage);
+    }
+    bench.write(&format!("{name}.toml"), system);
+}
+
+/// The published figures (`cacm.yaml` of Anserini): mean average precision and precision at 30.
+#[test]
+fn cacm_has_the_published_figures_and_the_ranks_of_bm25() {
+    const BM25: &str = "variant = \"lucene-default\"\nk1 = 0.9\nb = 0.4";
+    const QL: &str = "variant = \"ql\"";
+    let Some(bench) = cacm() else { return };
+    for (name, variant, stages, expected) in [
+        ("bm25", BM25, &["bm25"][..], ["0.3123", "0.1942"]),
+        ("rm3", BM25, &["bm25", "rm3"], ["0.3648", "0.2224"]),
+        ("ql", QL, &["bm25"], ["0.3265", "0.1942"]),
+        ("ql-rm3", QL, &["bm25", "rm3"], ["0.3629", "0.2250"]),
+    ] {
+        write_system(&bench, name, variant, stages);
+        bench.succeed(&format!("run {name}.toml --data data --split test -o {name}.run"));
+        let eval = format!("eval {name}.run --data data --split test -m AP -m P@30 --format tsv");
+        let printed = bench.succeed(&eval).stdout;
+        let figures = printed.lines().skip(1).map(|line| {
+            let figure: f64 =
+                line.rsplit('\t').next().expect("a figure").parse().expect("a number");
+            format!("{figure:.4}")
+        });
+        assert_eq!(figures.collect::<Vec<_>>(), expected, "{name}");
+    }
+    let read = |name: &str| read_run(&Source::new(bench.path(name))).expect("a run").lines;
+    let (ours, theirs) = (read("bm25.run"), read("anserini.run.gz"));
+    assert_eq!((ours.len(), theirs.len()), (58_571, 58_571));
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!((&ours.topic, &ours.question), (&theirs.topic, &theirs.question), "{ours:?}");
+        assert!((ours.score - theirs.score).abs() < 2e-4, "{ours:?} {theirs:?}");
+    }
+}
