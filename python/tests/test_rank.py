@@ -328,7 +328,6 @@ def test_the_package_has_a_version():
     [
         ("pt", "pyterrier", "pyterrier"),
         ("irds", "ir_datasets", "irds"),
-        ("parquet", "pyarrow", "parquet"),
     ],
 )
 def test_a_missing_extra_is_named(module, library, extra):
