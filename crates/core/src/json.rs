@@ -1,45 +1,116 @@
-//! JSON of which it is known how many values it has before any of them takes memory.
+//! JSON, with the place of a fault: its path (`turns[3].responses[0].rank`) and its line.
 
-use serde::de::{DeserializeOwned, Error};
+use crate::{Location, Problem};
+use serde::de::Deserialize;
+use serde_json::error::Category;
 
-/// Parses JSON of at most so many values. In memory, each takes many times the bytes that it is
-/// written in, such as `{}`.
-pub fn parse_json<T: DeserializeOwned>(text: &[u8], most: usize) -> serde_json::Result<T> {
-    if count_values(text) > most {
-        return Err(Error::custom("more values than a file of this kind may have"));
-    }
-    serde_json::from_slice(text)
+/// Parses a JSON text. If `at` names no line, a problem has the line of serde, where there is one.
+///
+/// ```
+/// let text = b"{\"turns\": [\n{\"rank\": \"1\"}]}";
+/// #[derive(Debug, serde::Deserialize)]
+/// struct Turn { rank: i64 }
+/// #[derive(Debug, serde::Deserialize)]
+/// struct Run { turns: Vec<Turn> }
+///
+/// let problem = clariq_core::parse_json::<Run>("a.json", text).unwrap_err();
+/// assert_eq!(
+///     problem.to_string(),
+///     "a.json:2: expected a whole number at `turns[0].rank`, found string \"1\""
+/// );
+/// ```
+pub fn parse_json<'de, T: Deserialize<'de>>(
+    at: impl Into<Location>,
+    text: &'de [u8],
+) -> Result<T, Box<Problem>> {
+    // Most texts are sound; only for a fault is the path followed, which takes twice the time.
+    serde_json::from_slice(text).or_else(|_| parse_with_path(at.into(), text).map_err(Box::new))
 }
 
-/// How many values a text has, were no list and no object empty: one behind every comma, one behind
-/// every bracket that opens, and the whole.
-fn count_values(text: &[u8]) -> usize {
-    let (mut values, mut in_string, mut bytes) = (1, false, text.iter());
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => in_string = !in_string,
-            // In JSON it is in a string, where the next byte may be a quote.
-            b'\\' => drop(bytes.next()),
-            b',' | b'[' | b'{' if !in_string => values += 1,
-            _ => {}
+fn parse_with_path<'de, T: Deserialize<'de>>(at: Location, text: &'de [u8]) -> Result<T, Problem> {
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    match serde_path_to_error::deserialize(&mut deserializer) {
+        Ok(value) => match deserializer.end() {
+            Ok(()) => Ok(value),
+            Err(error) => Err(problem(at, "", &error)),
+        },
+        Err(error) => {
+            let path = error.path().to_string();
+            Err(problem(at, &path, error.inner()))
         }
     }
-    values
+}
+
+fn problem(mut at: Location, path: &str, error: &serde_json::Error) -> Problem {
+    if at.line.is_none() && error.line() > 0 {
+        at.line = Some(error.line() as u64);
+    }
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
+    if error.classify() != Category::Data {
+        return Problem::at(at, "JSON", message);
+    }
+    let mut problem = if let Some(field) = message.strip_prefix("missing field ") {
+        Problem::at(at, format!("a field {field}"), "none")
+    } else if let Some(field) = message.strip_prefix("duplicate field ") {
+        Problem::at(at, format!("{field} once"), "it again")
+    } else {
+        Problem::of_serde(at, message, "another value")
+    };
+    if problem.expected.starts_with("a table") {
+        "an object".clone_into(&mut problem.expected);
+    }
+    if !matches!(path, "" | ".") {
+        problem.expected = format!("{} at `{path}`", problem.expected);
+    }
+    problem
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
+    use std::collections::HashMap;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Turn {
+        #[expect(dead_code, reason = "only faults are looked at")]
+        rank: i64,
+    }
+
+    fn fault(text: &str) -> String {
+        let turns = parse_json::<HashMap<String, Vec<Turn>>>("a.json", text.as_bytes());
+        turns.unwrap_err().to_string()
+    }
 
     #[test]
-    fn values_are_counted_before_they_take_memory() {
-        let text = br#"{"a,": [1, -2.5, "b\",[", null, true], "c": {"d": {"e": ""}}}"#;
-        assert_eq!(parse_json::<Value>(text, 10).unwrap()["a,"][2], "b\",[");
-        let error = parse_json::<Value>(text, 9).unwrap_err().to_string();
-        assert!(error.contains("more values than"), "{error}");
-        assert!(parse_json::<Value>(b"[{}, {}]", 3).is_err());
-        assert!(parse_json::<Value>(b"[1", 9).is_err());
-        assert!(parse_json::<Value>(b"[1] 2", 9).is_err());
+    fn faults_have_a_path_and_a_line() {
+        for (text, expected) in [
+            (
+                "{\"a\":\n[{\"rank\": 1.5}]}",
+                "a.json:2: expected a whole number at `a[0].rank`, found floating point `1.5`",
+            ),
+            ("{\"a\": [{}]}", "a.json:1: expected a field `rank` at `a[0]`, found none"),
+            (
+                "{\"a\": [{\"rnk\": 1}]}",
+                "a.json:1: expected `rank` at `a[0].rnk`, found unknown field `rnk`",
+            ),
+            (
+                "{\"a\": [{\"rank\": 1, \"rank\": 2}]}",
+                "a.json:1: expected `rank` once at `a[0]`, found it again",
+            ),
+            ("{\"a\": 1}", "a.json:1: expected a list at `a`, found integer `1`"),
+            ("[", "a.json:1: expected an object, found sequence"),
+            ("{\"a\": []", "a.json:1: expected JSON, found EOF while parsing an object"),
+            ("{\"a\": []}\n1", "a.json:2: expected JSON, found trailing characters"),
+        ] {
+            assert_eq!(fault(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_known_stays() {
+        let at = Location::line("a.jsonl", 7);
+        assert_eq!(parse_json::<i64>(at, b"x").unwrap_err().at.line, Some(7));
     }
 }

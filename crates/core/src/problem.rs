@@ -147,11 +147,19 @@ impl Problem {
     /// A problem of serde's message, which may say what it expected: `unknown field ..., expected
     /// one of ...`. Otherwise `expected` is what it says.
     pub fn of_serde(at: impl Into<Location>, message: &str, expected: &str) -> Self {
-        let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, expected));
-        // People have other names for Rust's types.
+        let (mut found, expected) =
+            message.rsplit_once(", expected ").unwrap_or((message, expected));
+        for kind in ["invalid type: ", "invalid value: "] {
+            found = found.strip_prefix(kind).unwrap_or(found);
+        }
+        // Translate Rust type names for users.
         let expected = match expected {
             "f32" | "f64" => "a number",
-            "i64" => "a whole number",
+            "i32" | "i64" => "a whole number",
+            "a string" => "a text",
+            "a sequence" => "a list",
+            "a map" => "an object",
+            "a boolean" => "true or false",
             "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of at least 0",
             "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => "a whole number of at least 1",
             other if other.starts_with("struct ") => "a table of keys and values",

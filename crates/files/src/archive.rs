@@ -39,6 +39,11 @@ impl Archive {
         Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form })
     }
 
+    /// The file, or its pieces in order.
+    pub fn pieces(&self) -> &[Source] {
+        &self.pieces
+    }
+
     /// The names of all pieces, for messages.
     pub fn name(&self) -> &str {
         &self.name

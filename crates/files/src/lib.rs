@@ -30,7 +30,7 @@ pub use inputs::{protect, protect_inputs, refuse_input};
 pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
 pub use lock::{Lock, is_open_elsewhere, open_alone};
 pub use output::{Staged, Target, with_ending, write_atomically};
-pub use python::python_float;
+pub use python::{find_python, python_float};
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing};
 pub use service::{Access, Patience, Reply, Service, check_address};

@@ -1,4 +1,14 @@
-//! Numbers as Python writes them, for files that have to equal those of Python programs.
+//! Python: its program, and numbers as it writes them, for files that have to equal those of Python
+//! programs.
+
+use std::env;
+use std::path::PathBuf;
+
+/// The program `python3`: beside this program, as in a virtual environment, or on the PATH.
+pub fn find_python() -> PathBuf {
+    let beside = env::current_exe().ok().map(|program| program.with_file_name("python3"));
+    beside.filter(|path| path.is_file()).unwrap_or_else(|| "python3".into())
+}
 
 /// A number as Python prints it: the shortest decimal that reads back, with `.0` where there is no
 /// other digit behind the point, and an exponent below 10⁻⁴ and from 10¹⁶ on.

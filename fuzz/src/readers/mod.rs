@@ -1,20 +1,16 @@
 //! Readers of `crates/files` and `crates/collections`, one check per target.
 //! `crates/collections/tests/it/fuzz_corpora.rs` runs them on the committed corpora.
 
-mod conversation;
 mod ikat;
 mod lines;
 mod own;
 mod pages;
-mod table;
 mod tsv;
 
-pub use conversation::conversations;
 pub use ikat::{cast, ikat_passages, ikat_run, ikat_topics};
 pub use lines::{need, qrels, run, text_run};
 pub use own::own;
 pub use pages::pages;
-pub use table::{Figures, figures, pickle, pickled};
 pub use tsv::tsv;
 
 use clariq_core::{Error, Problem, ProblemKind, Severity};
@@ -24,16 +20,14 @@ use clariq_files::{Input, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets of readers, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 13] = [
+pub const TARGETS: [(&str, Check); 11] = [
     ("cast", cast),
-    ("conversations", conversations),
     ("ikat_passages", ikat_passages),
     ("ikat_run", ikat_run),
     ("ikat_topics", ikat_topics),
     ("need", need),
     ("own", own),
     ("pages", pages),
-    ("pickle", pickle),
     ("qrels", qrels),
     ("run", run),
     ("text_run", text_run),

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 /// The table of conversations that people had.
 const HUMAN: &str = "multi_turn_human_generated_data.tsv";
 /// The released evaluation tables; every folder should have the first.
-const EVAL_TABLES: [&str; 5] = [
+pub(super) const EVAL_TABLES: [&str; 5] = [
     "single_turn_train_eval",
     "single_turn_test_eval",
     "multi_turn_train_eval",
@@ -22,7 +22,7 @@ const EVAL_TABLES: [&str; 5] = [
     "multi_turn_test_eval",
 ];
 /// The released conversations, made of the labels.
-const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"];
+pub(super) const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"];
 
 /// Reads every file of a data folder and names everything that is wrong. Only the question bank
 /// must be there.

@@ -3,10 +3,9 @@
 //! They come in three forms, which are recognised by their content: the released dictionaries
 //! (Python pickles `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the
 //! table of conversations that people had.
-//! [`read_records`] reads them one by one, so that a file of a million records needs no more
-//! memory than a small one.
+//! [`read_records`] reads them one by one.
 
-mod dictionary;
+pub(super) mod dictionary;
 mod draft;
 mod human;
 mod json_lines;
@@ -16,7 +15,7 @@ mod tests;
 mod write;
 
 pub use synthesize::{Order, Shape, Synthesis, Synthesized, synthesize};
-pub use write::{put_json_lines, put_pickle};
+pub use write::put_json_lines;
 
 use crate::bank::Bank;
 use clariq_core::{
@@ -25,7 +24,7 @@ use clariq_core::{
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use draft::Draft;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -34,14 +33,15 @@ use std::ops::ControlFlow;
 pub const MOST_TURNS: usize = 20;
 
 /// What a file of conversations looks like, for messages.
-const FORM: Form = Form {
+pub(super) const FORM: Form = Form {
     what: "conversations",
     hint: "a file of conversations is a pickle `{record_id: {\"initial_request\": …, \"conversation_context\": […], \
            \"context_id\": …}}`, the same records as JSON lines, or multi_turn_human_generated_data.tsv",
 };
 
 /// A question and what the user said to it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Turn {
     /// The question; empty where nothing was asked.
     pub question: String,
@@ -207,8 +207,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Checks a draft and hands the record on.
-    fn finish(&mut self, draft: Draft, at: Location) -> ControlFlow<()> {
-        let record = draft.finish(at.clone(), self.texts.as_ref());
+    fn finish(&mut self, draft: Draft, id: String, at: Location) -> ControlFlow<()> {
+        let record = draft.finish(id, at.clone(), self.texts.as_ref());
         let record = record.and_then(|record| self.same_context(record, at));
         self.take(record)
     }

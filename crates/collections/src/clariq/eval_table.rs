@@ -1,23 +1,19 @@
-//! How good the documents are that a search finds once a question was asked and answered:
-//! `ClariQ`'s evaluation tables hold the published figures, per metric, facet (or conversation) and
-//! question.
+//! `ClariQ`'s evaluation tables: how good the documents are that a search finds after a question
+//! was asked and answered, per metric, facet (or conversation) and question.
 //!
 //! They are Python pickles of `{metric: {context: {question: {"with_answer": figure}}}}`, plain,
-//! packed, or in pieces. [`EvalTable::open`] finds and reads them without Python, within about the
-//! size of the unpacked file. What else they say of a question (`no_answer`) is passed over.
-
-mod fold;
+//! packed, or in pieces. Other figures of a question (`no_answer`) are ignored.
 
 use crate::clariq::collection::DataDir;
-use crate::clariq::unreadable;
-use clariq_core::{Error, FacetId, ProblemKind, problem};
+use crate::clariq::pickle;
+use clariq_core::{Error, FacetId, ProblemKind, parse_json, problem};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
-use clariq_pickle::{Plan, fold as fold_pickle};
-use fold::Key;
 use indexmap::{IndexMap, IndexSet};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::fmt;
-use std::ops::Range;
+use std::ops::ControlFlow;
 
 /// The candidate that represents the worst question of a context: what an unsuitable question
 /// counts as.
@@ -26,13 +22,17 @@ pub const WORST: &str = "MIN";
 pub const BEST: &str = "MAX";
 
 /// What an evaluation table looks like, for messages.
-const FORM: Form = Form {
+pub(super) const FORM: Form = Form {
     what: "an evaluation table",
     hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
 };
 
+/// The keys above the figures of a context: its metric and its id.
+pub(super) const DEPTH: usize = 2;
+
 /// What the figures of a table belong to.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(untagged, expecting = "the number of a conversation or the id of a facet")]
 pub enum ContextId {
     /// A conversation, in the multi-turn tables.
     Number(i64),
@@ -74,16 +74,16 @@ pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// All names, each once; a symbol is the position of one.
-type Symbols = IndexSet<Box<str>>;
-
 /// An evaluation table: ten million figures in memory.
 #[derive(Debug, Default)]
 pub struct EvalTable {
-    symbols: Symbols,
-    /// By the symbols of their names.
-    metrics: IndexMap<u32, Metric>,
+    /// The questions, each once. A figure belongs to the position of one.
+    questions: IndexSet<Box<str>>,
+    metrics: IndexMap<String, Contexts>,
 }
+
+/// The questions of each context, with their figures.
+type Contexts = IndexMap<ContextId, Vec<(u32, Option<f64>)>>;
 
 impl EvalTable {
     /// Reads the table `stem` of a data folder, `single_turn_train_eval` say: `stem.pkl`, else
@@ -103,28 +103,44 @@ impl EvalTable {
     }
 
     /// Reads a table from one file, or from the pieces of one in their order. What they are packed
-    /// in is recognised by their content. They are read twice, except for standard input, which is
-    /// held in memory.
+    /// in is recognised by their content.
     pub fn read(sources: &[Source]) -> Result<Self, Error> {
-        let archive = Archive::new(sources, &FORM)?;
-        let plan = archive.with_content(|reader| {
-            Plan::scan(reader).map_err(|error| unreadable(&archive, error))
+        let file = Archive::new(sources, &FORM)?;
+        let mut table = Self::default();
+        pickle::read(&file, DEPTH, &mut |line| {
+            let (metric, context, Questions(questions)): (String, ContextId, Questions) =
+                parse_json(file.name(), line)
+                    .map_err(|problem| file.problem(&problem.expected, problem.found))?;
+            table.insert(&metric, context, questions);
+            Ok(ControlFlow::Continue(()))
         })?;
-        let mut tables = fold::Tables::default();
-        let whole = archive.with_content(|reader| {
-            fold_pickle(reader, &plan, &mut tables).map_err(|error| unreadable(&archive, error))
-        })?;
-        tables.finish(whole).map_err(|found| archive.problem(FORM.what, found))
+        Ok(table)
+    }
+
+    /// Adds a context. Of two with one id, the later one counts, as in Python.
+    pub(super) fn insert(
+        &mut self,
+        metric: &str,
+        context: ContextId,
+        questions: Vec<(String, Option<f64>)>,
+    ) {
+        let mut rows = Vec::with_capacity(questions.len());
+        for (question, figure) in questions {
+            let known = self.questions.get_index_of(&*question);
+            let place =
+                known.unwrap_or_else(|| self.questions.insert_full(question.into_boxed_str()).0);
+            rows.push((place as u32, figure));
+        }
+        if !self.metrics.contains_key(metric) {
+            self.metrics.insert(metric.to_owned(), Contexts::new());
+        }
+        self.metrics[metric].insert(context, rows);
     }
 
     /// The metrics in file order.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = MetricTable<'_>> {
-        let symbols = &self.symbols;
-        self.metrics.iter().map(|(&name, metric)| MetricTable {
-            symbols,
-            name: &symbols[name as usize],
-            metric,
-        })
+        let questions = &self.questions;
+        self.metrics.iter().map(|(name, contexts)| MetricTable { questions, name, contexts })
     }
 
     /// The part of the table that belongs to a metric.
@@ -133,71 +149,79 @@ impl EvalTable {
     }
 }
 
-/// The figures of one metric.
-#[derive(Debug, Clone, Default)]
-struct Metric {
-    /// The rows of each context.
-    contexts: IndexMap<Key, Range<usize>>,
-    /// The symbol of a question and its figure, which is not a number where there is none.
-    rows: Vec<(u32, f64)>,
+/// The questions of a context, and their figures with the answer.
+struct Questions(Vec<(String, Option<f64>)>);
+
+/// The figures of a question. No figure of ours depends on the others.
+#[derive(Deserialize)]
+struct Figures {
+    with_answer: Option<f64>,
+}
+
+impl<'de> Deserialize<'de> for Questions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+
+        impl<'de> Visitor<'de> for Each {
+            type Value = Questions;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a dictionary of questions")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Questions, A::Error> {
+                let mut questions = Vec::new();
+                while let Some((question, figures)) = map.next_entry::<String, Figures>()? {
+                    questions.push((question, figures.with_answer));
+                }
+                Ok(Questions(questions))
+            }
+        }
+
+        deserializer.deserialize_map(Each)
+    }
 }
 
 /// The part of a table that belongs to one metric.
 #[derive(Clone, Copy)]
 pub struct MetricTable<'a> {
-    symbols: &'a Symbols,
+    questions: &'a IndexSet<Box<str>>,
     /// The metric's name.
     pub name: &'a str,
-    metric: &'a Metric,
+    contexts: &'a Contexts,
 }
 
 impl<'a> MetricTable<'a> {
     /// The contexts in file order.
-    pub fn contexts(self) -> impl ExactSizeIterator<Item = (ContextId, Context<'a>)> {
-        self.metric.contexts.iter().map(move |(key, rows)| {
-            let id = match *key {
-                Key::Number(number) => ContextId::Number(number),
-                Key::Text(symbol) => (&*self.symbols[symbol as usize]).into(),
-            };
-            (id, self.context_of(rows))
-        })
+    pub fn contexts(self) -> impl ExactSizeIterator<Item = (&'a ContextId, Context<'a>)> {
+        let questions = self.questions;
+        self.contexts.iter().map(move |(id, rows)| (id, Context { questions, rows }))
     }
 
     /// The context of that id, if there are figures for it.
     pub fn context(self, id: &ContextId) -> Option<Context<'a>> {
-        let key = match id {
-            ContextId::Number(number) => Key::Number(*number),
-            ContextId::Facet(facet) => Key::Text(self.symbols.get_index_of(facet.as_str())? as u32),
-        };
-        self.metric.contexts.get(&key).map(|rows| self.context_of(rows))
-    }
-
-    fn context_of(self, rows: &Range<usize>) -> Context<'a> {
-        Context { symbols: self.symbols, rows: &self.metric.rows[rows.clone()] }
+        let rows = self.contexts.get(id)?;
+        Some(Context { questions: self.questions, rows })
     }
 }
 
 /// A context of a metric: a few candidates and their figures with the answer.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    symbols: &'a Symbols,
-    rows: &'a [(u32, f64)],
+    questions: &'a IndexSet<Box<str>>,
+    rows: &'a [(u32, Option<f64>)],
 }
 
 impl<'a> Context<'a> {
     /// The candidates in file order, [`WORST`] and [`BEST`] among them, with their figures.
     pub fn questions(self) -> impl ExactSizeIterator<Item = (&'a str, Option<f64>)> {
-        let Self { symbols, rows } = self;
-        rows.iter().map(|&(question, figure)| (&*symbols[question as usize], number(figure)))
+        let Self { questions, rows } = self;
+        rows.iter().map(|&(place, figure)| (&*questions[place as usize], figure))
     }
 
     /// The figure of a question, which may be [`WORST`] or [`BEST`].
     pub fn figure(self, question: &str) -> Option<f64> {
-        let symbol = self.symbols.get_index_of(question)? as u32;
-        number(self.rows.iter().find(|(other, _)| *other == symbol)?.1)
+        let place = self.questions.get_index_of(question)? as u32;
+        self.rows.iter().find(|(other, _)| *other == place)?.1
     }
-}
-
-fn number(figure: f64) -> Option<f64> {
-    (!figure.is_nan()).then_some(figure)
 }

@@ -58,7 +58,7 @@ fn shards_make_the_run_over_the_whole_file() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { cache: folder.path().join("cache"), ..Options::default() };
     let session = Session::new(&*collection, options).unwrap();
-    let made = folder.path().join("c.pkl");
+    let made = folder.path().join("c.jsonl");
     synthesize(&*collection, "dev", Shape::default(), std::slice::from_ref(&made)).unwrap();
     let made = (FileKind::Conversations, &*made);
     check_same(&session, "bm25-multi-turn", made, &[5000, 750, 215]);

@@ -7,9 +7,7 @@ use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::candidates::rank_found;
 use crate::table::{number, positive};
-use clariq_core::{
-    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, parse_json, problem,
-};
+use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, problem};
 use clariq_files::{Access, Authorities, Patience, Reply, Service, Source, check_address};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -28,11 +26,6 @@ const CERTIFICATE: &str = "`ca` names the PEM file of a private authority, and t
 /// The parts of each answer that are requested.
 const PARTS: &str = "responses.status,responses.error,responses.timed_out,\
                      responses._shards.failed,responses.hits.hits._id,responses.hits.hits._score";
-
-/// JSON values that an answer to one request may have beside its hits, such as an error, and those
-/// of a hit.
-const VALUES: usize = 10_000;
-const VALUES_OF_A_HIT: usize = 5;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -169,10 +162,8 @@ impl Elasticsearch {
             problem!((self.service.location()), "{count} answers of `_msearch`", found, hint)
                 .kind(ProblemKind::Server)
         };
-        let of_hits = self.keys.size.get().saturating_mul(VALUES_OF_A_HIT);
-        let most = of_hits.saturating_add(VALUES).saturating_mul(requests.len());
         let Answers { responses } =
-            parse_json(bytes, most).map_err(|error| wrong(error.to_string()))?;
+            serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if responses.len() != requests.len() {
             return Err(wrong(responses.len().to_string()).into());
         }

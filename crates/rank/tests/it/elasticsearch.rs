@@ -131,17 +131,6 @@ const BUSY: &str = r#"{"responses": [
     {"error": {"type": "es_rejected_execution_exception", "reason": "queue"}, "status": 429}]}"#;
 
 #[test]
-fn an_answer_that_grows_is_refused_before_it_fills_the_memory() {
-    let many = format!("{{\"responses\": [{}{{}}]}}", "{},".repeat(20_000));
-    let hits =
-        format!("{{\"responses\": [{{\"hits\": {{\"hits\": [{}0]}}}}]}}", "0,".repeat(20_000));
-    for answer in [many, hits] {
-        let found = refusal(&Recorded::with(&[(200, &answer)]).system(""));
-        assert!(found.contains("more values than"), "{found}");
-    }
-}
-
-#[test]
 fn requests_are_asked_in_batches_and_ranked_as_the_server_scores() {
     let server = Recorded::with(&[(200, FOXES), (200, BOAT)]);
     let system = server.system("size = 50\nbatch = 2");

@@ -11,7 +11,8 @@ use clariq_collections::conversation::{Order, Shape, synthesize as synthesize_fi
 use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
 use clariq_collections::passage_ids::{MEMORY, build};
 use clariq_collections::{
-    Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
+    Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, convert_archives,
+    kind_of,
 };
 use clariq_core::{Result, Severity, bail};
 use clariq_experiment::Observer;
@@ -186,7 +187,8 @@ pub(crate) struct FetchArgs {
     /// Download from this URL, or copy from this folder; the files have the paths of their release
     #[arg(long, value_name = "URL|DIR")]
     from: Option<String>,
-    /// Also download the archives with conversations and multi-turn evaluation tables (large)
+    /// Also download the archives with conversations and multi-turn evaluation tables (large), and
+    /// convert them once to JSON lines, which are read faster
     #[arg(long)]
     all: bool,
     /// Replace files that differ from the released ones
@@ -226,12 +228,19 @@ fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
     if let Some(from) = &arguments.from {
         request.origin = Origin::parse(from)?;
     }
+    let data = DataDir::Folder(request.folder.clone());
     let fetched = fetch_files(&request, settings)?;
     let mut sheet = Sheet::new(&["file", "outcome"]);
     for (file, outcome) in &fetched {
         sheet.row(vec![Cell::text(file.name), Cell::text(describe(file, *outcome))]);
     }
-    sheet.print(settings.format)
+    sheet.print(settings.format)?;
+    if arguments.all {
+        for file in convert_archives(&data)? {
+            settings.note(&format!("note: converted to {}", file.display()));
+        }
+    }
+    Ok(Outcome::Done)
 }
 
 fn describe(file: &Released, outcome: FetchOutcome) -> String {
@@ -248,8 +257,7 @@ pub(crate) struct SynthesizeArgs {
     /// Labelled split whose questions and answers are combined
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
     split: String,
-    /// File to write: .jsonl or .pkl, or either with .gz; can be repeated [default:
-    /// runs/<split>_synthetic.jsonl]
+    /// File to write: .jsonl or .jsonl.gz; can be repeated [default: runs/<split>_synthetic.jsonl]
     #[arg(long, short, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Maximum number of turns per conversation, including the next question

@@ -6,6 +6,7 @@ use crate::failure::Outcome;
 use crate::learned::become_process;
 use clap::Args;
 use clariq_core::{Error, Result, problem};
+use clariq_files::find_python;
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, io};
@@ -28,8 +29,7 @@ pub(crate) struct SetupArgs {
 /// Becomes Python, and returns where there is none.
 pub(crate) fn setup(arguments: &SetupArgs) -> Result<Outcome> {
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
-    let beside = folder.as_ref().map(|folder| folder.join("python3"));
-    let python = beside.filter(|path| path.is_file()).unwrap_or_else(|| "python3".into());
+    let python = find_python();
     let mut command = Command::new(&python);
     command.args(["-c", SCRIPT]);
     command.args(arguments.check.then_some("--check"));

@@ -42,10 +42,10 @@ fn check_same(shards: &(Vec<u8>, Vec<u8>), whole: &(Vec<u8>, Vec<u8>), what: &st
 #[test]
 fn shards_make_the_run_over_the_whole_file() {
     let bench = Bench::with_sample();
-    bench.succeed("-q data synthesize --data data --split dev -o c.pkl");
-    let whole = whole(&bench, "bm25-multi-turn", "c.pkl");
+    bench.succeed("-q data synthesize --data data --split dev -o c.jsonl");
+    let whole = whole(&bench, "bm25-multi-turn", "c.jsonl");
     assert!(whole.0.len() > 10_000);
-    check_same(&of_shards(&bench, "bm25-multi-turn", "c.pkl", 750), &whole, "conversations");
+    check_same(&of_shards(&bench, "bm25-multi-turn", "c.jsonl", 750), &whole, "conversations");
 }
 
 /// Requests in both forms, with blank lines between them.
@@ -148,9 +148,9 @@ fn an_id_that_comes_twice_is_refused_where_a_run_is_made() {
 #[test]
 fn a_part_is_made_once_and_again_where_it_is_damaged() {
     let bench = Bench::with_sample();
-    bench.succeed("-q data synthesize --data data --split dev -o c.pkl");
-    let whole = whole(&bench, "bm25-multi-turn", "c.pkl");
-    assert_eq!(cut(&bench, "c.pkl", 1000, " --system bm25-multi-turn"), 2);
+    bench.succeed("-q data synthesize --data data --split dev -o c.jsonl");
+    let whole = whole(&bench, "bm25-multi-turn", "c.jsonl");
+    assert_eq!(cut(&bench, "c.jsonl", 1000, " --system bm25-multi-turn"), 2);
     let run = |index: usize| {
         bench.succeed(&format!("run bm25-multi-turn --data data --shard s/plan.json:{index}"))
     };

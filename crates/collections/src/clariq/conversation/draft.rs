@@ -1,119 +1,49 @@
-//! Drafts of records. Every form of file fills a draft, and the draft is checked once, here.
+//! Drafts of records: a record as its file has it, before it is checked.
 
 use super::{Conversation, MOST_TURNS, Record, Texts, Turn};
+use crate::id_or_number::IdOrNumber;
 use clariq_core::{Location, Problem, problem};
 use clariq_files::shorten;
+use serde::Deserialize;
 
-const HINT: &str =
+pub(super) const HINT: &str =
     "data/README.md shows what a record holds; --skip-bad leaves bad records out and counts them";
 
-/// What is wrong with a record: what was expected, and what was found.
-pub(super) type Wrong = (String, String);
+/// What was expected and what was found.
+type Wrong = (String, String);
 
-/// A value of a record in some form of file.
-pub(super) trait Raw {
-    fn is_none(&self) -> bool;
-    fn text(&self) -> Option<&str>;
-    fn number(&self) -> Option<i64>;
-    /// The turns; the error says what there is in their place.
-    fn turns(&self) -> Result<Vec<Turn>, String>;
-    /// What it is, for messages.
-    fn describe(&self) -> String;
-}
-
-/// A record as its file has it.
-#[derive(Debug, Default, Clone)]
+/// The keys of the released dictionaries, and `record_id`, which JSON lines may have.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Draft {
-    pub(super) id: String,
-    pub(super) topic: Option<String>,
-    pub(super) facet: Option<String>,
-    pub(super) request: Option<String>,
+    pub(super) record_id: Option<IdOrNumber>,
+    pub(super) topic_id: Option<IdOrNumber>,
+    pub(super) facet_id: Option<String>,
+    pub(super) initial_request: Option<String>,
     pub(super) question: Option<String>,
     pub(super) answer: Option<String>,
-    pub(super) turns: Option<Vec<Turn>>,
-    pub(super) context: Option<i64>,
-    /// The first thing that showed to be wrong while it was filled.
-    pub(super) wrong: Option<Wrong>,
+    pub(super) conversation_context: Option<Vec<Turn>>,
+    pub(super) context_id: Option<i64>,
 }
 
 impl Draft {
-    pub(super) fn wrong(&mut self, expected: impl Into<String>, found: impl Into<String>) {
-        self.wrong.get_or_insert((expected.into(), found.into()));
-    }
-
-    pub(super) fn wrong_key(&mut self, key: &str) {
-        self.wrong("the keys of a record and no others", format!("the key `{}`", shorten(key)));
-    }
-
-    /// Sets the field of that name; `false` if a record has none.
-    pub(super) fn set(&mut self, name: &str, value: &impl Raw) -> bool {
-        match name {
-            "topic_id" => self.topic = self.id_of(name, value),
-            "facet_id" => self.facet = self.id_of(name, value),
-            "initial_request" => self.request = self.text_of(name, value),
-            "question" => self.question = self.text_of(name, value),
-            "answer" => self.answer = self.text_of(name, value),
-            "context_id" => {
-                let expected = "a whole number as `context_id`";
-                self.context =
-                    self.present(value, value.number().ok_or_else(|| value.describe()), expected);
-            }
-            "conversation_context" => {
-                let expected = "`conversation_context` as a list, each item a turn `{\"question\": …, \"answer\": …}`";
-                self.turns = self.present(value, value.turns(), expected);
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    /// An id, which may be a number.
-    pub(super) fn id_of(&mut self, name: &str, value: &impl Raw) -> Option<String> {
-        match value.number() {
-            Some(number) => Some(number.to_string()),
-            None => self.text_of(name, value),
-        }
-    }
-
-    pub(super) fn text_of(&mut self, name: &str, value: &impl Raw) -> Option<String> {
-        let text = value.text().map(str::to_owned).ok_or_else(|| value.describe());
-        self.present(value, text, &format!("a text as `{name}`"))
-    }
-
-    /// What a value was read as; nothing for a value that is none.
-    fn present<T>(
-        &mut self,
-        value: &impl Raw,
-        read: Result<T, String>,
-        expected: &str,
-    ) -> Option<T> {
-        match read {
-            Ok(value) => Some(value),
-            Err(_) if value.is_none() => None,
-            Err(found) => {
-                self.wrong(expected, found);
-                None
-            }
-        }
-    }
-
     /// The record, if it is one. Questions must be among `texts`, where there are any.
     pub(super) fn finish(
         self,
+        id: String,
         at: Location,
         texts: Option<&Texts>,
     ) -> Result<Record, Box<Problem>> {
-        self.check(texts).map_err(|(expected, found)| Box::new(problem!(at, expected, found, HINT)))
+        self.check(id, texts)
+            .map_err(|(expected, found)| Box::new(problem!(at, expected, found, HINT)))
     }
 
-    fn check(self, texts: Option<&Texts>) -> Result<Record, Wrong> {
-        if let Some(wrong) = self.wrong {
-            return Err(wrong);
-        }
-        let request = self.request.filter(|request| !request.trim().is_empty());
+    fn check(self, id: String, texts: Option<&Texts>) -> Result<Record, Wrong> {
+        let request = self.initial_request.filter(|request| !request.trim().is_empty());
         let request = request.ok_or_else(|| missing("initial_request", "a request"))?;
-        let turns = self.turns.ok_or_else(|| missing("conversation_context", "a list of turns"))?;
-        let id = self.context.ok_or_else(|| missing("context_id", "a whole number"))?;
+        let turns = self.conversation_context;
+        let turns = turns.ok_or_else(|| missing("conversation_context", "a list of turns"))?;
+        let context = self.context_id.ok_or_else(|| missing("context_id", "a whole number"))?;
         if turns.len() > MOST_TURNS {
             return Err((
                 format!("at most {MOST_TURNS} turns in `conversation_context`"),
@@ -132,14 +62,14 @@ impl Draft {
         if let Some(next) = &next {
             check_turn(next, "the record", texts)?;
         }
-        let (topic, facet) = (self.topic.unwrap_or_default(), self.facet.unwrap_or_default());
-        let (topic, facet) = (topic.as_str().into(), facet.as_str().into());
-        Ok(Record {
-            id: self.id,
-            conversation: Conversation { id, topic, facet, request, turns },
-            next,
-            again: false,
-        })
+        let conversation = Conversation {
+            id: context,
+            topic: self.topic_id.unwrap_or_default().0.as_str().into(),
+            facet: self.facet_id.unwrap_or_default().as_str().into(),
+            request,
+            turns,
+        };
+        Ok(Record { id, conversation, next, again: false })
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::draft::Draft;
 use super::{Conversation, Reader, Record, Turn};
+use crate::id_or_number::IdOrNumber;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::archive::Archive;
 use clariq_files::table::{Column, Row, for_each_row};
@@ -79,16 +80,16 @@ impl Rows<'_, '_> {
         let first = self.next * CONTEXTS_PER_ROW;
         self.next += 1;
         let turns = turns(row);
-        let text = |index: usize| Some(row.fields[index].to_owned());
         let whole = Draft {
-            topic: text(0),
-            facet: text(1),
-            request: text(2),
-            turns: Some(turns.clone()),
-            context: Some(first),
+            topic_id: Some(IdOrNumber(row.fields[0].to_owned())),
+            facet_id: Some(row.fields[1].to_owned()),
+            initial_request: Some(row.fields[2].to_owned()),
+            conversation_context: Some(turns.clone()),
+            context_id: Some(first),
             ..Draft::default()
         };
-        let whole = match whole.finish(Location::line(self.file, row.line()), None) {
+        let at = Location::line(self.file, row.line());
+        let whole = match whole.finish(String::new(), at, None) {
             Ok(record) => record.conversation,
             Err(problem) => {
                 let _ = self.reader.take(Err(problem));

@@ -11,7 +11,7 @@
 //! place among the facet's rows. A record has the id of its context × 100 plus the place of its
 //! question.
 
-use super::{Conversation, Record, Turn, put_json_lines, put_pickle};
+use super::{Conversation, Record, Turn, put_json_lines};
 use crate::Collection;
 use crate::bank::NO_QUESTION;
 use crate::clariq::collection::{ClariQ, Split};
@@ -70,38 +70,35 @@ pub struct Synthesized {
     pub contexts: Vec<usize>,
 }
 
-/// Makes the conversations of a labelled split and writes them to files, whose names end in
-/// `.jsonl` or `.pkl`, or either with `.gz`.
+/// Makes the conversations of a labelled split and writes them to files as JSON lines. A name that
+/// ends in `.gz` is packed.
 pub fn synthesize(
     collection: &dyn Collection,
     split: &str,
     shape: Shape,
     outputs: &[PathBuf],
 ) -> Result<Synthesized, Error> {
-    let pickles = outputs.iter().map(|path| is_pickle(path)).collect::<Result<Vec<_>, _>>()?;
+    outputs.iter().try_for_each(|path| check_name(path))?;
     let clariq = ClariQ::of(collection)?;
     let split = Split::named(collection.find_split(split)?).unwrap_or(Split::Dev);
     let labels = clariq.labelled(split)?;
     let synthesis = Synthesis::new(&labels, shape)?;
-    for (path, pickle) in outputs.iter().zip(pickles) {
-        let records = synthesis.records();
-        Target::new(path).write(|out| {
-            if pickle { put_pickle(out, records) } else { put_json_lines(out, records) }
-        })?;
+    for path in outputs {
+        Target::new(path).write(|out| put_json_lines(out, synthesis.records()))?;
     }
     Ok(Synthesized { facets: labels.facets.len(), contexts: synthesis.counts() })
 }
 
-/// Whether a name asks for a pickle; else for JSON lines.
-fn is_pickle(path: &Path) -> Result<bool, Error> {
+/// Refuses a name of another format.
+fn check_name(path: &Path) -> Result<(), Error> {
     let name = path.to_string_lossy();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let ends = |ending| name.ends_with(ending);
-    if ends(".pkl") || ends(".jsonl") || Target::new(path).is_stream() {
-        return Ok(ends(".pkl"));
+    let is_lines = name.ends_with(".jsonl") || name.ends_with(".jsonl.gz");
+    if !is_lines && !Target::new(path).is_stream() {
+        let expected = "a name that ends in .jsonl or .jsonl.gz";
+        let hint = "conversations are written as JSON lines";
+        bail!(path, expected, "another ending", hint);
     }
-    let expected = "a name that ends in .jsonl or .pkl, or either with .gz";
-    bail!(path, expected, "another ending", "the ending selects the format");
+    Ok(())
 }
 
 /// The conversations that the rows of a labelled file make.

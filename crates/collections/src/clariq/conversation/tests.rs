@@ -34,18 +34,15 @@ fn synthesized(shape: Shape) -> Vec<Record> {
 }
 
 #[test]
-fn what_is_written_is_read_back_in_both_forms() {
+fn synthesized_conversations_are_read_back() {
     let expected = synthesized(Shape::default());
-    let (mut lines, mut pickle) = (Vec::new(), Vec::new());
+    let mut lines = Vec::new();
     put_json_lines(&mut lines, expected.clone()).unwrap();
-    put_pickle(&mut pickle, expected.clone()).unwrap();
     let bank = sample().bank;
-    for bytes in [lines, pickle] {
-        let reading = Reading { bank: Some(&bank), skip_bad: false };
-        let (found, counts) = records("dev", bytes, &reading).unwrap();
-        assert!(found == expected);
-        assert_eq!((counts.records, counts.bad), (expected.len() as u64, 0));
-    }
+    let reading = Reading { bank: Some(&bank), skip_bad: false };
+    let (found, counts) = records("dev", lines, &reading).unwrap();
+    assert!(found == expected);
+    assert_eq!((counts.records, counts.bad), (expected.len() as u64, 0));
 }
 
 #[test]
@@ -120,12 +117,12 @@ fn a_row_of_the_human_table_is_a_context_for_each_number_of_turns() {
 const LINE: &str = r#"{"topic_id": 8, "facet_id": "F1", "initial_request": "r", "question": "q", "answer": "a", "conversation_context": [{"question": "p", "answer": "b"}], "context_id": 7}"#;
 
 #[test]
-fn lines_may_be_nested_in_their_record_id() {
+fn a_record_may_have_an_id() {
     let (plain, _) = records("x", LINE, &Reading::default()).unwrap();
-    let (nested, _) =
-        records("x", format!("{{\"2287\": {LINE}}}\r\n\n"), &Reading::default()).unwrap();
-    assert_eq!((plain[0].id.as_str(), nested[0].id.as_str()), ("1", "2287"));
-    assert_eq!(plain[0].conversation, nested[0].conversation);
+    let named = LINE.replace("{\"topic_id\"", "{\"record_id\": 2287, \"topic_id\"");
+    let (named, _) = records("x", format!("{named}\r\n\n"), &Reading::default()).unwrap();
+    assert_eq!((plain[0].id.as_str(), named[0].id.as_str()), ("1", "2287"));
+    assert_eq!(plain[0].conversation, named[0].conversation);
     assert_eq!(Request::from(&plain[0].conversation).flatten(), "rp b");
 }
 
@@ -162,19 +159,23 @@ fn bad_lines_are_told_with_their_number() {
         (LINE.replace(turn, &many), "at most 20 turns", "50"),
         (LINE.replace(r#""answer": "b""#, r#""answer": " ""#), "an answer in turn 1", "`p`"),
         (LINE.replace(r#""answer": "a""#, r#""answer": """#), "an answer in the record", "`q`"),
-        (LINE.replace("topic_id", "topic"), "no others", "the key `topic`"),
-        (LINE.replace(": 7", ": 7.5"), "a whole number", "7.5"),
-        (LINE.replace(r#""r""#, "3"), "a text", "the number 3"),
-        (
-            LINE.replace(", \"context_id\": 7}", ""),
-            "a record as a JSON object",
-            "the end of the text",
-        ),
+        (LINE.replace("topic_id", "topic"), "one of `record_id`", "unknown field `topic`"),
+        (LINE.replace(": 7", ": 7.5"), "a whole number at `context_id`", "7.5"),
+        (LINE.replace(r#""r""#, "3"), "a text at `initial_request`", "integer `3`"),
+        (LINE.replace(", \"context_id\": 7}", ""), "JSON", "EOF while parsing an object"),
         ("{}".to_owned(), "initial_request", "without"),
-        (LINE.replace(": 7", ": 7, \"topic_id\": 9"), "every key once", "the key `topic_id` again"),
-        (LINE.replace("\"b\"}", "\"b\", \"answer\": \"c\"}"), "every key once", "`answer` again"),
-        (format!("{{\"1\": {LINE}, \"1\": {LINE}}}"), "every key once", "`1` again"),
-        (LINE.replace("\"F1\"", "1"), "a text as `facet_id`", "the number 1"),
+        (LINE.replace(": 7", ": 7, \"topic_id\": 9"), "`topic_id` once", "it again"),
+        (
+            LINE.replace("\"b\"}", "\"b\", \"answer\": \"c\"}"),
+            "`answer` once at `conversation_context[0]`",
+            "it again",
+        ),
+        (
+            LINE.replace("\"b\"}", "\"b\"}, {\"question\": \"c\"}"),
+            "a field `answer` at `conversation_context[1]`",
+            "none",
+        ),
+        (LINE.replace("\"F1\"", "1"), "a text at `facet_id`", "integer `1`"),
     ];
     for (line, expected, found) in cases {
         let found_problem = problem(format!("{LINE}\n{line}\n{LINE}\n"), &Reading::default());
@@ -209,20 +210,20 @@ fn bad_pickles_are_told_with_their_record() {
         ("I6\n(dVinitial_request\nVr\nsVcontext_id\nI7\nss", "conversation_context", "without"),
         (
             "I6\n(dVinitial_request\nVr\nsVconversation_context\n(lsVcontext_id\nI7\nsVnote\nVx\nss",
-            "no others",
+            "one of `record_id`",
             "`note`",
         ),
         (
             "I6\n(dVinitial_request\nVr\nsVconversation_context\n(lVx\nasVcontext_id\nI7\nss",
-            "each item a turn",
-            "text",
+            "at `conversation_context[0]`",
+            "string \"x\"",
         ),
         (
             "I6\n(dVinitial_request\nVr\nsVconversation_context\n(lsVcontext_id\nF7.5\nss",
-            "a whole number",
-            "a float",
+            "a whole number at `context_id`",
+            "floating point `7.5`",
         ),
-        ("I6\nI7\ns", "a record, which is a dictionary", "an integer"),
+        ("I6\nI7\ns", "an object at `[1]`", "integer `7`"),
     ];
     for (bad, expected, found) in cases {
         let bytes = format!("(d{good}{bad}{}.", good.replace("I5", "I8"));
@@ -239,11 +240,10 @@ fn what_is_no_file_of_conversations_says_so() {
     for (bytes, expected, found) in [
         (&b""[..], "conversations", "nothing"),
         (b"(d.", "at least one conversation", "none"),
-        (b"(lI1\na.", "a dictionary of records", "a list"),
+        (b"(lI1\na.", "conversations", "`list` in place of a dictionary"),
         (b"a\tb\n1\t2\n", "a column `topic_id`", "a, b"),
-        (b"(dVcontext_id\nI7\ns.", "a dictionary of records", "a single record"),
         (b"cos\nsystem\n(Vls\ntR.", "text, numbers and dictionaries only", "os.system"),
-        (b"(dI1\n", "conversations", "the end of the file"),
+        (b"(dI1\n", "conversations", "Ran out of input"),
     ] {
         let told = problem(bytes, &Reading { bank: None, skip_bad: true });
         assert!(told.expected.contains(expected) && told.found.contains(found), "{told}");

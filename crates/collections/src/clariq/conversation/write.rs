@@ -1,7 +1,6 @@
-//! Conversations written as pickles and JSON lines, which Python and this crate read back.
+//! Conversations written as JSON lines.
 
 use super::{Record, Turn};
-use clariq_pickle::PickleWriter;
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
@@ -17,22 +16,6 @@ pub fn put_json_lines(
         out.write_all(b"\n")?;
     }
     Ok(())
-}
-
-/// Writes a dictionary `{record_id: {…}}` as a pickle of protocol 4, as it was released.
-pub fn put_pickle(
-    out: &mut dyn Write,
-    records: impl IntoIterator<Item = Record>,
-) -> io::Result<()> {
-    let mut writer = PickleWriter::new(out)?;
-    writer.dict(records, |writer, record| {
-        put_field(writer, &Field::id(&record.id))?;
-        writer.dict(fields(&record), |writer, (key, field)| {
-            writer.text(key)?;
-            put_field(writer, &field)
-        })
-    })?;
-    writer.finish().map(drop)
 }
 
 /// A value of a record.
@@ -66,18 +49,4 @@ fn fields(record: &Record) -> Vec<(&'static str, Field<'_>)> {
     fields.push(("conversation_context", Field::Turns(&conversation.turns)));
     fields.push(("context_id", Field::Number(conversation.id)));
     fields
-}
-
-fn put_field<W: Write>(writer: &mut PickleWriter<W>, field: &Field) -> io::Result<()> {
-    match *field {
-        Field::Number(number) => writer.int(number),
-        Field::Text(text) => writer.text(text),
-        Field::Turns(turns) => writer.list(turns, |writer, turn| {
-            let texts = [("question", &turn.question), ("answer", &turn.answer)];
-            writer.dict(texts, |writer, (key, text)| {
-                writer.text(key)?;
-                writer.text(text)
-            })
-        }),
-    }
 }

@@ -66,7 +66,7 @@ fn score(
     for metric in table.metrics() {
         let mut values = Vec::with_capacity(metric.contexts().len());
         for (id, context) in metric.contexts() {
-            let Some(topic) = answered_by(&id) else { continue };
+            let Some(topic) = answered_by(id) else { continue };
             let id = TopicId::from(id.to_string().as_str());
             let question = first.get(topic.as_str()).map(|first| first.question.as_str());
             // Naming the best is not a way to reach it.

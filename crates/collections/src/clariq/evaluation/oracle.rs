@@ -74,7 +74,7 @@ fn oracle_of_contexts(
             figures.filter_map(|(question, figure)| Some((question, figure?))).collect();
         let sign = if choice == Choice::Best { 1.0 } else { -1.0 };
         let best = figures.into_iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-        chosen.extend(best.map(|(question, _)| (number, question.to_owned())));
+        chosen.extend(best.map(|(question, _)| (*number, question.to_owned())));
     }
     Some(chosen)
 }

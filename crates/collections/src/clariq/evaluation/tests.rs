@@ -7,7 +7,6 @@ use crate::clariq::{
 use crate::evaluation::{PageAsked, PageRun};
 use clariq_core::Need;
 use clariq_files::{Run, RunLine, Source};
-use clariq_pickle::PickleWriter;
 
 /// A request that would be markup if it were not escaped.
 pub(crate) const ATTACK: &str = "<script>alert(\"1\")</script> & 'friends'";
@@ -53,28 +52,15 @@ pub(crate) fn labels(topics: &[(&str, &[&str])]) -> Labelled {
     labelled
 }
 
-/// A table of the metric `P1`, through a pickle.
+/// A table of the metric `P1`.
 pub(crate) fn table(contexts: &[(ContextId, &[(&str, f64)])]) -> EvalTable {
-    let mut bytes = Vec::new();
-    let mut writer = PickleWriter::new(&mut bytes).unwrap();
-    let written = writer.dict(["P1"], |writer, metric| {
-        writer.text(metric)?;
-        writer.dict(contexts, |writer, (id, figures)| {
-            match id {
-                ContextId::Number(number) => writer.int(*number)?,
-                ContextId::Facet(facet) => writer.text(facet.as_str())?,
-            }
-            writer.dict(*figures, |writer, &(question, figure)| {
-                writer.text(question)?;
-                writer.dict([figure], |writer, figure| {
-                    writer.text("with_answer")?;
-                    writer.float(figure)
-                })
-            })
-        })
-    });
-    written.and_then(|()| writer.finish()).unwrap();
-    EvalTable::read(&[Source::memory("table", bytes)]).unwrap()
+    let mut table = EvalTable::default();
+    for (context, figures) in contexts {
+        let figures =
+            figures.iter().map(|(question, figure)| ((*question).to_owned(), Some(*figure)));
+        table.insert("P1", context.clone(), figures.collect());
+    }
+    table
 }
 
 /// Two topics, the first with [`ATTACK`] as its request, and some runs.
