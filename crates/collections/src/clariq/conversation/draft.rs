@@ -7,7 +7,7 @@ use clariq_files::shorten;
 use serde::Deserialize;
 
 pub(super) const HINT: &str =
-    "data/README.md shows what a record holds; --skip-bad leaves bad records out and counts them";
+    "docs/reference/formats.md shows a record; --skip-bad leaves bad records out and counts them";
 
 /// What was expected and what was found.
 type Wrong = (String, String);
