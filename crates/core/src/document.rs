@@ -28,7 +28,7 @@ pub trait Documents: Send + Sync {
     /// How many documents there are.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// True if there are no documents.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -42,12 +42,12 @@ pub trait Documents: Send + Sync {
     /// The document of that id.
     fn find(&self, id: &str) -> Option<Doc>;
 
-    /// The document that represents saying nothing, where the collection has one.
+    /// The document that stands for saying nothing, if the collection has one.
     fn silence(&self) -> Option<Doc> {
         None
     }
 
-    /// All documents in the order in which reading their texts takes least.
+    /// All documents in the order in which their texts are read fastest.
     fn reading_order(&self) -> Vec<Doc> {
         Doc::all(self.len()).collect()
     }
@@ -62,21 +62,21 @@ pub trait Documents: Send + Sync {
     fn checksum(&self) -> &Checksum;
 }
 
-/// Takes a text with its id; several threads may call it at once.
+/// Adds an id and its text. Several threads may call it at once.
 pub type AddText<'a> = &'a (dyn Fn(&str, &str) -> Result<(), Error> + Sync);
 
-/// Keeps documents on the disk that are too many for memory.
+/// Stores documents on disk that do not fit into memory.
 pub trait TextKeeper: Sync {
-    /// Whether the documents of files of so many bytes are too many.
+    /// True if documents in files of this size, in bytes, should be stored on disk.
     fn takes(&self, bytes: u64) -> bool;
 
-    /// The documents that `fill` adds, in any order; those of last time, where they were of the same
-    /// `source`, a checksum of what `fill` reads. A text may come again under its id.
+    /// Stores the documents that `fill` adds, in any order. Documents stored earlier are reused if
+    /// `source`, a checksum of the input of `fill`, is the same. The same text may be added twice
+    /// under its id.
     ///
     /// # Errors
     ///
-    /// What `fill` returns, what the disk refuses, and another text of the same id, a
-    /// contradiction.
+    /// Errors of `fill` and of the disk, and a second text for an id.
     fn keep(
         &self,
         source: &Checksum,

@@ -14,7 +14,7 @@ pub trait Engine: Send + Sync {
     /// The SHA-256 of what the numbers of the model in a folder depend on.
     fn checksum(&self, folder: &Path) -> Result<String>;
 
-    /// What the model in a folder is, in words: its family, and what it makes of a text or a pair.
+    /// Describes the model in a folder: its family and its output for a text or a pair.
     fn describe_model(&self, folder: &Path) -> Result<String>;
 
     /// Opens the model in a folder, which must be of that kind.
@@ -31,11 +31,11 @@ pub trait Engine: Send + Sync {
 
 /// Everything that a training is made of.
 pub struct Training<'a> {
-    /// The recipe.
+    /// How to train.
     pub recipe: &'a Recipe,
     /// The folder of the model that it begins with.
     pub base: &'a Path,
-    /// The data.
+    /// Requests with their relevant questions.
     pub examples: &'a JudgedQuestions,
     /// A sentence on where the data comes from, for the model card.
     pub data: String,
@@ -86,7 +86,7 @@ impl JudgedQuestions {
     }
 }
 
-/// What an engine reports while it trains.
+/// Progress of a training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TrainingEvent {
     /// A checkpoint was found: training continues after this step.

@@ -13,7 +13,7 @@ const VALUE: usize = 100;
 /// A fact: one expectation that a file does not meet, on one line or on many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Where it was seen first.
+    /// The first occurrence.
     pub first: Problem,
     /// The next locations, up to three with the first, and what was found there.
     pub next: Vec<(Location, String)>,
@@ -28,7 +28,7 @@ pub struct Findings {
     positions: HashMap<Fact, usize>,
 }
 
-/// What makes two problems one fact: the file, the severity, and what was expected.
+/// The identity of a fact: file, severity, and the expectation that is not met.
 type Fact = (String, Severity, String);
 
 fn fact(problem: &Problem) -> Fact {
@@ -58,7 +58,7 @@ impl Findings {
         self.findings.iter()
     }
 
-    /// How many problems of that severity a file has, each occurrence of a fact counted.
+    /// Counts the problems of one severity in a file, every occurrence of a fact included.
     pub fn count(&self, file: &str, severity: Severity) -> usize {
         let of_file = |finding: &&Finding| {
             finding.first.at.file == file && finding.first.severity == severity
@@ -66,7 +66,7 @@ impl Findings {
         self.findings.iter().filter(of_file).map(|finding| finding.count).sum()
     }
 
-    /// Whether anything found could change a figure.
+    /// True if a finding could change a figure.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.first.severity == Severity::Error)
     }

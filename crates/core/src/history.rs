@@ -8,47 +8,47 @@ use std::fmt;
 /// The last utterance of the user, and what was said before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History<'a> {
-    /// What the user says now.
+    /// The last utterance of the user.
     pub now: &'a str,
-    /// What the user said before, the latest first.
+    /// Earlier utterances of the user, the latest first.
     pub user: Vec<&'a str>,
-    /// What the system said before, the latest first.
+    /// Earlier utterances of the system, the latest first.
     pub system: Vec<&'a str>,
 }
 
-/// What is added to the vector of the last utterance, which counts 1.
+/// Weights of earlier texts relative to the last utterance, whose weight is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryWeights {
     /// The last utterance behind what led to it, as [`History::in_context`] has it.
     pub context: f64,
-    /// What the system said one turn ago.
+    /// Weight of the system's last utterance.
     pub system: f64,
-    /// What `system` is multiplied by for each turn that has come since.
+    /// Factor of `system` per turn further back.
     pub decay: f64,
 }
 
-/// What a text is in its conversation.
+/// The role of a text in its conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// What the user said first.
+    /// The first utterance of the user.
     Opening,
-    /// What the system said in a turn.
+    /// An utterance of the system.
     Question {
         /// The turn, counted from 1.
         turn: usize,
         /// Whether the user answered "no".
         refused: bool,
     },
-    /// What the user replied in a turn, counted from 1.
+    /// The user's reply in a turn, counted from 1.
     Answer(usize),
-    /// What the user said last.
+    /// The last utterance of the user.
     Last,
     /// The last utterance behind what led to it, as [`History::in_context`] has it.
     InContext,
-    /// What the user said before the last utterance.
+    /// An utterance of the user before the last one.
     Earlier,
-    /// What the system said before the last utterance.
+    /// An utterance of the system before the user's last one.
     Response,
     /// One of the user's last utterances; only the one nearest to a document counts.
     Nearest,
@@ -81,11 +81,11 @@ impl fmt::Display for Role {
 /// A text of a conversation, and what it counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said<'a> {
-    /// What the text is.
+    /// Its role.
     pub role: Role,
-    /// The text.
+    /// The words.
     pub text: Cow<'a, str>,
-    /// Its weight.
+    /// Relative to the last utterance or the request.
     pub weight: f64,
 }
 
@@ -105,14 +105,14 @@ impl<'a> Said<'a> {
         texts.iter().zip(ages(decay)).map(move |(&text, age)| Self::new(role, text, weight * age))
     }
 
-    /// Whether it is neither blank nor of weight 0.
+    /// True if the text is not blank and its weight is not 0.
     pub fn counts(&self) -> bool {
         self.weight != 0.0 && !self.text.trim().is_empty()
     }
 }
 
 impl<'a> History<'a> {
-    /// What was said up to the last utterance of the user.
+    /// The conversation up to the user's last utterance.
     pub fn of(said: &'a [Utterance]) -> Self {
         let last = said.iter().rposition(|utterance| utterance.speaker == Speaker::User);
         let (now, before) = match last {
@@ -156,7 +156,9 @@ pub fn ages(decay: f64) -> impl Iterator<Item = f64> {
 /// The sentences of a text: each ends with a `.`, `!` or `?` that has white space behind it.
 fn sentences(text: &str) -> Vec<&str> {
     let text = text.trim();
-    let (mut sentences, mut start, mut is_end) = (Vec::new(), 0, false);
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut is_end = false;
     for (index, c) in text.char_indices() {
         if c.is_whitespace() && (is_end || start == index) {
             // More white space may follow the end of a sentence.

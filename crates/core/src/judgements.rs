@@ -1,4 +1,4 @@
-//! What people judged: the clarification need of requests, and relevant documents.
+//! Judgements: the clarification need of requests, and relevant documents.
 
 use crate::document::Doc;
 use crate::problem::Result;
@@ -53,7 +53,7 @@ impl fmt::Display for Need {
 /// The judgements of one split.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// Where they were read, for messages.
+    /// The file that they were read from, for messages.
     pub source: String,
     /// The opening of every request of the split.
     pub requests: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Judged {
     pub relevant: Vec<(Doc, usize)>,
 }
 
-/// What stages may look at beyond one request and the documents, read when first asked for.
+/// Data that stages may use beyond one request and the documents, read on first use.
 pub trait Surroundings: Send + Sync {
     /// The judgements of the splits before this one: train's for dev, train's and dev's for test.
     fn judged_before(&self) -> Result<&[Judged]>;

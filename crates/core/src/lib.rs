@@ -1,4 +1,4 @@
-//! The types and traits that every crate of `clariq` speaks in.
+//! Types and traits shared by all crates of `clariq`.
 //!
 //! A [`Request`] is a conversation so far; [`Documents`] are what is ranked for it; a [`Ranking`]
 //! is what comes out. [`Encoder`] and [`PairScorer`] are what learned models can do, and an

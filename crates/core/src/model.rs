@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Called with the number of items finished since the last call, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// What compares two vectors. The vectors of cosine have length 1, so that both are dot products.
+/// The similarity of two vectors. Vectors for cosine have length 1, so both are dot products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Similarity {
@@ -42,23 +42,23 @@ pub enum Pooling {
     LastToken,
 }
 
-/// How a model is read otherwise than its folder says.
+/// Overrides of a model's folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// Where longer texts or pairs are cut, in tokens, and at most where the model's positions end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<usize>,
-    /// What an encoder has in front of a request.
+    /// Text that an encoder puts before a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_prompt: Option<String>,
-    /// What an encoder has in front of a document.
+    /// Text that an encoder puts before a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document_prompt: Option<String>,
     /// How an encoder makes one vector of those of tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooling: Option<Pooling>,
-    /// What compares an encoder's vectors.
+    /// The similarity of an encoder's vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similarity: Option<Similarity>,
 }
@@ -76,17 +76,17 @@ pub trait Encoder: Send + Sync {
         self.encode(texts, progress)
     }
 
-    /// What the dot product of two vectors is.
+    /// The meaning of the dot product of two vectors.
     fn similarity(&self) -> Similarity {
         Similarity::Cosine
     }
 
-    /// How many texts were longer than the model reads, and were cut, so far.
+    /// Number of texts so far that exceeded the model's length and were cut.
     fn cut(&self) -> usize {
         0
     }
 
-    /// What identifies the weights and everything else that the vectors depend on.
+    /// Checksum of everything that determines the vectors.
     fn checksum(&self) -> &str;
 }
 
@@ -95,12 +95,12 @@ pub trait PairScorer: Send + Sync {
     /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>>;
 
-    /// How many pairs were longer than the model reads, and were cut, so far.
+    /// Number of pairs so far that exceeded the model's length and were cut.
     fn cut(&self) -> usize {
         0
     }
 
-    /// What identifies the weights and everything else that the logits depend on.
+    /// Checksum of everything that determines the logits.
     fn checksum(&self) -> &str;
 }
 
@@ -128,12 +128,12 @@ pub trait Rewriter: Send + Sync {
         progress: Progress,
     ) -> Result<Vec<String>>;
 
-    /// How many texts were longer than the model reads, and were cut, so far.
+    /// Number of texts so far that exceeded the model's length and were cut.
     fn cut(&self) -> usize {
         0
     }
 
-    /// What identifies the weights and everything else that the texts depend on.
+    /// Checksum of everything that determines the texts.
     fn checksum(&self) -> &str;
 }
 
@@ -170,7 +170,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// What identifies the weights and everything else that the model's numbers depend on.
+    /// Checksum of everything that determines the output.
     pub fn checksum(&self) -> &str {
         match self {
             Self::Encoder(model) => model.checksum(),
@@ -179,7 +179,7 @@ impl Model {
         }
     }
 
-    /// How many texts or pairs the model has cut so far.
+    /// Number of texts or pairs that were cut so far.
     pub fn cut(&self) -> usize {
         match self {
             Self::Encoder(model) => model.cut(),
@@ -194,9 +194,9 @@ impl Model {
 pub struct ModelName {
     /// The name that the configuration gives.
     pub name: String,
-    /// What it must be.
+    /// The required kind.
     pub kind: ModelKind,
-    /// How it is read.
+    /// Overrides of its folder.
     pub reading: Reading,
 }
 
@@ -327,14 +327,18 @@ pub struct ModelOptions {
     pub precision: Precision,
     /// Threads on the CPU.
     pub threads: usize,
-    /// How it is read otherwise than its folder says.
+    /// Overrides of its folder.
     pub reading: Reading,
 }
 
 impl Default for ModelOptions {
     fn default() -> Self {
-        let (precision, reading) = (Precision::F32, Reading::default());
-        Self { device: "cpu".to_owned(), precision, threads: 1, reading }
+        Self {
+            device: "cpu".to_owned(),
+            precision: Precision::F32,
+            threads: 1,
+            reading: Reading::default(),
+        }
     }
 }
 

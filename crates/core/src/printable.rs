@@ -42,9 +42,9 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What is printed, for a terminal: characters that [`printable`] escapes are written as JSON escapes
-/// them, so that JSON stays what it was. Tabs and line ends stay. A line goes out when it is whole,
-/// and the last one when this is flushed.
+/// A writer for terminals. Characters that [`printable`] escapes are written as JSON escapes, so that
+/// JSON keeps its meaning; tabs and line ends stay. Complete lines are written at once, the rest on
+/// flush.
 ///
 /// ```
 /// use std::io::Write;
@@ -66,7 +66,7 @@ impl<W: Write> Escaped<W> {
         Self { out, rest: Vec::new() }
     }
 
-    /// What is written to.
+    /// The underlying writer.
     pub fn get_ref(&self) -> &W {
         &self.out
     }

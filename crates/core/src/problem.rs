@@ -115,13 +115,13 @@ pub enum Severity {
 pub struct Problem {
     /// File and line.
     pub at: Location,
-    /// What kind of trouble it is.
+    /// The kind, for code that branches on it.
     pub kind: ProblemKind,
-    /// Whether it could change a figure.
+    /// An error could change a figure, a warning could not.
     pub severity: Severity,
-    /// What should have stood there.
+    /// The expected content.
     pub expected: String,
-    /// What stood there, value included.
+    /// The content found, with its value.
     pub found: String,
     /// The next move that mends it.
     pub hint: String,
@@ -207,7 +207,7 @@ pub enum Error {
     /// The operating system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// What was being done ("read", "write", …).
+        /// The attempted operation ("read", "write", …).
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -216,7 +216,7 @@ pub enum Error {
     },
 }
 
-/// What a function of any crate returns.
+/// The result of functions in all crates.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<Problem> for Error {
@@ -240,7 +240,7 @@ impl Error {
         }
     }
 
-    /// What the command prints.
+    /// The problem that the command prints.
     pub fn to_problem(&self) -> Problem {
         match self {
             Self::Problem(problem) => problem.as_ref().clone(),
@@ -271,7 +271,8 @@ macro_rules! problem_text {
 /// ```
 /// use clariq_core::problem;
 ///
-/// let (most, found) = (4, "`9`");
+/// let most = 4;
+/// let found = "`9`";
 /// let problem = problem!(("dev.tsv", 3), "1 to {most}", found, "see data/README.md");
 /// assert_eq!(problem.to_string(), "dev.tsv:3: expected 1 to 4, found `9`");
 /// ```

@@ -97,7 +97,7 @@ pub fn rank_by_score(docs: &[Doc], scores: impl Iterator<Item = f32>, depth: usi
 pub struct Explanation {
     /// The value.
     pub value: f64,
-    /// What it is, with the formula where there is one.
+    /// A description, with the formula if there is one.
     pub what: String,
     /// The values that went into it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

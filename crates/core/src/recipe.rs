@@ -13,21 +13,21 @@ use toml::{Table, Value};
 pub struct Recipe {
     /// The name by which stages ask for the model.
     pub name: Name,
-    /// What it is, in a sentence.
+    /// A sentence for listings and model cards.
     #[serde(default)]
     pub description: String,
     /// The model that training begins with: a name, or a folder.
     pub base: String,
-    /// What is trained, and towards what.
+    /// The objective of the training.
     pub objective: Objective,
-    /// How often every example is seen; a part of an epoch is possible.
+    /// Passes over the examples; fractions are allowed.
     pub epochs: f64,
     /// The highest rate of the schedule.
     pub learning_rate: f64,
     /// The share of all steps in which the rate rises from 0.
     #[serde(default)]
     pub warm_up: f64,
-    /// What the rate does after that.
+    /// The learning rate after warm-up.
     #[serde(default)]
     pub schedule: Schedule,
     /// Decoupled weight decay (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR
@@ -68,7 +68,7 @@ pub struct Recipe {
     pub checkpoint_every: usize,
 }
 
-/// What is trained, and towards what.
+/// The objective of the training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Objective {
@@ -80,7 +80,7 @@ pub enum Objective {
         /// Questions of one request in a batch; 0 draws pairs at random.
         #[serde(default)]
         per_request: usize,
-        /// What cosines are multiplied by: the inverse of the temperature.
+        /// Factor of cosines: the inverse of the temperature.
         #[serde(default = "number::<20, _>")]
         scale: f64,
         /// Weight of the direction from a request to the questions of the batch.
@@ -136,7 +136,7 @@ impl Objective {
     }
 }
 
-/// What the learning rate does after warm-up.
+/// The learning rate after warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
@@ -171,13 +171,13 @@ impl TrainOn {
         }
     }
 
-    /// What remains for a model that answers the split of that name, or requests of no split.
+    /// Restricts the splits to those allowed for a model that answers `split`, or requests of no split.
     #[must_use]
     pub fn to_answer(self, split: Option<&str>) -> Self {
         if split == Some("test") { self } else { Self::Train }
     }
 
-    /// Whether it is the default, which configurations leave out.
+    /// True for the default, which configurations leave out.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -10,26 +10,26 @@ use std::borrow::Cow;
 pub enum Speaker {
     /// The person who wants to know something.
     User,
-    /// Whoever answers, or asks back.
+    /// The system, which answers or asks back.
     System,
 }
 
-/// What one of the two says in one go.
+/// An utterance of either speaker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Utterance {
-    /// Who says it.
+    /// The speaker.
     pub speaker: Speaker,
-    /// What is said; empty where nothing was.
+    /// The words; may be empty.
     pub text: String,
 }
 
 impl Utterance {
-    /// What the user says.
+    /// An utterance of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self { speaker: Speaker::User, text: text.into() }
     }
 
-    /// What the system says.
+    /// An utterance of the system.
     pub fn system(text: impl Into<String>) -> Self {
         Self { speaker: Speaker::System, text: text.into() }
     }
@@ -49,7 +49,7 @@ pub struct Request {
     pub need: Option<Need>,
 }
 
-/// What the system said, and what the user said to it.
+/// An utterance of the system and the user's reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn<'a> {
     /// The system's utterance.
@@ -61,7 +61,7 @@ pub struct Turn<'a> {
 /// How a reply begins that turns down what the system said.
 const REFUSALS: [&str; 7] = ["nah", "neither", "never", "no", "none", "nope", "not"];
 
-/// Whether a reply says "no", whatever comes after it.
+/// True if a reply begins with "no" or another refusal.
 ///
 /// ```
 /// use clariq_core::is_refusal;
@@ -75,7 +75,7 @@ pub fn is_refusal(reply: &str) -> bool {
 }
 
 impl Turn<'_> {
-    /// Whether the user said "no".
+    /// True if the user refused.
     pub fn is_refused(&self) -> bool {
         is_refusal(self.user)
     }
@@ -87,28 +87,28 @@ impl Request {
         Self { id: id.into(), said: vec![Utterance::user(text)], candidates: None, need: None }
     }
 
-    /// What the user said first.
+    /// The first utterance.
     pub fn opening(&self) -> &str {
         self.said.first().map_or("", |first| &first.text)
     }
 
-    /// What the user said last; nothing where the user said nothing.
+    /// The user's last utterance, or an empty text.
     pub fn last_said(&self) -> String {
         let last = self.said.iter().rev().find(|said| said.speaker == Speaker::User);
         last.map_or(String::new(), |said| said.text.clone())
     }
 
-    /// How deep a stage of depth `usual` ranks for it: no document that a request names is cut off.
+    /// The depth of a stage whose depth is `usual`: candidates of a request are never cut.
     pub fn depth(&self, usual: usize) -> usize {
         self.candidates.as_ref().map_or(usual, |own| usual.max(own.len()))
     }
 
-    /// Whether more was said than the opening.
+    /// True if anything was said after the opening.
     pub fn has_turns(&self) -> bool {
         self.said.len() > 1
     }
 
-    /// What followed the opening, oldest first: each utterance of the system with the user's reply.
+    /// The turns after the opening, oldest first: each utterance of the system with the user's reply.
     pub fn turns(&self) -> impl DoubleEndedIterator<Item = Turn<'_>> {
         let later = self.said.get(1..).unwrap_or_default();
         let replies = |one: &Utterance, next: &Utterance| {

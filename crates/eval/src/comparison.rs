@@ -7,8 +7,8 @@ use clariq_core::TopicId;
 /// The values of a run by one measure, topic by topic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// What is measured by which labels, as in `statements (NIST)`; empty where there is one of
-    /// each.
+    /// The measured part of a run and the labels, as in `statements (NIST)`; empty if there is only
+    /// one.
     pub part: String,
     /// The name of the measure.
     pub measure: String,

@@ -12,7 +12,8 @@ const SCALE: i32 = 1074;
 /// The mean of finite values, as `statistics.mean` of Python gives it; 0 for no values.
 pub fn exact_mean(values: impl IntoIterator<Item = f64>) -> f64 {
     // Values with one exponent add up as whole numbers, and there are few exponents.
-    let (mut sums, mut count) = (BTreeMap::<i32, i128>::new(), 0_u64);
+    let mut sums = BTreeMap::<i32, i128>::new();
+    let mut count = 0_u64;
     for value in values {
         let (digits, exponent) = parts(value);
         *sums.entry(exponent).or_default() += i128::from(digits);
@@ -49,7 +50,8 @@ fn nearest(numerator: &BigUint, denominator: &BigUint) -> f64 {
     } else {
         (numerator.clone(), denominator << shift.unsigned_abs())
     };
-    let (quotient, rest) = (&numerator / &denominator, &numerator % &denominator);
+    let quotient = &numerator / &denominator;
+    let rest = &numerator % &denominator;
     let sticky = u128::from(rest != BigUint::ZERO);
     let digits =
         quotient.iter_u64_digits().rev().fold(0_u128, |all, digit| all << 64 | u128::from(digit))

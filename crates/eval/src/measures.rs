@@ -18,7 +18,7 @@
 //! All but nDCG take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless
 //! given.
 //!
-//! What is measured is a [`RankedRun`], from any TREC run, against [`Qrels`].
+//! Measures compare a [`RankedRun`], made of any TREC run, with [`Qrels`].
 
 mod catalogue;
 mod definitions;

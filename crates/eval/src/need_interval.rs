@@ -42,7 +42,7 @@ pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f6
 pub struct ReliabilityBin {
     /// The lowest confidence.
     pub from: f64,
-    /// Where the next bin begins.
+    /// The lowest confidence of the next bin.
     pub to: f64,
     /// How many predictions.
     pub count: usize,

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 
 /// The F1 of the n-grams of `text` and `reference`, from 0 to 1; 0 where either has none.
 pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
-    let (found, wanted) = (ngrams(text, n), ngrams(reference, n));
+    let found = ngrams(text, n);
+    let wanted = ngrams(reference, n);
     let shared: usize = found
         .iter()
         .map(|(ngram, &count)| count.min(wanted.get(ngram).copied().unwrap_or(0)))

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 /// The lowest grade that is relevant.
 const RELEVANT: i32 = 1;
 
-/// What documents chosen for a topic without judgements count.
+/// Treatment of documents chosen for a topic without judgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unjudged {
     /// Nothing: the topic is left out.
@@ -68,13 +68,14 @@ pub fn set_values(
     with_relevant(&each).into_iter().map(|(topic, average)| (topic.clone(), average)).collect()
 }
 
-/// What each topic has, those that are judged and not answered after the others.
+/// Counts per topic; judged topics without an answer come last.
 fn count<'a>(
     chosen: &'a [(TopicId, Vec<QuestionId>)],
     qrels: &'a Qrels,
     unjudged: Unjudged,
 ) -> Vec<(&'a TopicId, Counts)> {
-    let (mut each, mut answered) = (Vec::new(), HashSet::new());
+    let mut each = Vec::new();
+    let mut answered = HashSet::new();
     for (topic, documents) in chosen {
         answered.insert(topic);
         let documents: HashSet<&QuestionId> = documents.iter().collect();

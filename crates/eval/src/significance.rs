@@ -153,7 +153,7 @@ fn sampled(differences: &[f64], rounds: u32, seed: u64) -> f64 {
     (extreme as f64 + 1.0) / (f64::from(rounds) + 1.0)
 }
 
-/// What counts as at least as extreme: sums that should be equal may differ by rounding.
+/// The least sum that counts as extreme: sums that should be equal may differ by rounding.
 fn threshold(differences: &[f64]) -> f64 {
     let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
     differences.iter().sum::<f64>().abs() - ROUNDING * size

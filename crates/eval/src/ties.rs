@@ -5,17 +5,17 @@ use clariq_files::{Run, RunLine};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// What is done with equal scores.
+/// The treatment of equal scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ties {
-    /// What the official scorer of `ClariQ` does: of a topic's lines with the same score only the
-    /// first in the file counts, the others are dropped.
+    /// As the official scorer of `ClariQ`: of a topic's lines with the same score, only the first in
+    /// the file counts.
     #[default]
     Official,
-    /// What `trec_eval` 9 and `pytrec_eval` do: all lines count, equal scores in the order of
-    /// descending id. Scores are equal when they are equal in *single* precision.
+    /// As `trec_eval` 9 and `pytrec_eval`: all lines count, equal scores by descending id. Scores
+    /// are compared in *single* precision.
     Id,
-    /// What `trec_eval` 10 does: as [`Ties::Id`], but scores are compared in double precision.
+    /// As `trec_eval` 10: like [`Ties::Id`], but scores are compared in double precision.
     IdDouble,
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Grows with every change after which older models could not be read or predict otherwise.
 const FORMAT: u32 = 2;
 
-/// What a model was made of: two models differ if any of it differs.
+/// Everything that determines a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeOf {
@@ -31,7 +31,7 @@ pub struct MadeOf {
     pub encoder: Option<String>,
 }
 
-/// What every format has: it distinguishes a model of another format from a damaged one.
+/// The part that all formats share, to tell another format from a damaged file.
 #[derive(Deserialize)]
 struct Header {
     need_model: u32,
@@ -47,9 +47,9 @@ struct Saved {
 
 /// Labels requests.
 pub struct Classifier {
-    /// What it was made of.
+    /// Everything that determined the training.
     pub made_of: MadeOf,
-    /// What was learned.
+    /// The trained weights.
     pub model: Model,
     pub(crate) extractor: Extractor,
 }
@@ -71,8 +71,8 @@ impl Classifier {
 
     /// Writes the model; the same training gives the same bytes.
     pub fn write(&self, target: &Target) -> Result<()> {
-        let (made_of, model) = (self.made_of.clone(), self.model.clone());
-        let saved = Saved { need_model: FORMAT, made_of, model };
+        let saved =
+            Saved { need_model: FORMAT, made_of: self.made_of.clone(), model: self.model.clone() };
         target.write(|out| {
             serde_json::to_writer_pretty(&mut *out, &saved)?;
             writeln!(out)

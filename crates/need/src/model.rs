@@ -79,8 +79,8 @@ impl Model {
         }
     }
 
-    /// Whether it looks only at `known` blocks of features and has a weight for each of their
-    /// features. A model from a file may not.
+    /// True if it uses only `known` blocks of features and has a weight for each of their features;
+    /// a model from a file may not.
     pub(crate) fn fits(&self, known: &[Block]) -> bool {
         match self {
             Self::Majority { .. } => true,
@@ -125,7 +125,7 @@ impl Model {
         all
     }
 
-    /// What was learned, as it is written beside a run.
+    /// The trained weights, as written to the record of a run.
     pub fn parameters(&self) -> serde_json::Value {
         match self {
             Self::Majority { label, counts } => json!({ "label": label, "counts": counts }),

@@ -62,8 +62,10 @@ fn tick(value: f64) -> String {
 }
 
 fn one(bar: &Bar, index: usize, x: Scale, y: Scale) -> Markup {
-    let (from, to) = (x.at(index as f64 + 0.1), x.at(index as f64 + 0.9));
-    let (top, bottom) = (y.at(bar.value.max(0.0)), y.at(bar.value.min(0.0)));
+    let from = x.at(index as f64 + 0.1);
+    let to = x.at(index as f64 + 0.9);
+    let top = y.at(bar.value.max(0.0));
+    let bottom = y.at(bar.value.min(0.0));
     let class = if bar.value < 0.0 { "worse" } else { "better" };
     html! {
         @if bar.value != 0.0 {

@@ -40,7 +40,7 @@ impl<'a> Focus<'a> {
 pub struct Topic<'a> {
     /// Its id.
     pub id: &'a str,
-    /// What the user said.
+    /// The text of the request.
     pub request: &'a str,
     /// The id of its part of the page.
     pub anchor: String,

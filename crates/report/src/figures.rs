@@ -12,7 +12,7 @@ const LEVEL: f64 = 0.05;
 pub struct Measured<'a> {
     /// Its name on the page.
     pub name: &'a str,
-    /// What it uses beyond one request and the documents.
+    /// Declared uses beyond one request and the documents.
     pub uses: &'a [String],
     /// The same measures and topics for all runs.
     pub columns: Vec<Column>,
@@ -28,7 +28,7 @@ pub struct Compared<'a> {
     pub tested: Vec<Tested>,
     /// The seed of the randomisation test.
     pub seed: u64,
-    /// What figures are averaged over: `topic`, `turn`.
+    /// The unit that figures are averaged over: `topic` or `turn`.
     pub unit: &'static str,
 }
 

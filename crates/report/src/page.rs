@@ -21,7 +21,7 @@ pub struct Section {
 pub struct Page<'a> {
     /// The title, which is also the first heading.
     pub title: &'a str,
-    /// What is compared, as a sentence below the title.
+    /// A sentence below the title that names what is compared.
     pub lead: String,
     /// The sections, in their order.
     pub sections: Vec<Section>,

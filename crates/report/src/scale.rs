@@ -39,7 +39,7 @@ pub fn spread(positions: &[f64], gap: f64, lowest: f64) -> Vec<f64> {
     for pair in order.windows(2) {
         moved[pair[1]] = moved[pair[1]].max(moved[pair[0]] + gap);
     }
-    // What was pushed off the chart moves back and takes its neighbours along.
+    // Labels pushed off the chart move back and take their neighbours along.
     let mut floor = lowest;
     for &label in order.iter().rev() {
         moved[label] = moved[label].min(floor);

@@ -15,9 +15,9 @@ use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The bytes of the longest line: a file of another kind does not fill the memory.
+/// Maximum length of a line in bytes, so that a file of another kind does not fill the memory.
 const LONGEST_LINE: u64 = 64 << 20;
-/// So many characters of a wrong id are shown.
+/// Number of characters of a wrong id in messages.
 const SHOWN: usize = 200;
 /// The bytes after which a block of lines is cut.
 const BLOCK: usize = 8 << 20;
@@ -29,7 +29,7 @@ pub const TRECWEB: &str = "passages.trecweb";
 /// Lines of page, number of the passage and MD5 of its text, with tabs between them.
 pub const HASHES: &str = "hashes.tsv";
 
-/// What has been cut so far.
+/// Counts of a segmentation so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Pages read.
@@ -105,7 +105,8 @@ impl Block {
 ///
 /// # Errors
 ///
-/// A line that is no page, no page at all, and what the system refuses; then nothing is written.
+/// A line that is not a page, input without pages, errors of the file system. Nothing is written
+/// then.
 pub fn segment(
     pages: &[Source],
     folder: &Path,
@@ -169,11 +170,13 @@ fn segment_all(
 ) -> Result<Progress, Error> {
     let mut progress = Progress::default();
     for source in pages {
-        let (name, before) = (source.name(), progress.bytes);
+        let name = source.name();
+        let before = progress.bytes;
         let mut lines = BoundedLines::new(&name, source.stream()?, LONGEST_LINE);
         let mut block = Block::read(&mut lines)?;
         while !block.lines.is_empty() {
-            let (mut cuts, mut next) = (Vec::new(), Ok(Block::default()));
+            let mut cuts = Vec::new();
+            let mut next = Ok(Block::default());
             // The next block is read while this one is cut.
             rayon::in_place_scope(|scope| {
                 scope.spawn(|_| cuts = cut_block(&block, &name));
@@ -220,7 +223,8 @@ fn cut_block(block: &Block, file: &str) -> Vec<Result<Cut, Box<Problem>>> {
 
 impl Cut {
     fn of(page: &Page) -> Self {
-        let (passages, url) = (passages::of(&page.text), page.url.trim());
+        let passages = passages::of(&page.text);
+        let url = page.url.trim();
         let mut cut = Self { passages: passages.len() as u64, ..Self::default() };
         for (number, passage) in passages.iter().enumerate() {
             cut.add_json(&format!("{}:{number}", page.id), passage, url);

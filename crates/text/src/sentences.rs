@@ -43,7 +43,9 @@ pub fn starts(text: &str) -> Vec<usize> {
         return starts;
     }
     starts.push(0);
-    let (mut ending, mut last, mut end) = (Ending::Never, "", 0);
+    let mut ending = Ending::Never;
+    let mut last = "";
+    let mut end = 0;
     for (start, word) in words_of(text) {
         if text[end..start].contains('\u{a0}') {
             ending = ending.before_no_break_space(last);
@@ -193,7 +195,8 @@ impl Ending {
     /// The ending of a word before one full stop, which may belong to the word.
     fn of_stem(stem: &str, closing: &str) -> Self {
         let mut letters = stem.chars().rev();
-        let (last, before) = (letters.next(), letters.next());
+        let last = letters.next();
+        let before = letters.next();
         if last.is_some_and(char::is_alphabetic) && before.is_none() {
             return Self::Never;
         }

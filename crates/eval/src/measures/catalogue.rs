@@ -16,19 +16,19 @@ pub(super) struct Spec {
     pub(super) name: &'static str,
     /// A second name, used by `ir_measures`.
     pub(super) alias: Option<&'static str>,
-    /// What `trec_eval` calls it without a cut-off.
+    /// Name in `trec_eval` without a cut-off.
     pub(super) trec: Option<&'static str>,
-    /// What `trec_eval` calls it with a cut-off, which follows after `_` or `.`.
+    /// Name in `trec_eval` with a cut-off, which follows after `_` or `.`.
     pub(super) trec_cut: Option<&'static str>,
-    /// What the `ClariQ` scorer calls it; the cut-off follows at once.
+    /// Name in the `ClariQ` scorer; the cut-off follows at once.
     pub(super) clariq: Option<&'static str>,
     /// A name that is complete.
     pub(super) example: &'static str,
-    /// Whether a cut-off must be given.
+    /// True if a cut-off is required.
     pub(super) needs_cutoff: bool,
-    /// Whether it has a parameter `rel`.
+    /// True if it has a parameter `rel`.
     pub(super) takes_rel: bool,
-    /// Whether it has a parameter `p`.
+    /// True if it has a parameter `p`.
     pub(super) takes_p: bool,
     pub(super) score: Score,
 }
@@ -54,18 +54,16 @@ impl Parameters {
 impl Spec {
     /// A measure of relevant documents that only `ir_measures` has a name for.
     pub(super) const fn new(name: &'static str, example: &'static str, score: Score) -> Self {
-        let (alias, trec, trec_cut, clariq) = (None, None, None, None);
-        let (needs_cutoff, takes_rel, takes_p) = (false, true, false);
         Self {
             name,
-            alias,
-            trec,
-            trec_cut,
-            clariq,
+            alias: None,
+            trec: None,
+            trec_cut: None,
+            clariq: None,
             example,
-            needs_cutoff,
-            takes_rel,
-            takes_p,
+            needs_cutoff: false,
+            takes_rel: true,
+            takes_p: false,
             score,
         }
     }

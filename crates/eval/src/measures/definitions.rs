@@ -57,8 +57,8 @@ fn hits(
     ranking: &[QuestionId],
     judgements: &TopicJudgements,
 ) -> impl Iterator<Item = bool> {
-    let (first, rel) = (ranking.iter().take(by.depth()), by.rel);
-    first.map(move |document| judgements.is_relevant(document, rel))
+    let rel = by.rel;
+    ranking.iter().take(by.depth()).map(move |document| judgements.is_relevant(document, rel))
 }
 
 fn count_hits(by: &Parameters, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
@@ -148,7 +148,8 @@ fn rank_biased_precision(
     ranking: &[QuestionId],
     judgements: &TopicJudgements,
 ) -> f64 {
-    let (mut reached, mut met) = (1.0, 0.0);
+    let mut reached = 1.0;
+    let mut met = 0.0;
     for hit in hits(by, ranking, judgements) {
         if hit {
             met += reached;

@@ -85,13 +85,13 @@ fn with_number(name: &str) -> Option<(&'static Spec, &str)> {
     })
 }
 
-/// What is not written as a measure is.
+/// The error for a text that does not have the form of a measure.
 fn no_form(text: &str) -> Error {
     let hint = list();
     problem!(AT, "`NAME(parameter=value)@cut-off`", "`{text}`", hint).into()
 }
 
-/// What no measure is called.
+/// The error for an unknown name.
 fn unknown(text: &str) -> Error {
     let hint = nearest(text).map_or_else(list, |nearest| format!("did you mean `{nearest}`?"));
     problem!(AT, "the name of a measure", "`{text}`", hint).into()
