@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "no-question" "bm25" "bm25-english" "ql" "bm25-tuned" "dense" "dense-tuned" "bert-reranker"
-    "bert-ranker" "strict" "best" "bm25-multi-turn" "bm25-conversation" "dense-conversation"
-    "cast-bm25" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
+    "bert-ranker" "published-bert-reranker" "strict" "best" "bm25-multi-turn" "bm25-conversation"
+    "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response"
 );
 
@@ -202,6 +202,15 @@ impl Loaded {
             found,
             "`{name}` is for such a collection: --data names its folder"
         )
+    }
+
+    /// The models that those of its stages are trained from.
+    pub fn bases(&self) -> Result<Vec<String>> {
+        let mut bases = Vec::new();
+        for model in self.plan.models() {
+            bases.extend(recipes::find(&model.name)?.map(|recipe| recipe.base));
+        }
+        Ok(bases)
     }
 
     /// Whether its stages or its need model ask for learned models.

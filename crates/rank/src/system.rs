@@ -27,8 +27,9 @@ pub struct Expected {
     #[serde(default)]
     pub tolerance: f64,
     /// Measure and figure, as this program computes it.
+    #[serde(default)]
     pub measures: BTreeMap<String, f64>,
-    /// Measure and figure, as it was published.
+    /// Measure and figure, as it was published of the same construction.
     #[serde(default)]
     pub published: BTreeMap<String, f64>,
     /// The measures of all figures, with their lines.

@@ -8,10 +8,10 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::Result;
-use clariq_experiment::Loaded;
 use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
+use clariq_experiment::{Loaded, recipes};
 use clariq_rank::Uses;
 use std::path::PathBuf;
 
@@ -106,6 +106,11 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
         }
         if settings.engine.is_none() && !loaded.plan.models().is_empty() {
             left_out.push(name);
+        } else if let Some(base) = missing_base(&loaded, settings)? {
+            settings.note(&format!(
+                "note: {name} needs the folder of {base}, which is not installed, and is left out: \
+                 configs/README.md says how to name it"
+            ));
         } else {
             systems.push(loaded);
         }
@@ -117,6 +122,17 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
         ));
     }
     Ok(systems)
+}
+
+/// The base model that a system lacks, of which no figure is expected here because its weights are
+/// the user's to bring.
+fn missing_base(loaded: &Loaded, settings: &Settings) -> Result<Option<String>> {
+    if loaded.expected.iter().any(|expected| !expected.measures.is_empty()) {
+        return Ok(None);
+    }
+    let models = settings.options.cache.join("models");
+    let bases = loaded.bases()?;
+    Ok(bases.into_iter().find(|base| recipes::installed(&models, base).is_none()))
 }
 
 fn sheet(figures: &[(&str, Figure)], for_reading: bool) -> Sheet {

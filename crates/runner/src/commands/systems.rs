@@ -11,7 +11,7 @@ pub(crate) fn systems(settings: &Settings) -> Result<Outcome> {
     for name in systems::names() {
         let loaded = Loaded::open_any(name, &[])?;
         let ranks = if loaded.answers() { "statements, passages" } else { "documents" };
-        let needs = needs(&loaded);
+        let needs = needs(&loaded)?;
         let needs = if needs.is_empty() { Cell::Nothing } else { Cell::text(needs.join(", ")) };
         sheet.row(vec![
             Cell::text(name),
@@ -24,7 +24,7 @@ pub(crate) fn systems(settings: &Settings) -> Result<Outcome> {
 }
 
 /// What there must be beside documents and requests.
-fn needs(loaded: &Loaded) -> Vec<String> {
+fn needs(loaded: &Loaded) -> Result<Vec<String>> {
     let mut needs = Vec::new();
     let models = loaded.plan.models();
     if loaded.needs_models() {
@@ -32,12 +32,13 @@ fn needs(loaded: &Loaded) -> Vec<String> {
     }
     // `clariq setup` installs the one, and the others are trained.
     let is_own = |name: &str| name != "all-MiniLM-L6-v2" && !recipes::is_recipe(name);
-    needs.extend(models.iter().filter(|model| is_own(&model.name)).map(|model| model.name.clone()));
+    let names = models.iter().map(|model| model.name.clone()).chain(loaded.bases()?);
+    needs.extend(names.filter(|name| is_own(name)));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("judgements of train".to_owned());
     }
     if loaded.uses.iter().any(|uses| uses.to_string() == "batch") {
         needs.push("all requests at once".to_owned());
     }
-    needs
+    Ok(needs)
 }
