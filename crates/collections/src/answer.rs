@@ -4,6 +4,7 @@
 use clariq_core::{Doc, Hit, RequestId};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// What a system answers to one request, and what the answer rests on.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +19,12 @@ pub struct Answer<'a> {
     pub passages: &'a [Hit],
     /// Those of them that the text is made of.
     pub used: &'a [Doc],
+}
+
+/// The run of a task beside what is handed in: `X.json` has `X.statements.run`.
+pub fn ranking_path(submission: &Path, task: &str) -> PathBuf {
+    let name = submission.to_string_lossy();
+    PathBuf::from(format!("{}.{task}.run", name.strip_suffix(".json").unwrap_or(&name)))
 }
 
 /// Writes answers as one file, in the form of a collection.

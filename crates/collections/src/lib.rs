@@ -45,7 +45,7 @@ mod released;
 mod statistics;
 mod validation;
 
-pub use answer::{Answer, AnswerForm, Class};
+pub use answer::{Answer, AnswerForm, Class, ranking_path};
 pub use around::Around;
 pub use bank::{Bank, BankRow};
 pub use check::CheckReport;

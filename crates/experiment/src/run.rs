@@ -30,11 +30,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
+pub use clariq_collections::ranking_path;
 pub(crate) use file::Cut;
 pub use file::{FileInput, FileKind};
 pub use input::{Input, Skipped};
 pub use partial::Progress;
-pub use split::{Given, SplitInput, as_run, ranking_path};
+pub use split::{Given, SplitInput, as_run};
 
 /// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
 /// that is named after the collection for every other, so that their runs keep apart.

@@ -9,5 +9,5 @@ mod track;
 
 pub use by_turn::{Part, columns};
 pub use evaluate::{Evaluated, Labels};
-pub use figures::{figures, graded, names, sets};
+pub use figures::{figures, graded, names, provenance, sets};
 pub(crate) use track::Track;

@@ -6,7 +6,7 @@ use crate::plan::{PASSAGES, STATEMENTS};
 use crate::session::Session;
 use crate::system::{Answer, Query, Statements};
 use crate::systems::Loaded;
-use clariq_collections::{Answer as HandedIn, AnswerForm, Class, Collection};
+use clariq_collections::{Answer as HandedIn, AnswerForm, Class, Collection, ranking_path};
 use clariq_core::{
     Doc, Documents, Hit, Location, Observer, Ranking, Request, RequestId, Result, bail, problem,
     sha256_hex,
@@ -121,12 +121,6 @@ impl<'a> SplitInput<'a> {
         }
         Ok((statements.len() + passages.len()) as u64)
     }
-}
-
-/// The run of a task beside what is handed in: `X.json` has `X.statements.run`.
-pub fn ranking_path(path: &Path, task: &str) -> PathBuf {
-    let name = path.to_string_lossy();
-    PathBuf::from(format!("{}.{task}.run", name.strip_suffix(".json").unwrap_or(&name)))
 }
 
 /// The name of a file without its folder, and its SHA-256.

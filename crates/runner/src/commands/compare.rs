@@ -74,7 +74,11 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         }
         scored.push(Scored { name, path, columns });
     }
-    check_columns(&scored)?;
+    let left_out = keep_common_columns(&mut scored)?;
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        settings.note(&format!("note: {names}: not of all runs, and left out"));
+    }
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
     let compared = Compared {
         tested: test_against_baseline(&columns, 0, settings.options.seed),
@@ -96,15 +100,32 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-/// Refuses runs of different forms, such as a submission to iKAT and a ranking of statements.
-fn check_columns(scored: &[Scored]) -> Result<(), Problem> {
+/// Keeps the figures that all runs have: rankings of statements, for example, are beside runs of
+/// iKAT by this program alone. Returns the names of the others.
+///
+/// # Errors
+///
+/// Runs of different forms, such as a submission to iKAT and a ranking of statements.
+fn keep_common_columns(scored: &mut [Scored]) -> Result<Vec<String>> {
     let names = |run: &Scored| run.columns.iter().map(Column::name).collect::<Vec<_>>();
-    let Some(other) = scored.iter().find(|run| names(run) != names(&scored[0])) else {
-        return Ok(());
-    };
-    let (expected, found) = (names(&scored[0]).join(", "), names(other).join(", "));
-    let hint = "compare submissions with submissions, and rankings with those of the same task";
-    Err(problem!(&*other.path, "figures as of the baseline, {expected}", found, hint))
+    let all: Vec<Vec<String>> = scored.iter().map(names).collect();
+    let is_common = |name: &String| all.iter().all(|names| names.contains(name));
+    if !all[0].iter().any(is_common) {
+        let other = all.iter().position(|names| !names.contains(&all[0][0])).unwrap_or_default();
+        let (expected, found) = (all[0].join(", "), all[other].join(", "));
+        let hint = "compare submissions with submissions, and rankings with those of the same task";
+        bail!(&*scored[other].path, "figures as of the baseline, {expected}", found, hint);
+    }
+    for run in scored {
+        run.columns.retain(|column| is_common(&column.name()));
+    }
+    let mut left_out: Vec<String> = Vec::new();
+    for name in all.iter().flatten().filter(|name| !is_common(name)) {
+        if !left_out.contains(name) {
+            left_out.push(name.clone());
+        }
+    }
+    Ok(left_out)
 }
 
 /// The number of topics to show for each run.

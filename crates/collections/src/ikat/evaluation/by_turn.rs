@@ -22,6 +22,8 @@ pub(super) const CITED: &str = "passages (cited)";
 pub enum Part {
     /// The rankings of statements.
     Statements,
+    /// The lists of statements in what is handed in, as rankings.
+    Provenance,
     /// The statements that responses are said to rest on, as sets.
     Sets,
     /// The rankings of passages.
@@ -32,12 +34,14 @@ pub enum Part {
 
 impl Part {
     /// All parts, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::Statements, Self::Sets, Self::Passages, Self::Responses];
+    pub const ALL: [Self; 5] =
+        [Self::Statements, Self::Provenance, Self::Sets, Self::Passages, Self::Responses];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Statements => "statements",
+            Self::Provenance => "ptkb_provenance",
             Self::Sets => "sets",
             Self::Passages => "passages",
             Self::Responses => "responses",
@@ -51,15 +55,15 @@ impl Part {
 
     /// Whether it is a ranking, which measures by name are for.
     pub fn is_ranking(self) -> bool {
-        matches!(self, Self::Statements | Self::Passages)
+        matches!(self, Self::Statements | Self::Provenance | Self::Passages)
     }
 
     /// The measures of the part where none is named: a few where all parts are shown, more where
     /// it is shown `alone`.
     pub(super) fn usual(self, alone: bool) -> &'static [&'static str] {
         match (self, alone) {
-            (Self::Statements, false) => &["nDCG@3"],
-            (Self::Statements, true) => &["nDCG@3", "P@3", "R@3", "AP", "RR"],
+            (Self::Statements | Self::Provenance, false) => &["nDCG@3"],
+            (Self::Statements | Self::Provenance, true) => &["nDCG@3", "P@3", "R@3", "AP", "RR"],
             (Self::Passages, false) => &["nDCG@3", "R@10"],
             (Self::Passages, true) => &["nDCG@3", "nDCG@5", "RR", "R@10", "R@100"],
             (Self::Sets, false) => &["F1"],
@@ -99,7 +103,14 @@ pub fn columns(
                 if part.is_ranking() && measures.is_empty() { parse(usual)? } else { Vec::new() };
             let by = if measures.is_empty() { &parsed } else { measures };
             match part {
-                Part::Statements => columns.extend(ranked(&evaluated.statements, qrels, by, name)),
+                Part::Statements => {
+                    let ranking = evaluated.statements.iter();
+                    columns.extend(ranking.flat_map(|run| ranked(run, qrels, by, name)));
+                }
+                Part::Provenance => {
+                    let lists = evaluated.provenance.iter();
+                    columns.extend(lists.flat_map(|run| ranked(run, qrels, by, name)));
+                }
                 Part::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)),
                 Part::Sets => columns.extend(of_sets(evaluated, qrels, usual, name)),
                 Part::Responses => {}
@@ -121,6 +132,10 @@ impl Labels {
             Part::Statements => {
                 [("statements (organisers)", &self.organisers), ("statements (NIST)", &self.nist)]
             }
+            Part::Provenance => [
+                ("ptkb_provenance (organisers)", &self.organisers),
+                ("ptkb_provenance (NIST)", &self.nist),
+            ],
             Part::Sets => [("sets (organisers)", &self.organisers), ("sets (NIST)", &self.nist)],
             Part::Passages => [(CITED, &self.cited), ("", &None)],
             Part::Responses => return Vec::new(),
@@ -166,7 +181,7 @@ fn of_responses(evaluated: &Evaluated, labels: &Labels, name: &str, n: usize) ->
 mod tests {
     use super::*;
     use crate::DataDir;
-    use crate::ikat::evaluation::{figures, graded, sets};
+    use crate::ikat::evaluation::{figures, graded, provenance, sets};
     use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
     use crate::ikat::{Ikat, Split};
 
@@ -211,11 +226,13 @@ mod tests {
     fn the_means_are_the_figures_of_the_run() {
         let (evaluated, labels) = sample();
         let mut known = figures(&evaluated, &labels).unwrap();
+        known.extend(provenance(&evaluated, &labels).unwrap());
         known.extend(sets(&evaluated, &labels));
         known.extend(graded(&evaluated, &labels).unwrap());
         for part in Part::ALL {
             let columns = columns(&evaluated, &labels, Some(part), &[]).unwrap();
-            assert!(!columns.is_empty());
+            // The rankings of statements are not handed in.
+            assert_eq!(columns.is_empty(), part == Part::Statements);
             for column in columns {
                 let name = match part {
                     Part::Passages if column.part == CITED => {
@@ -223,7 +240,7 @@ mod tests {
                     }
                     Part::Responses => format!("response {}", column.measure),
                     Part::Sets => format!("{} macro {}", column.part, column.measure),
-                    Part::Statements | Part::Passages => column.name(),
+                    Part::Statements | Part::Provenance | Part::Passages => column.name(),
                 };
                 let (_, expected) = known.iter().find(|(known, _)| *known == name).expect(&name);
                 assert!(column.mean() == *expected && *expected > 0.0, "{name}");
@@ -239,8 +256,8 @@ mod tests {
             let columns = columns(&evaluated, &labels, only, &measures).unwrap();
             columns.iter().map(Column::name).collect::<Vec<_>>()
         };
-        let of_statements = ["statements (organisers) P@1", "statements (NIST) P@1"];
-        assert_eq!(names(Some(Part::Statements)), of_statements);
+        let of_statements = ["ptkb_provenance (organisers) P@1", "ptkb_provenance (NIST) P@1"];
+        assert_eq!(names(Some(Part::Provenance)), of_statements);
         assert_eq!(names(None)[..2], of_statements);
         assert!(names(None)[2..].iter().all(|name| name.starts_with("passages (")));
     }

@@ -13,8 +13,10 @@ use std::path::Path;
 /// What is scored of a run.
 #[derive(Default)]
 pub struct Evaluated {
-    /// The rankings of statements, which are named by their numbers.
-    pub statements: Run,
+    /// The rankings of statements, which are named by their numbers, where there are any.
+    pub statements: Option<Run>,
+    /// The lists of statements in what is handed in, `ptkb_provenance`, as rankings.
+    pub provenance: Option<Run>,
     /// The statements that responses are said to rest on.
     pub chosen: Vec<(TopicId, Vec<QuestionId>)>,
     /// The rankings of passages.
@@ -136,10 +138,10 @@ impl Evaluated {
     /// What a file says that was handed in; of several responses to a turn, the statements and the
     /// text of the first, and the passages of all, each once.
     pub fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {
-        let mut evaluated = Self::default();
+        let (mut evaluated, mut provenance) = (Self::default(), Run::default());
         for turn in &submission.turns {
             let statements = statements_of(ikat, split, turn);
-            push(&mut evaluated.statements, &turn.id, statements.iter().map(String::as_str));
+            push(&mut provenance, &turn.id, statements.iter().map(String::as_str));
             let chosen = statements.iter().map(|number| number.as_str().into()).collect();
             evaluated.chosen.push((turn.id.as_str().into(), chosen));
             push(&mut evaluated.passages, &turn.id, passages_of(submission.year, turn).into_iter());
@@ -147,8 +149,36 @@ impl Evaluated {
                 evaluated.responses.insert(turn.id.clone(), first.text.clone());
             }
         }
+        evaluated.provenance = Some(provenance);
         evaluated
     }
+
+    /// Whether a whole ranking of statements is one that these responses were made from: it has all
+    /// statements that they are said to rest on.
+    pub(super) fn rests_on_statements(&self, ranking: &Run) -> bool {
+        let lines = ranking.lines.iter().map(|line| (&line.topic, &line.question));
+        let ranked: HashSet<(&TopicId, &QuestionId)> = lines.collect();
+        self.chosen
+            .iter()
+            .all(|(turn, chosen)| chosen.iter().all(|one| ranked.contains(&(turn, one))))
+    }
+
+    /// Whether a whole ranking of passages begins with those that were handed in, turn by turn.
+    pub(super) fn begins_passages(&self, ranking: &Run) -> bool {
+        let whole = by_turn(ranking);
+        by_turn(&self.passages)
+            .iter()
+            .all(|(turn, handed_in)| whole.get(turn).is_some_and(|all| all.starts_with(handed_in)))
+    }
+}
+
+/// The documents of every turn, in the order of the file.
+fn by_turn(run: &Run) -> HashMap<&TopicId, Vec<&QuestionId>> {
+    let mut turns: HashMap<&TopicId, Vec<&QuestionId>> = HashMap::new();
+    for line in &run.lines {
+        turns.entry(&line.topic).or_default().push(&line.question);
+    }
+    turns
 }
 
 /// Adds a ranking, each document where it comes first.

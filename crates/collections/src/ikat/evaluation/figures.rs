@@ -47,6 +47,12 @@ pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f6
     Ok(figures)
 }
 
+/// The figures of the lists of statements in what is handed in.
+pub fn provenance(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {
+    let columns = columns(evaluated, labels, Some(Part::Provenance), &[])?;
+    Ok(columns.iter().map(|of| (of.name(), of.mean())).collect())
+}
+
 /// The figures of passages by graded labels. Of the passages that are here few are graded, so that
 /// they say little of a system that ranks these.
 pub fn graded(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {

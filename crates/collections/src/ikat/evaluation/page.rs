@@ -72,12 +72,15 @@ pub(crate) fn render(comparison: &Comparison) -> String {
 
 fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
     let intro = "Each part of the runs, over the turns that its labels judge: the rankings of \
-                 statements and of passages, the statements of the responses as sets (macro \
-                 averages), and the words that responses share with the organisers'.";
+                 statements and of passages, the statements of the responses as lists \
+                 (ptkb_provenance) and as sets (macro averages), and the words that responses share with the organisers'.";
     let titles = ["Figures of every run", "Figures by part"];
     let mut sections = vec![figures::section(compared, intro, titles, &remarks(comparison))];
+    let ranks_statements = |column: &Column| column.part.starts_with("statements");
+    let has_rankings = compared.baseline().columns.iter().any(ranks_statements);
+    let of_statements = if has_rankings { "statements" } else { "ptkb_provenance" };
     for (id, name, part) in
-        [("by-statements", "Statements", "statements"), ("by-passages", "Passages", "passages")]
+        [("by-statements", "Statements", of_statements), ("by-passages", "Passages", "passages")]
     {
         let focus = focus(comparison, compared, (id, name), part);
         sections.extend(focus.and_then(|focus| differences::section(compared, &focus)));

@@ -2,18 +2,20 @@
 //! responses.
 
 use super::page::{Comparison, Entry, render};
-use super::{Evaluated, Labels, Part, columns, figures, graded, sets};
+use super::{Evaluated, Labels, Part, columns, figures, graded, provenance, sets};
 use crate::Collection;
 use crate::evaluation::{
     Asked, By, Columns, Evaluation, PageAsked, Rendered, Scored, Topics, Written, counted,
 };
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
+use crate::ranking_path;
 use crate::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, TopicId, bail, problem};
-use clariq_eval::Ties;
-use clariq_files::{RunLine, Source, parse_run, strictly};
+use clariq_eval::{Column, Ties};
+use clariq_files::{RunLine, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// A split with its labels.
 pub(crate) struct Track<'a> {
@@ -60,7 +62,7 @@ impl<'a> Track<'a> {
         let is_number = |line: &RunLine| line.question.as_str().parse::<u32>().is_ok();
         let mut evaluated = Evaluated::default();
         let part = if run.lines.iter().all(is_number) {
-            evaluated.statements = run;
+            evaluated.statements = Some(run);
             Part::Statements
         } else {
             evaluated.passages = run;
@@ -76,13 +78,40 @@ impl<'a> Track<'a> {
         let answered: HashSet<TopicId> = turns.map(|turn| turn.id.as_str().into()).collect();
         self.turns.check_answered(source, answered.iter())?;
         let missing = self.turns.ids.difference(&answered).count();
-        let warnings = counted(&[
+        let mut warnings = counted(&[
             (repeated(&submission), "passages and statements repeat one of the same response"),
             (missing, "turns are not answered and count 0"),
         ]);
-        let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
+        let mut evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
+        warnings.extend(take_rankings(source, &mut evaluated)?);
         Ok((submission, evaluated, warnings))
     }
+}
+
+/// Takes the whole rankings that `clariq run` writes beside what is handed in, of which that has the
+/// first passages and the chosen statements alone. Returns what is said of rankings of another run.
+fn take_rankings(source: &Source, evaluated: &mut Evaluated) -> Result<Vec<String>, Error> {
+    let submission = PathBuf::from(source.name());
+    let mut warnings = Vec::new();
+    for task in [STATEMENTS, PASSAGES] {
+        let path = ranking_path(&submission, task);
+        if !path.is_file() {
+            continue;
+        }
+        let ranking = read_run(&Source::new(&path))?;
+        let is_of_this_run = match task {
+            STATEMENTS => evaluated.rests_on_statements(&ranking),
+            _ => evaluated.begins_passages(&ranking),
+        };
+        if !is_of_this_run {
+            warnings.push(format!("{} is of another run and is ignored", path.display()));
+        } else if task == STATEMENTS {
+            evaluated.statements = Some(ranking);
+        } else {
+            evaluated.passages = ranking;
+        }
+    }
+    Ok(warnings)
 }
 
 /// How often a ranking names a document that it has named.
@@ -131,6 +160,7 @@ impl Evaluation for Track<'_> {
             let mut rows = figures(&evaluated, labels)?;
             // Sets are shown in full.
             rows.retain(|(name, _)| !name.starts_with("sets "));
+            rows.extend(provenance(&evaluated, labels)?);
             rows.extend(sets(&evaluated, labels));
             rows.extend(graded(&evaluated, labels)?);
             rows
@@ -149,9 +179,9 @@ impl Evaluation for Track<'_> {
         }
         let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;
         let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
-        let (statements, passages) = ((written.ranking)(STATEMENTS)?, (written.ranking)(PASSAGES)?);
         // What is handed in has only the first of the rankings.
-        let evaluated = Evaluated { statements, passages, ..evaluated };
+        let (statements, passages) = ((written.ranking)(STATEMENTS)?, (written.ranking)(PASSAGES)?);
+        let evaluated = Evaluated { statements: Some(statements), passages, ..evaluated };
         let figures = figures(&evaluated, self.labels()?)?;
         Ok(Scored { figures, ..Scored::default() })
     }
@@ -176,6 +206,12 @@ impl Evaluation for Track<'_> {
             return Ok(Columns { columns, warnings });
         }
         let (_, evaluated, warnings) = self.read(source)?;
+        if part == Some(Part::Statements) && evaluated.statements.is_none() {
+            let beside = ranking_path(&PathBuf::from(source.name()), STATEMENTS);
+            let found = format!("no {}", beside.display());
+            let hint = "--task ptkb_provenance compares the lists that are handed in";
+            bail!(source.name(), "the ranking of statements beside it", found, hint);
+        }
         Ok(Columns { columns: columns(&evaluated, self.labels()?, part, by.measures)?, warnings })
     }
 
@@ -192,6 +228,7 @@ impl Evaluation for Track<'_> {
             let columns = columns(&evaluated, self.labels()?, None, &[])?;
             runs.push(Entry { asked: run, submission, evaluated, columns });
         }
+        keep_common(&mut runs);
         let topics = self.ikat.topics(self.split)?;
         let html = render(&Comparison {
             asked,
@@ -202,6 +239,16 @@ impl Evaluation for Track<'_> {
             runs: &runs,
         });
         Ok(Rendered { html, topics: topics.turns().count(), warnings })
+    }
+}
+
+/// Leaves out the figures that some run does not have: rankings of statements are beside runs of this
+/// program alone.
+fn keep_common(runs: &mut [Entry]) {
+    let names = |entry: &Entry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
+    let all: Vec<HashSet<String>> = runs.iter().map(names).collect();
+    for entry in runs {
+        entry.columns.retain(|column| all.iter().all(|names| names.contains(&column.name())));
     }
 }
 

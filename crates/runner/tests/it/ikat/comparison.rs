@@ -45,8 +45,8 @@ fn every_part_is_a_table_of_its_own_that_fits_a_terminal() {
     assert_eq!(
         parts,
         [
-            "statements (organisers)",
-            "statements (NIST)",
+            "ptkb_provenance (organisers)",
+            "ptkb_provenance (NIST)",
             "sets (organisers)",
             "sets (NIST)",
             "passages (cited)",
@@ -57,7 +57,7 @@ fn every_part_is_a_table_of_its_own_that_fits_a_terminal() {
     assert!(found.stdout.contains("\nby      run "), "{}", found.stdout);
     assert!(found.stdout.contains("\n\nrun "), "topics follow: {}", found.stdout);
     assert!(found.stderr.contains("both two-sided, over the turns of each table"));
-    assert!(found.stderr.contains("where statements (organisers) nDCG@3 differs most"));
+    assert!(found.stderr.contains("where ptkb_provenance (organisers) nDCG@3 differs most"));
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn figures_are_those_of_eval_and_differences_add_up() {
         json(&bench.succeed(&format!("-q compare worse.json {BM25} --format json")).stdout);
     let rows = compared["comparisons"].as_array().unwrap();
     for (measure, of_eval) in [
-        ("statements (organisers) nDCG@3", "statements (organisers) nDCG@3"),
-        ("statements (NIST) nDCG@3", "statements (NIST) nDCG@3"),
+        ("ptkb_provenance (organisers) nDCG@3", "ptkb_provenance (organisers) nDCG@3"),
+        ("ptkb_provenance (NIST) nDCG@3", "ptkb_provenance (NIST) nDCG@3"),
         ("sets (NIST) F1", "sets (NIST) macro F1"),
         ("passages (cited) R@10", "passages R@10"),
         ("responses ROUGE-1", "response ROUGE-1"),
@@ -190,7 +190,7 @@ const REFUSALS: &[Case] = &[
         "a task that does not exist",
         RUN,
         "compare a.json b.json --task titles",
-        ["--task", "one of statements, sets, passages, responses", "`titles`"],
+        ["--task", "one of statements, ptkb_provenance, sets, passages, responses", "`titles`"],
     ),
     case(
         "measures of sets",

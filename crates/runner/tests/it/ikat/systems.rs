@@ -48,6 +48,39 @@ fn a_run_is_written_validated_converted_and_scored() {
     assert_eq!(record["answer"]["class"], "automatic");
 }
 
+#[test]
+fn a_figure_has_one_name_whatever_file_it_is_of() {
+    let bench = Bench::new();
+    bench.succeed("-q run ikat-bm25 --split 2023-test -o mine.json");
+    let figures = |line: &str| {
+        let text = bench.succeed(&format!("-q {line} --split 2023-test --format tsv")).stdout;
+        let rows = text.lines().skip(1).map(|line| line.split_once('\t').unwrap());
+        rows.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>()
+    };
+    let submission = figures("eval mine.json -m nDCG@3");
+    let ranking = figures("eval mine.statements.run -m nDCG@3");
+    assert_eq!(submission[..2], ranking);
+    assert!(ranking[0].0 == "statements (organisers) nDCG@3" && ranking[0].1.starts_with("0.384"));
+    assert_eq!(submission[2].0, "ptkb_provenance (organisers) nDCG@3");
+    assert!(submission[2].1 < submission[0].1, "one statement is handed in");
+    // Without the ranking beside it, only what is handed in can be scored.
+    fs::copy(bench.path("mine.json"), bench.path("alone.json")).unwrap();
+    let alone = figures("eval alone.json");
+    assert!(alone.iter().all(|(name, _)| !name.starts_with("statements")), "{alone:?}");
+    assert!(alone.contains(&submission[2]), "{alone:?}");
+    let refused = bench.run(&["compare", "alone.json", "mine.json", "--task", "statements"]);
+    assert!(refused.stderr.contains("found: no alone.statements.run"), "{}", refused.stderr);
+    // Rankings of another run are not taken for its own.
+    bench.write("alone.statements.run", "1-1_1 Q0 2 1 1.0 other\n");
+    bench.write("alone.passages.run", "1-1_1 Q0 p:0 1 1.0 other\n");
+    let warned = bench.succeed("eval alone.json --split 2023-test").stderr;
+    for task in ["statements", "passages"] {
+        let warning = format!("warning: alone.{task}.run is of another run and is ignored\n");
+        assert!(warned.contains(&warning), "{warned}");
+    }
+    assert_eq!(figures("eval alone.json"), alone);
+}
+
 /// A built-in system with another space in place of its encoder, and without expected figures.
 fn with_space(name: &str, space: &str) -> String {
     let text = fs::read_to_string(root().join(format!("configs/{name}.toml"))).unwrap();

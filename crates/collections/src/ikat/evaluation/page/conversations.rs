@@ -42,10 +42,12 @@ struct Answers<'a> {
 impl<'a> Answers<'a> {
     fn new(entry: &'a Entry<'a>) -> Self {
         let mut by_turn: HashMap<&str, Answer> = HashMap::new();
-        for line in &entry.evaluated.statements.lines {
+        let evaluated = &entry.evaluated;
+        let statements = evaluated.statements.as_ref().or(evaluated.provenance.as_ref());
+        for line in statements.into_iter().flat_map(|run| &run.lines) {
             by_turn.entry(line.topic.as_str()).or_default().statements.push(line.question.as_str());
         }
-        for line in &entry.evaluated.passages.lines {
+        for line in &evaluated.passages.lines {
             by_turn.entry(line.topic.as_str()).or_default().passages.push(line.question.as_str());
         }
         for turn in &entry.submission.turns {
