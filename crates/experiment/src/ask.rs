@@ -83,7 +83,7 @@ impl<'a> Asker<'a> {
 
     /// Decides on the next move. The conversation gets the need of its opening.
     pub fn next(&self, conversation: &mut Query) -> Result<Move> {
-        self.system.predict(slice::from_mut(&mut conversation.request))?;
+        self.system.predict(slice::from_mut(&mut conversation.request));
         let conversation = &*conversation;
         let stop = |reason: &str, why| Ok(Move::Stop { reason: reason.to_owned(), why });
         if !self.answers() && conversation.request.turns().count() >= self.max_turns {

@@ -48,15 +48,14 @@ pub(crate) fn open(
 }
 
 /// Gives requests that have no need the predicted one.
-pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) -> Result<()> {
+pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) {
     let open = requests.iter_mut().filter(|request| request.need.is_none());
     let mut open: Vec<&mut Request> = open.collect();
     let openings: Vec<&str> = open.iter().map(|request| request.opening()).collect();
-    let predictions = model.predict(&openings)?;
+    let predictions = model.predict(&openings);
     for (request, prediction) in open.iter_mut().zip(predictions) {
         request.need = Some(prediction.need);
     }
-    Ok(())
 }
 
 /// The needs that a system predicts for a split, and what made them.
@@ -87,7 +86,7 @@ pub(crate) fn predict_split(
     let holds_out = loaded.plan.sees_need() && split == "train";
     let Some((model, held_out)) = open_model(session, loaded, holds_out)? else { return Ok(None) };
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
-    let mut predictions = model.predict(&openings)?;
+    let mut predictions = model.predict(&openings);
     let mut made_by = need_record(&model);
     if !held_out.is_empty() {
         made_by["folds"] = HELD_OUT_FOLDS.into();
@@ -127,7 +126,7 @@ fn open_model(
     };
     if let Some(file) = named {
         let bank = &ClariQ::of(session.collection)?.bank;
-        return Ok(Some((Classifier::read(&Source::new(file), bank, session)?, Vec::new())));
+        return Ok(Some((Classifier::read(&Source::new(file), bank)?, Vec::new())));
     }
     let clariq = session.collection.downcast::<ClariQ>();
     if let Some(clariq) = clariq.filter(|clariq| clariq.has(Split::Train, true)) {
@@ -145,7 +144,7 @@ fn open_model(
 fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<Training> {
     let config = config.clone().to_answer(session.split);
     let labels = clariq.training_labels(config.train_on())?;
-    Training::new(config, &clariq.bank, session, &labels)
+    Training::new(config, &clariq.bank, &labels)
 }
 
 /// Need models of a collection that has need labels.
@@ -191,7 +190,7 @@ impl<'a> NeedModels<'a> {
         if path.extension().is_none_or(|extension| extension != "json") {
             return self.training(name)?.fit();
         }
-        let classifier = Classifier::read(&Source::new(path), &self.clariq.bank, &self.session)?;
+        let classifier = Classifier::read(&Source::new(path), &self.clariq.bank)?;
         let trained_on = classifier.made_of.config.train_on();
         if trained_on != trained_on.to_answer(self.session.split.or(Some("test"))) {
             let expected = "a model that was not trained on labels of dev";
@@ -208,7 +207,7 @@ impl<'a> NeedModels<'a> {
         let Session { collection, split, task, .. } = self.session;
         let requests = collection.requests(split.unwrap_or("dev"), task)?;
         let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
-        predict(model, &mut requests)?;
+        predict(model, &mut requests);
         let labels = requests.iter().filter_map(|request| Some((&request.id, request.need?)));
         target.write(|out| put_need_lines(out, labels))
     }
@@ -221,7 +220,7 @@ impl<'a> NeedModels<'a> {
         let labels = self.clariq.labelled(Split::Dev)?;
         let requests: Vec<&str> = labels.topics.iter().map(|topic| &*topic.request).collect();
         let (mut pairs, mut confidence, mut lines) = (Vec::new(), Vec::new(), Vec::new());
-        for (topic, prediction) in labels.topics.iter().zip(model.predict(&requests)?) {
+        for (topic, prediction) in labels.topics.iter().zip(model.predict(&requests)) {
             let Some(label) = topic.need else { continue };
             let need = prediction.need;
             pairs.push((label, need));

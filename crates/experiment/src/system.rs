@@ -184,15 +184,17 @@ impl<'a> System<'a> {
     }
 
     /// Gives requests that have no need the predicted one, where the system predicts any.
-    pub(crate) fn predict(&self, requests: &mut [Request]) -> Result<()> {
-        self.need_model.as_ref().map_or(Ok(()), |model| needs::predict(model, requests))
+    pub(crate) fn predict(&self, requests: &mut [Request]) {
+        if let Some(model) = &self.need_model {
+            needs::predict(model, requests);
+        }
     }
 
     /// The requests with their needs and what was rewritten, as stages see them.
     fn requests(&self, queries: &[Query]) -> Result<Vec<Request>> {
         let mut requests: Vec<Request> =
             queries.iter().map(|query| query.request.clone()).collect();
-        self.predict(&mut requests)?;
+        self.predict(&mut requests);
         if let Some(rewrites) = &self.loaded.rewrites {
             let collection = self.session().collection;
             for request in &mut requests {

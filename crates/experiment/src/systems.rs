@@ -215,8 +215,7 @@ impl Loaded {
 
     /// Whether its stages or its need model ask for learned models.
     pub fn needs_models(&self) -> bool {
-        let need = self.need.as_ref();
-        !self.plan.models().is_empty() || need.is_some_and(|need| need.encoder().is_some())
+        !self.plan.models().is_empty()
     }
 
     /// What it looks at to answer a split, or requests of none: labels of dev count for test alone.

@@ -4,12 +4,12 @@ use crate::config::NeedConfig;
 use crate::features::Extractor;
 use crate::model::{Contribution, Model, Prediction};
 use clariq_collections::clariq::Bank;
-use clariq_core::{Checksum, Documents, Error, Models, Result, problem};
+use clariq_core::{Checksum, Documents, Error, Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
 /// Grows with every change after which older models could not be read or predict otherwise.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Everything that determines a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,8 +27,6 @@ pub struct MadeOf {
     pub topics: usize,
     /// The checksum of the question bank.
     pub bank_sha256: Checksum,
-    /// The checksum of the encoder, if there is one.
-    pub encoder: Option<String>,
 }
 
 /// The part that all formats share, to tell another format from a damaged file.
@@ -56,17 +54,17 @@ pub struct Classifier {
 
 impl Classifier {
     /// Predicts a label for each request, in order.
-    pub fn predict(&self, requests: &[&str]) -> Result<Vec<Prediction>> {
-        Ok(self.model.predict(&self.extractor.extract(requests)?))
+    pub fn predict(&self, requests: &[&str]) -> Vec<Prediction> {
+        self.model.predict(&self.extractor.extract(requests))
     }
 
     /// Predicts the label of one request and lists the features behind it, the strongest first.
-    pub fn explain(&self, request: &str) -> Result<(Prediction, Vec<Contribution>)> {
-        let features = self.extractor.extract(&[request])?;
+    pub fn explain(&self, request: &str) -> (Prediction, Vec<Contribution>) {
+        let features = self.extractor.extract(&[request]);
         let prediction = self.model.predict(&features)[0];
         let mut contributions = self.model.contributions(&features, 0, prediction.need);
         contributions.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
-        Ok((prediction, contributions))
+        (prediction, contributions)
     }
 
     /// Writes the model; the same training gives the same bytes.
@@ -79,8 +77,8 @@ impl Classifier {
         })
     }
 
-    /// Reads a model and checks that bank, features and encoder are those that it was made of.
-    pub fn read(source: &Source, bank: &Bank, models: &dyn Models) -> Result<Self> {
+    /// Reads a model and checks that bank and features are those that it was made of.
+    pub fn read(source: &Source, bank: &Bank) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let not_a_model = |error| not_a_model(&input.name, &error);
         let misfit = |expected: String, found: String| -> Error {
@@ -98,7 +96,7 @@ impl Classifier {
             let found = format!("{} features of clariq {}", made_of.features.len(), made_of.clariq);
             return Err(misfit("the features of this program".to_owned(), found));
         }
-        if !model.fits(&made_of.config.blocks()) {
+        if !model.fits(made_of.config.blocks()) {
             let expected = "weights for all features".to_owned();
             return Err(misfit(expected, "another number of them".to_owned()));
         }
@@ -107,13 +105,7 @@ impl Classifier {
                 format!("a model made with the question bank {}", bank.checksum().short());
             return Err(misfit(expected, format!("one made with {}", made_of.bank_sha256.short())));
         }
-        let extractor = Extractor::new(&made_of.config, bank, models)?;
-        let encoders = [extractor.encoder_checksum(), made_of.encoder.as_deref()];
-        let [expected, found] = encoders.map(|checksum| checksum.unwrap_or("none"));
-        if found != expected {
-            let expected = format!("a model made with the encoder {expected}");
-            return Err(misfit(expected, found.to_owned()));
-        }
+        let extractor = Extractor::new(&made_of.config, bank);
         Ok(Self { made_of, model, extractor })
     }
 }

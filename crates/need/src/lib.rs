@@ -8,12 +8,11 @@
 //! ```
 //! use clariq_collections::clariq::{ClariQ, DataDir, Split};
 //! use clariq_need::{NeedConfig, Training};
-//! use clariq_core::{NoModels};
 //!
 //! let sample = ClariQ::open(DataDir::Sample)?;
 //! let train = sample.labelled(Split::Train)?;
-//! let classifier = Training::new(NeedConfig::lexical(), &sample.bank, &NoModels, &train)?.fit()?;
-//! let labels = classifier.predict(&["Tell me about jaguars."])?;
+//! let classifier = Training::new(NeedConfig::lexical(), &sample.bank, &train)?.fit()?;
+//! let labels = classifier.predict(&["Tell me about jaguars."]);
 //! assert!((labels[0].probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -29,8 +28,8 @@ mod text;
 mod training;
 
 pub use classifier::{Classifier, MadeOf};
-pub use config::{Block, NeedConfig, Weighted};
+pub use config::{Block, NeedConfig};
 pub use cross_validation::{HELD_OUT_FOLDS, MOST_REPEATS, Repeat};
 pub use features::{Extractor, Features};
-pub use model::{Contribution, Ensemble, Model, Prediction};
+pub use model::{Contribution, Model, Prediction, Regressions};
 pub use training::Training;

@@ -3,7 +3,7 @@
 //! linfa minimises Σ −ln p + α/2 ‖W‖² with free intercepts, by L-BFGS; C here is 1/α, as
 //! scikit-learn calls it. The problem is convex, so that there is no seed.
 
-use crate::config::{Block, Weighted};
+use crate::config::Block;
 use crate::features::Features;
 use clariq_core::{Error, Need, Result, problem};
 use linfa::prelude::*;
@@ -19,18 +19,18 @@ const ITERATIONS: u64 = 2000;
 /// A column whose standard deviation is below this is constant.
 const CONSTANT: f64 = 1e-12;
 
-/// Standardises columns: mean 0 and deviation 1 over the training topics, times the block's weight.
+/// Standardises columns: mean 0 and deviation 1 over the training topics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Standard {
-    blocks: Weighted,
+    blocks: Vec<Block>,
     means: Vec<f64>,
     factors: Vec<f64>,
 }
 
 impl Standard {
-    fn fit(blocks: &Weighted, features: &Features, rows: &[usize]) -> Self {
-        let mut standard = Self { blocks: blocks.clone(), means: Vec::new(), factors: Vec::new() };
-        for (&block, &weight) in blocks {
+    fn fit(blocks: &[Block], features: &Features, rows: &[usize]) -> Self {
+        let mut standard = Self { blocks: blocks.to_vec(), means: Vec::new(), factors: Vec::new() };
+        for &block in blocks {
             for column in features.block(block).columns() {
                 let values = || rows.iter().map(|&row| column[row]);
                 let mean = values().sum::<f64>() / rows.len() as f64;
@@ -38,14 +38,14 @@ impl Standard {
                     values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows.len() as f64;
                 let deviation = if variance.sqrt() > CONSTANT { variance.sqrt() } else { 1.0 };
                 standard.means.push(mean);
-                standard.factors.push(weight / deviation);
+                standard.factors.push(1.0 / deviation);
             }
         }
         standard
     }
 
     fn blocks(&self) -> impl Iterator<Item = Block> {
-        self.blocks.keys().copied()
+        self.blocks.iter().copied()
     }
 
     /// The standardised columns of one request.
@@ -93,7 +93,7 @@ pub(crate) struct Softmax {
 impl Softmax {
     /// Fits the named rows of `features`, whose labels are `labels[row]`.
     pub(crate) fn fit(
-        blocks: &Weighted,
+        blocks: &[Block],
         c: f64,
         features: &Features,
         labels: &[Need],

@@ -44,8 +44,8 @@ pub enum Model {
         /// How many training topics have the labels 1, 2, 3 and 4.
         counts: [usize; 4],
     },
-    /// Softmax regressions.
-    Ensemble(Ensemble),
+    /// Softmax regressions whose probabilities are averaged.
+    Lexical(Regressions),
 }
 
 impl Model {
@@ -60,22 +60,24 @@ impl Model {
         for &row in rows {
             counts[usize::from(labels[row].get()) - 1] += 1;
         }
-        let members = config.members();
-        if members.is_empty() {
-            let most = Need::ALL.into_iter().zip(counts).max_by_key(|&(_, count)| count);
-            let label = most.map_or(Need::ALL[3], |(label, _)| label);
-            return Ok(Self::Majority { label, counts });
+        match *config {
+            NeedConfig::Majority { .. } => {
+                let most = Need::ALL.into_iter().zip(counts).max_by_key(|&(_, count)| count);
+                let label = most.map_or(Need::ALL[3], |(label, _)| label);
+                Ok(Self::Majority { label, counts })
+            }
+            NeedConfig::Lexical { c, prior_power, .. } => {
+                let fit = |blocks| Softmax::fit(blocks, c, features, labels, rows);
+                let members = vec![fit(&[Block::Core])?, fit(&Block::ALL)?];
+                Ok(Self::Lexical(Regressions { c, prior_power, prior: shares(counts), members }))
+            }
         }
-        let (c, prior_power) = config.parameters();
-        let fit = |member| Softmax::fit(member, c, features, labels, rows);
-        let members = members.iter().map(fit).collect::<Result<_, _>>()?;
-        Ok(Self::Ensemble(Ensemble { c, prior_power, prior: shares(counts), members }))
     }
 
     fn members(&self) -> &[Softmax] {
         match self {
             Self::Majority { .. } => &[],
-            Self::Ensemble(ensemble) => &ensemble.members,
+            Self::Lexical(regressions) => &regressions.members,
         }
     }
 
@@ -84,7 +86,7 @@ impl Model {
     pub(crate) fn fits(&self, known: &[Block]) -> bool {
         match self {
             Self::Majority { .. } => true,
-            Self::Ensemble(Ensemble { members, .. }) => {
+            Self::Lexical(Regressions { members, .. }) => {
                 !members.is_empty() && members.iter().all(|member| member.fits(known))
             }
         }
@@ -97,7 +99,9 @@ impl Model {
             Self::Majority { label, counts } => {
                 rows.map(|_| Prediction { need: *label, probabilities: shares(*counts) }).collect()
             }
-            Self::Ensemble(ensemble) => rows.map(|row| ensemble.predict(features, row)).collect(),
+            Self::Lexical(regressions) => {
+                rows.map(|row| regressions.predict(features, row)).collect()
+            }
         }
     }
 
@@ -129,7 +133,7 @@ impl Model {
     pub fn parameters(&self) -> serde_json::Value {
         match self {
             Self::Majority { label, counts } => json!({ "label": label, "counts": counts }),
-            Self::Ensemble(ensemble) => serde_json::to_value(ensemble).unwrap_or_default(),
+            Self::Lexical(regressions) => serde_json::to_value(regressions).unwrap_or_default(),
         }
     }
 }
@@ -142,7 +146,7 @@ fn shares(counts: [usize; 4]) -> [f64; 4] {
 
 /// Softmax regressions whose probabilities are averaged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ensemble {
+pub struct Regressions {
     c: f64,
     prior_power: f64,
     /// The share of each label among the training topics.
@@ -150,7 +154,7 @@ pub struct Ensemble {
     members: Vec<Softmax>,
 }
 
-impl Ensemble {
+impl Regressions {
     pub(crate) fn predict(&self, features: &Features, row: usize) -> Prediction {
         let mut mean = [0.0; 4];
         for member in &self.members {

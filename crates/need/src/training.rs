@@ -5,7 +5,7 @@ use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
 use clariq_collections::clariq::{Bank, Labelled};
-use clariq_core::{Documents, Models, Need, Result, bail, sha256};
+use clariq_core::{Documents, Need, Result, bail, sha256};
 
 /// Topics with labels, and their features.
 pub struct Training {
@@ -21,13 +21,8 @@ impl Training {
     ///
     /// # Errors
     ///
-    /// No label, a single one where labels must be told apart, or an encoder that is not there.
-    pub fn new(
-        config: NeedConfig,
-        bank: &Bank,
-        models: &dyn Models,
-        train: &Labelled,
-    ) -> Result<Self> {
+    /// No label, or a single one where labels must be told apart.
+    pub fn new(config: NeedConfig, bank: &Bank, train: &Labelled) -> Result<Self> {
         let labelled = train.topics.iter().filter_map(|topic| Some((&*topic.request, topic.need?)));
         let (requests, labels): (Vec<&str>, Vec<Need>) = labelled.unzip();
         if labels.is_empty() {
@@ -35,7 +30,7 @@ impl Training {
             bail!(&train.name, "topics with a clarification need", "none", hint);
         }
         check_labels(&config, &labels, &train.name)?;
-        let extractor = Extractor::new(&config, bank, models)?;
+        let extractor = Extractor::new(&config, bank);
         let lines =
             labels.iter().zip(&requests).map(|(need, request)| format!("{need}\t{request}\n"));
         let made_of = MadeOf {
@@ -45,9 +40,8 @@ impl Training {
             train_sha256: sha256([lines.collect::<String>().as_bytes()]),
             topics: labels.len(),
             bank_sha256: bank.checksum().clone(),
-            encoder: extractor.encoder_checksum().map(str::to_owned),
         };
-        let features = extractor.extract(&requests)?;
+        let features = extractor.extract(&requests);
         Ok(Self { extractor, made_of, features, labels })
     }
 

@@ -1,10 +1,11 @@
 //! The share of twelve kinds of questions among the first fifteen that BM25 finds for a phrase.
 //!
-//! BM25 is Lucene's formula over the bank with this crate's tokens: k1 = 0.9, b = 0.4, exact
-//! lengths, repeated query tokens. Questions of equal scores are in the order of the bank.
+//! BM25 is `lucene` with k1 = 0.9 and b = 0.4 over this crate's tokens of the bank. Questions of
+//! equal scores are in the order of the bank.
 
 use crate::text::{is_stop, stems, tokens};
 use clariq_collections::clariq::{Bank, BankRow};
+use clariq_index::{Bm25, Variant};
 use rayon::prelude::*;
 use regex::RegexSet;
 use std::collections::HashMap;
@@ -30,8 +31,7 @@ pub(super) const COUNT: usize = KINDS.len();
 
 /// The number of questions looked at, which features are shares of even where fewer are found.
 const TOP: usize = 15;
-const K1: f64 = 0.9;
-const B: f64 = 0.4;
+const MODEL: Bm25 = Bm25 { variant: Variant::Lucene, k1: 0.9, b: 0.4, delta: 0.0 };
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new(KINDS.map(|(_, pattern)| pattern)).unwrap_or_else(|_| RegexSet::empty())
@@ -45,7 +45,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 pub(super) struct Aspects {
     /// By stem: the questions that have it, and how often.
     postings: HashMap<String, Vec<(u32, u32)>>,
-    /// By question: the length norm that BM25 adds to a count.
+    /// By question: the length normalisation of BM25.
     norms: Vec<f64>,
     /// By question: its kinds.
     kinds: Vec<[bool; COUNT]>,
@@ -71,11 +71,9 @@ impl Aspects {
                 }
             }
         }
-        let average =
-            documents.iter().map(Vec::len).sum::<usize>() as f64 / documents.len().max(1) as f64;
-        let norm = |stems: &Vec<String>| {
-            K1 * (1.0 - B + B * stems.len() as f64 / average.max(f64::MIN_POSITIVE))
-        };
+        let tokens = documents.iter().map(Vec::len).sum::<usize>();
+        let mean_length = tokens as f64 / documents.len().max(1) as f64;
+        let norm = |stems: &Vec<String>| MODEL.norm(stems.len() as f64, mean_length);
         Self { postings, norms: documents.iter().map(norm).collect(), kinds }
     }
 
@@ -94,11 +92,10 @@ impl Aspects {
     fn rank(&self, stems: &[String]) -> Vec<usize> {
         let mut scores = vec![0.0; self.norms.len()];
         for list in stems.iter().filter_map(|stem| self.postings.get(stem)) {
-            let (all, having) = (scores.len() as f64, list.len() as f64);
-            let idf = (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
+            let idf = MODEL.idf(scores.len() as f64, list.len() as f64);
             for &(question, count) in list {
-                let (question, count) = (question as usize, f64::from(count));
-                scores[question] += idf * count / (count + self.norms[question]);
+                let question = question as usize;
+                scores[question] += idf * MODEL.saturation(f64::from(count), self.norms[question]);
             }
         }
         let mut found: Vec<usize> =

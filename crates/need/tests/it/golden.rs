@@ -2,7 +2,6 @@
 //! files where they are present.
 
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
-use clariq_core::NoModels;
 use clariq_core::sha256_hex;
 use clariq_need::{Block, Extractor, NeedConfig, Training};
 use serde_json::Value;
@@ -28,13 +27,13 @@ fn near(found: f64, expected: &Value, within: f64) {
 #[test]
 fn features_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
-    let extractor = Extractor::new(&NeedConfig::lexical(), &collection.bank, &NoModels).unwrap();
+    let extractor = Extractor::new(&NeedConfig::lexical(), &collection.bank);
     for split in Split::ALL {
         let expected = &golden()[split.name()];
         let topics = collection.split(split).unwrap().topics;
         assert_eq!(topics.len() as u64, expected["topics"]);
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        let features = extractor.extract(&requests).unwrap();
+        let features = extractor.extract(&requests);
         let columns = [Block::Core, Block::Aspects].map(|block| features.block(block).clone());
         for (index, column) in
             columns.iter().flat_map(|block| block.columns().into_iter()).enumerate()
@@ -51,13 +50,13 @@ fn labels_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
     let train = collection.labelled(Split::Train).unwrap();
     let config = NeedConfig::lexical();
-    let training = Training::new(config, &collection.bank, &NoModels, &train).unwrap();
+    let training = Training::new(config, &collection.bank, &train).unwrap();
     let classifier = training.fit().unwrap();
     for split in [Split::Dev, Split::Test] {
         let expected = &golden()[split.name()];
         let topics = collection.split(split).unwrap().topics;
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        let predictions = classifier.predict(&requests).unwrap();
+        let predictions = classifier.predict(&requests);
         let labels: String =
             predictions.iter().map(|prediction| prediction.need.to_string()).collect();
         assert_eq!(sha256_hex(labels.as_bytes()), expected["labels_sha256"], "{split}");

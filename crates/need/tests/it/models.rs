@@ -1,69 +1,23 @@
 //! Every kind of model on the sample collection, and on odd trainings and requests.
 
 use clariq_collections::clariq::{ClariQ, DataDir, Labelled, Split, Topic};
-use clariq_core::{
-    Documents, Embeddings, Encoder, Error, Model, ModelName, Models, Need, NoModels, Progress,
-    TrainOn,
-};
+use clariq_core::{Documents, Error, Need, TrainOn};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};
 use std::collections::HashMap;
-use std::sync::Arc;
-
-fn full() -> NeedConfig {
-    let (c, prior_power, train_on) = (0.03, 0.25, TrainOn::Train);
-    NeedConfig::Full { c, prior_power, encoder: "all-MiniLM-L6-v2".to_owned(), train_on }
-}
 
 const MAJORITY: NeedConfig = NeedConfig::Majority { train_on: TrainOn::Train };
 
-fn without_vectors() -> [NeedConfig; 2] {
+fn all_models() -> [NeedConfig; 2] {
     [MAJORITY, NeedConfig::lexical()]
-}
-
-fn with_vectors() -> [NeedConfig; 3] {
-    [MAJORITY, NeedConfig::lexical(), full()]
-}
-
-/// Vectors of letter counts: texts that share letters are near each other.
-struct Letters(&'static str);
-
-impl Encoder for Letters {
-    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_core::Error> {
-        let vector = |text: &&str| {
-            let mut counts = [0.1_f32; 26];
-            text.bytes()
-                .filter(u8::is_ascii_lowercase)
-                .for_each(|letter| counts[usize::from(letter - b'a')] += 1.0);
-            let norm = counts.iter().map(|count| count * count).sum::<f32>().sqrt();
-            counts.map(|count| count / norm)
-        };
-        Ok(Embeddings { dim: 26, values: texts.iter().flat_map(vector).collect() })
-    }
-
-    fn checksum(&self) -> &str {
-        self.0
-    }
-}
-
-struct LetterModels(&'static str);
-
-impl Models for LetterModels {
-    fn open(&self, _: &ModelName) -> Result<Model, Error> {
-        Ok(Model::Encoder(Arc::new(Letters(self.0))))
-    }
 }
 
 fn sample() -> ClariQ {
     ClariQ::open(DataDir::Sample).unwrap()
 }
 
-fn trained(
-    config: &NeedConfig,
-    models: &dyn Models,
-    train: &Labelled,
-) -> Result<Classifier, Error> {
-    Training::new(config.clone(), &sample().bank, models, train)?.fit()
+fn trained(config: &NeedConfig, train: &Labelled) -> Result<Classifier, Error> {
+    Training::new(config.clone(), &sample().bank, train)?.fit()
 }
 
 fn texts(topics: &[Topic]) -> Vec<&str> {
@@ -93,19 +47,18 @@ fn written(classifier: &Classifier) -> Vec<u8> {
 
 #[test]
 fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
-    let (collection, models) = (sample(), LetterModels("a"));
+    let collection = sample();
     let train = collection.labelled(Split::Train).unwrap();
     let dev = collection.split(Split::Dev).unwrap().topics;
-    for config in with_vectors() {
+    for config in all_models() {
         let model = config.name();
-        let classifier = trained(&config, &models, &train).unwrap();
+        let classifier = trained(&config, &train).unwrap();
         let bytes = written(&classifier);
-        assert_eq!(bytes, written(&trained(&config, &models, &train).unwrap()), "{model}");
+        assert_eq!(bytes, written(&trained(&config, &train).unwrap()), "{model}");
         let read =
-            Classifier::read(&Source::memory("model.json", bytes), &collection.bank, &models)
-                .unwrap();
-        let predictions = classifier.predict(&texts(&dev)).unwrap();
-        assert_eq!(predictions, read.predict(&texts(&dev)).unwrap(), "{model}");
+            Classifier::read(&Source::memory("model.json", bytes), &collection.bank).unwrap();
+        let predictions = classifier.predict(&texts(&dev));
+        assert_eq!(predictions, read.predict(&texts(&dev)), "{model}");
         assert_eq!(predictions.len(), dev.len());
         assert!(
             predictions.iter().all(|of| (of.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9),
@@ -128,13 +81,13 @@ fn odd_requests_get_a_label() {
         "🏕",
     ]
     .map(|text| topic(text, None));
-    for config in with_vectors() {
-        let classifier = trained(&config, &LetterModels("a"), &train).unwrap();
-        let predictions = classifier.predict(&texts(&topics)).unwrap();
+    for config in all_models() {
+        let classifier = trained(&config, &train).unwrap();
+        let predictions = classifier.predict(&texts(&topics));
         assert_eq!(predictions.len(), topics.len());
         let mut probabilities = predictions.iter().flat_map(|of| of.probabilities);
         assert!(probabilities.all(f64::is_finite), "{}", config.name());
-        assert!(classifier.explain("").is_ok());
+        classifier.explain("");
     }
 }
 
@@ -147,22 +100,22 @@ fn topics_without_a_label_are_not_trained_on() {
         ("map", Some(3)),
     ]);
     let without = train_of(&[("a tent", Some(1)), ("cheese in Oslo", Some(3)), ("map", Some(3))]);
-    for config in without_vectors() {
+    for config in all_models() {
         let [with, without] =
-            [&with, &without].map(|train| written(&trained(&config, &NoModels, train).unwrap()));
+            [&with, &without].map(|train| written(&trained(&config, train).unwrap()));
         assert_eq!(with, without, "{}", config.name());
     }
     let none = train_of(&[("a tent", None)]);
-    let error = trained(&MAJORITY, &NoModels, &none).err().unwrap().to_string();
+    let error = trained(&MAJORITY, &none).err().unwrap().to_string();
     assert!(error.starts_with("train.tsv: ") && error.contains("found none"), "{error}");
 }
 
 #[test]
 fn one_label_is_enough_for_the_majority_only() {
     let one = train_of(&[("a tent", Some(2)), ("boats", Some(2))]);
-    let error = trained(&NeedConfig::lexical(), &NoModels, &one).err().unwrap().to_string();
+    let error = trained(&NeedConfig::lexical(), &one).err().unwrap().to_string();
     assert!(error.contains("at least two different labels"), "{error}");
-    let of = trained(&MAJORITY, &NoModels, &one).unwrap().predict(&["map"]).unwrap();
+    let of = trained(&MAJORITY, &one).unwrap().predict(&["map"]);
     assert_eq!(of[0].need.get(), 2);
 }
 
@@ -174,8 +127,8 @@ fn a_label_that_was_never_seen_is_never_given() {
         ("cheese in Oslo", Some(3)),
         ("map", Some(1)),
     ]);
-    let classifier = trained(&NeedConfig::lexical(), &NoModels, &train).unwrap();
-    for prediction in classifier.predict(&texts(&train.topics)).unwrap() {
+    let classifier = trained(&NeedConfig::lexical(), &train).unwrap();
+    for prediction in classifier.predict(&texts(&train.topics)) {
         assert!([1, 3].contains(&prediction.need.get()));
         assert!(prediction.probabilities[3] < 1e-12);
     }
@@ -183,38 +136,26 @@ fn a_label_that_was_never_seen_is_never_given() {
 
 #[test]
 fn models_that_do_not_fit_are_refused() {
-    let (collection, models) = (sample(), LetterModels("a"));
+    let collection = sample();
     let train = collection.labelled(Split::Train).unwrap();
-    let text = String::from_utf8(written(&trained(&full(), &models, &train).unwrap())).unwrap();
-    let refused = |text: &str, models: &dyn Models, says: &str| {
+    let text =
+        String::from_utf8(written(&trained(&NeedConfig::lexical(), &train).unwrap())).unwrap();
+    let refused = |text: &str, says: &str| {
         let source = Source::memory("bad.json", text.as_bytes());
-        let error = Classifier::read(&source, &collection.bank, models).err().unwrap().to_string();
+        let error = Classifier::read(&source, &collection.bank).err().unwrap().to_string();
         assert!(error.contains("bad.json") && error.contains(says), "{error}");
     };
-    refused(&text, &LetterModels("b"), "made with the encoder b, found a");
-    refused("{}", &models, "need_model");
-    refused("", &models, "need train");
-    refused(&text.replace("\"need_model\": 2", "\"need_model\": 1"), &models, "format 1");
-    refused(&text.replacen("\"letters\"", "\"lettres\"", 1), &models, "features of this program");
-    refused(
-        &text.replace(collection.bank.checksum().as_str(), &"0".repeat(64)),
-        &models,
-        "question bank",
-    );
-}
-
-#[test]
-fn without_an_encoder_the_hint_names_the_model_that_needs_none() {
-    let train = sample().labelled(Split::Train).unwrap();
-    let error = trained(&full(), &NoModels, &train).err().unwrap();
-    let report = error.to_problem();
-    assert!(report.hint.contains("model = \"lexical\""), "{}", report.hint);
+    refused("{}", "need_model");
+    refused("", "need train");
+    refused(&text.replace("\"need_model\": 3", "\"need_model\": 1"), "format 1");
+    refused(&text.replacen("\"letters\"", "\"lettres\"", 1), "features of this program");
+    refused(&text.replace(collection.bank.checksum().as_str(), &"0".repeat(64)), "question bank");
 }
 
 #[test]
 fn cross_validation_repeats_with_its_seed() {
     let train = sample().labelled(Split::Train).unwrap();
-    let training = Training::new(NeedConfig::lexical(), &sample().bank, &NoModels, &train).unwrap();
+    let training = Training::new(NeedConfig::lexical(), &sample().bank, &train).unwrap();
     let pass = |seed| training.cross_validate(5, 2, seed).unwrap();
     assert_eq!(pass(1), pass(1));
     assert_ne!(pass(1)[0].folds, pass(9)[0].folds);
@@ -226,7 +167,7 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
     let collection = sample();
     let train = collection.labelled(Split::Train).unwrap();
     let config = NeedConfig::lexical();
-    let training = Training::new(config.clone(), &collection.bank, &NoModels, &train).unwrap();
+    let training = Training::new(config.clone(), &collection.bank, &train).unwrap();
     let pass = training.cross_validate(4, 1, 42).unwrap().remove(0);
     let fold_of: HashMap<_, _> = train
         .topics
@@ -237,8 +178,8 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
     for fold in 0..4 {
         let mut others = train.clone();
         others.topics.retain(|topic| fold_of[&topic.id] != fold);
-        let classifier = trained(&config, &NoModels, &others).unwrap();
-        let alone = classifier.predict(&texts(&train.topics)).unwrap();
+        let classifier = trained(&config, &others).unwrap();
+        let alone = classifier.predict(&texts(&train.topics));
         for (row, topic) in train.topics.iter().enumerate() {
             if fold_of[&topic.id] == fold {
                 assert_eq!(pass.predictions[row], alone[row], "{}", topic.request);
@@ -250,7 +191,7 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
 #[test]
 fn sizes_beyond_the_data_are_refused() {
     let train = sample().labelled(Split::Train).unwrap();
-    let training = Training::new(MAJORITY, &sample().bank, &NoModels, &train).unwrap();
+    let training = Training::new(MAJORITY, &sample().bank, &train).unwrap();
     for (folds, repeats) in [(1, 1), (30, 1), (usize::MAX, 1), (2, 0), (2, usize::MAX)] {
         let error = training.cross_validate(folds, repeats, 1).err().unwrap().to_string();
         assert!(error.starts_with("--") && error.contains("from "), "{error}");

@@ -7,9 +7,9 @@ use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::{Result, bail};
-use clariq_experiment::{Loaded, NeedModels};
-use clariq_files::{MOST_OF_A_TABLE, Source, Target};
-use std::path::{Path, PathBuf};
+use clariq_experiment::NeedModels;
+use clariq_files::Target;
+use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub(crate) enum NeedCommand {
@@ -66,31 +66,11 @@ pub(crate) struct NeedExplainArgs {
 }
 
 pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome> {
-    let name = match command {
-        NeedCommand::Train(arguments) => &arguments.config,
-        NeedCommand::Predict(arguments) => &arguments.model,
-        NeedCommand::Explain(arguments) => &arguments.model,
-    };
-    // What cannot be read asks for nothing: the command says what is wrong with it.
-    let saved = Path::new(name).extension().is_some_and(|end| end == "json");
-    let system = || Loaded::open_any(name, &[]);
-    let needs =
-        if saved { names_encoder(name) } else { system().is_ok_and(|it| it.needs_models()) };
-    if needs {
-        settings.take_over()?;
-    }
     match command {
         NeedCommand::Train(arguments) => train(settings, arguments),
         NeedCommand::Predict(arguments) => predict(settings, arguments),
         NeedCommand::Explain(arguments) => explain(settings, arguments),
     }
-}
-
-/// Whether a saved model names an encoder, as a text and not as `null`.
-fn names_encoder(file: &str) -> bool {
-    let Ok(input) = Source::new(file).read_at_most(MOST_OF_A_TABLE) else { return false };
-    let text = String::from_utf8_lossy(&input.bytes);
-    text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome> {
@@ -142,7 +122,7 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> 
     }
     let collection = settings.collection()?;
     let models = NeedModels::new(settings.session(&*collection, None)?, None)?;
-    let (prediction, drove) = models.open(&arguments.model)?.explain(&arguments.request)?;
+    let (prediction, drove) = models.open(&arguments.model)?.explain(&arguments.request);
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {
         let is_label = Cell::Mark(prediction.need.get() == need);

@@ -134,15 +134,15 @@ const BAD_MODELS: &[Case] = &[
     ),
     case(
         "another format",
-        edited!("\"need_model\": 2" to "\"need_model\": 9"),
+        edited!("\"need_model\": 3" to "\"need_model\": 9"),
         PREDICT,
-        ["model.json", "format 2", "format 9"],
+        ["model.json", "format 3", "format 9"],
     ),
     case(
         "an unknown key",
-        edited!("\"encoder\"" to "\"encodar\""),
+        edited!("\"topics\"" to "\"tropics\""),
         PREDICT,
-        ["model.json:39", "a need model", "encodar"],
+        ["model.json:39", "a need model", "tropics"],
     ),
     case(
         "a truncated model",
@@ -186,7 +186,7 @@ const BAD_MODELS: &[Case] = &[
 fn without_a_weight(text: &str) -> String {
     let mut saved: Value = serde_json::from_str(text).expect("JSON");
     let labels =
-        saved.pointer_mut("/model/ensemble/members/0/labels").and_then(Value::as_object_mut);
+        saved.pointer_mut("/model/lexical/members/0/labels").and_then(Value::as_object_mut);
     let first = labels.and_then(|labels| labels.values_mut().next()).expect("a label");
     first["columns"].as_array_mut().expect("weights").pop();
     saved.to_string()
@@ -195,18 +195,4 @@ fn without_a_weight(text: &str) -> String {
 #[test]
 fn models_that_cannot_be_used_are_refused() {
     check(BAD_MODELS);
-}
-
-/// Without learned stages, what needs an encoder says how to get one, and which model needs none.
-#[test]
-fn a_command_without_learned_models_says_so() {
-    let bench = Bench::with_sample().with_learned("");
-    bench.write("full.toml", system("[need]\nmodel = \"full\"\n"));
-    let finished = bench.run(&["need", "predict", "full.toml", "--data", "data"]);
-    assert_eq!(finished.status, Some(2), "{}", finished.stderr);
-    assert!(
-        finished.stderr.contains("scripts/install") && finished.stderr.contains("lexical"),
-        "{}",
-        finished.stderr
-    );
 }
