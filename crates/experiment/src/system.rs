@@ -158,7 +158,7 @@ impl<'a> System<'a> {
 
     /// Ranks as [`System::rank`] does; `progress` counts (request, stage) pairs.
     pub fn rank_counting(&self, queries: &[Query], progress: Progress) -> Result<Vec<Outcome>> {
-        let requests = self.requests(queries)?;
+        let requests = self.requests(queries);
         let outcomes = match &self.loaded.plan {
             Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
             Plan::Rank(pipeline) => {
@@ -176,7 +176,7 @@ impl<'a> System<'a> {
     }
 
     pub(crate) fn rank_part(&self, queries: &[Query], part: Part) -> Result<Vec<Ranking>> {
-        let requests = self.requests(queries)?;
+        let requests = self.requests(queries);
         if let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) {
             return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
         }
@@ -191,7 +191,7 @@ impl<'a> System<'a> {
     }
 
     /// The requests with their needs and what was rewritten, as stages see them.
-    fn requests(&self, queries: &[Query]) -> Result<Vec<Request>> {
+    fn requests(&self, queries: &[Query]) -> Vec<Request> {
         let mut requests: Vec<Request> =
             queries.iter().map(|query| query.request.clone()).collect();
         self.predict(&mut requests);
@@ -201,7 +201,7 @@ impl<'a> System<'a> {
                 rewrites.apply(collection, request);
             }
         }
-        Ok(requests)
+        requests
     }
 
     fn answer(
@@ -270,7 +270,7 @@ impl<'a> System<'a> {
 
     /// Follows a document of a part through the pipelines that rank it.
     pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>> {
-        let requests = self.requests(slice::from_ref(query))?;
+        let requests = self.requests(slice::from_ref(query));
         let pipeline = self.pipeline(part);
         let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) else {
             let batch = Batch::new(self.context(part)?, &requests);
