@@ -5,7 +5,7 @@ mod by_qrels;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 
-use crate::clariq::evaluation::{Leaderboard, NeedReport, Placement};
+use crate::clariq::evaluation::NeedReport;
 use clariq_core::{Error, Problem, TopicId, bail};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
 use clariq_files::{Run, Source};
@@ -86,8 +86,6 @@ pub struct Asked<'a> {
     pub conversations: Option<&'a Path>,
     /// A row for the official leaderboard.
     pub leaderboard: bool,
-    /// The rank among the published entries.
-    pub place: bool,
     /// Figures per class, and confusions.
     pub full: bool,
     /// The values of every topic, wherever they go.
@@ -107,7 +105,6 @@ impl Asked<'_> {
             ("--per-topic", self.per_topic),
             ("--multi-turn", self.multi_turn),
             ("--leaderboard", self.leaderboard),
-            ("--place", self.place),
             ("--full", self.full),
             ("--out-file", self.out_file),
             ("--task", self.task != Task::Ranking),
@@ -149,8 +146,6 @@ pub struct Scored {
     pub form: Form,
     /// Lines for the official leaderboard, if they were asked for.
     pub leaderboard: Option<String>,
-    /// The rank among published entries, if it was asked for and there are any.
-    pub placement: Option<(Leaderboard, Placement)>,
     /// Figures per class, if they were asked for.
     pub needs: Option<NeedReport>,
 }

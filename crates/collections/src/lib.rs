@@ -50,7 +50,7 @@ pub use around::Around;
 pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
-pub use clariq::evaluation::{Choice, Leaderboard, NeedReport, OracleAsked, Placement, oracle_run};
+pub use clariq::evaluation::{Choice, NeedReport, OracleAsked, oracle_run};
 pub use clariq::{conversation, convert_archives, fetch};
 pub use ikat::passages::part_name;
 pub use ikat::validate::MAX_WARNINGS;

@@ -93,7 +93,9 @@ fn context_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
 }
 
 fn expected_of(error: &clap::Error) -> String {
-    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::ValidValue) {
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::ValidValue)
+        && !names.is_empty()
+    {
         return format!("one of {}", names.join(", "));
     }
     let reason = error.source().map(ToString::to_string).unwrap_or_default();

@@ -1,12 +1,9 @@
-//! Runs, need files, qrels and multi-turn runs: what is read is what was written.
+//! Runs and qrels: what is read is what was written.
 
-use super::{both, quoted, read_back};
-use clariq_collections::clariq::{
-    Bank, BankRow, parse_need_file, parse_text_run, put_need_lines, read_need_file, read_text_run,
-};
-use clariq_core::{Documents, Need, QuestionId, TopicId};
+use super::{both, read_back};
+use clariq_core::{QuestionId, TopicId};
 use clariq_files::{
-    Judgement, Run, RunLine, parse_qrels, parse_run, put_run_lines, read_qrels, read_run,
+    Judgement, Run, parse_qrels, parse_run, put_run_lines, read_qrels, read_run,
     strictly_decreasing,
 };
 use std::collections::HashMap;
@@ -58,24 +55,6 @@ fn rankings(run: &Run) -> Vec<Ranking<'_>> {
     rankings
 }
 
-/// Labels that a system may give are written and read back.
-pub fn need(bytes: &[u8]) {
-    let Some(lines) = both(bytes, parse_need_file, read_need_file) else { return };
-    let need = |label: i64| u8::try_from(label).ok().and_then(Need::new);
-    let labels: Vec<_> =
-        lines.iter().filter_map(|line| Some((&line.topic, need(line.label)?))).collect();
-    if labels.is_empty() {
-        return;
-    }
-    let mut written = Vec::new();
-    put_need_lines(&mut written, labels.clone()).unwrap();
-    let again = read_back(written, read_need_file);
-    assert_eq!(
-        again.iter().filter_map(|line| Some((&line.topic, need(line.label)?))).collect::<Vec<_>>(),
-        labels
-    );
-}
-
 /// Judgements are written and read back.
 pub fn qrels(bytes: &[u8]) {
     let Some(judgements) = both(bytes, parse_qrels, read_qrels) else { return };
@@ -84,31 +63,4 @@ pub fn qrels(bytes: &[u8]) {
         writeln!(written, "{topic} 0 {document} {relevance}").unwrap();
     }
     assert_eq!(read_back(written, read_qrels), judgements);
-}
-
-/// A multi-turn run names questions of the bank or none, and reads back when every field is quoted.
-pub fn text_run(bytes: &[u8]) {
-    let texts = [("Q00001", ""), ("Q00002", "which one"), ("Q00003", "the \"new\" one")];
-    let row = |(id, text): (&str, &str)| BankRow { id: id.into(), text: text.to_owned() };
-    let bank = Bank::from_rows(texts.map(row).to_vec());
-    let read = |source: &_| read_text_run(source, &bank);
-    let Some(run) = both(bytes, |input, sink| parse_text_run(input, &bank, sink), read) else {
-        return;
-    };
-    assert!(run.lines.windows(2).all(|pair| pair[0].line < pair[1].line || bytes.contains(&b'\r')));
-    let mut written = String::new();
-    for RunLine { topic, question, score, .. } in &run.lines {
-        let text =
-            bank.find(question.as_str()).map_or("not in the bank", |number| bank.text(number));
-        let fields = [topic.as_str(), "0", text, "0", &score.to_string(), "a tag"].map(quoted);
-        written += &(fields.join(" ") + "\n");
-    }
-    let again = read_back(written.into_bytes(), read);
-    let content = |run: &Run| {
-        run.lines
-            .iter()
-            .map(|line| (line.topic.clone(), line.question.clone(), line.score))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(content(&again), content(&run));
 }

@@ -1,16 +1,12 @@
 //! Readers of `crates/files` and `crates/collections`, one check per target.
 //! `crates/collections/tests/it/fuzz_corpora.rs` runs them on the committed corpora.
 
-mod ikat;
 mod lines;
-mod own;
-mod pages;
+mod requests;
 mod tsv;
 
-pub use ikat::{cast, ikat_passages, ikat_run, ikat_topics};
-pub use lines::{need, qrels, run, text_run};
-pub use own::own;
-pub use pages::pages;
+pub use lines::{qrels, run};
+pub use requests::requests;
 pub use tsv::tsv;
 
 use clariq_core::{Error, Problem, ProblemKind, Severity};
@@ -20,19 +16,8 @@ use clariq_files::{Input, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets of readers, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 11] = [
-    ("cast", cast),
-    ("ikat_passages", ikat_passages),
-    ("ikat_run", ikat_run),
-    ("ikat_topics", ikat_topics),
-    ("need", need),
-    ("own", own),
-    ("pages", pages),
-    ("qrels", qrels),
-    ("run", run),
-    ("text_run", text_run),
-    ("tsv", tsv),
-];
+pub const TARGETS: [(&str, Check); 4] =
+    [("qrels", qrels), ("requests", requests), ("run", run), ("tsv", tsv)];
 
 const NAME: &str = "fuzzed";
 

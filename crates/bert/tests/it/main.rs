@@ -2,7 +2,6 @@
 
 mod families;
 mod folders;
-mod fuzz_corpora;
 mod golden;
 mod rewriting;
 mod training;

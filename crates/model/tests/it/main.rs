@@ -1,4 +1,3 @@
 //! The tests of this crate, in one program.
 
 mod folders;
-mod fuzz_corpora;

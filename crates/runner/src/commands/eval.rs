@@ -4,7 +4,7 @@ mod arguments;
 mod tables;
 
 use crate::failure::Outcome;
-use crate::output::{Cell, Sheet, print as print_text, print_all};
+use crate::output::{Cell, Sheet, print as print_text};
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
@@ -32,7 +32,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     if let Some(file) = arguments.judgements(&asked) {
         let asked = Asked { qrels: None, ..asked };
         let scored = ByQrels::read(&Source::new(file), HashMap::new())?.score(&asked)?;
-        return print(settings, arguments, &asked, &scored, "");
+        return print(settings, arguments, &asked, &scored);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &asked.file)?;
     check_origin(settings, &*collection, &asked)?;
@@ -40,7 +40,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     settings.warn(evaluation.warnings());
     let scored = evaluation.score(&asked)?;
     warn_of_record(settings, &asked)?;
-    print(settings, arguments, &asked, &scored, split)
+    print(settings, arguments, &asked, &scored)
 }
 
 /// The runs whose records could speak of the file: a need file lies beside its run.
@@ -97,7 +97,6 @@ fn print(
     arguments: &EvalArgs,
     asked: &Asked,
     scored: &Scored,
-    split: &str,
 ) -> Result<Outcome> {
     settings.warn(&scored.warnings);
     scored.notes.iter().for_each(|note| settings.note(note));
@@ -118,21 +117,15 @@ fn print(
     if let Some(lines) = &scored.leaderboard {
         return print_text(|out| writeln!(out, "{lines}"));
     }
-    let name = asked.file.file_name().unwrap_or(asked.file.as_os_str()).to_string_lossy();
-    let placed = scored.placement.as_ref();
-    let placed = placed.map(|placed| tables::placement(settings, placed, scored, split, &name));
     if let (Form::Lines(line), None) = (scored.form, settings.format) {
-        let mut lines: Vec<String> =
-            scored.figures.iter().map(|(name, figure)| line(name, *figure)).collect();
-        lines.extend(placed.is_some().then(String::new));
-        let printed = print_text(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")));
-        return placed.map_or(printed, |placed| placed.print(None));
+        return print_text(|out| {
+            scored
+                .figures
+                .iter()
+                .try_for_each(|(name, mean)| writeln!(out, "{}", line(name, *mean)))
+        });
     }
-    let sheet = sheet(scored, asked.per_topic);
-    match placed {
-        Some(placed) => print_all(&[("scores", sheet), ("placement", placed)], settings.format),
-        None => sheet.print(settings.format),
-    }
+    sheet(scored, asked.per_topic).print(settings.format)
 }
 
 /// A row for each measure; by topics, after one for each topic and measure if those are wanted, as

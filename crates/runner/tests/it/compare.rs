@@ -1,4 +1,4 @@
-//! `clariq compare`, and `clariq eval --place` and `--full`, on runs over the sample.
+//! `clariq compare`, and `clariq eval --full`, on runs over the sample.
 
 use crate::common::{Bench, Finished, root};
 use std::fs;
@@ -184,15 +184,6 @@ fn tsv_is_one_table() {
     let columns = |line: &str| line.split('\t').count();
     assert_eq!(found.lines().count(), 9, "a header, and two runs by four measures: {found}");
     assert!(found.lines().all(|line| columns(line) == 15), "{found}");
-}
-
-#[test]
-fn placement_is_about_the_released_collection() {
-    let bench = with_runs();
-    let plain = bench.succeed("eval bm25.run --data data");
-    let placed = bench.succeed("eval bm25.run --data data --place");
-    assert_eq!(placed.stdout, plain.stdout, "no table");
-    assert!(placed.stderr.contains("note: no placement: "), "{}", placed.stderr);
 }
 
 #[test]

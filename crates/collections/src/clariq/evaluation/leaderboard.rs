@@ -42,8 +42,6 @@ pub struct Placement {
     /// Its rank, from 1, among the ranked entries and itself. Before it stand those that are
     /// better, not those that are equal.
     pub rank: usize,
-    /// Its rank by each measure alone.
-    pub rank_by: Vec<usize>,
     /// How many entries are ranked, the run included.
     pub ranked: usize,
     /// The entries in the order of their figures on this split; the run belongs before
@@ -107,7 +105,6 @@ impl Leaderboard {
     /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four
     /// decimals of the published ones.
     pub fn place(&self, figures: &[f64]) -> Placement {
-        let own: Vec<i64> = figures.iter().map(|&figure| rounded(figure)).collect();
         let key = |figures: &[f64]| self.key(figures);
         let own_key = key(figures);
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
@@ -116,12 +113,8 @@ impl Leaderboard {
         let before =
             order.iter().filter(|&&entry| key(&self.entries[entry].figures) > own_key).count();
         let ranked = || self.entries.iter().filter(|entry| entry.rank.is_some());
-        let better = |measure: usize| {
-            ranked().filter(|entry| rounded(entry.figures[measure]) > own[measure]).count()
-        };
         Placement {
             rank: 1 + ranked().filter(|entry| key(&entry.figures) > own_key).count(),
-            rank_by: (0..self.measures.len()).map(|measure| 1 + better(measure)).collect(),
             ranked: 1 + ranked().count(),
             order,
             before,
@@ -190,7 +183,7 @@ mod tests {
         let first = board.place(&[0.3404, 0.6329, 0.8335, 0.874_43]);
         assert_eq!((first.rank, first.before), (1, 0), "rounded, it equals the first");
         let second = board.place(&[0.9, 0.1, 0.8335, 0.8743]);
-        assert_eq!((second.rank, second.before, second.rank_by), (2, 1, vec![1, 28, 1, 2]));
+        assert_eq!((second.rank, second.before), (2, 1));
         assert_eq!(board.place(&[0.0; 4]).rank, 28);
     }
 

@@ -2,7 +2,7 @@
 
 use super::page::{Comparison, render};
 use super::{
-    CUTOFFS, ContextScorer, DocumentRelevance, Leaderboard, clarification_need, document_relevance,
+    CUTOFFS, ContextScorer, DocumentRelevance, clarification_need, document_relevance,
     multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
 };
 use crate::Collection;
@@ -59,10 +59,7 @@ impl<'a> Official<'a> {
 
     /// Recall of relevant questions.
     fn questions(&self, asked: &Asked) -> Result<Scored, Error> {
-        asked.takes(
-            "--task question_relevance",
-            &["--ties", "--out-file", "--leaderboard", "--place"],
-        )?;
+        asked.takes("--task question_relevance", &["--ties", "--out-file", "--leaderboard"])?;
         let (labels, run) = (self.labels()?, read_run(&Source::new(&asked.file))?);
         let ties = if let Some(TieRule::Order(ties)) = asked.ties { ties } else { Ties::Official };
         let topics = labels.topics.iter().map(|topic| &topic.id);
@@ -76,27 +73,26 @@ impl<'a> Official<'a> {
             let (figures, highest) = (names.zip(lowest).collect(), Some(highest));
             return Ok(Scored { figures, highest, warnings, ..Scored::default() });
         }
-        let scored = Scored {
+        Ok(Scored {
             figures: names.zip(scores.means.iter().copied()).collect(),
             topics: if asked.by_topic { scores.columns("") } else { Vec::new() },
             warnings,
             form: Form::Lines(line),
             leaderboard: asked.leaderboard.then(|| row(&scores.means)),
             ..Scored::default()
-        };
-        Ok(self.placed(asked, scored))
+        })
     }
 
     /// Labels of clarification need.
     fn needs(&self, asked: &Asked) -> Result<Scored, Error> {
-        let takes = ["--task", "--leaderboard", "--place", "--full"];
+        let takes = ["--task", "--leaderboard", "--full"];
         asked.takes("--task clarification_need", &takes)?;
         let labels = self.labels()?;
         let predictions = read_need_file(&Source::new(&asked.file))?;
         let scores = clarification_need(&predictions, labels);
         let figures = [scores.precision, scores.recall, scores.f1];
         let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
-        let scored = Scored {
+        Ok(Scored {
             figures: ["Precision", "Recall", "F1"]
                 .map(str::to_owned)
                 .into_iter()
@@ -116,13 +112,12 @@ impl<'a> Official<'a> {
             leaderboard: asked.leaderboard.then(|| cells.join("\n")),
             needs: asked.full.then(|| need_report(&predictions, labels)),
             ..Scored::default()
-        };
-        Ok(self.placed(asked, scored))
+        })
     }
 
     /// The documents after the first question and its answer.
     fn documents(&self, asked: &Asked) -> Result<Scored, Error> {
-        let takes = ["--task", "--multi-turn", "--out-file", "--leaderboard", "--place"];
+        let takes = ["--task", "--multi-turn", "--out-file", "--leaderboard"];
         asked.takes("--task document_relevance", &takes)?;
         let stem = table_stem(self.split, asked.multi_turn);
         let scores = self.document_scores(asked, &stem)?;
@@ -144,7 +139,7 @@ impl<'a> Official<'a> {
             }
             None => None,
         };
-        let scored = Scored {
+        Ok(Scored {
             figures,
             topics: if asked.by_topic { scores.metrics } else { Vec::new() },
             warnings: counted(&[
@@ -161,8 +156,7 @@ impl<'a> Official<'a> {
             form: Form::Lines(line),
             leaderboard: leaderboard.filter(|_| asked.leaderboard),
             ..Scored::default()
-        };
-        Ok(self.placed(asked, scored))
+        })
     }
 
     fn document_scores(&self, asked: &Asked, stem: &str) -> Result<DocumentRelevance, Error> {
@@ -206,38 +200,6 @@ impl<'a> Official<'a> {
             form: Form::Lines(line),
             ..Scored::default()
         })
-    }
-
-    /// The same with the rank among the published entries, or a note why there is none.
-    fn placed(&self, asked: &Asked, mut scored: Scored) -> Scored {
-        if !asked.place {
-            return scored;
-        }
-        match self.place(asked, &scored.figures) {
-            Ok(placement) => scored.placement = Some(placement),
-            Err(why) => scored.notes.push(format!("note: no placement: {why}")),
-        }
-        scored
-    }
-
-    fn place(
-        &self,
-        asked: &Asked,
-        figures: &[(String, f64)],
-    ) -> Result<(Leaderboard, super::Placement), String> {
-        if !self.clariq.bank.checksum().as_str().starts_with(RELEASED_BANK) {
-            let about = "the leaderboard is about the released ClariQ collection";
-            return Err(format!("{about}, and this is another"));
-        }
-        let board = Leaderboard::published(asked.task, asked.multi_turn, self.split);
-        let board = board.ok_or_else(|| {
-            format!("no leaderboard of this task was published for {}", self.split)
-        })?;
-        let of = |name: &&str| figures.iter().find(|(known, _)| known == name).map(|of| of.1);
-        let own = board.measures.iter().map(of).collect::<Option<Vec<f64>>>();
-        let own = own.ok_or_else(|| format!("it needs {}", board.measures.join(", ")))?;
-        let placement = board.place(&own);
-        Ok((board, placement))
     }
 
     /// Document relevance by the expected measures, where the data folder has the table.

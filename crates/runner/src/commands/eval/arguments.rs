@@ -41,7 +41,7 @@ pub(crate) struct EvalArgs {
     #[arg(long)]
     per_topic: bool,
     /// Order of equal scores [default: official; id with -m or --qrels]
-    #[arg(long, value_parser = one_of(TIE_RULES), conflicts_with = "place")]
+    #[arg(long, value_parser = one_of(TIE_RULES))]
     ties: Option<TieRule>,
     /// The run is multi-turn: contexts and question texts (only for document relevance)
     #[arg(long, alias = "multi_turn")]
@@ -51,11 +51,8 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
     conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
-    #[arg(long, conflicts_with_all = ["place", "full"])]
-    leaderboard: bool,
-    /// Also show the rank of the run among the published entries of the challenge
     #[arg(long, conflicts_with = "full")]
-    place: bool,
+    leaderboard: bool,
     /// Also print figures per class, the confusion matrix, and the distance of predictions from the
     /// labels (only for clarification need)
     #[arg(long)]
@@ -109,12 +106,9 @@ impl EvalArgs {
             let hint = "a row for the leaderboard has one form";
             return Err(problem!("--leaderboard", "no --format beside it", "--format", hint));
         }
-        let second = [("--place", self.place), ("--full", self.full)];
-        if let Some((flag, _)) =
-            second.iter().find(|(_, given)| *given && format.is_some_and(Format::is_one_table))
-        {
-            let hint = "TSV is one table; --format json holds both";
-            return Err(problem!(*flag, "no --format tsv beside it", "--format tsv", hint));
+        if self.full && format.is_some_and(Format::is_one_table) {
+            let hint = "TSV is one table; --format json holds all";
+            return Err(problem!("--full", "no --format tsv beside it", "--format tsv", hint));
         }
         Ok(Asked {
             file: self.run.as_ref().or(self.run_file.as_ref()).cloned().unwrap_or("-".into()),
@@ -126,7 +120,6 @@ impl EvalArgs {
             multi_turn: self.multi_turn,
             conversations: self.conversations.as_deref(),
             leaderboard: self.leaderboard,
-            place: self.place,
             full: self.full,
             by_topic: self.per_topic || self.out_file.is_some(),
             qrels: self.qrels.as_deref(),
@@ -193,14 +186,13 @@ mod tests {
     ];
 
     /// Flags, and whether each of [`ASKS`] takes them.
-    const TAKES: [(&str, [bool; 5]); 12] = [
+    const TAKES: [(&str, [bool; 5]); 11] = [
         ("--ties official", [true, false, false, false, true]),
         ("--ties id", [true, false, false, false, true]),
         ("--ties interval", [true, false, false, false, true]),
         ("--per-topic", [false, false, false, false, true]),
         ("--multi-turn", [false, false, true, false, false]),
         ("--leaderboard", [true, true, true, false, false]),
-        ("--place", [true, true, true, false, false]),
         ("--full", [false, true, false, false, false]),
         ("--out-file o.json", [true, false, true, false, true]),
         ("--format tsv", [true; 5]),
@@ -259,12 +251,8 @@ mod tests {
         let refused = |line: &str| assert!(!accepts(line), "{line}");
         refused("--ties interval --out-file o");
         refused("--ties interval --leaderboard");
-        refused("--ties id --place");
-        refused("--leaderboard --place");
         refused("--leaderboard --format json");
-        refused("--place --format tsv");
         refused("--task clarification_need --full --format tsv");
-        refused("--task clarification_need --full --place");
         refused("-m AP --ties interval --per-topic");
         assert!(accepts("--ties id --out-file o --leaderboard"));
         assert!(accepts("--task clarification_need --full --format json"));

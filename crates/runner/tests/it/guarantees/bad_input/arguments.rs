@@ -100,6 +100,31 @@ const BAD_ARGUMENTS: &[Case] = &[
         ["--folds", "from 2 to 29", "99"],
     ),
     case(
+        "one parameter twice",
+        NOTHING,
+        "tune bm25 --grid bm25.k1=1 --grid bm25.k1=2",
+        ["--grid", "every parameter once", "`bm25.k1` twice"],
+    ),
+    case(
+        "a measure without its cut-off",
+        NOTHING,
+        "eval good.run -m R@",
+        ["a measure", "a whole number from 1", "``"],
+    ),
+    case(
+        "a digit of another script",
+        NOTHING,
+        "eval good.run -m P@٣",
+        ["a measure", "a whole number from 1", "`٣`"],
+    ),
+    case(
+        "a number beyond all doubles",
+        NOTHING,
+        "run bm25 --set bm25.k1=1e400",
+        ["bm25.k1=1e400", "valid TOML", "overflowed"],
+    ),
+    case("an empty file name", NOTHING, "run bm25 -o ", ["--output", "a value", "nothing"]),
+    case(
         "unknown question",
         NOTHING,
         "explain request Q9",

@@ -61,6 +61,28 @@ const BAD_RUNS: &[Case] = &[
         "eval /dev/zero --data data",
         ["/dev/zero", "a regular file", "a device"],
     ),
+    case(
+        "a pipe as need model",
+        |bench| {
+            assert_eq!(bench.shell(&["sh"], "mkfifo pipe.json").status, Some(0));
+        },
+        "need predict pipe.json --data data",
+        ["pipe.json", "a regular file", "a pipe"],
+    ),
+    case(
+        "a gzip bomb as need model",
+        |bench| bomb(bench, "bad.json", 80),
+        "need predict bad.json --data data",
+        ["bad.json", "at most 64 MiB", "more"],
+    ),
+    case(
+        "a link to itself as run",
+        |bench| {
+            assert_eq!(bench.shell(&["sh"], "ln -s bad bad").status, Some(0));
+        },
+        EVAL,
+        ["bad", "", ""],
+    ),
     case("a need file as run", file!("13 2\n"), EVAL, ["bad:1", "6 fields", "`13 2`"]),
     case("a run as need file", file!("1 0 Q1 1 5 t\n"), NEED, ["bad:1", "2 fields", "Q1"]),
     case("no number", file!("13 2\n14 high\n"), NEED, ["bad:2", "a label", "`14 high`"]),
@@ -120,6 +142,14 @@ const BAD_PLACES: &[Case] = &[
     case("figures below a file", NOTHING, EVAL_INTO, ["good.run/x.json", "can be written", ""]),
     case("a directory", NOTHING, "run bm25 -o out", ["out", "can be written", "directory"]),
     case(
+        "a link to itself",
+        |bench| {
+            assert_eq!(bench.shell(&["sh"], "ln -s loop loop").status, Some(0));
+        },
+        "run bm25 --data data -o loop/x.run",
+        ["loop/x.run", "can be written", ""],
+    ),
+    case(
         "a directory as need file",
         |bench| {
             bench.remove("out/old.need");
@@ -153,4 +183,22 @@ fn a_pipe_in_place_of_a_record_is_not_waited_for() {
     assert!(made.expect("mkfifo").success());
     let finished = bench.succeed("eval a.run --data data");
     assert!(finished.stderr.contains("no record beside a.run"), "{}", finished.stderr);
+}
+
+#[test]
+fn escapes_of_a_file_do_not_reach_the_terminal() {
+    let bench = Bench::with_sample();
+    bench.write("bad", "1 0 Q1 1 \u{1b}[2J t\n");
+    let finished = bench.run(&["eval", "bad", "--data", "data"]);
+    assert_eq!(finished.status, Some(2));
+    assert!(!finished.stderr.contains('\u{1b}'), "{}", finished.stderr);
+}
+
+#[test]
+fn a_gzip_bomb_on_standard_input_is_refused() {
+    let bench = Bench::with_sample();
+    bomb(&bench, "bad", 400);
+    let finished = bench.shell(&["sh"], "\"$0\" eval - --data data < bad");
+    assert_eq!(finished.status, Some(2));
+    assert!(finished.stderr.contains("at most 384 MiB"), "{}", finished.stderr);
 }

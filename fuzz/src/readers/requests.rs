@@ -1,4 +1,4 @@
-//! Requests of a collection of one's own.
+//! Requests of documents of your own.
 
 use clariq_collections::{DataDir, check, open};
 use clariq_core::{Error, Request};
@@ -6,7 +6,7 @@ use std::fs;
 
 /// Requests have ids without blanks, say something, and name documents that are there; what one reader refuses, the check
 /// reports.
-pub fn own(bytes: &[u8]) {
+pub fn requests(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
     let documents =
         "{\"id\": \"a/1\", \"contents\": \"tea\"}\n{\"id\": \"b:2\", \"contents\": \"a car\"}\n";
