@@ -8,13 +8,12 @@ use super::{
 use crate::Collection;
 use crate::around::read_once;
 use crate::clariq::conversation::{Reading, read_records};
-use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
 use crate::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file, read_text_run};
 use crate::evaluation::{
     Asked, By, ByQrels, Columns, Evaluation, Form, PageAsked, PageRun, Rendered, Scored, Task,
     TieRule, Topics, Written, counted, passed_over,
 };
-use clariq_core::{Documents, Error, ProblemKind, TopicId, bail};
+use clariq_core::{Error, ProblemKind, TopicId, bail};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::{Run, Source, python_float, read_run};
 use std::ops::ControlFlow;

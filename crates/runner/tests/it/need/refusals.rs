@@ -142,7 +142,7 @@ const BAD_MODELS: &[Case] = &[
         "an unknown key",
         edited!("\"topics\"" to "\"tropics\""),
         PREDICT,
-        ["model.json:39", "a need model", "tropics"],
+        ["model.json:37", "a need model", "tropics"],
     ),
     case(
         "a truncated model",
