@@ -31,7 +31,6 @@ pub(super) const COUNT: usize = KINDS.len();
 
 /// The number of questions looked at, which features are shares of even where fewer are found.
 const TOP: usize = 15;
-const MODEL: Bm25 = Bm25 { variant: Variant::Lucene, k1: 0.9, b: 0.4, delta: 0.0 };
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new(KINDS.map(|(_, pattern)| pattern)).unwrap_or_else(|_| RegexSet::empty())
@@ -43,6 +42,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 
 /// The inverted index of the bank, and the kinds of its questions.
 pub(super) struct Aspects {
+    model: Bm25,
     /// By stem: the questions that have it, and how often.
     postings: HashMap<String, Vec<(u32, u32)>>,
     /// By question: the length normalisation of BM25.
@@ -71,10 +71,11 @@ impl Aspects {
                 }
             }
         }
+        let model = Bm25 { k1: 0.9, b: 0.4, ..Bm25::default_of(Variant::Lucene) };
         let tokens = documents.iter().map(Vec::len).sum::<usize>();
         let mean_length = tokens as f64 / documents.len().max(1) as f64;
-        let norm = |stems: &Vec<String>| MODEL.norm(stems.len() as f64, mean_length);
-        Self { postings, norms: documents.iter().map(norm).collect(), kinds }
+        let norm = |stems: &Vec<String>| model.norm(stems.len() as f64, mean_length);
+        Self { model, postings, norms: documents.iter().map(norm).collect(), kinds }
     }
 
     /// The features of a phrase, given the stems of its content words.
@@ -92,10 +93,11 @@ impl Aspects {
     fn rank(&self, stems: &[String]) -> Vec<usize> {
         let mut scores = vec![0.0; self.norms.len()];
         for list in stems.iter().filter_map(|stem| self.postings.get(stem)) {
-            let idf = MODEL.idf(scores.len() as f64, list.len() as f64);
+            let idf = self.model.idf(scores.len() as f64, list.len() as f64);
             for &(question, count) in list {
                 let question = question as usize;
-                scores[question] += idf * MODEL.saturation(f64::from(count), self.norms[question]);
+                scores[question] +=
+                    idf * self.model.saturation(f64::from(count), self.norms[question]);
             }
         }
         let mut found: Vec<usize> =
