@@ -1,12 +1,12 @@
 //! libtorch as an engine.
 
+use crate::folder::ModelFolder;
 use crate::models::{BertEncoder, CrossEncoder};
-use crate::t5::T5;
+use crate::t5::{T5, T5Folder};
 use crate::train::train;
 use clariq_core::{
     Engine, Model, ModelKind, ModelOptions, Result, Trained, Training, TrainingEvent,
 };
-use clariq_model::{ModelFolder, T5Folder};
 use std::path::Path;
 use std::sync::Arc;
 

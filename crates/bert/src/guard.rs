@@ -1,8 +1,7 @@
-//! The crate `tokenizers` behind a check: its files hold what published models have, its texts are
-//! bounded, and a panic of it is an error of the file.
+//! The crate `tokenizers`, which may panic over a file: a panic is an error that names it.
 
 use clariq_core::{Result, problem};
-use clariq_model::{MOST_OF_A_TEXT, read_tokenizer};
+use clariq_files::{MOST_OF_A_TABLE, Source};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -11,9 +10,13 @@ use tokenizers::{Encoding, Tokenizer};
 
 const HINT: &str = "copy the file again from where the model came from";
 
-/// Reads a `tokenizer.json` for a model with so many words.
-pub(crate) fn read(path: &Path, vocabulary: i64) -> Result<Tokenizer> {
-    let text = read_tokenizer(path, vocabulary)?;
+/// Bytes of a text that are tokenised. The models with the longest texts read 8,192 tokens, which
+/// are a third of that.
+pub(crate) const MOST_OF_A_TEXT: usize = 128 << 10;
+
+/// Reads a `tokenizer.json`.
+pub(crate) fn read(path: &Path) -> Result<Tokenizer> {
+    let text = Source::Path(path.to_owned()).read_at_most(MOST_OF_A_TABLE)?.bytes;
     call(path, || Tokenizer::from_bytes(&text))
 }
 

@@ -21,6 +21,7 @@
 
 mod batch;
 mod engine;
+mod folder;
 mod guard;
 mod inference;
 mod models;
@@ -32,8 +33,8 @@ mod tokens;
 pub mod train;
 mod weights;
 
-pub use clariq_model::ModelFolder;
 pub use engine::Torch;
+pub use folder::{ModelFolder, Shape};
 pub use models::{BertEncoder, CrossEncoder};
 pub use t5::T5;
 pub use tokens::{Prompt, Tokenize, Tokens};

@@ -2,6 +2,7 @@
 //! document together.
 
 use crate::batch::Batch;
+use crate::folder::{ModelFolder, Sentence};
 use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
 use crate::network::Network;
 use crate::pooling::Head;
@@ -11,7 +12,6 @@ use clariq_core::{
     Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result, Similarity, bail,
     sha256_hex,
 };
-use clariq_model::{ModelFolder, Sentence};
 use std::collections::HashMap;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
@@ -24,6 +24,8 @@ const ARITHMETIC: u32 = 2;
 pub(crate) struct Reader {
     pub(crate) network: Parallel,
     pub(crate) tokenize: Tokenize,
+    /// The number of classes that a pair is scored by, if it can score pairs.
+    classes: Option<i64>,
     /// The length of a vector.
     pub(crate) dim: usize,
     /// The checksum of the model together with what else its numbers depend on, to the last bit.
@@ -54,6 +56,7 @@ impl Reader {
         let checksum = &folder.checksum;
         let made_of = format!("{ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
         Ok(Self {
+            classes: network.classes(),
             network: Parallel::new(network.for_inference(), options.threads),
             tokenize,
             dim: sentence.dim,
@@ -164,7 +167,19 @@ impl CrossEncoder {
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
         folder.check_cross_encoder()?;
-        Ok(Self(Reader::new(&folder, &Sentence::usual(folder.shape.hidden as usize), options)?))
+        let reader = Reader::new(&folder, &Sentence::usual(folder.shape.hidden as usize), options)?;
+        match reader.classes {
+            Some(1 | 2) => Ok(Self(reader)),
+            Some(other) => {
+                let hint = "a model for another task cannot score pairs";
+                bail!(&folder.weights[0], "a classifier of 1 or 2 classes", "{other}", hint)
+            }
+            None => {
+                let hint = "a cross-encoder needs the layers that score a pair; an encoder can be \
+                            fine-tuned into one";
+                bail!(&folder.weights[0], "the layers that score a pair", "an encoder alone", hint)
+            }
+        }
     }
 }
 

@@ -15,14 +15,14 @@ mod distances;
 mod tests;
 
 use crate::batch::Batch;
+use crate::folder::{
+    Activation, DISTANCE_NORM, Family, ModelFolder, Shape, distance_parts, distance_table,
+    head_names, layer_tensor,
+};
 use crate::pooling::{Head, activate};
 use crate::products::{Linear, Products, Shared};
 use crate::weights::{SELF, Weights, torch};
 use clariq_core::{Error, Precision, Result, bail};
-use clariq_model::{
-    Activation, DISTANCE_NORM, Disentangled, Family, ModelFolder, Shape, distance_parts,
-    distance_table, head_names, layer_tensor,
-};
 use distances::Distances;
 use tch::{Device, Kind, Tensor};
 
@@ -84,6 +84,43 @@ fn list<'n>(all: &mut Vec<Parameter<'n>>, name: &str, linear: &'n mut Linear) {
     all.push((format!("{name}.bias"), &mut linear.bias.0));
 }
 
+/// The matrices of query, key and value of a layer as one.
+fn query_key_value(
+    weights: &Weights,
+    layer: i64,
+    hidden: i64,
+    to: &impl Fn(&Tensor) -> Tensor,
+) -> Result<Linear> {
+    let mut matrices = Vec::new();
+    let mut biases = Vec::new();
+    for part in SELF {
+        let name = layer_tensor(layer, &format!("attention.self.{part}"));
+        let [weight, bias] = weights.linear(&name, &[hidden, hidden])?;
+        matrices.push(to(weight));
+        biases.push(to(bias));
+    }
+    Ok(Linear::new(Tensor::cat(&matrices, 0), Tensor::cat(&biases, 0)))
+}
+
+/// DeBERTa's projections of distances to keys and to queries. The first version has no bias for keys.
+fn distance_projections(
+    weights: &Weights,
+    shape: &Shape,
+    layer: i64,
+    to: &impl Fn(&Tensor) -> Tensor,
+) -> Result<[Linear; 2]> {
+    let size = [shape.hidden, shape.hidden];
+    let [key, query] = distance_parts(shape.family).map(|part| layer_tensor(layer, part));
+    let weight = to(weights.get(&format!("{key}.weight"), &size)?);
+    let bias = match shape.family {
+        Family::Deberta => Tensor::zeros([shape.hidden], (weight.kind(), weight.device())),
+        _ => to(weights.get(&format!("{key}.bias"), &size[..1])?),
+    };
+    let [query_weight, query_bias] = weights.linear(&query, &size)?;
+    let to_query = Linear::new(to(query_weight), to(query_bias));
+    Ok([Linear::new(weight, bias), to_query])
+}
+
 /// Which vectors of the last layer are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -104,71 +141,86 @@ impl Network {
         kind: Kind,
     ) -> Result<Self> {
         let shape = &folder.shape;
+        let &Shape { family, hidden, embedding, intermediate, .. } = shape;
         let to = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
-        let get = |name: &str| Ok::<_, Error>(to(weights.get(name)?));
-        let linear = |name: &str| {
-            let [weight, bias] = ["weight", "bias"].map(|rest| get(&format!("{name}.{rest}")));
-            Ok::<_, Error>(Linear::new(weight?, bias?))
-        };
-        let optional = |name: &str| {
-            let is_there = weights.tensors.contains_key(&format!("{name}.weight"));
-            is_there.then(|| linear(name)).transpose()
+        let table =
+            |name: &str, size: [i64; 2]| Ok::<_, Error>(Shared(to(weights.get(name, &size)?)));
+        let linear = |name: &str, size: &[i64]| {
+            let [weight, bias] = weights.linear(name, size)?;
+            Ok::<_, Error>(Linear::new(to(weight), to(bias)))
         };
         let mut layers = Vec::new();
         for number in 0..shape.groups {
-            let part = |part: &str| linear(&layer_tensor(number, part));
-            let fused = |rest: &str| {
-                let part =
-                    |name| get(&layer_tensor(number, &format!("attention.self.{name}.{rest}")));
-                let [query, key, value] = SELF.map(part);
-                Ok::<_, Error>(Tensor::cat(&[query?, key?, value?], 0))
-            };
-            let [to_key, to_query] = distance_parts(shape.family);
-            let has_own = |distances: &&Disentangled| !distances.is_shared;
-            let of_distances = shape.disentangled.as_ref().filter(has_own).map(|_| {
-                let weight = get(&layer_tensor(number, &format!("{to_key}.weight")))?;
-                let bias = match shape.family {
-                    Family::Deberta => Tensor::zeros([shape.hidden], (kind, device)),
-                    _ => get(&layer_tensor(number, &format!("{to_key}.bias")))?,
-                };
-                Ok::<_, Error>([Linear::new(weight, bias), part(to_query)?])
-            });
+            let part = |part: &str, size: &[i64]| linear(&layer_tensor(number, part), size);
             layers.push(Layer {
-                query_key_value: Linear::new(fused("weight")?, fused("bias")?),
-                of_distances: of_distances.transpose()?,
-                attention: part("attention.output.dense")?,
-                attention_norm: part("attention.output.LayerNorm")?,
-                inner: part("intermediate.dense")?,
-                outer: part("output.dense")?,
-                norm: part("output.LayerNorm")?,
+                query_key_value: query_key_value(weights, number, hidden, &to)?,
+                of_distances: match &shape.disentangled {
+                    Some(distances) if !distances.is_shared => {
+                        Some(distance_projections(weights, shape, number, &to)?)
+                    }
+                    _ => None,
+                },
+                attention: part("attention.output.dense", &[hidden, hidden])?,
+                attention_norm: part("attention.output.LayerNorm", &[hidden])?,
+                inner: part("intermediate.dense", &[intermediate, hidden])?,
+                outer: part("output.dense", &[hidden, intermediate])?,
+                norm: part("output.LayerNorm", &[hidden])?,
             });
         }
-        let table =
-            |name: &str, is_there: bool| is_there.then(|| get(name).map(Shared)).transpose();
-        let has_distances = shape.buckets > 0 || shape.disentangled.is_some();
-        let is_normed = shape.disentangled.as_ref().is_some_and(|distances| distances.is_normed);
-        let has_bias = (shape.family == Family::Deberta).then(|| {
-            let ones = Tensor::ones([3 * shape.hidden], (kind, device));
-            let _ = ones.narrow(0, shape.hidden, shape.hidden).zero_();
-            Shared(ones)
-        });
-        let (dense, classifier) = head_names(shape.family);
+        let mut positions = None;
+        if shape.adds_positions {
+            positions = Some(table(POSITIONS, [shape.positions, embedding])?);
+        }
+        let mut segments = None;
+        if shape.segments > 0 {
+            segments = Some(table(SEGMENTS, [shape.segments, embedding])?);
+        }
+        let distances_of = distance_table(family);
+        let distances = match &shape.disentangled {
+            Some(own) => Some(table(distances_of, [own.span.saturating_mul(2), hidden])?),
+            None if shape.buckets > 0 => Some(table(distances_of, [shape.buckets, shape.heads])?),
+            None => None,
+        };
+        let mut distance_norm = None;
+        if shape.disentangled.as_ref().is_some_and(|distances| distances.is_normed) {
+            distance_norm = Some(linear(DISTANCE_NORM, &[hidden])?);
+        }
+        let mut project = None;
+        if family == Family::Albert || embedding != hidden {
+            project = Some(linear(PROJECT, &[hidden, embedding])?);
+        }
+        let mut has_bias = None;
+        if family == Family::Deberta {
+            let ones = Tensor::ones([3 * hidden], (kind, device));
+            let _ = ones.narrow(0, hidden, hidden).zero_();
+            has_bias = Some(Shared(ones));
+        }
+        let (dense_name, classifier_name) = head_names(family);
+        let mut dense = None;
+        if weights.has(dense_name) {
+            dense = Some(linear(dense_name, &[hidden, hidden])?);
+        }
+        let mut classifier = None;
+        if weights.has(classifier_name) {
+            let classes = weights.classes(classifier_name);
+            classifier = Some(linear(classifier_name, &[classes, hidden])?);
+        }
         Ok(Self {
             shape: shape.clone(),
             products: Products::Usual,
-            words: Shared(get(WORDS)?),
-            positions: table(POSITIONS, shape.adds_positions)?,
+            words: table(WORDS, [shape.vocabulary, embedding])?,
+            positions,
             padding: shape.positions_after,
-            segments: table(SEGMENTS, shape.segments > 0)?,
+            segments,
             uses_segments: folder.uses_segments(),
-            embedding_norm: linear("embeddings.LayerNorm")?,
-            project: optional(PROJECT)?,
+            embedding_norm: linear("embeddings.LayerNorm", &[embedding])?,
+            project,
             layers,
-            distances: table(distance_table(shape.family), has_distances)?,
-            distance_norm: is_normed.then(|| linear(DISTANCE_NORM)).transpose()?,
+            distances,
+            distance_norm,
             has_bias,
-            dense: optional(dense)?,
-            classifier: optional(classifier)?,
+            dense,
+            classifier,
             head,
         })
     }
@@ -251,7 +303,13 @@ impl Network {
                 tensors.insert(format!("{stem}attention.self.{part}{rest}"), tensor.contiguous());
             }
         }
-        Weights { tensors }
+        Weights::of(tensors)
+    }
+
+    /// The number of classes that a pair is scored by; `None` without the layers for it.
+    pub(crate) fn classes(&self) -> Option<i64> {
+        self.dense.as_ref()?;
+        Some(self.classifier.as_ref()?.bias.size()[0])
     }
 
     /// The vectors after the last layer.

@@ -2,12 +2,13 @@
 //! behind the transformer.
 
 use crate::batch::Batch;
+use crate::folder::{Activation, DOCUMENTED, Module, OTHER_MODELS, Sentence};
 use crate::products::{Linear, Shared};
-use crate::weights::torch;
-use clariq_core::{Pooling, Result, Similarity, problem};
-use clariq_model::{Activation, Module, Sentence};
-use std::collections::HashMap;
-use std::path::Path;
+use crate::weights::{read_all, torch};
+use clariq_core::{Pooling, Result, Similarity, bail};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::slice;
 use tch::{Device, Kind, Tensor};
 
 /// What follows pooling, with its weights.
@@ -80,27 +81,59 @@ impl Head {
 }
 
 fn step(module: &Module, device: Device) -> Result<Step> {
-    let read = |weights: &Path, name: &str| -> Result<(Tensor, Option<Tensor>)> {
-        let found = Tensor::read_safetensors(weights).map_err(torch("reading a module"))?;
-        let mut found: HashMap<String, Tensor> = found.into_iter().collect();
-        let mut take = |rest: &str| found.remove(&format!("{name}.{rest}"));
-        let on = |tensor: Tensor| tensor.to_device(device).to_kind(Kind::Float);
-        let weight = take("weight").map(on);
-        let absent = || problem!(weights, "a tensor {name}.weight", "none");
-        Ok((weight.ok_or_else(absent)?, take("bias").map(on)))
-    };
     Ok(match module {
-        Module::Dense { weights, bias, activation } => {
-            let (weight, found) = read(weights, "linear")?;
-            Step::Dense(Shared(weight), found.filter(|_| *bias).map(Shared), *activation)
+        Module::Dense { weights, from, to, bias, activation } => {
+            let mut tensors = read_module(weights)?;
+            let weight = tensors.take("linear.weight", &[*to, *from])?.to_device(device);
+            let mut added = None;
+            if *bias {
+                added = Some(Shared(tensors.take("linear.bias", &[*to])?.to_device(device)));
+            }
+            tensors.expect_no_others()?;
+            Step::Dense(Shared(weight), added, *activation)
         }
-        Module::LayerNorm { weights } => {
-            let (weight, bias) = read(weights, "norm")?;
-            let bias = bias.unwrap_or_else(|| weight.zeros_like());
+        Module::LayerNorm { weights, dim } => {
+            let mut tensors = read_module(weights)?;
+            let weight = tensors.take("norm.weight", &[*dim])?.to_device(device);
+            let bias = tensors.take("norm.bias", &[*dim])?.to_device(device);
+            tensors.expect_no_others()?;
             Step::LayerNorm(Linear::new(weight, bias))
         }
         Module::Normalize => Step::Normalize,
     })
+}
+
+/// The tensors of a module's file that were not taken yet.
+struct ModuleTensors<'f> {
+    file: &'f PathBuf,
+    tensors: BTreeMap<String, Tensor>,
+}
+
+fn read_module(file: &PathBuf) -> Result<ModuleTensors<'_>> {
+    Ok(ModuleTensors { file, tensors: read_all(slice::from_ref(file))? })
+}
+
+impl ModuleTensors<'_> {
+    fn take(&mut self, name: &str, size: &[usize]) -> Result<Tensor> {
+        let Some(tensor) = self.tensors.remove(name) else {
+            bail!(self.file, "a tensor {name}", "none of that name", OTHER_MODELS);
+        };
+        let size: Vec<i64> = size.iter().map(|&length| length as i64).collect();
+        let found = tensor.size();
+        if found != size {
+            bail!(self.file, "{name} of the shape {size:?}", "{found:?}", OTHER_MODELS);
+        }
+        Ok(tensor)
+    }
+
+    fn expect_no_others(&self) -> Result<()> {
+        match self.tensors.keys().next() {
+            Some(other) => {
+                bail!(self.file, "no tensor but those of the module", "`{other}`", DOCUMENTED)
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// One vector per text (texts × hidden) of the vectors of its tokens (texts × tokens × hidden).

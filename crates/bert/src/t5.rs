@@ -3,13 +3,17 @@
 //! The search is that of Hugging Face's library (transformers 5, `_beam_search`), step by step, for one
 //! text at a time: without padding, what is written for a text does not depend on the others.
 
-use crate::guard;
+mod folder;
+
+use crate::folder::OTHER_MODELS;
+use crate::guard::{self, MOST_OF_A_TEXT};
 use crate::inference::on_threads;
 use crate::models::device;
 use crate::tokens::check_words;
 use crate::weights::{read_all, torch, values};
 use clariq_core::{Decoding, ModelOptions, Progress, Result, Rewriter, bail, problem, sha256_hex};
-use clariq_model::{MOST_OF_A_TEXT, T5_HEAD, T5Folder};
+pub(crate) use folder::T5Folder;
+use folder::{HEAD, REPEATED};
 use rust_bert::t5::{LayerState, T5Config, T5ForConditionalGeneration};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -62,23 +66,24 @@ impl T5 {
         let device = device(options)?;
         let config = config_of(&folder)?;
         let mut weights = read_all(&folder.weights)?;
-        let head = weights.remove(T5_HEAD);
-        let shared = &weights["shared.weight"];
+        let head = weights.remove(HEAD);
+        weights.retain(|name, _| !REPEATED.contains(&&**name));
+        let Some(shared) = weights.get("shared.weight") else {
+            bail!(&folder.weights[0], "a tensor shared.weight", "none of that name", OTHER_MODELS);
+        };
         if folder.shape.scales_output {
             if head.is_some_and(|head| head != *shared) {
                 let hint = "config.json ties the two by `tie_word_embeddings`";
-                bail!(&folder.weights[0], "{T5_HEAD} equal to shared.weight", "another", hint);
+                bail!(&folder.weights[0], "{HEAD} equal to shared.weight", "another", hint);
             }
         } else {
             let head = head.unwrap_or_else(|| shared.shallow_clone());
-            weights.insert(T5_HEAD.to_owned(), head);
+            weights.insert(HEAD.to_owned(), head);
         }
-        let known = folder.shape.tensors();
-        weights.retain(|name, _| name == T5_HEAD || known.contains_key(name));
         for tensor in weights.values_mut() {
             *tensor = tensor.to_device(device);
         }
-        let mut tokenizer = guard::read(&folder.tokenizer, folder.shape.vocabulary)?;
+        let mut tokenizer = guard::read(&folder.tokenizer)?;
         check_words(&folder.tokenizer, &tokenizer, folder.shape.vocabulary)?;
         // The file's own padding and truncation are habits of one program.
         tokenizer.with_padding(None);
@@ -91,7 +96,12 @@ impl T5 {
         let (weights, idle, cut) = (Mutex::new(weights), Mutex::default(), AtomicUsize::new(0));
         let threads = if device == Device::Cpu { options.threads } else { 1 };
         let checksum = sha256_hex(made_of.as_bytes());
-        Ok(Self { folder, config, weights, idle, tokenizer, device, threads, most, cut, checksum })
+        let model =
+            Self { folder, config, weights, idle, tokenizer, device, threads, most, cut, checksum };
+        // Tensors that do not fit are errors now.
+        let network = model.network()?;
+        lock(&model.idle).push(network);
+        Ok(model)
     }
 
     /// A network that no other thread uses.
@@ -102,10 +112,19 @@ impl T5 {
         let store = VarStore::new(self.device);
         let model = T5ForConditionalGeneration::new(store.root(), &self.config);
         let weights = lock(&self.weights);
-        for (name, mut variable) in store.variables() {
-            let Some(tensor) = weights.get(&name) else {
-                bail!("weights", "a tensor {name}", "none of that name");
+        let file = &self.folder.weights[0];
+        let mut variables = store.variables();
+        if let Some(other) = weights.keys().find(|name| !variables.contains_key(*name)) {
+            bail!(file, "the tensors of a T5 as config.json has it", "`{other}`", OTHER_MODELS);
+        }
+        for (name, variable) in &mut variables {
+            let Some(tensor) = weights.get(name) else {
+                bail!(file, "a tensor {name}", "none of that name", OTHER_MODELS);
             };
+            let (expected, found) = (variable.size(), tensor.size());
+            if found != expected {
+                bail!(file, "{name} of the shape {expected:?}", "{found:?}", OTHER_MODELS);
+            }
             variable.set_data(tensor);
         }
         Ok(Network { model, device: self.device, _store: store })

@@ -1,8 +1,8 @@
 //! Tokens: texts and pairs as ids of the vocabulary.
 
+use crate::folder::{ModelFolder, TokenizerConfig};
 use crate::guard;
 use clariq_core::{Result, bail, problem};
-use clariq_model::{ModelFolder, Words, read_tokenizer};
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,9 +52,8 @@ impl Tokenize {
             problem!(path, "a tokenizer", "{error}", hint)
         };
         let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
-            guard::read(path, folder.shape.vocabulary)?
+            guard::read(path)?
         } else {
-            read_tokenizer(path, folder.shape.vocabulary)?;
             from_vocabulary(&folder.words, path).map_err(unreadable)?
         };
         check_words(path, &tokenizer, folder.shape.vocabulary)?;
@@ -156,7 +155,7 @@ pub(crate) fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -
 }
 
 /// BERT's own tokenizer, from its list of words.
-fn from_vocabulary(said: &Words, path: &Path) -> Result<Tokenizer, tokenizers::Error> {
+fn from_vocabulary(config: &TokenizerConfig, path: &Path) -> Result<Tokenizer, tokenizers::Error> {
     let words =
         WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".to_owned()).build()?;
     let mut tokenizer = Tokenizer::new(words);
@@ -166,8 +165,12 @@ fn from_vocabulary(said: &Words, path: &Path) -> Result<Tokenizer, tokenizers::E
     };
     let processing = BertProcessing::new(special("[SEP]")?, special("[CLS]")?);
     special("[UNK]")?;
-    let Words { lower_case, strip_accents, chinese_chars, .. } = *said;
-    let normalizer = BertNormalizer::new(true, chinese_chars, strip_accents, lower_case);
+    let normalizer = BertNormalizer::new(
+        true,
+        config.chinese_chars(),
+        config.strip_accents,
+        config.lower_case(),
+    );
     tokenizer.with_normalizer(Some(normalizer))?;
     tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
     tokenizer.with_post_processor(Some(processing));

@@ -8,6 +8,7 @@ mod evaluate;
 mod objective;
 mod steps;
 
+use crate::folder::{ModelFolder, Sentence, head_names};
 use crate::inference::{Parallel, keep_memory};
 use crate::models::device;
 use crate::network::Network;
@@ -21,7 +22,6 @@ use clariq_core::{
     Error, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training, TrainingEvent,
     bail, training_key,
 };
-use clariq_model::{ModelFolder, Sentence, head_names};
 pub use curve::{Curve, Row};
 use objective::Material;
 use std::collections::HashMap;

@@ -1,11 +1,14 @@
 //! The weights of a model: read in any family's spelling, written as Hugging Face does; and refusals
 //! of libtorch.
 
-use clariq_core::{Error, Result, problem};
+use crate::folder::{
+    COPY_AGAIN, FUSED, Family, ModelFolder, OTHER_MODELS, Shape, layer_of, layer_tensor,
+    layers_key, own_name, usual_name,
+};
+use clariq_core::{Error, Result, bail, problem};
 use clariq_files::write_atomically;
-use clariq_model::{FUSED, Family, ModelFolder, Shape, layer_tensor, own_name, usual_name};
 use safetensors::tensor::{Dtype, TensorView};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use tch::{Kind, TchError, Tensor};
 
@@ -15,20 +18,48 @@ pub(crate) const SELF: [&str; 3] = ["query", "key", "value"];
 /// Tensors by their usual names: those that `BertModel` has in Hugging Face's library, without the
 /// prefix `bert.`. Heads keep their own names.
 pub struct Weights {
+    /// The file, for messages.
+    file: PathBuf,
     /// All tensors, as 32-bit floats on the CPU.
     pub tensors: BTreeMap<String, Tensor>,
 }
 
 impl Weights {
-    /// Reads the weights of a model, whose tensors were checked when the folder was opened.
+    /// The weights of a network.
+    pub(crate) fn of(tensors: BTreeMap<String, Tensor>) -> Self {
+        Self { file: PathBuf::from("weights"), tensors }
+    }
+
+    /// Reads the weights of a model.
     pub fn read(folder: &ModelFolder) -> Result<Self> {
-        let named = read_all(&folder.weights)?.into_iter();
-        let usual = |(name, tensor): (String, _)| (usual_name(folder.shape.family, &name), tensor);
-        let mut weights = Self { tensors: named.map(usual).collect() };
-        if folder.shape.family == Family::Deberta {
-            weights.split(&folder.shape)?;
+        let shape = &folder.shape;
+        let file = &folder.weights[0];
+        let mut tensors = BTreeMap::new();
+        for (name, tensor) in read_all(&folder.weights)? {
+            let usual = usual_name(shape.family, &name);
+            if tensors.insert(usual.clone(), tensor).is_some() {
+                bail!(file, "each tensor once", "`{usual}` twice", COPY_AGAIN);
+            }
+        }
+        let mut weights = Self { file: file.clone(), tensors };
+        weights.check_layers(shape)?;
+        if shape.family == Family::Deberta {
+            weights.split(shape)?;
         }
         Ok(weights)
+    }
+
+    /// Weights with more layers than `config.json` counts would load, and be another model.
+    fn check_layers(&self, shape: &Shape) -> Result<()> {
+        let numbers: BTreeSet<&str> =
+            self.tensors.keys().filter_map(|name| layer_of(name)).collect();
+        if numbers.len() as i64 == shape.groups {
+            return Ok(());
+        }
+        let expected =
+            format!("{} layers, {} of config.json", shape.groups, layers_key(shape.family));
+        let hint = format!("{OTHER_MODELS}, or of another architecture");
+        bail!(&self.file, expected, (format!("{} layers", numbers.len())), hint)
     }
 
     /// Takes apart what the first DeBERTa has in one tensor, head by head: query, key and value. A key
@@ -37,9 +68,10 @@ impl Weights {
         let &Shape { hidden, heads, .. } = shape;
         for layer in 0..shape.groups {
             let [fused, query, value] = FUSED.map(|part| layer_tensor(layer, part));
-            let parts = self.get(&fused)?.view([heads, 3, hidden / heads, hidden]).unbind(1);
-            let bias = [self.get(&query)?.shallow_clone(), self.get(&value)?.shallow_clone()];
-            let [query_bias, value_bias] = bias;
+            let parts = self.get(&fused, &[hidden.saturating_mul(3), hidden])?;
+            let parts = parts.view([heads, 3, hidden / heads, hidden]).unbind(1);
+            let query_bias = self.get(&query, &[hidden])?.shallow_clone();
+            let value_bias = self.get(&value, &[hidden])?.shallow_clone();
             let key_bias = value_bias.zeros_like();
             let biases = [query_bias, key_bias, value_bias];
             for ((name, part), bias) in SELF.into_iter().zip(parts).zip(biases) {
@@ -76,18 +108,35 @@ impl Weights {
         Ok(tensors)
     }
 
-    /// The tensor of that name.
-    pub(crate) fn get(&self, name: &str) -> Result<&Tensor> {
-        let found = self.tensors.get(name).ok_or_else(|| {
-            problem!(
-                "weights",
-                "a tensor {name}",
-                "none of that name",
-                "a cross-encoder needs a pooler and a classifier; an encoder can be fine-tuned \
-                 into one"
-            )
-        })?;
-        Ok(found)
+    /// The tensor of a name, which must have this shape.
+    pub(crate) fn get(&self, name: &str, size: &[i64]) -> Result<&Tensor> {
+        let Some(tensor) = self.tensors.get(name) else {
+            let hint = "the weights are of another architecture, or the file is damaged";
+            bail!(&self.file, "a tensor {name}", "none of that name", hint);
+        };
+        let found = tensor.size();
+        if found != size {
+            let expected = format!("{name} of the shape {size:?}, as config.json has it");
+            bail!(&self.file, expected, "{found:?}", OTHER_MODELS);
+        }
+        Ok(tensor)
+    }
+
+    /// A matrix of weights with its bias, which must have this shape.
+    pub(crate) fn linear(&self, name: &str, size: &[i64]) -> Result<[&Tensor; 2]> {
+        let weight = self.get(&format!("{name}.weight"), size)?;
+        Ok([weight, self.get(&format!("{name}.bias"), &size[..1])?])
+    }
+
+    /// True if there is a matrix of weights of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(&format!("{name}.weight"))
+    }
+
+    /// The number of classes of a classifier.
+    pub(crate) fn classes(&self, name: &str) -> i64 {
+        let weight = self.tensors.get(&format!("{name}.weight"));
+        weight.and_then(|weight| weight.size().first().copied()).unwrap_or_default()
     }
 
     /// Writes `model.safetensors` with the metadata that `from_pretrained` wants, and the names of a

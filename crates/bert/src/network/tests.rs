@@ -3,12 +3,12 @@
 
 use super::{Network, Wanted};
 use crate::batch::{Batch, Padding};
+use crate::folder::ModelFolder;
 use crate::pooling::Head;
 use crate::products::Products;
 use crate::tokens::Tokens;
 use crate::weights::Weights;
 use clariq_core::Result;
-use clariq_model::ModelFolder;
 use rust_bert::Config;
 use rust_bert::bert::{BertConfig, BertEmbeddings, BertModel};
 use std::path::Path;

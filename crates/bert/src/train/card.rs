@@ -1,11 +1,11 @@
 //! The card of a trained model, and a folder that Hugging Face's library loads.
 
+use crate::folder::{Family, ModelFolder};
 use crate::train::checkpoint::Counts;
 use crate::train::steps::Split;
 use crate::weights::Weights;
 use clariq_core::{Error, ModelKind, Objective, Result, TrainOn, Training, read_regular};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
-use clariq_model::{Family, ModelFolder};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
 
 fn config(about: &Description) -> Value {
     let recipe = about.training.recipe;
-    let mut config = about.base.config.clone();
+    let mut config = Value::Object(about.base.config.clone());
     let model_type = config["model_type"].as_str().unwrap_or("bert").to_owned();
     config["model_type"] = json!(model_type);
     config["torch_dtype"] = json!("float32");

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, a module per subject.
 
+mod damaged_folders;
 mod families;
 mod folders;
 mod golden;

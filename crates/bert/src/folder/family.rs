@@ -1,8 +1,8 @@
 //! The families of encoders, by the key `model_type` of their `config.json`.
 
-use crate::files::Keys;
 use clariq_core::{Result, bail};
 use std::fmt;
+use std::path::Path;
 
 /// The architectures that are understood, by the `model_type` of Hugging Face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,38 +44,35 @@ const FAMILIES: [(&str, &str, &str, Family); 10] = [
 
 impl Family {
     /// The family that a configuration names; without a name it is a BERT.
-    pub(crate) fn read(config: &Keys) -> Result<Self> {
-        let name: String = match config.get("model_type")? {
-            None => return Ok(Self::Bert),
-            Some(name) => name,
-        };
+    pub(crate) fn named(at: &Path, name: Option<&str>) -> Result<Self> {
+        let name = name.unwrap_or("bert");
         if let Some((.., family)) = FAMILIES.iter().find(|(known, ..)| *known == name) {
             return Ok(*family);
         }
-        let hint = match name.as_str() {
+        let hint = match name {
             "modernbert" => {
                 "ModernBERT's rotary positions and local attention are not supported; a BERT, \
                  RoBERTa or MPNet of the same size is"
             }
-            _ => "configs/README.md lists the families and their models",
+            _ => "docs/reference/models.md lists the families and their models",
         };
         let known = FAMILIES.map(|(known, ..)| format!("`{known}`")).join(", ");
-        bail!(config.at, "model_type {known}", "`{name}`", hint);
+        bail!(at, "model_type {known}", "`{name}`", hint);
     }
 
     /// What the classes of a `model_type` begin with in Hugging Face's library.
-    pub fn class_of(model_type: &str) -> &'static str {
+    pub(crate) fn class_of(model_type: &str) -> &'static str {
         let found = FAMILIES.iter().find(|(known, ..)| *known == model_type);
         found.map_or("Bert", |(_, class, ..)| class)
     }
 
-    /// Whether distances between tokens are attended to.
+    /// True if distances between tokens are attended to.
     pub(crate) fn is_deberta(self) -> bool {
         matches!(self, Self::Deberta | Self::DebertaV2)
     }
 
-    /// Whether a model with `vocab.txt` alone is read as BERT's tokenizer reads it.
-    pub fn has_words_of_bert(self) -> bool {
+    /// True if a model with `vocab.txt` alone is read as BERT's tokenizer reads it.
+    pub(crate) fn has_words_of_bert(self) -> bool {
         matches!(self, Self::Bert | Self::DistilBert | Self::Electra)
     }
 }

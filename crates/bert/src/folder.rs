@@ -1,15 +1,31 @@
-//! A model's folder, whose files are there and belong together.
+//! Folders of models as Hugging Face and sentence-transformers lay them out: the configuration, where
+//! weights and tokenizer are, and how tokens become one vector. What would change a result and is not
+//! understood is refused by file and key.
 
-use crate::config::Shape;
-use crate::family::Family;
-use crate::files::{COPY_AGAIN, Keys, WEIGHTS, missing, read_optional, weights_in};
-use crate::layout::{check_head, check_layout, head_names, usual};
-use crate::sentence::{Module, Modules, Sentence, check_cross_encoder};
-use crate::tensors::{Tensors, read_shapes};
-use crate::transformer::{TransformerConfig, Words};
+mod config;
+mod family;
+mod files;
+mod names;
+mod sentence;
+mod settings;
+
 use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
+pub(crate) use config::Activation;
+pub use config::Shape;
+pub(crate) use family::Family;
+pub(crate) use files::{
+    COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
+    read_object, read_optional, weights_of_model,
+};
+pub(crate) use names::{
+    DISTANCE_NORM, FUSED, distance_parts, distance_table, head_names, layer_of, layer_tensor,
+    layers_key, own_name, usual_name,
+};
+pub(crate) use sentence::{Module, Sentence};
+use sentence::{Modules, check_cross_encoder};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use settings::TransformerConfig;
+pub(crate) use settings::{TokenizerConfig, cleans_up};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -21,23 +37,21 @@ pub struct ModelFolder {
     /// Where the transformer's files are: the folder itself, or the one that `modules.json` names.
     pub path: PathBuf,
     /// `config.json`, whole.
-    pub config: Value,
+    pub config: Object,
     /// What the architecture needs of it.
     pub shape: Shape,
     /// The longest text or pair in tokens, by what the folder says and what the model can read.
     pub max_tokens: usize,
-    /// What it says about its tokenizer.
-    pub words: Words,
+    /// The settings of its tokenizer.
+    pub(crate) words: TokenizerConfig,
     /// Whether letters are made small in front of the tokenizer.
     pub lower_case: bool,
     /// What `modules.json` lists behind the transformer.
-    pub(crate) modules: Option<Modules>,
+    modules: Option<Modules>,
     /// The files with the weights: one, or as many as the index lists.
     pub weights: Vec<PathBuf>,
     /// The file that the tokenizer is read from.
     pub tokenizer: PathBuf,
-    /// The tensors of all weights, by their usual names.
-    tensors: Tensors,
     /// Digest over all that the numbers of the model depend on.
     pub checksum: String,
 }
@@ -46,11 +60,9 @@ pub struct ModelFolder {
 const TOKENIZERS: [&str; 2] = ["tokenizer.json", "vocab.txt"];
 const SAVE_TOKENIZER: &str =
     "save the tokenizer in Python by `AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)`";
-const INDEX: &str = "model.safetensors.index.json";
 
 impl ModelFolder {
-    /// Reads the configuration, checks it against the headers of the weights, and takes the checksum
-    /// of all files.
+    /// Reads the configuration and takes the checksum of all files.
     pub fn open(root: &Path) -> Result<Self> {
         let (modules, path) = match Modules::read(root)? {
             Some((modules, path)) => (Some(modules), path),
@@ -60,22 +72,21 @@ impl ModelFolder {
         let Some(text) = read_optional(&at)? else {
             return Err(missing(&at, "the configuration of a model").into());
         };
-        let (config, shape) = Shape::parse(&at, &text)?;
-        let (weights, tensors) = read_weights(&path)?;
+        let config = parse_object(&at, &text)?;
+        let shape = Shape::read(&at, config.clone())?;
+        let weights = weights_of_model(&path)?;
         let tokenizer = TOKENIZERS.iter().map(|name| path.join(name)).find(|path| path.is_file());
         let Some(tokenizer) = tokenizer else {
             let expected = "a tokenizer: tokenizer.json or vocab.txt";
             let absent = problem!(&path, expected, "no such file", SAVE_TOKENIZER);
             return Err(absent.kind(ProblemKind::MissingFile).into());
         };
-        let tensors = usual(&weights[0], tensors, shape.family)?;
-        check_layout(&weights[0], &shape, &tensors)?;
         let transformer = TransformerConfig::read(&path)?;
-        let words = Words::read(&path)?;
+        let words = TokenizerConfig::read(&path)?;
         let alone = tokenizer.ends_with("vocab.txt");
         check_words(&tokenizer, &shape, &words, alone)?;
         let most = usize::try_from(shape.most_tokens()).unwrap_or_default();
-        let said = transformer.max_seq_length.or(words.most).unwrap_or(usize::MAX);
+        let said = transformer.max_seq_length.or(words.max_tokens()).unwrap_or(usize::MAX);
         let mut folder = Self {
             root: root.to_owned(),
             max_tokens: said.min(most),
@@ -87,7 +98,6 @@ impl ModelFolder {
             modules,
             weights,
             tokenizer,
-            tensors,
             checksum: String::new(),
         };
         folder.checksum = folder.digest(&text, alone)?;
@@ -105,7 +115,7 @@ impl ModelFolder {
         if self.lower_case {
             pieces += " lower case";
         }
-        pieces.extend(self.words.digest(alone));
+        pieces += &self.words.digest(alone);
         // A cross-encoder's folder may say what no encoder can be.
         if let Ok(sentence) = self.sentence()
             && !sentence.is_usual()
@@ -119,27 +129,33 @@ impl ModelFolder {
     }
 
     /// How the model, as an encoder, gives a text its vector.
-    pub fn sentence(&self) -> Result<Sentence> {
+    pub(crate) fn sentence(&self) -> Result<Sentence> {
         let hidden = usize::try_from(self.shape.hidden).unwrap_or_default();
         Sentence::read(&self.root, hidden, self.modules.as_ref())
     }
 
-    /// Checks that the model scores pairs; the number of its classes.
-    pub fn check_cross_encoder(&self) -> Result<i64> {
+    /// Checks that nothing beside the weights changes the scores of pairs.
+    pub(crate) fn check_cross_encoder(&self) -> Result<()> {
         let config = self.path.join("config.json");
-        check_cross_encoder(&self.root, self.modules.as_ref(), (&config, &self.config))?;
-        check_head(&self.weights[0], &self.shape, &self.tensors)
+        check_cross_encoder(&self.root, self.modules.as_ref(), (&config, &self.config))
     }
 
-    /// What the model is, in words: its family, and what it makes of a text or a pair. Weights with a
-    /// classifier are a cross-encoder's, in a folder that lists no pooling.
-    pub fn describe(&self) -> Result<String> {
+    /// How many labels a classifier has, by `config.json`; `None` where it is no classifier's, or the
+    /// folder lists a pooling.
+    fn labels(&self) -> Option<usize> {
+        let architecture = self.config.get("architectures")?.get(0)?.as_str()?;
+        let is_classifier = architecture.ends_with("ForSequenceClassification");
+        let labels = self.config.get("id2label").and_then(Value::as_object);
+        (is_classifier && self.modules.is_none()).then(|| labels.map_or(2, Object::len))
+    }
+
+    /// What the model is, in words: its family, and what it makes of a text or a pair.
+    pub(crate) fn describe(&self) -> Result<String> {
         let (family, tokens) = (self.shape.family, self.max_tokens);
-        let (_, classifier) = head_names(self.shape.family);
-        if self.tensors.contains_key(&format!("{classifier}.weight")) && self.modules.is_none() {
-            let classes = self.check_cross_encoder()?;
-            let labels = if classes == 1 { "1 label" } else { "2 labels" };
-            return Ok(format!("{family}, cross-encoder with {labels}, {tokens} tokens"));
+        if let Some(labels) = self.labels() {
+            self.check_cross_encoder()?;
+            let plural = if labels == 1 { "label" } else { "labels" };
+            return Ok(format!("{family}, cross-encoder with {labels} {plural}, {tokens} tokens"));
         }
         let Sentence { poolings, modules, dim, similarity, query_prompt, document_prompt, .. } =
             self.sentence()?;
@@ -158,23 +174,23 @@ impl ModelFolder {
     }
 
     /// Whether the model is told which text of a pair a token is of.
-    pub fn uses_segments(&self) -> bool {
+    pub(crate) fn uses_segments(&self) -> bool {
         let family = self.shape.family;
         let usual = matches!(family, Family::Bert | Family::Electra | Family::Albert)
             || family.is_deberta();
-        self.shape.segments > 1 && self.words.segments.unwrap_or(usual)
+        self.shape.segments > 1 && self.words.segments().unwrap_or(usual)
     }
 
     /// The files that say how an encoder's vectors are made, below the folder, without its weights
     /// and tokenizer.
-    pub fn sentence_files(&self) -> Vec<PathBuf> {
+    pub(crate) fn sentence_files(&self) -> Vec<PathBuf> {
         let Some(modules) = &self.modules else { return Vec::new() };
         modules.files(&self.root)
     }
 }
 
 /// Refuses a list of words that another tokenizer than BERT's reads.
-fn check_words(at: &Path, shape: &Shape, words: &Words, alone: bool) -> Result<()> {
+fn check_words(at: &Path, shape: &Shape, words: &TokenizerConfig, alone: bool) -> Result<()> {
     if !alone {
         return Ok(());
     }
@@ -183,49 +199,10 @@ fn check_words(at: &Path, shape: &Shape, words: &Words, alone: bool) -> Result<(
         bail!(at, (format!("tokenizer.json, which {} needs", shape.family)), "vocab.txt", hint);
     }
     let known = ["Bert", "DistilBert", "Electra"];
-    let class = words.class.as_deref().unwrap_or("BertTokenizer");
+    let class = words.tokenizer_class.as_deref().unwrap_or("BertTokenizer");
     let is_known = class.strip_suffix("TokenizerFast").or_else(|| class.strip_suffix("Tokenizer"));
     if !is_known.is_some_and(|name| known.contains(&name)) {
         bail!(at, "tokenizer.json, or a tokenizer_class of BERT", "`{class}`", hint);
     }
     Ok(())
-}
-
-/// The files with the weights of a transformer, and the shapes of the tensors in them.
-pub(crate) fn read_weights(path: &Path) -> Result<(Vec<PathBuf>, Tensors)> {
-    let (files, mut tensors) = (weights_of_model(path)?, Tensors::new());
-    for file in &files {
-        for (name, size) in read_shapes(file)? {
-            if tensors.insert(name.clone(), size).is_some() {
-                bail!(file, "each tensor once", "`{name}` twice", COPY_AGAIN);
-            }
-        }
-    }
-    Ok((files, tensors))
-}
-
-fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
-    let index = path.join(INDEX);
-    if path.join(WEIGHTS).is_file() || !index.is_file() {
-        return Ok(vec![weights_in(path)?]);
-    }
-    let keys = Keys::parse(&index, &read_optional(&index)?.unwrap_or_default())?;
-    let expected = "a weight_map of tensors to files";
-    let Some(Value::Object(map)) = keys.value("weight_map") else {
-        bail!(&index, expected, "none", COPY_AGAIN);
-    };
-    let mut files = BTreeSet::new();
-    for file in map.values() {
-        let name = file.as_str().unwrap_or_default();
-        let is_plain = name.ends_with(".safetensors") && !name.contains(['/', '\\']);
-        if !is_plain {
-            bail!(&index, expected, "{file}", COPY_AGAIN);
-        }
-        files.insert(path.join(name));
-    }
-    match files.iter().find(|file| !file.is_file()) {
-        Some(absent) => Err(missing(absent, "the weights that the index names").into()),
-        None if files.is_empty() => bail!(&index, expected, "an empty one", COPY_AGAIN),
-        None => Ok(files.into_iter().collect()),
-    }
 }

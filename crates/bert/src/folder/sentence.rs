@@ -4,34 +4,123 @@
 //! What is not understood is refused by file and key: a module passed over would give every text
 //! another vector.
 
-use crate::config::Activation;
-use crate::files::{DOCUMENTED, Keys, read_optional, weights_in};
-use crate::tensors::read_shapes;
+use super::config::Activation;
+use super::files::{
+    DOCUMENTED, OTHER_MODELS, Object, read_keys, read_object, read_optional, read_settings,
+    weights_in,
+};
 use clariq_core::{Pooling, Reading, Result, Similarity, bail, problem};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// The keys that older folders switch each pooling on by, in the order in which vectors are
-/// concatenated.
-const SWITCHES: [(&str, Pooling); 6] = [
-    ("pooling_mode_cls_token", Pooling::Cls),
-    ("pooling_mode_max_tokens", Pooling::Max),
-    ("pooling_mode_mean_tokens", Pooling::Mean),
-    ("pooling_mode_mean_sqrt_len_tokens", Pooling::MeanSqrtLen),
-    ("pooling_mode_weightedmean_tokens", Pooling::WeightedMean),
-    ("pooling_mode_lasttoken", Pooling::LastToken),
-];
+/// Settings of a pooling. Older folders switch each way on by a key of its own, in the order in which
+/// vectors are concatenated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the keys of the file")]
+struct PoolingConfig {
+    #[serde(alias = "embedding_dimension")]
+    word_embedding_dimension: usize,
+    #[serde(default, deserialize_with = "one_or_many")]
+    pooling_mode: Option<Vec<Pooling>>,
+    #[serde(default)]
+    pooling_mode_cls_token: bool,
+    #[serde(default)]
+    pooling_mode_max_tokens: bool,
+    #[serde(default)]
+    pooling_mode_mean_tokens: bool,
+    #[serde(default)]
+    pooling_mode_mean_sqrt_len_tokens: bool,
+    #[serde(default)]
+    pooling_mode_weightedmean_tokens: bool,
+    #[serde(default)]
+    pooling_mode_lasttoken: bool,
+    include_prompt: Option<bool>,
+}
+
+/// Reads one way of pooling, or a list.
+fn one_or_many<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Pooling>>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let modes = match value {
+        Value::Null => return Ok(None),
+        Value::Array(_) => Vec::deserialize(value),
+        one => Pooling::deserialize(one).map(|mode| vec![mode]),
+    };
+    modes.map(Some).map_err(serde::de::Error::custom)
+}
+
+impl PoolingConfig {
+    fn poolings(&self, at: &Path) -> Result<Vec<Pooling>> {
+        let switches = [
+            (self.pooling_mode_cls_token, Pooling::Cls),
+            (self.pooling_mode_max_tokens, Pooling::Max),
+            (self.pooling_mode_mean_tokens, Pooling::Mean),
+            (self.pooling_mode_mean_sqrt_len_tokens, Pooling::MeanSqrtLen),
+            (self.pooling_mode_weightedmean_tokens, Pooling::WeightedMean),
+            (self.pooling_mode_lasttoken, Pooling::LastToken),
+        ];
+        if let Some(poolings) = &self.pooling_mode {
+            if poolings.is_empty() || poolings.len() > switches.len() {
+                let found = poolings.len().to_string();
+                bail!(at, "pooling_mode with one to six ways", found, DOCUMENTED);
+            }
+            return Ok(poolings.clone());
+        }
+        let switched = switches.into_iter().filter(|(is_on, _)| *is_on);
+        let mut poolings: Vec<Pooling> = switched.map(|(_, pooling)| pooling).collect();
+        if poolings.is_empty() {
+            poolings.push(Pooling::Mean);
+        }
+        Ok(poolings)
+    }
+}
+
+/// Settings of a dense module.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DenseConfig {
+    in_features: usize,
+    out_features: NonZeroUsize,
+    bias: Option<bool>,
+    activation_function: Option<String>,
+    use_residual: Option<bool>,
+    module_input_name: Option<String>,
+    module_output_name: Option<String>,
+}
+
+/// Settings of a layer normalisation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LayerNormConfig {
+    dimension: usize,
+}
+
+/// Settings of a step to length 1.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct NormalizeConfig {
+    module_input_name: Option<String>,
+    module_output_name: Option<String>,
+}
 
 /// What follows pooling.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Module {
+pub(crate) enum Module {
     /// A matrix, perhaps with a bias, and an activation.
     Dense {
         /// The file with `linear.weight` and `linear.bias`.
         weights: PathBuf,
+        /// The length of the vectors that it is given.
+        from: usize,
+        /// The length of those that it makes.
+        to: usize,
         /// Whether there is a bias.
         bias: bool,
         /// The activation.
@@ -41,6 +130,8 @@ pub enum Module {
     LayerNorm {
         /// The file with `norm.weight` and `norm.bias`.
         weights: PathBuf,
+        /// The length of the vectors.
+        dim: usize,
     },
     /// To length 1.
     Normalize,
@@ -61,7 +152,7 @@ impl fmt::Display for Module {
 
 /// How a text gets its vector.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sentence {
+pub(crate) struct Sentence {
     /// Their vectors are concatenated.
     pub poolings: Vec<Pooling>,
     /// What follows, in order.
@@ -99,7 +190,7 @@ impl Entry {
     /// The class of sentence-transformers, without the modules that it has moved between.
     fn class(&self) -> Option<&str> {
         let class = self.r#type.strip_prefix("sentence_transformers.")?;
-        Some(class.rsplit_once('.').map_or(class, |(_, class)| class))
+        Some(class_name(class))
     }
 }
 
@@ -161,11 +252,7 @@ struct Settings {
 
 impl Settings {
     fn read(root: &Path) -> Result<Self> {
-        let at = root.join(SETTINGS);
-        let Some(bytes) = read_optional(&at)? else { return Ok(Self::default()) };
-        Ok(serde_json::from_slice(&bytes).map_err(|error| {
-            problem!(&at, "keys and values that are understood", "{error}", DOCUMENTED)
-        })?)
+        Ok(read_settings(&root.join(SETTINGS))?.unwrap_or_default())
     }
 
     /// The first prompt of these names that the folder gives, or its default one. An empty one is
@@ -178,16 +265,19 @@ impl Settings {
 }
 
 /// Refuses a module that reads or writes something other than the text's vector.
-fn check_names(keys: &Keys) -> Result<()> {
-    let known = ["\"sentence_embedding\"", "null"];
-    keys.expect("module_input_name", &known, DOCUMENTED)?;
-    keys.expect("module_output_name", &known, DOCUMENTED)
+fn check_names(at: &Path, input: Option<&str>, output: Option<&str>) -> Result<()> {
+    for (key, name) in [("module_input_name", input), ("module_output_name", output)] {
+        if let Some(other) = name.filter(|name| *name != "sentence_embedding") {
+            bail!(at, "{key} `sentence_embedding`", "`{other}`", DOCUMENTED);
+        }
+    }
+    Ok(())
 }
 
 impl Sentence {
     /// What a folder without `modules.json` gets, as in sentence-transformers: the mean of the
     /// tokens' vectors.
-    pub fn usual(hidden: usize) -> Self {
+    pub(crate) fn usual(hidden: usize) -> Self {
         Self {
             poolings: vec![Pooling::Mean],
             modules: Vec::new(),
@@ -200,7 +290,7 @@ impl Sentence {
     }
 
     /// Whether its vectors are those that the mean of the tokens' vectors has by cosine.
-    pub fn is_usual(&self) -> bool {
+    pub(crate) fn is_usual(&self) -> bool {
         let modules = vec![Module::Normalize; self.modules.len().min(1)];
         *self == Self { modules, ..Self::usual(self.full_dim) }
     }
@@ -250,7 +340,7 @@ impl Sentence {
     }
 
     /// The same, but for what a system says itself.
-    pub fn read_as(mut self, folder: &Path, reading: &Reading) -> Result<Self> {
+    pub(crate) fn read_as(mut self, folder: &Path, reading: &Reading) -> Result<Self> {
         if let Some(pooling) = reading.pooling {
             let shapes_vectors = self.modules.iter().any(|module| *module != Module::Normalize);
             if shapes_vectors && self.poolings.len() != 1 {
@@ -283,51 +373,44 @@ impl Sentence {
         let pooled = !self.poolings.is_empty();
         match (entry.class(), pooled) {
             (Some("Pooling"), false) => {
-                let keys = needed(&at)?;
+                let config: PoolingConfig = read_needed(&at)?;
                 let has_prompts = settings.prompts.values().flatten().any(|text| !text.is_empty());
-                if keys.get("include_prompt")? == Some(false) && has_prompts {
+                if config.include_prompt == Some(false) && has_prompts {
                     let hint = "prompts whose tokens do not count are not supported";
                     bail!(&at, "include_prompt true beside prompts", "false", hint);
                 }
-                self.poolings = poolings(&keys)?;
-                let width = match keys.value("embedding_dimension") {
-                    Some(_) => "embedding_dimension",
-                    None => "word_embedding_dimension",
-                };
-                self.expect_dim(&keys, width)?;
+                self.expect_dim(&at, "embedding_dimension", config.word_embedding_dimension)?;
+                self.poolings = config.poolings(&at)?;
                 self.full_dim *= self.poolings.len();
-                keys.no_others(&[], DOCUMENTED)?;
             }
             (Some("Dense"), true) => {
-                let keys = needed(&at)?;
-                check_names(&keys)?;
-                keys.expect("use_residual", &["false", "null"], DOCUMENTED)?;
-                let from = self.expect_dim(&keys, "in_features")?;
-                let to = keys.need("out_features")?;
-                let bias = keys.get("bias")?.unwrap_or(true);
-                let activation = activation(&keys)?;
-                keys.no_others(&[], DOCUMENTED)?;
-                let mut expected = vec![("linear.weight", vec![signed(to), from])];
-                if bias {
-                    expected.push(("linear.bias", vec![signed(to)]));
+                let config: DenseConfig = read_needed(&at)?;
+                let input = config.module_input_name.as_deref();
+                check_names(&at, input, config.module_output_name.as_deref())?;
+                if config.use_residual == Some(true) {
+                    bail!(&at, "use_residual false", "true", DOCUMENTED);
                 }
-                let weights = weights_of(&path, &expected)?;
+                self.expect_dim(&at, "in_features", config.in_features)?;
+                let to = config.out_features.get();
+                self.modules.push(Module::Dense {
+                    weights: weights_in(&path)?,
+                    from: self.full_dim,
+                    to,
+                    bias: config.bias.unwrap_or(true),
+                    activation: activation(&at, config.activation_function.as_deref())?,
+                });
                 self.full_dim = to;
-                self.modules.push(Module::Dense { weights, bias, activation });
             }
             (Some("LayerNorm"), true) => {
-                let keys = needed(&at)?;
-                let size = vec![self.expect_dim(&keys, "dimension")?];
-                keys.no_others(&[], DOCUMENTED)?;
-                let expected = [("norm.weight", size.clone()), ("norm.bias", size)];
-                let weights = weights_of(&path, &expected)?;
-                self.modules.push(Module::LayerNorm { weights });
+                let config: LayerNormConfig = read_needed(&at)?;
+                self.expect_dim(&at, "dimension", config.dimension)?;
+                let weights = weights_in(&path)?;
+                self.modules.push(Module::LayerNorm { weights, dim: self.full_dim });
             }
             (Some("Normalize"), true) => {
-                if let Some(keys) = Keys::read_optional(&at)? {
-                    check_names(&keys)?;
-                    keys.no_others(&[], DOCUMENTED)?;
-                }
+                let config: NormalizeConfig = read_settings(&at)?.unwrap_or_default();
+                let input = config.module_input_name.as_deref();
+                check_names(&at, input, config.module_output_name.as_deref())?;
                 self.modules.push(Module::Normalize);
             }
             // It does nothing but in training.
@@ -344,18 +427,18 @@ impl Sentence {
         Ok(())
     }
 
-    /// A size that is that of the vectors so far.
-    fn expect_dim(&self, keys: &Keys, key: &str) -> Result<i64> {
+    /// Refuses a size that is not that of the vectors so far.
+    fn expect_dim(&self, at: &Path, key: &str, found: usize) -> Result<()> {
         let expected = self.full_dim;
-        if keys.need::<usize>(key)? == expected {
-            return Ok(signed(expected));
+        if found == expected {
+            return Ok(());
         }
-        let expected = format!("{expected}, as what is in front of it gives");
-        Err(keys.wrong(key, &expected).hint("the files are of different models").into())
+        let expected = format!("{key} {expected}, as the module before it makes");
+        bail!(at, expected, "{found}", OTHER_MODELS)
     }
 
     /// What of it, beyond the mean, the vectors depend on.
-    pub fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
         let Self { poolings, dim, similarity, query_prompt, document_prompt, .. } = self;
         format!(
@@ -366,7 +449,7 @@ impl Sentence {
     /// The files with weights of their own.
     pub(crate) fn weights(&self) -> impl Iterator<Item = &Path> {
         self.modules.iter().filter_map(|module| match module {
-            Module::Dense { weights, .. } | Module::LayerNorm { weights } => {
+            Module::Dense { weights, .. } | Module::LayerNorm { weights, .. } => {
                 Some(weights.as_path())
             }
             Module::Normalize => None,
@@ -374,78 +457,31 @@ impl Sentence {
     }
 }
 
-fn needed(at: &Path) -> Result<Keys<'_>> {
+fn read_needed<T: DeserializeOwned>(at: &Path) -> Result<T> {
     let hint = "modules.json names its folder";
     let absent = || problem!(at, "the configuration of a module", "no such file", hint);
-    Ok(Keys::read_optional(at)?.ok_or_else(absent)?)
+    let object = read_object(at)?.ok_or_else(absent)?;
+    read_keys(at, object)
 }
 
-/// A size as headers have it.
-fn signed(size: usize) -> i64 {
-    i64::try_from(size).unwrap_or(i64::MAX)
-}
-
-fn poolings(keys: &Keys) -> Result<Vec<Pooling>> {
-    let switched = SWITCHES.into_iter().map(|(key, pooling)| Ok((keys.get(key)?, pooling)));
-    let switched: Vec<(Option<bool>, Pooling)> = switched.collect::<Result<_>>()?;
-    let is_on = |&(is_on, _): &(Option<bool>, Pooling)| is_on == Some(true);
-    let switched: Vec<Pooling> =
-        switched.into_iter().filter(is_on).map(|(_, pooling)| pooling).collect();
-    let wrong = || {
-        let hint = "`cls`, `max`, `mean`, `mean_sqrt_len_tokens`, `weightedmean` and `lasttoken` \
-                    are known, one to six of them";
-        keys.wrong("pooling_mode", "that is known").hint(hint)
-    };
-    let poolings = match keys.value("pooling_mode") {
-        None | Some(Value::Null) if switched.is_empty() => vec![Pooling::Mean],
-        None | Some(Value::Null) => switched,
-        Some(all @ Value::Array(_)) => Vec::deserialize(all).map_err(|_| wrong())?,
-        Some(one) => vec![Pooling::deserialize(one).map_err(|_| wrong())?],
-    };
-    if poolings.is_empty() || poolings.len() > SWITCHES.len() {
-        return Err(wrong().into());
-    }
-    Ok(poolings)
-}
-
-fn activation(keys: &Keys) -> Result<Activation> {
-    let key = "activation_function";
-    let name = keys.get::<String>(key)?;
-    let class = name.as_deref().map(|name| name.rsplit_once('.').map_or(name, |(_, class)| class));
-    Ok(match class {
+fn activation(at: &Path, name: Option<&str>) -> Result<Activation> {
+    Ok(match name.map(class_name) {
         None | Some("Tanh" | "tanh") => Activation::Tanh,
         Some("Identity" | "None") => Activation::Identity,
         Some("ReLU") => Activation::Relu,
         Some("GELU") => Activation::Gelu,
         Some("SiLU") => Activation::Silu,
         Some("Sigmoid") => Activation::Sigmoid,
-        Some(_) => {
-            return Err(keys.wrong(key, "Identity, Tanh, ReLU, GELU, SiLU or Sigmoid").into());
+        Some(other) => {
+            let expected = "activation_function Identity, Tanh, ReLU, GELU, SiLU or Sigmoid";
+            bail!(at, expected, "`{other}`", DOCUMENTED)
         }
     })
 }
 
-/// The weights of a module, which must hold these tensors and no others.
-fn weights_of(folder: &Path, expected: &[(&str, Vec<i64>)]) -> Result<PathBuf> {
-    let path = weights_in(folder)?;
-    let found = read_shapes(&path)?;
-    for (name, size) in expected {
-        if found.get(*name) != Some(size) {
-            let found =
-                found.get(*name).map_or_else(|| "none".to_owned(), |size| format!("{size:?}"));
-            bail!(
-                &path,
-                "{name} of the shape {size:?}",
-                found,
-                "the files are of different models"
-            );
-        }
-    }
-    if let Some(other) = found.keys().find(|name| !expected.iter().any(|(known, _)| known == name))
-    {
-        bail!(&path, "no tensor but those of the module", "`{other}`", DOCUMENTED);
-    }
-    Ok(path)
+/// The name of a Python class without its modules.
+fn class_name(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, class)| class)
 }
 
 /// Checks what a folder of a cross-encoder says beside its weights: one score per pair, without
@@ -453,7 +489,7 @@ fn weights_of(folder: &Path, expected: &[(&str, Vec<i64>)]) -> Result<PathBuf> {
 pub(crate) fn check_cross_encoder(
     root: &Path,
     modules: Option<&Modules>,
-    (at_config, config): (&Path, &Value),
+    (at_config, config): (&Path, &Object),
 ) -> Result<()> {
     let at = root.join(SETTINGS);
     let settings = Settings::read(root)?;
@@ -470,13 +506,13 @@ pub(crate) fn check_cross_encoder(
         bail!(&modules.at, expected, (format!("`{}`", other.r#type)), DOCUMENTED);
     }
     let older = [
-        &config["sbert_ce_default_activation_function"],
-        &config["sentence_transformers"]["activation_fn"],
+        config.get("sbert_ce_default_activation_function"),
+        config.get("sentence_transformers").and_then(|settings| settings.get("activation_fn")),
     ];
-    let named = older.map(|value| (value.as_str().map(str::to_owned), at_config));
+    let named = older.map(|value| (value.and_then(Value::as_str).map(str::to_owned), at_config));
     let named = named.into_iter().chain([(settings.activation_fn, at.as_path())]);
     for (name, at) in named.filter_map(|(name, at)| Some((name?, at))) {
-        match name.rsplit_once('.').map_or(name.as_str(), |(_, class)| class) {
+        match class_name(&name) {
             "Identity" | "Sigmoid" => {}
             _ => bail!(at, "an activation Identity or Sigmoid", "`{name}`", DOCUMENTED),
         }

@@ -1,10 +1,11 @@
 //! The sizes of a model and what it says of distances between tokens, read from its `config.json`.
 
-use crate::family::Family;
-use crate::files::{COPY_AGAIN, Keys};
-use clariq_core::{Error, Result, bail};
+use super::family::Family;
+use super::files::{COPY_AGAIN, Object, expect_usual, read_keys};
+use clariq_core::{Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
+use std::num::NonZeroU32;
 use std::path::Path;
 
 /// The numbers of a model, by the keys of Hugging Face.
@@ -70,17 +71,42 @@ pub enum Activation {
 }
 
 /// More layers than any published model has.
-pub(crate) const MOST_LAYERS: i64 = 1000;
+const MOST_LAYERS: i64 = 1000;
 
-/// The names that DistilBERT gives to what others call otherwise.
-const OF_DISTILBERT: [(&str, &str); 6] = [
-    ("dim", "hidden_size"),
-    ("n_layers", "num_hidden_layers"),
-    ("n_heads", "num_attention_heads"),
-    ("hidden_dim", "intermediate_size"),
-    ("dropout", "hidden_dropout_prob"),
-    ("attention_dropout", "attention_probs_dropout_prob"),
-];
+/// `config.json` by the keys of Hugging Face, and those that DistilBERT has in their place.
+#[derive(Deserialize)]
+struct Config {
+    #[serde(alias = "dim")]
+    hidden_size: NonZeroU32,
+    #[serde(alias = "n_layers")]
+    num_hidden_layers: NonZeroU32,
+    #[serde(alias = "n_heads")]
+    num_attention_heads: NonZeroU32,
+    #[serde(alias = "hidden_dim")]
+    intermediate_size: NonZeroU32,
+    vocab_size: NonZeroU32,
+    max_position_embeddings: NonZeroU32,
+    #[serde(alias = "dropout")]
+    hidden_dropout_prob: f64,
+    #[serde(alias = "attention_dropout")]
+    attention_probs_dropout_prob: f64,
+    #[serde(alias = "activation")]
+    hidden_act: Option<String>,
+    layer_norm_eps: Option<f64>,
+    embedding_size: Option<NonZeroU32>,
+    num_hidden_groups: Option<NonZeroU32>,
+    type_vocab_size: Option<u32>,
+    pad_token_id: Option<i64>,
+    // DeBERTa's.
+    relative_attention: Option<bool>,
+    position_biased_input: Option<bool>,
+    pos_att_type: Option<Value>,
+    attention_head_size: Option<i64>,
+    max_relative_positions: Option<i64>,
+    position_buckets: Option<i64>,
+    norm_rel_ebd: Option<String>,
+    share_att_key: Option<bool>,
+}
 
 /// Keys whose usual value is the only one that the layers here compute, with what another means.
 const ONLY_USUAL: [(&str, &[&str], &str); 11] = [
@@ -98,89 +124,65 @@ const ONLY_USUAL: [(&str, &[&str], &str); 11] = [
 ];
 
 impl Shape {
-    /// Parses a `config.json`; `at` names the file in messages.
-    pub fn parse(at: &Path, text: &[u8]) -> Result<(Value, Self)> {
-        let mut config = Keys::parse(at, text)?;
-        let whole = Value::Object(config.values.clone());
-        let family = Family::read(&config)?;
+    /// Reads a `config.json`; `at` names the file in messages.
+    pub(crate) fn read(at: &Path, object: Object) -> Result<Self> {
+        let name = object.get("model_type").map(|name| name.as_str().unwrap_or_default());
+        let family = Family::named(at, name)?;
         for (key, usual, hint) in ONLY_USUAL {
-            config.expect(key, usual, hint)?;
+            expect_usual(at, &object, key, usual, hint)?;
         }
-        let mut activation = "hidden_act";
-        if family == Family::DistilBert {
-            for (own, usual) in OF_DISTILBERT {
-                if let Some(value) = config.values.remove(own) {
-                    config.values.insert(usual.to_owned(), value);
-                }
-            }
-            activation = "activation";
+        if family == Family::Mpnet {
+            let hint = "Hugging Face's library computes with 32, whatever this says";
+            expect_usual(at, &object, "relative_attention_num_buckets", &["32", "null"], hint)?;
         }
-        let hidden = config.size("hidden_size", None)?;
-        let layers = config.size("num_hidden_layers", None)?;
-        let share = |key: &str| match config.need(key)? {
-            share if (0.0..1.0).contains(&share) => Ok::<f64, Error>(share),
-            _ => Err(config.wrong(key, "from 0 to below 1").into()),
-        };
+        let config: Config = read_keys(at, object)?;
+        let hidden = i64::from(config.hidden_size.get());
+        let layers = i64::from(config.num_hidden_layers.get());
+        let size = |size: Option<NonZeroU32>, usual: i64| size.map_or(usual, |it| it.get().into());
         let mut shape = Self {
             family,
             hidden,
             embedding: match family {
-                Family::Electra | Family::Albert => config.size("embedding_size", Some(128))?,
+                Family::Electra | Family::Albert => size(config.embedding_size, 128),
                 _ => hidden,
             },
             layers,
             groups: match family {
-                Family::Albert => config.size("num_hidden_groups", Some(1))?,
+                Family::Albert => size(config.num_hidden_groups, 1),
                 _ => layers,
             },
-            heads: config.size("num_attention_heads", None)?,
-            intermediate: config.size("intermediate_size", None)?,
-            vocabulary: config.size("vocab_size", None)?,
-            positions: config.size("max_position_embeddings", None)?,
+            heads: config.num_attention_heads.get().into(),
+            intermediate: config.intermediate_size.get().into(),
+            vocabulary: config.vocab_size.get().into(),
+            positions: config.max_position_embeddings.get().into(),
             segments: match family {
                 Family::DistilBert | Family::Mpnet => 0,
-                _ if family.is_deberta() => config.get("type_vocab_size")?.unwrap_or(0).max(0),
-                _ => config.size("type_vocab_size", Some(2))?,
+                _ if family.is_deberta() => config.type_vocab_size.unwrap_or(0).into(),
+                _ => config.type_vocab_size.unwrap_or(2).into(),
             },
-            buckets: match family {
-                Family::Mpnet => {
-                    let hint = "Hugging Face's library computes with 32, whatever this says";
-                    config.expect("relative_attention_num_buckets", &["32", "null"], hint)?;
-                    32
-                }
-                _ => 0,
-            },
+            buckets: if family == Family::Mpnet { 32 } else { 0 },
             disentangled: None,
-            adds_positions: !family.is_deberta()
-                || config.get("position_biased_input")?.unwrap_or(true),
+            adds_positions: !family.is_deberta() || config.position_biased_input.unwrap_or(true),
             positions_after: match family {
-                Family::Roberta => Some(config.get_or_null("pad_token_id")?.unwrap_or(1)),
+                Family::Roberta => Some(config.pad_token_id.unwrap_or(1)),
                 // Hugging Face's MPNet counts from 1, whatever its configuration says.
                 Family::Mpnet => Some(1),
                 _ => None,
             },
-            epsilon: config
-                .epsilon("layer_norm_eps", if family.is_deberta() { 1e-7 } else { 1e-12 })?,
-            dropout: share("hidden_dropout_prob")?,
-            attention_dropout: share("attention_probs_dropout_prob")?,
-            activation: match config.get::<String>(activation)?.as_deref() {
-                None if family == Family::Albert => Activation::GeluTanh,
-                None | Some("gelu") => Activation::Gelu,
-                Some("gelu_new" | "gelu_pytorch_tanh") => Activation::GeluTanh,
-                Some("relu") => Activation::Relu,
-                Some("silu" | "swish") => Activation::Silu,
-                Some(_) => {
-                    let wrong = config.wrong(activation, "`gelu`, `gelu_new`, `relu` or `silu`");
-                    let hint = "published models of these families use only these activations";
-                    return Err(wrong.hint(hint).into());
-                }
+            epsilon: match config.layer_norm_eps {
+                Some(epsilon) => epsilon,
+                None if family.is_deberta() => 1e-7,
+                None => 1e-12,
             },
+            dropout: config.hidden_dropout_prob,
+            attention_dropout: config.attention_probs_dropout_prob,
+            activation: activation(at, family, config.hidden_act.as_deref())?,
         };
         shape.check(at)?;
         if family.is_deberta() {
-            shape.disentangled = Some(Disentangled::read(&config, &shape)?);
+            shape.disentangled = Some(Disentangled::read(at, &config, &shape)?);
         }
-        Ok((whole, shape))
+        Ok(shape)
     }
 
     /// How many tokens a text can have at most.
@@ -190,18 +192,32 @@ impl Shape {
 
     /// Whether the sizes fit together.
     fn check(&self, at: &Path) -> Result<()> {
-        let Self { hidden, heads, layers, groups, positions, .. } = self;
+        let Self { family, hidden, heads, layers, groups, positions, segments, .. } = self;
         if hidden % heads != 0 {
             let found = format!("hidden_size {hidden} with {heads} heads");
             bail!(at, "hidden_size a multiple of num_attention_heads", found, COPY_AGAIN);
         }
-        // Layers that share their weights are not counted by the tensors of a file.
-        if groups < layers && *layers > MOST_LAYERS {
+        if *layers > MOST_LAYERS {
             bail!(at, "num_hidden_layers at most {MOST_LAYERS}", "{layers}", COPY_AGAIN);
         }
         if groups > layers {
             let found = format!("{groups} groups of {layers} layers");
             bail!(at, "num_hidden_groups at most num_hidden_layers", found, COPY_AGAIN);
+        }
+        let has_segments = !matches!(family, Family::DistilBert | Family::Mpnet);
+        if has_segments && !family.is_deberta() && *segments == 0 {
+            bail!(at, "type_vocab_size of at least 1", "0", COPY_AGAIN);
+        }
+        for (key, share) in [
+            ("hidden_dropout_prob", self.dropout),
+            ("attention_probs_dropout_prob", self.attention_dropout),
+        ] {
+            if !(0.0..1.0).contains(&share) {
+                bail!(at, "{key} from 0 to below 1", "{share}", COPY_AGAIN);
+            }
+        }
+        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
+            bail!(at, "layer_norm_eps above 0", (self.epsilon.to_string()), COPY_AGAIN);
         }
         // A text has at least its two marks.
         if let Some(padding) =
@@ -230,47 +246,50 @@ pub struct Disentangled {
 }
 
 impl Disentangled {
-    fn read(config: &Keys, shape: &Shape) -> Result<Self> {
+    fn read(at: &Path, config: &Config, shape: &Shape) -> Result<Self> {
         let hint = "published models have this one";
-        let expect = |key: &str, usual: &str| config.expect(key, &[usual, "null"], hint);
-        let parts = config.values.get("pos_att_type").unwrap_or(&Value::Null);
-        let mut named: Vec<String> = match parts {
+        let parts = config.pos_att_type.clone().unwrap_or_default();
+        let mut named: Vec<String> = match &parts {
             Value::String(parts) => {
                 parts.split('|').map(|part| part.trim().to_lowercase()).collect()
             }
             other => Vec::deserialize(other).unwrap_or_default(),
         };
         named.sort_unstable();
-        let attends = config.get("relative_attention")?.unwrap_or(false);
+        let attends = config.relative_attention.unwrap_or(false);
         if named != ["c2p", "p2c"] || !attends {
             let found = format!("{parts} with relative_attention {attends}");
-            bail!(config.at, "pos_att_type \"c2p|p2c\" with relative_attention true", found, hint);
+            bail!(at, "pos_att_type \"c2p|p2c\" with relative_attention true", found, hint);
         }
-        expect("embedding_size", &shape.hidden.to_string())?;
-        expect("attention_head_size", &(shape.hidden / shape.heads).to_string())?;
-        let most = config.get("max_relative_positions")?.filter(|most| *most > 0);
+        let embedding = config.embedding_size.map(|size| i64::from(size.get()));
+        for (key, found, usual) in [
+            ("embedding_size", embedding, shape.hidden),
+            ("attention_head_size", config.attention_head_size, shape.hidden / shape.heads),
+        ] {
+            if let Some(found) = found.filter(|found| *found != usual) {
+                bail!(at, "{key} {usual}", "{found}", hint);
+            }
+        }
+        let most = config.max_relative_positions.filter(|most| *most > 0);
         let most = most.unwrap_or(shape.positions);
         // The first version knows neither buckets nor shared projections.
         if shape.family == Family::Deberta {
             return Ok(Self { span: most, most: None, is_shared: false, is_normed: false });
         }
-        let is_normed = match config.get_or_null::<String>("norm_rel_ebd")?.as_deref() {
+        let is_normed = match config.norm_rel_ebd.as_deref() {
             None | Some("none") => false,
             Some("layer_norm") => true,
-            Some(_) => {
-                let wrong = config.wrong("norm_rel_ebd", "`layer_norm` or `none`");
-                return Err(wrong.hint(hint).into());
-            }
+            Some(other) => bail!(at, "norm_rel_ebd `layer_norm` or `none`", "`{other}`", hint),
         };
-        let is_shared = config.get("share_att_key")?.unwrap_or(false);
-        let buckets = config.get("position_buckets")?.unwrap_or(0);
+        let is_shared = config.share_att_key.unwrap_or(false);
+        let buckets = config.position_buckets.unwrap_or(0);
         if buckets < 1 {
             return Ok(Self { span: most, most: None, is_shared, is_normed });
         }
         // Half of the buckets are one distance each; the others reach to `most` in growing steps.
         if buckets < 2 || buckets / 2 >= most - 1 {
-            let expected = format!("from 2 to below {}", 2 * most.min(1 << 32));
-            return Err(config.wrong("position_buckets", &expected).into());
+            let expected = format!("position_buckets from 2 to below {}", 2 * most.min(1 << 32));
+            bail!(at, expected, (buckets.to_string()), COPY_AGAIN);
         }
         Ok(Self { span: buckets, most: Some(most), is_shared, is_normed })
     }
@@ -288,6 +307,21 @@ impl Disentangled {
             _ => distance,
         }
     }
+}
+
+/// The activation of feed-forward layers.
+fn activation(at: &Path, family: Family, name: Option<&str>) -> Result<Activation> {
+    Ok(match name {
+        None if family == Family::Albert => Activation::GeluTanh,
+        None | Some("gelu") => Activation::Gelu,
+        Some("gelu_new" | "gelu_pytorch_tanh") => Activation::GeluTanh,
+        Some("relu") => Activation::Relu,
+        Some("silu" | "swish") => Activation::Silu,
+        Some(other) => {
+            let hint = "published models of these families use only these activations";
+            bail!(at, "hidden_act `gelu`, `gelu_new`, `relu` or `silu`", "`{other}`", hint)
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,140 @@
+//! The files of a model's folder: which are there, and JSON among them.
+
+use clariq_core::{Problem, ProblemKind, Result, bail, problem};
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+pub(crate) const COPY_AGAIN: &str =
+    "copy the file again from where the model came from; it may be truncated";
+pub(crate) const DOCUMENTED: &str = "docs/reference/models.md lists what is understood of a folder";
+pub(crate) const OTHER_MODELS: &str = "the files are of different models";
+
+const WEIGHTS: &str = "model.safetensors";
+const INDEX: &str = "model.safetensors.index.json";
+
+/// The keys and values of a JSON object.
+pub(crate) type Object = Map<String, Value>;
+
+/// The bytes of a file of a folder, if it is there.
+pub(crate) fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
+    if !at.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(Source::Path(at.to_owned()).read_at_most(MOST_OF_A_CONFIGURATION)?.bytes.into_owned()))
+}
+
+/// Parses a JSON object; `at` names the file in messages.
+pub(crate) fn parse_object(at: &Path, text: &[u8]) -> Result<Object> {
+    let object = serde_json::from_slice(text);
+    Ok(object.map_err(|error| problem!(at, "a JSON object", "{error}", COPY_AGAIN))?)
+}
+
+/// Reads a JSON object, if the file is there.
+pub(crate) fn read_object(at: &Path) -> Result<Option<Object>> {
+    read_optional(at)?.map(|text| parse_object(at, &text)).transpose()
+}
+
+/// Reads the keys of an object into a struct. A wrong value is named by its key.
+pub(crate) fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
+    serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
+        let key = error.path().to_string();
+        let mut problem = Problem::of_serde(
+            at,
+            &error.inner().to_string(),
+            "keys and values that are understood",
+        );
+        if key != "." {
+            problem.expected = format!("{key} {}", problem.expected);
+        }
+        problem.hint(DOCUMENTED).into()
+    })
+}
+
+/// Reads a file of JSON keys into a struct, if it is there.
+pub(crate) fn read_settings<T: DeserializeOwned>(at: &Path) -> Result<Option<T>> {
+    read_object(at)?.map(|object| read_keys(at, object)).transpose()
+}
+
+/// Refuses a key unless it has one of the values that change nothing, the first of which is the usual
+/// one; `null` is the value of an absent key.
+pub(crate) fn expect_usual(
+    at: &Path,
+    object: &Object,
+    key: &str,
+    known: &[&str],
+    hint: &str,
+) -> Result<()> {
+    let found = object.get(key).map_or_else(|| "null".to_owned(), Value::to_string);
+    if known.contains(&&*found) {
+        return Ok(());
+    }
+    bail!(at, (format!("{key} {}", known[0])), "`{found}`", hint)
+}
+
+/// The problem that a file is not there.
+pub(crate) fn missing(at: &Path, expected: &str) -> Problem {
+    problem!(
+        at,
+        expected,
+        "no such file",
+        "a Hugging Face folder has config.json, weights and a tokenizer; `clariq setup` installs \
+         the default model"
+    )
+    .kind(ProblemKind::MissingFile)
+}
+
+/// `model.safetensors` in a folder. Other forms of weights may run programs when they are read.
+pub(crate) fn weights_in(folder: &Path) -> Result<PathBuf> {
+    let path = folder.join(WEIGHTS);
+    if path.is_file() {
+        return Ok(path);
+    }
+    let pickled = folder.join("pytorch_model.bin");
+    if pickled.exists() || folder.join("pytorch_model.bin.index.json").exists() {
+        bail!(
+            &pickled,
+            "weights in {WEIGHTS}",
+            "weights as a Python pickle, which may run any program when it is read",
+            CONVERT
+        );
+    }
+    Err(missing(folder, "weights: model.safetensors").into())
+}
+
+const CONVERT: &str = "convert them where you trust the file: `python3 -c \"import sys, torch; from \
+    safetensors.torch import save_file; d = sys.argv[1]; w = torch.load(d + '/pytorch_model.bin', \
+    'cpu', weights_only=True); save_file({k: v.clone().contiguous() for k, v in w.items()}, d + \
+    '/model.safetensors', {'format': 'pt'})\" DIR`";
+
+/// The files with the weights of a transformer: `model.safetensors`, or those that its index names.
+pub(crate) fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
+    let at = path.join(INDEX);
+    if path.join(WEIGHTS).is_file() {
+        return Ok(vec![weights_in(path)?]);
+    }
+    let Some(index) = read_object(&at)? else { return Ok(vec![weights_in(path)?]) };
+    let expected = "a weight_map of tensors to files";
+    let Some(Value::Object(map)) = index.get("weight_map") else {
+        bail!(&at, expected, "none", COPY_AGAIN);
+    };
+    let mut files: Vec<PathBuf> = Vec::new();
+    for file in map.values() {
+        let name = file.as_str().unwrap_or_default();
+        let is_plain = name.ends_with(".safetensors") && !name.contains(['/', '\\']);
+        if !is_plain {
+            bail!(&at, expected, "{file}", COPY_AGAIN);
+        }
+        files.push(path.join(name));
+    }
+    files.sort();
+    files.dedup();
+    if files.is_empty() {
+        bail!(&at, expected, "an empty one", COPY_AGAIN);
+    }
+    match files.iter().find(|file| !file.is_file()) {
+        Some(absent) => Err(missing(absent, "the weights that the index names").into()),
+        None => Ok(files),
+    }
+}

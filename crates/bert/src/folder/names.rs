@@ -1,0 +1,198 @@
+//! The names of a model's tensors in each family.
+
+use super::family::Family;
+
+const LAYERS: &str = "encoder.layer.";
+
+/// The name of a layer's tensor.
+pub(crate) fn layer_tensor(layer: i64, rest: &str) -> String {
+    format!("{LAYERS}{layer}.{rest}")
+}
+
+/// The parts of a layer, as BERT calls them; the last of a part's sizes is its inputs'.
+const PARTS: [&str; 8] = [
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+];
+const PARTS_OF_DISTILBERT: [&str; 8] = [
+    "attention.q_lin",
+    "attention.k_lin",
+    "attention.v_lin",
+    "attention.out_lin",
+    "sa_layer_norm",
+    "ffn.lin1",
+    "ffn.lin2",
+    "output_layer_norm",
+];
+const PARTS_OF_ALBERT: [&str; 8] = [
+    "attention.query",
+    "attention.key",
+    "attention.value",
+    "attention.dense",
+    "attention.LayerNorm",
+    "ffn",
+    "ffn_output",
+    "full_layer_layer_norm",
+];
+const PARTS_OF_MPNET: [&str; 8] = [
+    "attention.attn.q",
+    "attention.attn.k",
+    "attention.attn.v",
+    "attention.attn.o",
+    "attention.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+];
+
+const PARTS_OF_DEBERTA_V2: [&str; 8] = [
+    "attention.self.query_proj",
+    "attention.self.key_proj",
+    "attention.self.value_proj",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+];
+
+/// What a family's own names begin with where a head lies beside the model, what is in front of and
+/// behind the number of a layer, and its parts.
+type Spelling = (&'static str, [&'static str; 2], &'static [&'static str; 8]);
+
+fn spelling(family: Family) -> Spelling {
+    let usual = [LAYERS, "."];
+    match family {
+        Family::Bert => ("bert.", usual, &PARTS),
+        Family::Roberta => ("roberta.", usual, &PARTS),
+        Family::Electra => ("electra.", usual, &PARTS),
+        Family::DistilBert => ("distilbert.", ["transformer.layer.", "."], &PARTS_OF_DISTILBERT),
+        Family::Albert => {
+            ("albert.", ["encoder.albert_layer_groups.", ".albert_layers.0."], &PARTS_OF_ALBERT)
+        }
+        Family::Mpnet => ("mpnet.", usual, &PARTS_OF_MPNET),
+        // Query, key and value of the first version are one tensor, which is taken apart when it is
+        // read.
+        Family::Deberta => ("deberta.", usual, &PARTS),
+        Family::DebertaV2 => ("deberta.", usual, &PARTS_OF_DEBERTA_V2),
+    }
+}
+
+/// What the first DeBERTa calls query, key and value together, head by head, and the biases of
+/// queries and values; keys have none.
+pub(crate) const FUSED: [&str; 3] =
+    ["attention.self.in_proj.weight", "attention.self.q_bias", "attention.self.v_bias"];
+
+/// What DeBERTa calls the projections of distances to keys and to queries, where they have their own.
+pub(crate) fn distance_parts(family: Family) -> [&'static str; 2] {
+    match family {
+        Family::Deberta => ["attention.self.pos_proj", "attention.self.pos_q_proj"],
+        _ => ["attention.self.pos_key_proj", "attention.self.pos_query_proj"],
+    }
+}
+
+/// What a family calls the table of distances.
+pub(crate) fn distance_table(family: Family) -> &'static str {
+    match family {
+        Family::Mpnet => "encoder.relative_attention_bias.weight",
+        _ => "encoder.rel_embeddings.weight",
+    }
+}
+
+/// The name of the norm that DeBERTa's table of distances may have.
+pub(crate) const DISTANCE_NORM: &str = "encoder.LayerNorm";
+
+/// What ALBERT calls the table's own layer and the pooler, with their usual names.
+const OF_ALBERT: [(&str, &str); 2] =
+    [("encoder.embedding_hidden_mapping_in.", "embeddings_project."), ("pooler.", "pooler.dense.")];
+
+/// The usual name of a family's tensor: that of `BertModel` in Hugging Face's library, without any
+/// prefix. Heads keep their names.
+pub(crate) fn usual_name(family: Family, name: &str) -> String {
+    let (prefix, [before, behind], parts) = spelling(family);
+    let name =
+        name.strip_prefix(prefix).or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
+    let name = name.strip_prefix("module.").unwrap_or(name);
+    let name = match name.rsplit_once('.') {
+        Some((stem, "gamma")) => format!("{stem}.weight"),
+        Some((stem, "beta")) => format!("{stem}.bias"),
+        _ => name.to_owned(),
+    };
+    if family == Family::Albert {
+        for (own, usual) in OF_ALBERT {
+            if let Some(rest) = name.strip_prefix(own) {
+                return format!("{usual}{rest}");
+            }
+        }
+    }
+    let in_layer = || {
+        let (number, rest) = name.strip_prefix(before)?.split_once(behind)?;
+        let (part, kind) = rest.rsplit_once('.')?;
+        let part = PARTS[parts.iter().position(|own| *own == part)?];
+        Some(format!("{LAYERS}{number}.{part}.{kind}"))
+    };
+    in_layer().unwrap_or(name)
+}
+
+/// What a family calls the tensor of a usual name, as a model alone or beside a head.
+pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String {
+    let (prefix, [before, behind], parts) = spelling(family);
+    let (dense, out) = head_names(family);
+    let is_of_head =
+        |head: &str| usual.strip_prefix(head).is_some_and(|rest| rest.starts_with('.'));
+    let is_in_model = matches!(family, Family::Bert | Family::Albert);
+    if is_of_head(out) || (is_of_head(dense) && !is_in_model) {
+        return usual.to_owned();
+    }
+    let prefix = if beside_head { prefix } else { "" };
+    if family == Family::Albert {
+        for (own, start) in OF_ALBERT {
+            if let Some(rest) = usual.strip_prefix(start) {
+                return format!("{prefix}{own}{rest}");
+            }
+        }
+    }
+    let in_layer = || {
+        let (number, rest) = usual.strip_prefix(LAYERS)?.split_once('.')?;
+        let (part, kind) = rest.rsplit_once('.')?;
+        let part = parts[PARTS.iter().position(|usual| *usual == part)?];
+        Some(format!("{prefix}{before}{number}{behind}{part}.{kind}"))
+    };
+    in_layer().unwrap_or_else(|| format!("{prefix}{usual}"))
+}
+
+const POOLER: &str = "pooler.dense";
+
+/// The two layers that score a pair by its first token, by name: the one whose values are activated
+/// (the pooler of BERT, ALBERT and DeBERTa), and the one that gives a number per class.
+pub(crate) fn head_names(family: Family) -> (&'static str, &'static str) {
+    match family {
+        Family::Bert | Family::Albert | Family::Deberta | Family::DebertaV2 => {
+            (POOLER, "classifier")
+        }
+        Family::DistilBert => ("pre_classifier", "classifier"),
+        Family::Roberta | Family::Electra | Family::Mpnet => {
+            ("classifier.dense", "classifier.out_proj")
+        }
+    }
+}
+
+/// The number of the layer that a tensor is of, by its usual name.
+pub(crate) fn layer_of(usual: &str) -> Option<&str> {
+    Some(usual.strip_prefix(LAYERS)?.split_once('.')?.0)
+}
+
+/// The key of `config.json` that counts the layers with weights of their own.
+pub(crate) fn layers_key(family: Family) -> &'static str {
+    match family {
+        Family::Albert => "num_hidden_groups",
+        Family::DistilBert => "n_layers",
+        _ => "num_hidden_layers",
+    }
+}
