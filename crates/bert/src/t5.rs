@@ -113,7 +113,7 @@ impl T5 {
         let model = T5ForConditionalGeneration::new(store.root(), &self.config);
         let weights = lock(&self.weights);
         let file = &self.folder.weights[0];
-        let mut variables = store.variables();
+        let mut variables: BTreeMap<String, Tensor> = store.variables().into_iter().collect();
         if let Some(other) = weights.keys().find(|name| !variables.contains_key(*name)) {
             bail!(file, "the tensors of a T5 as config.json has it", "`{other}`", OTHER_MODELS);
         }

@@ -91,19 +91,29 @@ impl Kept<'_> {
         make: impl FnOnce() -> Result<T>,
         write: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
     ) -> Result<T> {
-        match self.read(read) {
-            Ok(Some(found)) => return Ok(found),
-            Ok(None) => {}
-            Err(found) => observer.note(&format!(
-                "note: the {} in {} are damaged and are computed again: {found}",
-                self.what,
-                self.entry.display()
-            )),
+        if let Some(found) = self.read_or_note(observer, read) {
+            return Ok(found);
         }
         let made = make()?;
         // The cache is a convenience: a full disk must not stop a run that needs no file.
         let _ = self.write(|out| write(&made, out));
         Ok(made)
+    }
+
+    /// Reads the entry, if it is there. A damaged one is as good as none, and noted.
+    pub(crate) fn read_or_note<T>(
+        &self,
+        observer: &dyn Observer,
+        read: impl FnOnce(&Path) -> Option<T>,
+    ) -> Option<T> {
+        self.read(read).unwrap_or_else(|found| {
+            let folder = self.entry.display();
+            let what = self.what;
+            observer.note(&format!(
+                "note: the {what} in {folder} are damaged and are computed again: {found}"
+            ));
+            None
+        })
     }
 
     /// What `read` finds in the file, if there is one, or else how it is damaged. The entry is then

@@ -5,9 +5,9 @@
 
 mod examples;
 pub(crate) mod opened;
+mod rewrites;
 mod training;
 mod vectors;
-mod written;
 
 use crate::cache::{self, State};
 use crate::needs::{self, Predict};
@@ -21,6 +21,7 @@ use clariq_core::{
 };
 use clariq_rank::Override;
 use opened::{Located, lock, open_once};
+use rewrites::RewriteCache;
 use serde_json::Map;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -184,7 +185,7 @@ impl Models for Session<'_> {
         let cache = caches.entry(encoder.checksum().to_owned()).or_insert_with(|| {
             // Requests of a split come again with every system; others may be without end.
             match self.split {
-                Some(_) => TextVectorCache::open(&self.vectors_folder(), &*encoder),
+                Some(_) => TextVectorCache::open(&self.vectors_folder(), &*encoder, self.observer),
                 None => TextVectorCache::default(),
             }
         });
@@ -198,9 +199,13 @@ impl Models for Session<'_> {
         decoding: &Decoding,
         progress: Progress,
     ) -> Result<Vec<String>> {
-        // Whatever is ranked for them, the requests are the same.
-        let (rewriter, folder) = (self.rewriter(model)?, self.options.cache.join("rewrites"));
-        written::cached(&folder, &*rewriter, texts, decoding, self.observer, progress)
+        let rewriter = self.rewriter(model)?;
+        let key = rewrites::key(&*rewriter, decoding);
+        let mut caches = lock(&self.models.rewrites);
+        let cache = caches.entry(key.clone()).or_insert_with(|| {
+            RewriteCache::open(&self.options.cache.join("rewrites"), &key, self.observer)
+        });
+        cache.rewrite(&*rewriter, texts, decoding, progress)
     }
 }
 

@@ -157,7 +157,7 @@ impl<'a> Job<'a> {
             self.write(path, options)?
         };
         let Session { observer, models, .. } = self.system.session();
-        models.save_vectors();
+        models.save();
         skipped.report(&self.input.location(), *observer);
         if progress.silent > 0 {
             observer.note(&format!(

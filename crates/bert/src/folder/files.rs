@@ -40,12 +40,11 @@ pub(crate) fn read_object(at: &Path) -> Result<Option<Object>> {
 pub(crate) fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
         let key = error.path().to_string();
-        let mut problem = Problem::of_serde(
-            at,
-            &error.inner().to_string(),
-            "keys and values that are understood",
-        );
-        if key != "." {
+        let message = error.inner().to_string();
+        let mut problem = Problem::of_serde(at, &message, "keys and values that are understood");
+        if message.starts_with("unknown field") {
+            "keys that are known".clone_into(&mut problem.expected);
+        } else if key != "." {
             problem.expected = format!("{key} {}", problem.expected);
         }
         problem.hint(DOCUMENTED).into()

@@ -193,7 +193,7 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "a prompt that is no text",
             settings(json!({ "prompts": { "query": 7 } })),
             "config_",
-            "keys",
+            "prompts.query a string",
         ),
         ("no such default", settings(json!({ "default_prompt_name": "x" })), "config_", "`x`"),
         ("a key", settings(json!({ "pooler": 1 })), "config_", "keys"),
@@ -208,7 +208,7 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "settings of a tokenizer",
             with("sentence_bert_config.json", json!({ "tokenizer_args": { "use_fast": false } })),
             "sentence_bert_config.json",
-            "tokenizer_args",
+            "keys",
         ),
         ("pickled weights", pickled, "pytorch_model.bin", "model.safetensors"),
     ];

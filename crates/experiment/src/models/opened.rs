@@ -1,5 +1,6 @@
 //! The models of a session: where they are, those that are open, and what they computed.
 
+use super::rewrites::RewriteCache;
 use super::vectors::TextVectorCache;
 use clariq_core::{DocumentVectors, Model, ModelName, Observer, Reading, Result};
 use std::collections::{BTreeMap, HashMap};
@@ -23,12 +24,15 @@ pub(crate) struct OpenedModels {
     pub(super) documents: Cached<String, Arc<DocumentVectors>>,
     /// Vectors of requests, by the checksum of the encoder.
     pub(super) requests: Cached<String, TextVectorCache>,
+    /// Rewritten utterances, by model and way of decoding.
+    pub(super) rewrites: Cached<String, RewriteCache>,
 }
 
 impl OpenedModels {
-    /// Writes the vectors of requests that are new.
-    pub(crate) fn save_vectors(&self) {
+    /// Writes the vectors of requests and the rewrites that are new.
+    pub(crate) fn save(&self) {
         lock(&self.requests).values_mut().for_each(TextVectorCache::save);
+        lock(&self.rewrites).values_mut().for_each(RewriteCache::save);
     }
 
     /// Says how many texts and pairs each model has cut, where these are twice as many as when it

@@ -127,9 +127,9 @@ pub(crate) struct TextVectorCache {
 
 impl TextVectorCache {
     /// The cache of an encoder in `folder`. It is empty if its file is damaged.
-    pub(super) fn open(folder: &Path, encoder: &dyn Encoder) -> Self {
+    pub(super) fn open(folder: &Path, encoder: &dyn Encoder, observer: &dyn Observer) -> Self {
         let path = folder.join(format!("texts-{}", sha256_hex(encoder.checksum().as_bytes())));
-        let found = entry(path.clone()).read(|file| read_vectors(file).ok()).ok().flatten();
+        let found = entry(path.clone()).read_or_note(observer, |file| read_vectors(file).ok());
         let mut vectors = BTreeMap::new();
         if let Some((header, rows)) = found {
             for (text, row) in header.texts.into_iter().zip(rows.rows()) {
@@ -229,7 +229,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let encoder = Lengths(AtomicUsize::new(0), "one");
         let get = |texts: &[&str]| {
-            let mut cache = TextVectorCache::open(folder.path(), &encoder);
+            let mut cache = TextVectorCache::open(folder.path(), &encoder, &Silent);
             let found = cache.encode(&encoder, texts).unwrap();
             cache.save();
             found.values
