@@ -39,7 +39,18 @@ CONTRAST = """
 })()
 """
 
-SCREENS = [("light", 1280, "light"), ("dark", 1280, "dark"), ("phone", 375, "light"), ("phone-dark", 375, "dark")]
+SCREENS = [
+    ("light", 1280, "light"), ("dark", 1280, "dark"), ("tablet", 800, "light"),
+    ("phone", 375, "light"), ("phone-dark", 375, "dark"),
+]
+# Boxes whose content is wider than they are, without a shadow at the edge that shows it.
+UNSEEN = """
+[...document.querySelectorAll('main *')]
+  .filter(e => e.checkVisibility() && !e.closest('.unseen, svg') && e.scrollWidth > e.clientWidth + 1)
+  .filter(e => getComputedStyle(e).overflowX !== 'visible')
+  .filter(e => getComputedStyle(e).backgroundImage === 'none')
+  .map(e => `${e.tagName}.${e.className} ${e.scrollWidth} > ${e.clientWidth}`)
+"""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 OPEN = "document.querySelectorAll('details').forEach(details => details.open = %s)"
 FIRST_TOPIC = "(document.querySelector('details.topic') || {}).open = true"
@@ -67,6 +78,8 @@ def looks(browser, folder):
             browser.evaluate(OPEN % state)
             if (over := browser.evaluate(OVERFLOW)) > 0:
                 yield f"{name}: the page is {over} pixels wider than its screen (details open: {state})"
+            for box in browser.evaluate(UNSEEN):
+                yield f"{name}: content is cut and nothing shows it (details open: {state}): {box}"
             for low in browser.evaluate(CONTRAST):
                 yield f"{name}: contrast below 4.5 (details open: {state}): {low}"
         browser.evaluate(FIRST_TOPIC)

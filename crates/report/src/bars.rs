@@ -1,6 +1,6 @@
 //! The chart of differences by topic: a bar per topic, sorted, upwards where the run is better.
 
-use crate::scale::{Scale, px, steps_to};
+use crate::scale::{Scale, px, step_for, steps_to};
 use crate::words::difference;
 use maud::{Markup, html};
 
@@ -24,15 +24,14 @@ pub(crate) struct Bar<'a> {
 pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &str) -> Markup {
     let named = bars.len() <= NAMED;
     let height = if named { HEIGHT } else { BOTTOM + 28.0 };
-    let steps = steps_to(bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max), 0.2);
-    let reach = steps as f64 / 5.0;
-    let y = Scale { from: (-reach, reach), to: (BOTTOM, TOP) };
+    let axis = Axis::of(bars);
+    let y = Scale { from: (axis.lowest(), axis.highest()), to: (BOTTOM, TOP) };
     let x = Scale { from: (0.0, bars.len().max(1) as f64), to: (LEFT, RIGHT) };
     html! {
         svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } role="img"
             aria-labelledby=(id) {
             title id=(id) { (title) }
-            (grid(y, steps, &format!("difference in {measure}")))
+            (grid(y, &axis, &format!("difference in {measure}")))
             @for (index, bar) in bars.iter().enumerate() { (one(bar, index, x, y)) }
             line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
             @if named { (names(bars, x)) }
@@ -43,10 +42,41 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &s
     }
 }
 
-fn grid(y: Scale, steps: usize, measure: &str) -> Markup {
-    let middle = px(y.at(0.0));
+/// The vertical axis: the steps above and below zero that the bars need.
+struct Axis {
+    step: f64,
+    above: usize,
+    below: usize,
+}
+
+impl Axis {
+    fn of(bars: &[Bar]) -> Self {
+        let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+        let lowest = bars.iter().map(|bar| bar.value).fold(0.0, f64::min);
+        let step = step_for(highest - lowest);
+        let count = |value: f64| if value == 0.0 { 0 } else { steps_to(value, step) };
+        Self { step, above: count(highest), below: count(-lowest) }
+    }
+
+    fn highest(&self) -> f64 {
+        self.above as f64 * self.step
+    }
+
+    fn lowest(&self) -> f64 {
+        -(self.below as f64 * self.step)
+    }
+
+    /// The values with a line of the grid, from the lowest.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let count = self.below + self.above;
+        (0..=count).map(|line| (line as f64 - self.below as f64) * self.step)
+    }
+}
+
+fn grid(y: Scale, axis: &Axis, measure: &str) -> Markup {
+    let middle = px(f64::midpoint(TOP, BOTTOM));
     html! {
-        @for value in (0..=2 * steps).map(|step| (step as f64 - steps as f64) / 5.0) {
+        @for value in axis.values() {
             @let at = px(y.at(value));
             line.grid x1=(px(LEFT)) x2=(px(RIGHT)) y1=(at) y2=(at) {}
             text.tick x=(px(LEFT - 8.0)) y=(at) dy="0.35em" text-anchor="end" { (tick(value)) }
@@ -57,8 +87,11 @@ fn grid(y: Scale, steps: usize, measure: &str) -> Markup {
 }
 
 fn tick(value: f64) -> String {
-    let text = format!("{value:+.1}");
-    if text.ends_with("0.0") { "0".to_owned() } else { text.replace('-', "−") }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{value:+.2}");
+    text.strip_suffix('0').unwrap_or(&text).replace('-', "−")
 }
 
 fn one(bar: &Bar, index: usize, x: Scale, y: Scale) -> Markup {
@@ -83,7 +116,8 @@ fn names(bars: &[Bar], x: Scale) -> Markup {
     let upright = longest as f64 * 8.0 < x.at(1.0) - x.at(0.0);
     html! {
         @for (index, bar) in bars.iter().enumerate() {
-            @let (at, below) = (px(x.at(index as f64 + 0.5)), px(BOTTOM + 8.0));
+            @let at = px(x.at(index as f64 + 0.5));
+            @let below = px(BOTTOM + 8.0);
             @if upright {
                 text.id x=(at) y=(below) dy="0.8em" text-anchor="middle" { (bar.name) }
             } @else {
@@ -102,7 +136,25 @@ mod tests {
 
     #[test]
     fn ticks_are_signed() {
-        assert_eq!([0.2, 0.0, -0.4].map(tick), ["+0.2", "0", "−0.4"]);
+        assert_eq!([0.2, 0.0, -0.4, 0.05].map(tick), ["+0.2", "0", "−0.4", "+0.05"]);
+    }
+
+    #[test]
+    fn the_axis_fits_the_bars() {
+        let axis = |values: &[f64]| {
+            let bars: Vec<Bar> = values.iter().map(|&value| Bar { name: "1", value }).collect();
+            let axis = Axis::of(&bars);
+            axis.values().map(tick).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            axis(&[0.3, -0.1]),
+            ["−0.1", "−0.05", "0", "+0.05", "+0.1", "+0.15", "+0.2", "+0.25", "+0.3"]
+        );
+        assert_eq!(axis(&[0.04]), ["0", "+0.01", "+0.02", "+0.03", "+0.04"]);
+        assert_eq!(
+            axis(&[-1.0, 0.5]),
+            ["−1.0", "−0.8", "−0.6", "−0.4", "−0.2", "0", "+0.2", "+0.4", "+0.6"]
+        );
     }
 
     #[test]

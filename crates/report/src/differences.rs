@@ -48,7 +48,8 @@ pub struct Topic<'a> {
 
 /// One chart and one table per run that is not the baseline; nothing where there is none.
 pub fn section(compared: &Compared, focus: &Focus) -> Option<Section> {
-    let (baseline, unit) = (compared.baseline().name, compared.unit);
+    let baseline = compared.baseline().name;
+    let unit = compared.unit;
     let measure = compared.baseline().columns[focus.column].name();
     let content = html! {
         section id=(focus.id) {
@@ -57,7 +58,7 @@ pub fn section(compared: &Compared, focus: &Focus) -> Option<Section> {
                 (measure) " of each run minus " (measure) " of " b { (baseline) } ", " (unit) " by "
                 (unit) ", sorted. "
                 "Bars go up (and are blue) where the run is better, down (and are orange) where "
-                b { (baseline) } " is. No bar: no difference."
+                b { (baseline) } " is. Without a difference, a " (unit) " has no bar."
             }
             @for (index, run) in compared.others() { (one(compared, focus, index, run)) }
         }
@@ -67,17 +68,20 @@ pub fn section(compared: &Compared, focus: &Focus) -> Option<Section> {
 
 fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Markup {
     let sorted = sort_by_difference(compared, focus, run);
-    let bars: Vec<Bar> =
-        sorted.iter().map(|&(topic, value)| Bar { name: focus.topics[topic].id, value }).collect();
-    let (baseline, unit) = (compared.baseline().name, compared.unit);
-    let (measure, short) = (run.columns[focus.column].name(), &run.columns[focus.column].measure);
-    let (id, title) = (
-        format!("{}-{index}", focus.id),
-        format!("{measure} of {} minus {measure} of {baseline}", run.name),
-    );
-    let [better, same, worse] =
-        [|value| value > 0.0, |value| value == 0.0, |value: f64| value < 0.0]
-            .map(|is: fn(f64) -> bool| sorted.iter().filter(|(_, value)| is(*value)).count());
+    let bars: Vec<Bar> = sorted
+        .iter()
+        .filter(|(_, value)| *value != 0.0)
+        .map(|&(topic, value)| Bar { name: focus.topics[topic].id, value })
+        .collect();
+    let baseline = compared.baseline().name;
+    let unit = compared.unit;
+    let measure = run.columns[focus.column].name();
+    let short = &run.columns[focus.column].measure;
+    let id = format!("{}-{index}", focus.id);
+    let title = format!("{measure} of {} minus {measure} of {baseline}", run.name);
+    let better = sorted.iter().filter(|(_, value)| *value > 0.0).count();
+    let worse = sorted.iter().filter(|(_, value)| *value < 0.0).count();
+    let same = sorted.len() - better - worse;
     let same_everywhere = same == sorted.len();
     html! {
         figure {

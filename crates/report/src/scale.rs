@@ -30,6 +30,11 @@ pub fn steps_to(value: f64, step: f64) -> usize {
     (1..100).find(|&steps| steps as f64 * step >= value - 1e-9).unwrap_or(100)
 }
 
+/// A round step by which an axis reaches over `range` in at most ten.
+pub fn step_for(range: f64) -> f64 {
+    [0.01, 0.02, 0.05, 0.1].into_iter().find(|step| step * 8.0 >= range).unwrap_or(0.2)
+}
+
 /// Moves positions apart until neighbours are `gap` away from each other, as little as needed, none
 /// below `lowest`. The order is kept; of equal positions, the first stays first.
 pub fn spread(positions: &[f64], gap: f64, lowest: f64) -> Vec<f64> {
@@ -62,6 +67,11 @@ mod tests {
     #[test]
     fn steps_reach_the_value_and_no_further() {
         assert_eq!([steps_to(0.0, 0.1), steps_to(0.3, 0.1), steps_to(0.31, 0.1)], [1, 3, 4]);
+    }
+
+    #[test]
+    fn steps_are_round_and_few() {
+        assert_eq!([step_for(0.05), step_for(0.3), step_for(2.0)], [0.01, 0.05, 0.2]);
     }
 
     #[test]
