@@ -47,7 +47,7 @@ pub struct Kind {
 
 /// All collections, in the order in which a folder is compared with them.
 pub const KINDS: &[Kind] =
-    &[crate::clariq::KIND, crate::cast::KIND, crate::ikat::KIND, crate::own::KIND];
+    &[crate::clariq::KIND, crate::ikat::KIND, crate::own::KIND];
 
 impl Kind {
     /// The kind in whose form a file is handed in, by its name; `None` for TREC runs.

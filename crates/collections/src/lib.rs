@@ -31,7 +31,6 @@ macro_rules! embedded {
 mod answer;
 mod around;
 mod bank;
-pub mod cast;
 mod check;
 pub mod clariq;
 pub mod evaluation;
@@ -128,7 +127,7 @@ pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send +
 /// A collection that was opened: what is ranked, the requests for it, and what was judged.
 ///
 /// It has *tasks*, which say what is ranked (`questions`, `statements`, `passages`), and *splits*,
-/// which say for which requests (`dev`, `2022`). Methods that take either may panic if the
+/// which say for which requests (`dev`, `2024`). Methods that take either may panic if the
 /// collection has none of that name: `find_split` and `find_task` check
 /// what a user typed.
 pub trait Collection: Any + Send + Sync {
@@ -140,7 +139,7 @@ pub trait Collection: Any + Send + Sync {
         self.registered().name
     }
 
-    /// Its name in tables of figures and in paths of runs: `cast`, `clariq`, or one that tells this
+    /// Its name in tables of figures and in paths of runs: `clariq`, `ikat`, or one that tells this
     /// bank from others of its kind.
     fn label(&self) -> String;
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "no-question" "bm25" "bm25-english" "ql" "bm25-tuned" "dense" "dense-tuned" "bert-reranker"
     "bert-ranker" "published-bert-reranker" "strict" "best" "bm25-multi-turn" "bm25-conversation"
-    "dense-conversation" "cast-bm25" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
+    "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response"
 );
 

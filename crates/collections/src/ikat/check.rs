@@ -4,7 +4,6 @@ use super::folder::Split;
 use super::passages::{Passage, check_documents};
 use super::qrels::RELEASED;
 use super::topics::Topics;
-use crate::cast::{check_file, training_files};
 use crate::{CheckReport, DataDir};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::{Source, shorten};
@@ -13,9 +12,8 @@ use clariq_files::{Source, shorten};
 pub(super) fn files(data: &DataDir) -> Vec<Source> {
     let topics = Split::ALL.into_iter().map(Split::topics_file);
     let labels = RELEASED.iter().map(|(_, name, _)| *name);
-    let others = topics.chain(labels).chain(training_files());
-    let others = others.filter_map(|name| data.track_file(name));
-    others.chain(data.passage_files()).collect()
+    let named = topics.chain(labels).filter_map(|name| data.track_file(name));
+    named.chain(data.passage_files()).collect()
 }
 
 /// Reads every file of a folder and names everything that is wrong.
@@ -46,11 +44,6 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         let hint = "it is an error if the texts differ";
         problem!(at, "every passage once", found, hint).warning()
     })?;
-    for (name, file) in training_files().map(|name| (name, data.track_file(name))) {
-        if file.is_some() {
-            check_file(&mut report, name, file)?;
-        }
-    }
     report.findings.sort(&report.files);
     Ok(report)
 }

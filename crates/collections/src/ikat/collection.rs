@@ -10,8 +10,7 @@ use super::topics::{Conversation, Topics, Turn};
 use super::validate::validate;
 use crate::evaluation::Evaluation;
 use crate::{
-    Annotation, AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests,
-    ResolvedTurn, Statistics, cast,
+    Annotation, AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, Statistics,
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, problem};
 use clariq_files::{Judgement, Qrels, Source};
@@ -304,12 +303,6 @@ impl Collection for Ikat {
         Ok(topics.turns().map(annotation).collect())
     }
 
-    /// Those of TREC `CAsT`, whose files may lie beside the track's own: the track's resolved
-    /// utterances are those of its splits.
-    fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {
-        cast::resolved_turns(&self.location(), |name| self.data.track_file(name))
-    }
-
     fn statistics(&self) -> Result<Statistics, Error> {
         super::stats::statistics(&self.topics, &*self.passages)
     }
@@ -433,49 +426,6 @@ mod tests {
             requests.unwrap().map(Result::unwrap).collect()
         };
         assert_eq!(of_sample(true), of_sample(false));
-    }
-
-    #[test]
-    fn resolved_utterances_come_from_files_beside_the_tracks_own() {
-        let missing = sample().resolved_turns().unwrap_err().to_string();
-        assert!(missing.contains("`2019_evaluation_topics_v1.0.json`"), "{missing}");
-        let folder = tempfile::tempdir().unwrap();
-        let put = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        let topics = r#"[{"number": 7, "turn": [
-            {"number": 1, "raw_utterance": "Tea?", "passage": "Black.",
-             "manual_rewritten_utterance": "What is tea? "},
-            {"number": 2, "raw_utterance": "Green?", "passage": "Yes.",
-             "manual_rewritten_utterance": "What is green tea?"}]}]"#;
-        let plain = r#"[{"number": 1, "turn": [{"number": 1, "raw_utterance": "Hi"},
-                        {"number": 2, "raw_utterance": "Why?"}]}]"#;
-        put("topics/2023_test_topics.json", "[]");
-        put("cast/2019_evaluation_topics_v1.0.json", plain);
-        put("cast/2019_evaluation_topics_annotated_resolved_v1.0.tsv", "1_2\tWhy hi?\n");
-        put("cast/2020_manual_evaluation_topics_v1.0.json", topics);
-        put("cast/2021_manual_evaluation_topics_v1.0.json", topics);
-        let open = || Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
-        let missing = open().resolved_turns().unwrap_err().to_string();
-        assert!(missing.contains("`2022_evaluation_topics_tree_v1.0.json`"), "{missing}");
-        put("cast/2022_evaluation_topics_tree_v1.0.json", "[]");
-        let turns = open().resolved_turns().unwrap();
-        let found: Vec<_> =
-            turns.iter().map(|turn| (turn.id.as_str(), turn.resolved.as_str())).collect();
-        let expected = [
-            ("2019/1_2", "Why hi?"),
-            ("2020/7_1", "What is tea?"),
-            ("2020/7_2", "What is green tea?"),
-            ("2021/7_1", "What is tea?"),
-            ("2021/7_2", "What is green tea?"),
-        ];
-        assert_eq!(found, expected);
-        let said =
-            [Utterance::user("Tea?"), Utterance::system("Black."), Utterance::user("Green?")];
-        assert_eq!(turns[4].said, said);
-        assert_eq!(turns[4].conversation, "2021/7");
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl fmt::Display for Split {
 }
 
 /// Where files are looked for below a data folder.
-const FOLDERS: [&str; 5] = ["", "topics", "passages", "qrels", "cast"];
+const FOLDERS: [&str; 4] = ["", "topics", "passages", "qrels"];
 
 /// The files of the sample, as they are in `data/sample-ikat`: topics of 2023 with labels of
 /// statements and passages, all written for this project.
@@ -91,8 +91,7 @@ pub(crate) const SAMPLE: &[Embedded] = embedded![
     "2023-qrels.all-turns.txt",
 ];
 
-/// The track's files: they lie in the data folder, or in `topics`, `passages` and `qrels` below it,
-/// those of TREC `CAsT` that models are trained on in `cast`.
+/// The track's files: they lie in the data folder, or in `topics`, `passages` and `qrels` below it.
 impl DataDir {
     /// The file of this name, plain or with `.gz` appended, or `None` if the folder has neither.
     pub fn track_file(&self, name: &str) -> Option<Source> {

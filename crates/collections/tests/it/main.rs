@@ -1,6 +1,5 @@
 //! The integration tests of this crate, a module per subject.
 
-mod cast;
 mod eval_table;
 mod fetch;
 mod fuzz_corpora;

@@ -179,8 +179,7 @@ fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome> {
 
 #[derive(Args)]
 pub(crate) struct FetchArgs {
-    /// Collection; of iKAT topics, canonical passages and labels of 2023, of CAsT topics and the
-    /// question pool
+    /// Collection to fetch (iKAT: topics, passages and labels of 2023)
     #[arg(long, value_name = "NAME", default_value = KINDS[0].name, ignore_case = true,
           value_parser = collections())]
     collection: String,

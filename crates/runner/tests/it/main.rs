@@ -3,7 +3,6 @@
 
 mod anserini;
 mod ask;
-mod cast;
 mod common;
 mod compare;
 mod completions;
