@@ -1,6 +1,6 @@
 //! Systems and training recipes: whatever is accepted can be run, or says why not.
 
-use clariq_collections::clariq::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     Embeddings, Encoder, Error, Model, ModelKind, ModelName, Models, NoModels, PairScorer, Problem,
     Progress, Ranking, Recipe, Request, Utterance,

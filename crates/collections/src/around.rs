@@ -107,7 +107,8 @@ pub(crate) fn read_once<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::{ClariQ, DataDir};
+    use crate::DataDir;
+    use crate::clariq::ClariQ;
 
     #[test]
     fn what_was_judged_before_is_that_of_earlier_splits() {

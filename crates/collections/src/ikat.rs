@@ -24,7 +24,6 @@ pub mod convert;
 pub mod evaluation;
 mod folder;
 pub mod passage_ids;
-pub(crate) mod passages;
 mod qrels;
 pub mod run;
 mod stats;
@@ -35,9 +34,7 @@ pub use crate::Class;
 pub use answers::statement_number;
 pub(crate) use collection::KIND;
 pub use collection::{Ikat, PASSAGES, STATEMENTS};
-pub(crate) use folder::SAMPLE;
 pub use folder::Split;
-pub use passages::{Passage, for_each_passage, read_passages};
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
 };

@@ -1,5 +1,6 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
+use crate::data_dir::Embedded;
 use crate::{CheckReport, Collection, DataDir, Release, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
@@ -27,8 +28,8 @@ pub struct Kind {
     pub usual_split: &'static str,
     /// The endings of what is handed in, where that is no TREC run.
     pub endings: &'static [&'static str],
-    /// Whether it has a sample that is part of the program, which [`DataDir::Sample`] opens.
-    pub has_sample: bool,
+    /// The files of its sample, which is part of the program; none if it has no sample.
+    pub(crate) sample: &'static [Embedded],
     /// Whether this is what lies in a folder.
     pub is_in: fn(&DataDir) -> bool,
     /// Those of its files that a folder has, whatever a command reads of them.
@@ -46,10 +47,14 @@ pub struct Kind {
 }
 
 /// All collections, in the order in which a folder is compared with them.
-pub const KINDS: &[Kind] =
-    &[crate::clariq::KIND, crate::ikat::KIND, crate::own::KIND];
+pub const KINDS: &[Kind] = &[crate::clariq::KIND, crate::ikat::KIND, crate::own::KIND];
 
 impl Kind {
+    /// Whether it has a sample, which [`DataDir::Sample`] opens.
+    pub fn has_sample(&self) -> bool {
+        !self.sample.is_empty()
+    }
+
     /// The kind in whose form a file is handed in, by its name; `None` for TREC runs.
     pub fn of_file(file: &Path) -> Option<&'static Self> {
         let name = file.to_string_lossy();

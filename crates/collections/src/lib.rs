@@ -30,10 +30,12 @@ macro_rules! embedded {
 
 mod answer;
 mod around;
-mod bank;
 mod check;
 pub mod clariq;
+mod data_dir;
+pub mod documents;
 pub mod evaluation;
+pub mod fetch;
 mod id_or_number;
 pub mod ikat;
 mod json;
@@ -41,23 +43,17 @@ mod kinds;
 mod lines;
 mod own;
 mod released;
+pub mod requests;
 mod statistics;
 mod validation;
 
 pub use answer::{Answer, AnswerForm, Class, ranking_path};
 pub use around::Around;
-pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
-pub use clariq::DataDir;
-pub use clariq::evaluation::{Choice, NeedReport, OracleAsked, oracle_run};
-pub use clariq::{conversation, convert_archives, fetch};
-pub use ikat::passages::part_name;
-pub use ikat::validate::MAX_WARNINGS;
-pub use ikat::{convert, passage_ids};
+pub use data_dir::DataDir;
+pub use documents::part_name;
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
 pub use own::cut::cut_documents;
-pub use own::folder::document_files;
-pub use own::requests::{last_said_in, request_in, texts_in};
 pub use released::{Release, Released};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, ValidationOptions, Verdict};
@@ -69,14 +65,6 @@ use serde::Serialize;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashSet;
-
-/// A file that is part of the program: its name, its name for messages, and its bytes.
-type Embedded = (&'static str, &'static str, &'static [u8]);
-
-fn find_embedded(files: &[Embedded], name: &str) -> Option<Source> {
-    let (_, name, bytes) = files.iter().find(|(file, ..)| *file == name)?;
-    Some(Source::memory(*name, *bytes))
-}
 
 /// An utterance of a user in its conversation, and the same as people wrote it so that it can be
 /// understood alone: what conversational encoders learn from.

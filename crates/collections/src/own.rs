@@ -5,14 +5,13 @@
 //! [`folder`] lists them.
 
 pub(crate) mod cut;
-pub(crate) mod folder;
-pub(crate) mod requests;
+mod folder;
 
-use crate::clariq::by_topics;
+use crate::documents::{check_documents, read_unique};
 use crate::evaluation::{ByQrels, Evaluation};
-use crate::ikat::passages::{check_documents, read_unique};
 use crate::statistics::{Figure, Statistics, Words};
-use crate::{CheckReport, Collection, DataDir, Kind, Requests};
+use crate::validation::check_run;
+use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
 use clariq_core::{Doc, Documents, Error, ProblemKind, TextKeeper, TopicId, problem};
 use clariq_files::{Input, Judgement, Qrels, Sink, Source, parse_qrels, read_qrels};
 use folder::{Folder, SplitFiles};
@@ -28,12 +27,12 @@ pub(crate) const KIND: Kind = Kind {
     splits: &SPLITS,
     usual_split: "dev",
     endings: &[],
-    has_sample: false,
+    sample: &[],
     is_in: |data| Folder::of(data).is_some_and(|folder| folder.has_documents()),
     files: |data| Folder::of(data).map(|folder| files(&folder)).unwrap_or_default(),
     open: |data, keeper| Ok(Box::new(Own::open(data, keeper)?)),
     check,
-    validate: by_topics,
+    validate: check_run,
     figures: Vec::new,
     released: None,
 };

@@ -1,5 +1,9 @@
 //! What a check of a run found: the official program's verdict, and what that program lets through.
 
+mod trec_run;
+
+pub(crate) use trec_run::{FileCheck, check_run, refuse_passage_ids, topics_of};
+
 use clariq_core::Findings;
 use clariq_files::Input;
 use std::path::Path;

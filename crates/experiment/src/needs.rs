@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::NeedReport;
+use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_collections::clariq::evaluation::need_report;
 use clariq_collections::clariq::{ClariQ, NeedLine, Split, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, bail};

@@ -2,7 +2,7 @@
 //! …}]}`; for a system that ranks the statements of a user, with `"statements": [text, …]`.
 
 use crate::system::{Query, Statements};
-use clariq_collections::request_in;
+use clariq_collections::requests::request_in;
 use clariq_core::{
     Documents, Location, Problem, RequestId, Result, bail, printable, problem, sha256_hex,
 };

@@ -1,7 +1,8 @@
 //! Utterances that were rewritten elsewhere, by a model or by people, so that each can be understood
 //! alone. They replace what the user said, as resolved utterances do for manual systems of iKAT.
 
-use clariq_collections::{Collection, texts_in};
+use clariq_collections::Collection;
+use clariq_collections::requests::texts_in;
 use clariq_core::{Observer, Request, Result, Speaker, sha256_hex};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_rank::Uses;

@@ -1,7 +1,7 @@
 //! The sentences that answers are made of, as documents, and the answers that are made of them.
 
 use crate::plan::ResponseRule;
-use clariq_collections::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Request, Result};
 use clariq_text::tokens;
 

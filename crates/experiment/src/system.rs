@@ -5,7 +5,7 @@ use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::sentences::Sentences;
 use crate::session::{Contexts, Session};
 use crate::systems::Loaded;
-use clariq_collections::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Need, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
 use clariq_need::Classifier;

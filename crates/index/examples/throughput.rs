@@ -12,8 +12,10 @@
 //! One line of JSON goes to standard output; the dumps let peers written in other languages rank
 //! the very same tokens, and let their rankings be compared with these.
 
+use clariq_collections::DataDir;
 use clariq_collections::clariq::conversation::{Reading, read_records};
-use clariq_collections::clariq::{Bank, ClariQ, DataDir, Split};
+use clariq_collections::clariq::{ClariQ, Split};
+use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_files::Source;
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Variant};

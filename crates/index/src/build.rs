@@ -267,7 +267,7 @@ impl TokenStream for LineStream<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::{Bank, BankRow};
+    use clariq_collections::documents::{Bank, BankRow};
 
     /// Questions of twenty different words each, so that the writer's memory fills soon.
     fn bank(questions: usize) -> Bank {

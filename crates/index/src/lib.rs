@@ -2,7 +2,8 @@
 //! on the disk. No other crate knows tantivy.
 //!
 //! ```
-//! use clariq_collections::clariq::{ClariQ, DataDir};
+//! use clariq_collections::clariq::ClariQ;
+//! use clariq_collections::DataDir;
 //! use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
 //! use std::sync::Arc;
 //!

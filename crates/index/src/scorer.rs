@@ -200,7 +200,7 @@ mod tests {
     use crate::analysis::Analyzer;
     use crate::build::BuildOptions;
     use crate::weighting::Depth;
-    use clariq_collections::clariq::{Bank, BankRow};
+    use clariq_collections::documents::{Bank, BankRow};
     use proptest::prelude::*;
 
     const VARIANTS: [Variant; 5] =

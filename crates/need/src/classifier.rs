@@ -3,7 +3,7 @@
 use crate::config::NeedConfig;
 use crate::features::Extractor;
 use crate::model::{Contribution, Model, Prediction};
-use clariq_collections::clariq::Bank;
+use clariq_collections::documents::Bank;
 use clariq_core::{Checksum, Documents, Error, Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};

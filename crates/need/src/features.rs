@@ -7,7 +7,7 @@ use crate::config::{Block, NeedConfig};
 use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
-use clariq_collections::clariq::Bank;
+use clariq_collections::documents::Bank;
 use ndarray::Array2;
 use rayon::prelude::*;
 

@@ -6,7 +6,8 @@
 //! that comes out labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
-//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
+//! use clariq_collections::clariq::{ClariQ, Split};
+//! use clariq_collections::DataDir;
 //! use clariq_need::{NeedConfig, Training};
 //!
 //! let sample = ClariQ::open(DataDir::Sample)?;

@@ -4,7 +4,8 @@ use crate::classifier::{Classifier, MadeOf};
 use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
-use clariq_collections::clariq::{Bank, Labelled};
+use clariq_collections::clariq::Labelled;
+use clariq_collections::documents::Bank;
 use clariq_core::{Documents, Need, Result, bail, sha256};
 
 /// Topics with labels, and their features.

@@ -5,7 +5,8 @@
 //! rerank`:
 //!
 //! ```
-//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
+//! use clariq_collections::clariq::{ClariQ, Split};
+//! use clariq_collections::DataDir;
 //! use clariq_core::Request;
 //! use clariq_index::{BuildOptions, DocumentIndex};
 //! use clariq_rank::{Batch, Context, System};

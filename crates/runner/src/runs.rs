@@ -2,8 +2,9 @@
 
 use crate::arguments::Compared;
 use crate::settings::Settings;
+use clariq_collections::Collection;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
-use clariq_collections::{Collection, last_said_in};
+use clariq_collections::requests::last_said_in;
 use clariq_core::{Problem, Result, TopicId, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_files::Source;

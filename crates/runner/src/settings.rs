@@ -131,7 +131,7 @@ impl Settings {
             self.say_which_data();
             return self.data.clone();
         }
-        if !kind.has_sample || Path::new(kind.usual).is_dir() {
+        if !kind.has_sample() || Path::new(kind.usual).is_dir() {
             self.note(&format!("note: using {}", kind.usual));
             return DataDir::Folder(kind.usual.into());
         }

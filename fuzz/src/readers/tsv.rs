@@ -1,7 +1,8 @@
 //! Banks, labelled files and requests: what is read is what was written with every field quoted.
 
 use super::{both, quoted, read_back};
-use clariq_collections::clariq::{Bank, Labelled, LabelledRow, parse_requests, read_requests};
+use clariq_collections::clariq::{Labelled, LabelledRow, parse_requests, read_requests};
+use clariq_collections::documents::Bank;
 use clariq_core::Documents;
 
 /// The same bytes as each kind of file.

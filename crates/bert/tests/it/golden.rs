@@ -1,7 +1,8 @@
 //! This crate against transformers. Golden files by `scripts/make-bert-golden`.
 
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Prompt, Tokenize, Weights};
-use clariq_collections::clariq::{ClariQ, DataDir, Split};
+use clariq_collections::DataDir;
+use clariq_collections::clariq::{ClariQ, Split};
 use clariq_core::{Documents, Encoder, Error, ModelOptions, PairScorer, Precision};
 use serde_json::{Value, json};
 use std::fs;

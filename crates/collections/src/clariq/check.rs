@@ -1,11 +1,13 @@
 //! The check of a data folder: everything that is wrong with it, all at once.
 
-use crate::bank::{Bank, NO_QUESTION};
+use crate::DataDir;
 use crate::check::CheckReport;
-use crate::clariq::collection::{DataDir, RELEASE, Split, unknown_questions};
+use crate::clariq::collection::{RELEASE, Split, unknown_questions};
 use crate::clariq::conversation::{Reading, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
 use crate::clariq::labelled::{Labelled, Topic, parse_requests};
+use crate::clariq::question_bank::NO_QUESTION;
+use crate::documents::Bank;
 use clariq_core::{Documents, Error, Findings, Problem, TopicId, problem, sha256_hex};
 use clariq_files::{Input, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};

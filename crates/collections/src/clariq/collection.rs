@@ -1,17 +1,17 @@
 //! The files of `ClariQ`, in a data folder or in the sample inside the program: a question bank, and
 //! the splits beside it.
 
-use crate::bank::Bank;
 use crate::clariq::labelled::{Labelled, Topic, read_requests};
-use crate::{Collection, Embedded, Release, find_embedded, ikat};
+use crate::data_dir::Embedded;
+use crate::documents::Bank;
+use crate::{Collection, DataDir, Release};
 use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::PathBuf;
 
 /// The files of the sample collection, as they are in `data/sample`.
-const SAMPLE: &[Embedded] = embedded![
+pub(super) const SAMPLE: &[Embedded] = embedded![
     "sample",
     "question_bank.tsv",
     "train.tsv",
@@ -28,65 +28,6 @@ pub(super) const RELEASE: Release = Release {
     at: "https://raw.githubusercontent.com/aliannejadi/ClariQ/46885a544581a0af8aff0681d29e4971807e2912/data/",
     table: include_str!("../../released/clariq.tsv"),
 };
-
-/// A folder with the files of a collection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DataDir {
-    /// A folder on disk.
-    Folder(PathBuf),
-    /// The small collections that are part of the program.
-    Sample,
-}
-
-impl DataDir {
-    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link
-    /// to nothing counts as a file: its target was meant to be read.
-    pub fn file(&self, name: &str) -> Option<Source> {
-        self.file_below(&[""], name)
-    }
-
-    /// The same in the first of some folders below this one that has either.
-    pub(crate) fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
-        match self {
-            Self::Folder(folder) => {
-                let names = [name.to_owned(), format!("{name}.gz")];
-                let paths = folders.iter().flat_map(|below| {
-                    let folder = folder.join(below);
-                    names.each_ref().map(|name| folder.join(name))
-                });
-                paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
-            }
-            Self::Sample => [SAMPLE, ikat::SAMPLE].iter().find_map(|of| find_embedded(of, name)),
-        }
-    }
-
-    /// The file `name`, or the problem that it is not there.
-    pub fn require(&self, name: &str) -> Result<Source, Error> {
-        self.file(name).ok_or_else(|| {
-            let hint = "`clariq data fetch` downloads the released files; `clariq data check` says \
-                        what is there";
-            let problem =
-                problem!(self.path_of(name), "`{name}` in the data folder", "nothing", hint);
-            problem.kind(ProblemKind::MissingFile).into()
-        })
-    }
-
-    fn path_of(&self, name: &str) -> String {
-        match self {
-            Self::Folder(folder) => folder.join(name).display().to_string(),
-            Self::Sample => format!("<sample>/{name}"),
-        }
-    }
-}
-
-impl fmt::Display for DataDir {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Folder(folder) => folder.display().fmt(f),
-            Self::Sample => f.write_str("<sample>"),
-        }
-    }
-}
 
 /// A part of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

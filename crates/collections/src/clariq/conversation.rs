@@ -17,7 +17,7 @@ mod write;
 pub use synthesize::{Order, Shape, Synthesis, Synthesized, synthesize};
 pub use write::put_json_lines;
 
-use crate::bank::Bank;
+use crate::documents::Bank;
 use clariq_core::{
     Error, FacetId, Location, Problem, Request, RequestId, TopicId, Utterance, problem,
 };

@@ -4,7 +4,7 @@
 //! They are Python pickles of `{metric: {context: {question: {"with_answer": figure}}}}`, plain,
 //! packed, or in pieces. Other figures of a question (`no_answer`) are ignored.
 
-use crate::clariq::collection::DataDir;
+use crate::DataDir;
 use crate::clariq::pickle;
 use clariq_core::{Error, FacetId, ProblemKind, parse_json, problem};
 use clariq_files::Source;

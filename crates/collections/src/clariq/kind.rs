@@ -1,10 +1,10 @@
 //! `ClariQ` as one of the collections that there are.
 
-use crate::clariq::collection::{ClariQ, DataDir, RELEASE, Split};
+use crate::clariq::collection::{ClariQ, RELEASE, SAMPLE, Split};
 use crate::clariq::evaluation::{Official, names};
-use crate::clariq::{by_topics, check, stats};
+use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
-use crate::{AnnotatedFacet, Annotation, Collection, Kind, Requests, Statistics};
+use crate::{AnnotatedFacet, Annotation, Collection, DataDir, Kind, Requests, Statistics};
 use clariq_core::{Documents, Error, Request};
 use clariq_files::{Qrels, Source};
 
@@ -17,12 +17,12 @@ pub(crate) const KIND: Kind = Kind {
     splits: &SPLITS,
     usual_split: SPLITS[1],
     endings: &[],
-    has_sample: true,
+    sample: SAMPLE,
     is_in: |data| RELEASE.files().iter().any(|file| data.file(file.name).is_some()),
     files: |data| RELEASE.files().iter().filter_map(|file| data.file(file.name)).collect(),
     open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
-    validate: by_topics,
+    validate: super::validate::validate,
     figures: names,
     released: Some(RELEASE),
 };

@@ -2,7 +2,7 @@
 //! and one row per facet and question that was judged relevant to the topic. `test.tsv` has requests
 //! without labels.
 
-use crate::bank::repeated;
+use crate::clariq::question_bank::repeated;
 use clariq_core::{Error, FacetId, Need, Problem, QuestionId, Request, TopicId, problem};
 use clariq_files::table::{Column, Row, for_each_row};
 use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Sink, Source, read_strictly};

@@ -5,7 +5,7 @@
 //! [`convert`] keeps the lines in a file beside the pickle, which is read from then on. It begins
 //! with the checksums of the pickle, so that the lines of another one are never read.
 
-use crate::clariq::DataDir;
+use crate::DataDir;
 use crate::clariq::check::{CONVERSATIONS, EVAL_TABLES};
 use crate::clariq::conversation::{self, dictionary};
 use crate::clariq::eval_table::{self, locate};

@@ -1,8 +1,8 @@
 //! Statistics of a collection: its size, and how its labels are spread.
 
-use crate::bank::NO_QUESTION;
 use crate::clariq::collection::{ClariQ, Split};
 use crate::clariq::labelled::Labelled;
+use crate::clariq::question_bank::NO_QUESTION;
 use crate::statistics::{Figure, Statistics, Words, mean};
 use clariq_core::{Documents, Error};
 use serde::Serialize;
@@ -113,7 +113,7 @@ fn need_counts(labels: &Labelled) -> [usize; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::DataDir;
+    use crate::DataDir;
 
     #[test]
     fn counts_of_the_sample_add_up() {

@@ -3,7 +3,7 @@
 //! The official scorer reads them as CSV with spaces (a quote inside a text is doubled) and finds
 //! the text in the question bank. An empty text is the empty question.
 
-use crate::bank::Bank;
+use crate::documents::Bank;
 use clariq_core::{Error, Problem, ProblemKind, problem};
 use clariq_files::records::Records;
 use clariq_files::{Input, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly};
@@ -87,7 +87,7 @@ fn parse_line(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::BankRow;
+    use crate::documents::BankRow;
 
     fn read(text: &str) -> Result<Vec<String>, Error> {
         let row = |id: &str, text: &str| BankRow { id: id.into(), text: text.to_owned() };

@@ -1,9 +1,9 @@
 //! The check of a folder with the track's files: everything that is wrong with them, all at once.
 
 use super::folder::Split;
-use super::passages::{Passage, check_documents};
 use super::qrels::RELEASED;
 use super::topics::Topics;
+use crate::documents::{Passage, check_documents};
 use crate::{CheckReport, DataDir};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::{Source, shorten};

@@ -4,14 +4,12 @@
 use super::answers::{Form, statement_number};
 use super::evaluation::{Track, names};
 use super::folder::{Split, location};
-use super::passages::{read_all, read_bank};
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
 use super::topics::{Conversation, Topics, Turn};
 use super::validate::validate;
+use crate::documents::{Bank, BankRow, read_all, read_bank};
 use crate::evaluation::Evaluation;
-use crate::{
-    Annotation, AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, Statistics,
-};
+use crate::{Annotation, AnswerForm, Class, Collection, DataDir, Kind, Requests, Statistics};
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, problem};
 use clariq_files::{Judgement, Qrels, Source};
 use std::borrow::Cow;
@@ -26,7 +24,7 @@ pub(crate) const KIND: Kind = Kind {
     splits: &SPLITS,
     usual_split: SPLITS[1],
     endings: &[".json", ".jsonl"],
-    has_sample: true,
+    sample: super::folder::SAMPLE,
     is_in: |data| !data.track_splits().is_empty(),
     files: super::check::files,
     open: |data, keeper| Ok(Box::new(Ikat::open(data.clone(), keeper)?)),
@@ -311,7 +309,6 @@ impl Collection for Ikat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::Utterance;
     use serde_json::json;
 
     fn sample() -> Ikat {

@@ -1,8 +1,9 @@
 //! A folder with the track's files, and the splits that it may hold.
 
 use super::topics::{Topics, Year};
-use crate::own::folder::files_in;
-use crate::{DataDir, Embedded};
+use crate::DataDir;
+use crate::data_dir::Embedded;
+use crate::documents::files_in;
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
@@ -82,7 +83,7 @@ const FOLDERS: [&str; 4] = ["", "topics", "passages", "qrels"];
 
 /// The files of the sample, as they are in `data/sample-ikat`: topics of 2023 with labels of
 /// statements and passages, all written for this project.
-pub(crate) const SAMPLE: &[Embedded] = embedded![
+pub(super) const SAMPLE: &[Embedded] = embedded![
     "sample-ikat",
     "2023_test_topics.json",
     "passages.jsonl",

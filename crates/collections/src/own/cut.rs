@@ -1,8 +1,8 @@
-//! Cutting documents into parts, which are read by [`passages`](crate::ikat::passages).
+//! Cutting documents into parts, which are read by [`documents`](crate::documents).
 
 use super::folder::Folder;
 use crate::DataDir;
-use crate::ikat::passages::{LIST, List, Part, Passage, for_each_passage, of_list, part_name};
+use crate::documents::{LIST, List, Part, Passage, for_each_passage, of_list, part_name};
 use clariq_core::{Error, bail};
 use clariq_files::{Source, Staged};
 use serde_json::json;
@@ -117,7 +117,7 @@ fn for_each(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ikat::passages::{read_all, read_bank};
+    use crate::documents::{read_all, read_bank};
     use clariq_core::Doc;
     use clariq_core::Documents;
     use proptest::prelude::*;

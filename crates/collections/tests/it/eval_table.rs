@@ -1,8 +1,8 @@
 //! Evaluation tables are read as Python reads them, and hostile pickles are refused.
 
-use clariq_collections::clariq::DataDir;
+use clariq_collections::DataDir;
+use clariq_collections::clariq::convert_archives;
 use clariq_collections::clariq::eval_table::{ContextId, EvalTable, locate};
-use clariq_collections::convert_archives;
 use clariq_core::{Error, ProblemKind};
 use clariq_files::Source;
 use flate2::Compression;

@@ -2,7 +2,7 @@
 //! processes wait.
 
 use crate::released::released;
-use clariq_collections::clariq::fetch::{FetchRequest, Outcome, fetch};
+use clariq_collections::fetch::{FetchRequest, Outcome, fetch};
 use clariq_collections::{DataDir, KINDS, Released, kind_of};
 use clariq_core::{Observer, ProblemKind, Silent, sha256_hex};
 use clariq_files::download::Origin;

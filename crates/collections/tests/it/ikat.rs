@@ -3,10 +3,10 @@
 
 use crate::released::{file, released};
 use clariq_collections::DataDir;
+use clariq_collections::documents::read_passages;
 use clariq_collections::ikat::run::{Submission, put_submission};
 use clariq_collections::ikat::{
-    Class, Topics, Year, citation_judgements, convert, read_passages, read_statement_qrels,
-    statement_judgements,
+    Class, Topics, Year, citation_judgements, convert, read_statement_qrels, statement_judgements,
 };
 use clariq_core::{Problem, Severity};
 use clariq_files::{Source, read_qrels};

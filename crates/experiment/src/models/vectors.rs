@@ -189,7 +189,7 @@ impl TextVectorCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::{Bank, BankRow};
+    use clariq_collections::documents::{Bank, BankRow};
     use clariq_core::Silent;
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};

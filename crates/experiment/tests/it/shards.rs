@@ -1,7 +1,7 @@
 //! Runs over shards: put together, they are the run over the whole file, byte for byte.
 
 use clariq_collections::DataDir;
-use clariq_collections::conversation::{Shape, synthesize};
+use clariq_collections::clariq::conversation::{Shape, synthesize};
 use clariq_experiment::run::{FileInput, FileKind, RunOptions, run};
 use clariq_experiment::shards::{Planned, cut};
 use clariq_experiment::{Contexts, Loaded, Options, Session};

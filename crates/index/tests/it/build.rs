@@ -3,7 +3,7 @@
 use crate::common::{
     ANALYZER, bank, build, is_foreign, open_or_build, rankings, tokens, zipf_texts,
 };
-use clariq_collections::clariq::Bank;
+use clariq_collections::documents::Bank;
 use clariq_core::Documents;
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
 use std::fs;

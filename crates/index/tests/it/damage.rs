@@ -5,7 +5,7 @@
 use crate::common::{
     ANALYZER, Built, Numbers, bank, build, is_foreign, open_or_build, rankings, zipf_texts,
 };
-use clariq_collections::clariq::Bank;
+use clariq_collections::documents::Bank;
 use clariq_core::{Error, Hit, ProblemKind};
 use clariq_index::{BuildOptions, DocumentIndex, Opened};
 use std::collections::BTreeMap;

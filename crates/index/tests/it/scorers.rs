@@ -2,7 +2,7 @@
 
 use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
-use clariq_collections::clariq::Bank;
+use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents};
 use clariq_index::{Bm25, Depth, Query, Scorer, Variant};
 use proptest::prelude::*;

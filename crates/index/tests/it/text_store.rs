@@ -2,7 +2,7 @@
 //! it is not the right one.
 
 use crate::common::{ANALYZER, bank, is_foreign, rankings, zipf_texts};
-use clariq_collections::clariq::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Checksum, Doc, Documents, Error, sha256};
 use clariq_index::{BuildOptions, DocumentIndex, TextStore};
 use rayon::prelude::*;

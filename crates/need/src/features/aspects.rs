@@ -4,7 +4,7 @@
 //! equal scores are in the order of the bank.
 
 use crate::text::{is_stop, stems, tokens};
-use clariq_collections::clariq::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_index::{Bm25, Variant};
 use rayon::prelude::*;
 use regex::RegexSet;
@@ -111,7 +111,7 @@ impl Aspects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::BankRow;
+    use clariq_collections::documents::BankRow;
 
     #[test]
     fn kinds_are_shares_of_fifteen() {

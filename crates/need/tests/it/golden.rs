@@ -1,7 +1,8 @@
 //! Features and labels against a second implementation, `scripts/make-need-golden`, on the released
 //! files where they are present.
 
-use clariq_collections::clariq::{ClariQ, DataDir, Split};
+use clariq_collections::DataDir;
+use clariq_collections::clariq::{ClariQ, Split};
 use clariq_core::sha256_hex;
 use clariq_need::{Block, Extractor, NeedConfig, Training};
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! Every kind of model on the sample collection, and on odd trainings and requests.
 
-use clariq_collections::clariq::{ClariQ, DataDir, Labelled, Split, Topic};
+use clariq_collections::DataDir;
+use clariq_collections::clariq::{ClariQ, Labelled, Split, Topic};
 use clariq_core::{Documents, Error, Need, TrainOn};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};

@@ -1,6 +1,7 @@
 //! A collection of five questions, models that count words, and systems of one stage.
 
-use clariq_collections::clariq::{Bank, BankRow, NO_QUESTION};
+use clariq_collections::clariq::NO_QUESTION;
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     Decoding, Doc, Documents, Embeddings, Encoder, Error, Judged, Model, ModelKind, ModelName,
     Models, PairScorer, Progress, Ranking, Request, Rewriter, Surroundings, Utterance,

@@ -1,7 +1,7 @@
 //! The stage `dense` over so many documents that they are compared in portions.
 
 use crate::common::conversation;
-use clariq_collections::clariq::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     Doc, Documents, Embeddings, Encoder, Error, Hit, Model, ModelName, Models, Progress, Ranking,
     Request, best_first,

@@ -1,7 +1,7 @@
 //! Every stage by example: rankings in, rankings out.
 
 use crate::common::{Earlier, conversation, ids, index_below, system, with_context};
-use clariq_collections::clariq::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Hit, Need, Ranking, Request};
 use clariq_rank::{Batch, Context, System};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -10,7 +10,7 @@ use crate::learned;
 use crate::output::print;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::conversation::{MOST_TURNS, Reading, read_records};
+use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
 use clariq_collections::kind_of;
 use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};

@@ -7,12 +7,12 @@ use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use clariq_collections::conversation::{Order, Shape, synthesize as synthesize_files};
+use clariq_collections::clariq::conversation::{Order, Shape, synthesize as synthesize_files};
+use clariq_collections::clariq::convert_archives;
 use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
-use clariq_collections::passage_ids::{MEMORY, build};
+use clariq_collections::ikat::passage_ids::{MEMORY, build};
 use clariq_collections::{
-    Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, convert_archives,
-    kind_of,
+    Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
 };
 use clariq_core::{Result, Severity, bail};
 use clariq_experiment::Observer;

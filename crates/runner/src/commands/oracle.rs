@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::{Choice, OracleAsked, oracle_run};
+use clariq_collections::clariq::evaluation::{Choice, OracleAsked, oracle_run};
 use clariq_core::Result;
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;

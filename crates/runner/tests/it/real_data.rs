@@ -1,7 +1,8 @@
 //! Figures on the released files. Skipped, with a line that says so, where those are not there.
 
 use crate::common::{Bench, LEARNED, root};
-use clariq_collections::clariq::{ClariQ, DataDir, Split};
+use clariq_collections::DataDir;
+use clariq_collections::clariq::{ClariQ, Split};
 use clariq_core::Documents;
 use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};

@@ -1,7 +1,8 @@
 //! Multi-turn runs: the published baseline to the letter, and bad conversations.
 
 use crate::common::{Bench, eval_table, root};
-use clariq_collections::clariq::{Bank, DataDir};
+use clariq_collections::DataDir;
+use clariq_collections::documents::Bank;
 use clariq_files::Source;
 use std::collections::HashMap;
 use std::path::Path;

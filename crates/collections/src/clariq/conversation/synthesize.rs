@@ -13,7 +13,7 @@
 
 use super::{Conversation, Record, Turn, put_json_lines};
 use crate::Collection;
-use crate::bank::NO_QUESTION;
+use crate::clariq::NO_QUESTION;
 use crate::clariq::collection::{ClariQ, Split};
 use crate::clariq::labelled::{Labelled, LabelledRow};
 use clariq_core::{Error, bail};

@@ -1,7 +1,8 @@
 //! Tests of the readers: what they accept, and the problems they report.
 
 use super::*;
-use crate::clariq::collection::{ClariQ, DataDir, Split};
+use crate::DataDir;
+use crate::clariq::collection::{ClariQ, Split};
 use crate::clariq::labelled::Labelled;
 
 fn records(

@@ -4,8 +4,9 @@
 
 use super::clarification_need::ratio;
 use super::document_relevance::{First, first_questions};
+use crate::clariq::Labelled;
 use crate::clariq::conversation::Conversation;
-use crate::clariq::{Bank, Labelled};
+use crate::documents::Bank;
 use clariq_core::{Documents, QuestionId, is_refusal};
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
@@ -101,7 +102,8 @@ mod tests {
     use super::*;
     use crate::clariq::conversation::Turn;
     use crate::clariq::evaluation::tests::run;
-    use crate::clariq::{BankRow, Facet, LabelledRow, Topic};
+    use crate::clariq::{Facet, LabelledRow, Topic};
+    use crate::documents::BankRow;
 
     #[test]
     fn each_question_is_looked_at_by_itself() {

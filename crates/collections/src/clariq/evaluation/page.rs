@@ -8,7 +8,8 @@ mod needs;
 mod topics;
 
 use crate::clariq::evaluation::{CUTOFFS, recall_interval};
-use crate::clariq::{Bank, Labelled, NeedLine, Split};
+use crate::clariq::{Labelled, NeedLine, Split};
+use crate::documents::Bank;
 use crate::evaluation::PageAsked;
 use clariq_core::Documents;
 use clariq_eval::diagnose;

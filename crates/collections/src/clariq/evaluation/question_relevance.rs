@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::clariq::evaluation::tests::labels;
     use crate::clariq::evaluation::tests::run;
-    use crate::clariq::{Bank, BankRow};
+    use crate::documents::{Bank, BankRow};
     use clariq_eval::{Diagnosis, Qrels, RankedRun, diagnose, evaluate, parse_measures};
     use proptest::prelude::*;
 

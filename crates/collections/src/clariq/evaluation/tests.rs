@@ -1,9 +1,8 @@
 //! Small labels, runs and pages for tests.
 
 use super::page::Comparison;
-use crate::clariq::{
-    Bank, BankRow, ContextId, EvalTable, Facet, Labelled, LabelledRow, NeedLine, Split, Topic,
-};
+use crate::clariq::{ContextId, EvalTable, Facet, Labelled, LabelledRow, NeedLine, Split, Topic};
+use crate::documents::{Bank, BankRow};
 use crate::evaluation::{PageAsked, PageRun};
 use clariq_core::Need;
 use clariq_files::{Run, RunLine, Source};

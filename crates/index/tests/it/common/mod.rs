@@ -4,7 +4,7 @@
 
 pub(crate) mod naive;
 
-use clariq_collections::clariq::{Bank, BankRow};
+use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Error, Hit};
 use clariq_index::{
     Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Opened, Query, Scorer, Variant,

@@ -3,7 +3,7 @@
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
-use clariq_collections::NeedReport;
+use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_collections::evaluation::Scored;
 use clariq_core::Result;
 

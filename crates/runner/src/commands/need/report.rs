@@ -2,7 +2,7 @@
 
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::NeedReport;
+use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_core::{Need, TrainOn};
 use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_experiment::HeldOut;

@@ -2,7 +2,8 @@
 
 use super::{QUICK, predicted, relabel};
 use crate::common::Bench;
-use clariq_collections::clariq::{ClariQ, DataDir, Split};
+use clariq_collections::DataDir;
+use clariq_collections::clariq::{ClariQ, Split};
 use serde_json::Value;
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::Comparison;
 use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
+use crate::clariq::NO_QUESTION;
 use crate::clariq::evaluation::CUTOFFS;
-use crate::clariq::{Bank, NO_QUESTION};
+use crate::documents::Bank;
 use clariq_core::{Documents, QuestionId};
 use clariq_report::page::scroll;
 use clariq_report::words::count;

@@ -18,7 +18,7 @@ const FORM_OF_TEXTS: &str = "a line is {\"id\": …, \"text\": …}, or an id, a
 type Find<'f> = Option<&'f dyn Fn(&str) -> Option<Doc>>;
 
 /// Reads requests in the order of their file; the first problem is the error.
-pub(super) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Request>, Error> {
+pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Request>, Error> {
     let find = |id: &str| documents.find(id);
     read_strictly(source, MOST_OF_A_TABLE, |input, sink| parse(input, Some(&find), sink))
 }
@@ -84,7 +84,7 @@ pub fn request_in(
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is
 /// left out.
-pub(super) fn parse(input: &Input, find: Find, sink: Sink) -> Vec<Request> {
+pub(crate) fn parse(input: &Input, find: Find, sink: Sink) -> Vec<Request> {
     let mut requests = Vec::new();
     let mut lines: HashMap<String, u64> = HashMap::new();
     json::for_each_line_as(input, parse_line, sink, |line, node, sink| {

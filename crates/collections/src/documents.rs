@@ -4,13 +4,18 @@
 //! A file is read record by record, so it may be longer than memory. The form is recognised by how
 //! it begins: `<` begins `TrecWeb`; a table has a tab in its first line, and JSON lines `{`.
 
-mod documents;
+mod bank;
+mod files;
 mod parts;
+mod read;
 mod trec_web;
 
-pub(crate) use documents::{check_documents, read_all, read_bank, read_unique};
+pub use bank::{Bank, BankRow};
+pub use files::document_files;
+pub(crate) use files::files_in;
 pub use parts::part_name;
 pub(crate) use parts::{LIST, List, Part, of_list};
+pub(crate) use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::json::{self, Node, Parsed, Value};
 use crate::lines::Lines;

@@ -1,8 +1,8 @@
 //! The passages of files as documents, in memory or kept on the disk.
 
 use super::parts::{Parts, check_order, of_list};
-use super::{Passage, for_each_passage};
-use crate::{Bank, BankRow, CheckReport};
+use super::{Bank, BankRow, Passage, for_each_passage};
+use crate::CheckReport;
 use clariq_core::{
     Checksum, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail, sha256,
 };

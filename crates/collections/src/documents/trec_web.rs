@@ -115,7 +115,7 @@ fn passage_number(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ikat::read_passages;
+    use crate::documents::read_passages;
     use clariq_files::Source;
 
     fn read(body: &str) -> Result<Vec<String>, String> {

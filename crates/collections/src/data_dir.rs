@@ -1,0 +1,74 @@
+//! Where the files of a collection are: a folder, or the samples inside the program.
+
+use crate::KINDS;
+use clariq_core::{Error, ProblemKind, problem};
+use clariq_files::Source;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A file that is part of the program: its name, its name for messages, and its bytes.
+pub(crate) type Embedded = (&'static str, &'static str, &'static [u8]);
+
+fn find_embedded(files: &[Embedded], name: &str) -> Option<Source> {
+    let (_, name, bytes) = files.iter().find(|(file, ..)| *file == name)?;
+    Some(Source::memory(*name, *bytes))
+}
+
+/// A folder with the files of a collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DataDir {
+    /// A folder on disk.
+    Folder(PathBuf),
+    /// The small collections that are part of the program.
+    Sample,
+}
+
+impl DataDir {
+    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link
+    /// to nothing counts as a file: its target was meant to be read.
+    pub fn file(&self, name: &str) -> Option<Source> {
+        self.file_below(&[""], name)
+    }
+
+    /// The same in the first of some folders below this one that has either.
+    pub(crate) fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
+        match self {
+            Self::Folder(folder) => {
+                let names = [name.to_owned(), format!("{name}.gz")];
+                let paths = folders.iter().flat_map(|below| {
+                    let folder = folder.join(below);
+                    names.each_ref().map(|name| folder.join(name))
+                });
+                paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
+            }
+            Self::Sample => KINDS.iter().find_map(|kind| find_embedded(kind.sample, name)),
+        }
+    }
+
+    /// The file `name`, or the problem that it is not there.
+    pub fn require(&self, name: &str) -> Result<Source, Error> {
+        self.file(name).ok_or_else(|| {
+            let hint = "`clariq data fetch` downloads the released files; `clariq data check` says \
+                        what is there";
+            let problem =
+                problem!(self.path_of(name), "`{name}` in the data folder", "nothing", hint);
+            problem.kind(ProblemKind::MissingFile).into()
+        })
+    }
+
+    pub(crate) fn path_of(&self, name: &str) -> String {
+        match self {
+            Self::Folder(folder) => folder.join(name).display().to_string(),
+            Self::Sample => format!("<sample>/{name}"),
+        }
+    }
+}
+
+impl fmt::Display for DataDir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => folder.display().fmt(f),
+            Self::Sample => f.write_str("<sample>"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A bank of texts in memory (questions, statements, passages), by id and by number.
+
+use clariq_core::{Checksum, Doc, Documents, Error, QuestionId, sha256};
+use std::borrow::Cow;
+
+/// One text of a bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankRow {
+    /// Its id, unique in the bank.
+    pub id: QuestionId,
+    /// The text; empty for the one that stands for saying nothing.
+    pub text: String,
+}
+
+/// Texts sorted by id. The *number* of a text is its index in that order, so that comparing numbers
+/// is comparing ids: the tie rule of every ranking ("descending id") needs no text.
+#[derive(Debug, Clone)]
+pub struct Bank {
+    rows: Vec<BankRow>,
+    silence: Option<Doc>,
+    checksum: Checksum,
+}
+
+impl Bank {
+    /// Makes a bank of rows in any order. The text with the id `silence`, if there is one, stands
+    /// for saying nothing.
+    ///
+    /// # Panics
+    ///
+    /// If two rows share an id; readers report that as a problem instead.
+    pub fn new(mut rows: Vec<BankRow>, silence: &str) -> Self {
+        rows.sort_by(|a, b| a.id.cmp(&b.id));
+        assert!(rows.windows(2).all(|pair| pair[0].id != pair[1].id), "ids must be unique");
+        let pieces = rows
+            .iter()
+            .flat_map(|row| [row.id.as_str().as_bytes(), b"\t", row.text.as_bytes(), b"\n"]);
+        let checksum = sha256(pieces);
+        let mut bank = Self { rows, silence: None, checksum };
+        bank.silence = bank.find(silence);
+        bank
+    }
+
+    /// All texts in the order of their numbers.
+    pub fn rows(&self) -> &[BankRow] {
+        &self.rows
+    }
+
+    /// The id of a text.
+    pub fn id(&self, doc: Doc) -> &QuestionId {
+        &self.rows[doc.index()].id
+    }
+
+    /// A text.
+    pub fn text(&self, doc: Doc) -> &str {
+        &self.rows[doc.index()].text
+    }
+}
+
+impl Documents for Bank {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn id(&self, doc: Doc) -> Cow<'_, str> {
+        self.id(doc).as_str().into()
+    }
+
+    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, Error> {
+        Ok(self.text(doc).into())
+    }
+
+    fn find(&self, id: &str) -> Option<Doc> {
+        let found = self.rows.binary_search_by(|row| row.id.as_str().cmp(id)).ok();
+        found.map(|index| Doc(index as u32))
+    }
+
+    fn silence(&self) -> Option<Doc> {
+        self.silence
+    }
+
+    /// SHA-256 over `id TAB text LF` of all texts in id order: the same for a bank with CRLF,
+    /// packed or not.
+    fn checksum(&self) -> &Checksum {
+        &self.checksum
+    }
+}

@@ -1,0 +1,146 @@
+//! The check of a TREC run by the requests and the documents of a collection.
+
+use super::{Validation, ValidationOptions, Verdict};
+use crate::{Collection, DataDir};
+use clariq_core::{Documents, Error, Findings, Problem, Severity, TopicId, bail, problem};
+use clariq_files::{Input, Source, parse_run, shorten};
+use std::collections::{HashMap, HashSet};
+
+/// Checks a TREC run over a split of the collection in a data folder.
+pub(crate) fn check_run(
+    data: &DataDir,
+    split: &str,
+    run: &Source,
+    options: &ValidationOptions,
+) -> Result<Validation, Error> {
+    refuse_passage_ids(split, options)?;
+    let collection = crate::open(data)?;
+    let task = collection.tasks()[0];
+    let topics = topics_of(&*collection, split)?;
+    let input = run.read()?;
+    let mut check = FileCheck::new(&input.name, &topics);
+    check.run(&input, collection.documents(task)?);
+    Ok(check.finish())
+}
+
+pub(crate) fn refuse_passage_ids(split: &str, options: &ValidationOptions) -> Result<(), Problem> {
+    if options.passage_ids.is_some() {
+        let hint = "leave it out: this collection has no file of passage ids";
+        bail!("--passage-ids", "a split of iKAT beside it", "`{split}`", hint);
+    }
+    Ok(())
+}
+
+/// The ids of the requests of a split.
+pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<TopicId>, Error> {
+    let split = collection.find_split(split)?;
+    let mut topics = Vec::new();
+    for request in collection.requests(split, collection.tasks()[0])? {
+        topics.push(request?.id.as_str().into());
+    }
+    Ok(topics)
+}
+
+/// A file of answers to the requests of a split while it is checked.
+pub(crate) struct FileCheck<'a> {
+    file: &'a str,
+    topics: &'a [TopicId],
+    known: HashSet<&'a TopicId>,
+    /// The topics of the file, each with its first line.
+    answered: HashMap<TopicId, u64>,
+    official: Findings,
+    let_through: Findings,
+}
+
+impl<'a> FileCheck<'a> {
+    pub(crate) fn new(file: &'a str, topics: &'a [TopicId]) -> Self {
+        Self {
+            file,
+            topics,
+            known: topics.iter().collect(),
+            answered: HashMap::new(),
+            official: Findings::default(),
+            let_through: Findings::default(),
+        }
+    }
+
+    /// What was found, with the requests that are not answered.
+    pub(crate) fn finish(mut self) -> Validation {
+        self.missing();
+        let is_refused = self.official.has_errors();
+        Validation {
+            verdict: if is_refused { Verdict::Error } else { Verdict::Accepted { warnings: 0 } },
+            official: self.official,
+            let_through: self.let_through,
+            answered: self.answered.len(),
+        }
+    }
+
+    /// Adds what the official program refuses.
+    pub(crate) fn refuse(&mut self, problem: Problem) {
+        self.official.add(problem);
+    }
+
+    /// Checks the lines of a TREC run.
+    pub(crate) fn run(&mut self, input: &Input, documents: &dyn Documents) {
+        let run = parse_run(input, &mut |mut problem| {
+            // The official scorer refuses words after the last field.
+            problem.severity = Severity::Error;
+            self.refuse(problem);
+        });
+        if let Some(&first) = run.ignored.comments.first() {
+            let hint = "the official scorer refuses comments: remove them";
+            self.refuse(problem!((self.file, first), "a line of a run", "a comment", hint));
+        }
+        let (mut scores, mut questions) = (HashMap::new(), HashMap::new());
+        for line in &run.lines {
+            let (at, topic, score) = ((self.file, line.line), &line.topic, line.score);
+            self.topic(topic, line.line);
+            // Zero and negative zero are one score.
+            if let Some(first) = scores.insert((topic, (score + 0.0).to_bits()), line.line) {
+                let found = format!("{score} of topic {topic} on line {first} too");
+                let hint = "the official scorer drops the line: write scores that differ";
+                self.note(problem!(at, "every score of a topic once", found, hint));
+            }
+            let question = shorten(line.question.as_str());
+            if questions.insert((topic, &line.question), line.line).is_some() {
+                let found = format!("`{question}` again in topic {topic}");
+                let hint = "a question that was asked already finds nothing new";
+                self.note(problem!(at, "every question of a topic once", found, hint));
+            }
+            if documents.find(line.question.as_str()).is_none() {
+                let hint = "a question of another bank is relevant to nothing";
+                self.note(problem!(at, "a question of the bank", "`{question}`", hint));
+            }
+        }
+    }
+
+    /// Records that a topic is answered, and returns the line on which it was answered before.
+    pub(crate) fn topic(&mut self, topic: &TopicId, line: u64) -> Option<u64> {
+        if let Some(&first) = self.answered.get(topic) {
+            return Some(first);
+        }
+        self.answered.insert(topic.clone(), line);
+        if !self.known.contains(topic) {
+            let found = format!("`{}`", shorten(topic.as_str()));
+            let hint = "it is not looked at: is the file of another split?";
+            self.note(problem!((self.file, line), "a topic of the split", found, hint));
+        }
+        None
+    }
+
+    /// A topic without an answer counts 0, which changes every mean.
+    fn missing(&mut self) {
+        for topic in self.topics.iter().filter(|topic| !self.answered.contains_key(*topic)) {
+            let expected = "an answer to every topic of the split";
+            let hint = "a topic that is not answered counts 0";
+            let problem = problem!((self.file, 1), expected, "none for topic {topic}", hint);
+            self.let_through.add(problem.warning());
+        }
+    }
+
+    /// Adds what the official program lets through.
+    pub(crate) fn note(&mut self, problem: Problem) {
+        self.let_through.add(problem.warning());
+    }
+}
