@@ -58,27 +58,13 @@ pub use released::{Release, Released};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, ValidationOptions, Verdict};
 
-use clariq_core::{Documents, Error, Problem, Request, TextKeeper, Utterance, bail, problem};
+use clariq_core::{Documents, Error, Problem, Request, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
 use serde::Serialize;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashSet;
-
-/// An utterance of a user in its conversation, and the same as people wrote it so that it can be
-/// understood alone: what conversational encoders learn from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResolvedTurn {
-    /// The turn, unique in its collection: `2019/31_2`.
-    pub id: String,
-    /// The conversation: `2019/31`.
-    pub conversation: String,
-    /// Everything said up to the utterance, which is the last, oldest first.
-    pub said: Vec<Utterance>,
-    /// The utterance, resolved.
-    pub resolved: String,
-}
 
 /// What is known of a request beyond what a system sees: labels, and what people wrote. Data
 /// exports have it beside the requests.
@@ -236,17 +222,6 @@ pub trait Collection: Any + Send + Sync {
     /// is known may be left out.
     fn annotations(&self, _split: &str) -> Result<Vec<Annotation>, Error> {
         Ok(Vec::new())
-    }
-
-    /// Utterances that people resolved, for training alone: no system sees them. None of them is of
-    /// a split that requests are answered of.
-    fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {
-        bail!(
-            self.location(),
-            "a collection with resolved utterances to train on",
-            (self.kind()),
-            "--data names a folder of CAsT's files, or one of iKAT's with them in `cast` below it"
-        )
     }
 
     /// Counts of everything in it.
