@@ -6,21 +6,6 @@ from pathlib import Path
 import pytest
 
 
-def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="run the slow tests, too")
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes minutes; runs with --slow")
-
-
-def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--slow"):
-        for item in items:
-            if "slow" in item.keywords:
-                item.add_marker(pytest.mark.skip(reason="runs with --slow"))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):
     """Keeps indexes out of the user's cache; the weights there are used."""

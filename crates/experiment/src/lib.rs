@@ -78,7 +78,6 @@ mod rewrites;
 pub mod run;
 mod sentences;
 mod session;
-pub mod shards;
 mod system;
 pub mod systems;
 pub mod tune;

@@ -31,7 +31,6 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
 pub use clariq_collections::ranking_path;
-pub(crate) use file::Cut;
 pub use file::{FileInput, FileKind};
 pub use input::{Input, Skipped};
 pub use partial::Progress;
@@ -69,8 +68,6 @@ pub struct RunOptions<'a> {
     pub tag: Option<&'a str>,
     /// Whether an interrupted run is continued.
     pub resume: bool,
-    /// What tells a part of a run from others. A part is small: its lines, if any, stay in memory.
-    pub part: Option<&'a Value>,
 }
 
 /// Ranks for every request of an input, and writes the run to `path`, beside it what else belongs
@@ -192,16 +189,12 @@ impl<'a> Job<'a> {
         let observer = self.system.session().observer;
         let files = self.input.files(path);
         let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
-        let (mut partial, progress, note) = match options.part {
-            Some(_) => (Partial::new(&paths, "", observer), Progress::default(), None),
-            None => Partial::open(&paths, &self.fingerprint(), options.resume, observer)?,
-        };
+        let (mut partial, progress, note) =
+            Partial::open(&paths, &self.fingerprint(), options.resume, observer)?;
         if let Some(note) = note {
             observer.note(&note);
         }
-        let is_part = options.part.is_some();
-        let write: Write =
-            &mut |lines, progress, only| partial.append(lines, progress, only || is_part);
+        let write: Write = &mut |lines, progress, only| partial.append(lines, progress, only);
         // Needs that no stage looks at, but a file is written of: reading the training labels takes
         // as long as ranking. Not in the pool, one of whose threads could be lent the other task
         // while it holds a model's lock.
@@ -212,8 +205,10 @@ impl<'a> Job<'a> {
             || unseen.map(|requests| predict_split(session, loaded, name, requests)).transpose(),
             || self.rank_blocks(progress, write),
         );
+        // A file may be a block of a larger one: its run may be empty.
+        let may_be_empty = self.input.known().is_none();
         let (progress, skipped) = match ranked {
-            Ok(done) if done.0.lines > 0 || is_part => done,
+            Ok(done) if done.0.lines > 0 || may_be_empty => done,
             stopped => {
                 // What was refused once is refused again: there is nothing to continue from.
                 partial.remove();
@@ -239,9 +234,6 @@ impl<'a> Job<'a> {
             made_by["need"] = predicted.made_by.clone();
         }
         self.input.count(&mut made_by, progress.requests, &skipped);
-        if let Some(part) = options.part {
-            made_by["part"] = part.clone();
-        }
         record::put(path, made_by, outputs)?;
         partial.remove();
         Ok((progress, skipped))

@@ -15,7 +15,6 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod setup;
-pub(crate) mod shard;
 pub(crate) mod systems;
 pub(crate) mod train;
 pub(crate) mod tune;

@@ -5,14 +5,13 @@ use crate::requests::{ARCHIVE, Requests};
 use crate::session::Session;
 use crate::system::Query;
 use crate::systems::Loaded;
-use clariq_collections::clariq::conversation::{Reading, Record, put_json_lines, read_records};
+use clariq_collections::clariq::conversation::{Reading, Record, read_records};
 use clariq_collections::clariq::{ClariQ, put_text_run_line};
 use clariq_collections::documents::Bank;
 use clariq_core::{Documents, Request, Result, bail};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
@@ -22,8 +21,7 @@ use std::slice;
 const HEAD: u64 = 1 << 20;
 
 /// What a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// Conversations of `ClariQ`: their runs name questions by their texts.
     Conversations,
@@ -32,17 +30,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Writes into a record how many requests there were, and how many records were left out.
-    pub(crate) fn count(self, record: &mut Value, requests: u64, bad: u64) {
-        let (count, left_out) = match self {
-            Self::Conversations => ("contexts", "bad_records"),
-            Self::Requests => ("count", "bad_lines"),
-        };
-        record[self.key()][count] = requests.into();
-        record[self.key()][left_out] = bad.into();
-    }
-
-    pub(crate) fn key(self) -> &'static str {
+    fn key(self) -> &'static str {
         match self {
             Self::Conversations => "conversations",
             Self::Requests => "requests",
@@ -69,30 +57,19 @@ impl FileKind {
     }
 }
 
-/// What a plan says of a file that was cut into shards.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Cut {
-    pub(crate) kind: FileKind,
-    pub(crate) file: String,
-    pub(crate) sha256: String,
-    pub(crate) contexts: u64,
-    pub(crate) skip_bad: bool,
-    pub(crate) bad_records: u64,
-}
-
 /// A file of requests in one of the two forms.
 pub struct FileInput<'a> {
     source: Source,
     /// The file's name up to the first dot.
     stem: String,
-    /// What a plan says of it; the counts are those of a file that was cut.
-    cut: Cut,
+    kind: FileKind,
+    /// The file's name without its folder.
+    file: String,
+    sha256: String,
+    skip_bad: bool,
     documents: &'a dyn Documents,
     /// The bank of `ClariQ`, for conversations.
     bank: Option<&'a Bank>,
-    /// Whether the questions of every record are known to be of the bank.
-    is_checked: bool,
 }
 
 impl<'a> FileInput<'a> {
@@ -116,53 +93,21 @@ impl<'a> FileInput<'a> {
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");
         let (stem, file) = (stem.unwrap_or("stdin").to_owned(), name.into_owned());
         let kind = kind.unwrap_or_else(|| FileKind::of(&source));
-        let (bank, documents) = (bank_for(session, kind)?, session.documents);
-        let cut = Cut { kind, file, sha256, contexts: 0, skip_bad, bad_records: 0 };
-        Ok(Self { source, stem, cut, documents, bank, is_checked: false })
+        let bank = match kind {
+            FileKind::Conversations => Some(&ClariQ::of(session.collection)?.bank),
+            FileKind::Requests => None,
+        };
+        let documents = session.documents;
+        Ok(Self { source, stem, kind, file, sha256, skip_bad, documents, bank })
     }
 
-    /// Opens a shard of a file that was checked when it was cut, described as the whole file.
-    pub(crate) fn open_shard(session: &Session<'a>, shard: &Path, cut: &Cut) -> Result<Self> {
-        Ok(Self {
-            source: Source::new(shard),
-            stem: String::new(),
-            cut: cut.clone(),
-            documents: session.documents,
-            bank: bank_for(session, cut.kind)?,
-            is_checked: true,
-        })
-    }
-
-    pub(crate) fn cut(&self, contexts: u64, bad_records: u64) -> Cut {
-        Cut { contexts, bad_records, ..self.cut.clone() }
-    }
-
-    /// Sends every record once, in order, as its line in a shard, until `send` breaks.
-    pub(crate) fn lines(
-        &self,
-        send: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
-    ) -> Result<Skipped> {
-        match self.bank {
-            Some(bank) => self.read_conversations(Some(bank), &mut |record| {
-                let mut line = Vec::new();
-                // Memory takes whatever is written.
-                let _ = put_json_lines(&mut line, [record]);
-                send(line)
-            }),
-            None => self.read_requests(&mut |_, mut line| {
-                line.push('\n');
-                send(line.into_bytes())
-            }),
-        }
-    }
-
-    /// Sends every conversation once; with a bank, one with other questions is bad.
+    /// Sends every conversation once; one with questions that are not in the bank is bad.
     fn read_conversations(
         &self,
-        bank: Option<&Bank>,
+        bank: &Bank,
         send: &mut dyn FnMut(Record) -> ControlFlow<()>,
     ) -> Result<Skipped> {
-        let reading = Reading { bank, skip_bad: self.cut.skip_bad };
+        let reading = Reading { bank: Some(bank), skip_bad: self.skip_bad };
         let counts = read_records(&self.source, &reading, &mut |record| {
             if record.again { ControlFlow::Continue(()) } else { send(record) }
         })?;
@@ -185,7 +130,7 @@ impl<'a> FileInput<'a> {
                         break;
                     }
                 }
-                Err(problem) if self.cut.skip_bad => {
+                Err(problem) if self.skip_bad => {
                     skipped.count += 1;
                     skipped.first.get_or_insert(problem);
                 }
@@ -193,13 +138,6 @@ impl<'a> FileInput<'a> {
             }
         }
         Ok(skipped)
-    }
-}
-
-fn bank_for<'a>(session: &Session<'a>, kind: FileKind) -> Result<Option<&'a Bank>> {
-    match kind {
-        FileKind::Conversations => Ok(Some(&ClariQ::of(session.collection)?.bank)),
-        FileKind::Requests => Ok(None),
     }
 }
 
@@ -215,7 +153,7 @@ impl Input for FileInput<'_> {
     /// Refuses a system that answers, and stages that compare requests with each other. A file is
     /// ranked in blocks, and what a request gets must not depend on the block that it falls into.
     fn check(&self, loaded: &Loaded) -> Result<()> {
-        let (found, hint) = match self.cut.kind {
+        let (found, hint) = match self.kind {
             FileKind::Conversations => (
                 "conversations",
                 "systems for conversations are `dense-conversation`, `bm25-conversation` and \
@@ -227,7 +165,7 @@ impl Input for FileInput<'_> {
             ),
         };
         if loaded.answers() {
-            let (flag, name) = (self.cut.kind.key(), &loaded.name);
+            let (flag, name) = (self.kind.key(), &loaded.name);
             let hint = "systems that answer are run over a split: leave it out";
             let found = format!("`{name}`, which ranks for several");
             bail!(format!("--{flag}"), "a system for one task", found, hint);
@@ -241,16 +179,21 @@ impl Input for FileInput<'_> {
     }
 
     fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()> {
-        if self.cut.kind == FileKind::Conversations {
+        if self.kind == FileKind::Conversations {
             record["conversation"] = json!(loaded.conversation);
         }
-        record["skip_bad"] = self.cut.skip_bad.into();
-        record[self.cut.kind.key()] = json!({ "file": self.cut.file, "sha256": self.cut.sha256 });
+        record["skip_bad"] = self.skip_bad.into();
+        record[self.kind.key()] = json!({ "file": self.file, "sha256": self.sha256 });
         Ok(())
     }
 
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped) {
-        self.cut.kind.count(record, requests, skipped.count);
+        let (count, left_out) = match self.kind {
+            FileKind::Conversations => ("contexts", "bad_records"),
+            FileKind::Requests => ("count", "bad_lines"),
+        };
+        record[self.kind.key()][count] = requests.into();
+        record[self.kind.key()][left_out] = skipped.count.into();
     }
 
     fn read(&self, done: u64, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
@@ -260,15 +203,12 @@ impl Input for FileInput<'_> {
             seen <= done
         };
         match self.bank {
-            Some(bank) => {
-                let bank = Some(bank).filter(|_| !self.is_checked);
-                self.read_conversations(bank, &mut |record| {
-                    if is_done() {
-                        return ControlFlow::Continue(());
-                    }
-                    send(Request::from(&record.conversation).into())
-                })
-            }
+            Some(bank) => self.read_conversations(bank, &mut |record| {
+                if is_done() {
+                    return ControlFlow::Continue(());
+                }
+                send(Request::from(&record.conversation).into())
+            }),
             None => self.read_requests(&mut |query, _| {
                 if is_done() { ControlFlow::Continue(()) } else { send(query) }
             }),

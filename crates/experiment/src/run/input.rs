@@ -3,7 +3,7 @@
 use crate::rewrites::Rewrites;
 use crate::system::{Outcome, Query};
 use crate::systems::Loaded;
-use clariq_core::{Documents, Observer, Problem, Request, RequestId, Result, bail, printable};
+use clariq_core::{Documents, Observer, Problem, Request, Result, bail, printable};
 use clariq_files::put_run_lines;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -64,26 +64,6 @@ pub trait Input: Sync {
 const SHOWN: usize = 200;
 
 impl Rewrites {
-    /// Counts the requests of an input, and those that have a rewrite.
-    fn tally(&self, input: &dyn Input, mut each: impl FnMut(&RequestId)) -> Result<(u64, u64)> {
-        let (mut all, mut known) = (0, 0);
-        input.read(0, &mut |query| {
-            all += 1;
-            known += u64::from(self.has(&query.request));
-            each(&query.request.id);
-            ControlFlow::Continue(())
-        })?;
-        Ok((all, known))
-    }
-
-    /// Counts the requests of a shard that have a rewrite, and reports how many have none. The ids
-    /// of no request may be of other shards.
-    pub(crate) fn count(&self, shard: &dyn Input, observer: &dyn Observer) -> Result<u64> {
-        let (all, known) = self.tally(shard, |_| ())?;
-        self.report_missing(all - known, all, observer);
-        Ok(known)
-    }
-
     /// Reports how many requests have no rewrite, and how many ids are of no request.
     ///
     /// # Errors
@@ -92,9 +72,15 @@ impl Rewrites {
     pub fn check(&self, input: &dyn Input, observer: &dyn Observer) -> Result<()> {
         let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
         let mut example = String::new();
-        let (all, known) = self.tally(input, |id| {
-            others.remove(id.as_str());
-            example = id.to_string();
+        let mut all = 0;
+        let mut known = 0;
+        input.read(0, &mut |query| {
+            let request = &query.request;
+            all += 1;
+            known += u64::from(self.has(request));
+            others.remove(request.id.as_str());
+            example = request.id.to_string();
+            ControlFlow::Continue(())
         })?;
         let (name, location) = (&self.name, input.location());
         let (unknown, other) = (others.len(), others.into_iter().min().unwrap_or_default());

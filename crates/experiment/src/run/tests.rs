@@ -65,7 +65,7 @@ fn damage(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(path, bytes).unwrap();
 }
 
-const RESUME: RunOptions = RunOptions { tag: None, resume: true, part: None };
+const RESUME: RunOptions = RunOptions { tag: None, resume: true };
 
 /// Interrupts a run twice, the second time where it was continued, and continues it.
 fn is_continued_to_the_same_bytes(

@@ -1,5 +1,4 @@
 //! The tests of this crate, in one program.
 
 mod fuzz_corpora;
-mod shards;
 mod systems;

@@ -1,7 +1,6 @@
 //! `clariq data`: check, count, fetch and export the files of a collection.
 
 use crate::arguments::{Names, one_of};
-use crate::commands::shard;
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
@@ -34,15 +33,6 @@ pub(crate) enum DataCommand {
     Export(ExportArgs),
     /// Generate multi-turn conversations from the rows of a labelled split
     Synthesize(SynthesizeArgs),
-    /// Cut conversations, requests or documents into shards, to work on them on several machines
-    ///
-    /// Also writes `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one shard; it needs
-    /// only the plan and that shard. `clariq run --merge plan.json -o FILE` merges the parts into
-    /// the same bytes as a run over the whole file.
-    ///
-    /// With --parts, cuts documents into folders, which can be indexed on several machines. All of
-    /// them are searched together where --data names the folder with their list, `parts.json`.
-    Shard(shard::ShardArgs),
     /// Cut web pages into passages, by the guidelines of TREC iKAT
     ///
     /// The first 10,000 characters of a page are used, without line breaks. Passages are windows of
@@ -60,7 +50,6 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Fetch(arguments) => fetch(settings, arguments),
         DataCommand::Export(arguments) => export(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize(settings, arguments),
-        DataCommand::Shard(arguments) => shard::shard(settings, arguments),
         DataCommand::Segment(arguments) => segment(settings, arguments),
         DataCommand::PassageIds(arguments) => passage_ids(settings, arguments),
     }

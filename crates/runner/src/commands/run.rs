@@ -2,7 +2,6 @@
 
 use crate::arguments::{IndexPlace, Parameters, Rewritten, parse_name};
 use crate::commands::reproduce::uses_cell;
-use crate::commands::shard;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -17,20 +16,18 @@ use clariq_experiment::run::{
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
 use clariq_files::{Source, Target};
-use clariq_rank::Override;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// Systems: names of built-in ones, or configuration files
-    #[arg(required_unless_present = "merge", value_name = "CONFIG")]
+    #[arg(required = true, value_name = "CONFIG")]
     configs: Vec<String>,
     /// Split to answer [default: dev, or the only one of the collection]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
     /// Run file to write; the need file, the TREC runs of a submission and the record are written
-    /// beside it; `-` for standard output (not with --shard and --merge) [default:
-    /// runs/<system>.<split>.run, or .json for submissions; in runs/<collection>/ for all but the
+    /// beside it; `-` for standard output [default: runs/<system>.<split>.run, or .json for submissions; in runs/<collection>/ for all but the
     /// released collections]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -46,13 +43,13 @@ pub(crate) struct RunArgs {
     /// Rank, for each request, only the documents that this TREC run lists for it; any engine can
     /// have made the run [default: all documents]
     #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
+          conflicts_with_all = ["conversations", "requests"])]
     candidates: Option<PathBuf>,
     /// File of passages to use instead of those in the data folder, or folder of such files, as
     /// JSON lines or `TrecWeb`; can be repeated; with --candidates, only the passages in that run
     /// are read
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
+          conflicts_with_all = ["conversations", "requests"])]
     passages: Vec<PathBuf>,
     /// Continue an interrupted run; only runs of more than 4,096 requests leave something to continue
     #[arg(long)]
@@ -60,23 +57,6 @@ pub(crate) struct RunArgs {
     /// Skip bad conversations or lines, and report how many
     #[arg(long)]
     skip_bad: bool,
-    /// Rank one shard of a plan of `clariq data shard`, counted from 0
-    /// [default output: <system>.part-<I>.run beside the plan]
-    #[arg(
-        long,
-        value_name = "PLAN:I",
-        conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag"]
-    )]
-    shard: Option<String>,
-    /// Merge the parts of a plan; if they are of one system, it need not be named
-    #[arg(
-        long,
-        value_name = "PLAN",
-        requires = "output",
-        conflicts_with_all =
-            ["split", "conversations", "requests", "resume", "run_tag", "shard", "need_model"]
-    )]
-    merge: Option<PathBuf>,
     /// Run tag, the last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     run_tag: Option<Name>,
@@ -100,11 +80,7 @@ impl RunArgs {
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     let overrides = arguments.parameters.overrides()?;
-    check_arguments(arguments, &overrides)?;
-    if let Some((plan, output)) = arguments.merge.as_ref().zip(arguments.output.as_ref()) {
-        let system = arguments.configs.first().map(String::as_str);
-        return shard::merge(settings, plan, system, output);
-    }
+    check_arguments(arguments)?;
     let rewrites = arguments.rewritten.read()?;
     let load = |name: &String| settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref());
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
@@ -121,10 +97,6 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     }
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
-    if let Some(shard) = &arguments.shard {
-        let output = arguments.output.as_deref();
-        return shard::run_shard(settings, shard, output, &Contexts::new(&session), &systems);
-    }
     let conversations = arguments.conversations.as_ref().map(|it| (it, FileKind::Conversations));
     let requests = arguments.requests.as_ref().map(|it| (it, FileKind::Requests));
     if let Some((file, kind)) = conversations.or(requests) {
@@ -156,7 +128,7 @@ fn run_all(
     }
     let contexts = Contexts::new(session);
     let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
-    let options = RunOptions { tag, resume, ..RunOptions::default() };
+    let options = RunOptions { tag, resume };
     let kind = if arguments.is_of_a_file() { "file" } else { "split" };
     let answers = systems.iter().any(Loaded::answers);
     let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
@@ -197,25 +169,11 @@ fn run_all(
     Ok(Outcome::Done)
 }
 
-fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<()> {
+fn check_arguments(arguments: &RunArgs) -> Result<()> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
         let found = format!("{} systems", arguments.configs.len());
         let hint = "without --output every system gets a file of its own in runs/";
         bail!("--output", "one system", found, hint);
-    }
-    let has_parts = arguments.shard.is_some() || arguments.merge.is_some();
-    let output = arguments.output.as_ref().filter(|path| Target::new(path).is_stream());
-    if let Some(output) = output.filter(|_| has_parts) {
-        let expected = "a file: --shard and --merge write a record beside it";
-        let found = format!("`{}`", output.display());
-        bail!("--output", expected, found, "write to a file, and print that");
-    }
-    let is_made_with = arguments.place.index.is_some()
-        || arguments.rewritten.rewrites.is_some()
-        || !overrides.is_empty();
-    if arguments.merge.is_some() && is_made_with {
-        let hint = "they are what the parts were made with: give them to --shard";
-        bail!("--merge", "no parameters, --rewrites or --index beside it", "some", hint);
     }
     if arguments.skip_bad && !arguments.is_of_a_file() {
         let (expected, found) = ("--conversations or --requests beside it", "a run over a split");

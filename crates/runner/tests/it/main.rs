@@ -20,7 +20,6 @@ mod learned_conversations;
 #[cfg(feature = "bert")]
 mod learned_rewriting;
 #[cfg(feature = "bert")]
-mod learned_shards;
 mod need;
 mod own;
 mod rank;
@@ -29,7 +28,6 @@ mod report;
 mod rewrites;
 mod run;
 mod run_conversations;
-mod shard;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

@@ -137,71 +137,21 @@ fn the_last_utterance_of_a_conversation_is_replaced_wherever_requests_come_from(
     assert_eq!(scores(&explained.stdout), scores(&edited.stdout));
 }
 
-/// Three requests as `requests.jsonl`, rewrites of the second and the last as `r.tsv`, and the file
-/// cut into shards of one request.
-fn sharded() -> Bench {
+#[test]
+fn a_run_and_a_ranking_over_a_file_use_the_same_rewrites() {
+    const BY_MODEL: &str = "--data data --rewrites r.tsv --rewritten-by model";
     let bench = Bench::with_sample();
     let line = |id| format!("{{\"id\": \"q{id}\", \"text\": \"tell me about it\"}}\n");
     bench.write("requests.jsonl", (1..4).map(line).collect::<String>());
     bench.write("r.tsv", "q2\ta dog\nq3\tdog heat\n");
-    bench.succeed("-q data shard requests.jsonl --data data -o s --contexts 1");
-    bench
-}
-
-const BY_MODEL: &str = "--data data --rewrites r.tsv --rewritten-by model";
-
-#[test]
-fn parts_with_rewrites_are_the_run_over_the_whole_file() {
-    let bench = sharded();
-    bench.succeed(&format!("-q run bm25 --requests requests.jsonl {BY_MODEL} -o whole.run"));
-    for (index, missing) in [(0, "1 of 1"), (1, ""), (2, "")] {
-        let told = bench.succeed(&format!("run bm25 --shard s/plan.json:{index} {BY_MODEL}"));
-        let warning = format!("r.tsv: {missing} requests have no rewrite");
-        assert_eq!(told.stderr.contains(&warning), index == 0, "{}", told.stderr);
-    }
-    bench.succeed("-q run --merge s/plan.json -o merged.run");
-    assert_eq!(bench.text("merged.run"), bench.text("whole.run"));
-    assert!(bench.text("whole.run").ends_with(" bm25-rewrites-r\n"));
-    let record = bench.text("merged.run.json").replace("merged.run", "whole.run");
-    assert_eq!(record, bench.text("whole.run.json"));
+    bench.succeed(&format!("-q run bm25 --requests requests.jsonl {BY_MODEL} -o a.run"));
+    assert!(bench.text("a.run").ends_with(" bm25-rewrites-r\n"));
+    let record = bench.text("a.run.json");
     assert!(record.contains("\"rewrites-by-model\"") && record.contains("\"file\": \"r.tsv\""));
     let ranked =
         bench.succeed(&format!("rank bm25 --requests requests.jsonl {BY_MODEL} --format trec"));
-    assert_eq!(ranked.stdout.replace(" Q0 ", " 0 "), bench.text("whole.run"));
+    assert_eq!(ranked.stdout.replace(" Q0 ", " 0 "), bench.text("a.run"));
     assert!(ranked.stderr.contains("r.tsv: 1 of 3 requests have no rewrite"), "{}", ranked.stderr);
-}
-
-#[test]
-fn parts_with_other_rewrites_or_of_no_request_are_not_merged() {
-    let bench = sharded();
-    let merge = |expected: [&str; 2]| {
-        let told = bench.run(&["run", "--merge", "s/plan.json", "-o", "merged.run"]);
-        assert_eq!(told.status, Some(2));
-        assert!(expected.iter().all(|words| told.stderr.contains(words)), "{}", told.stderr);
-        assert!(!bench.path("merged.run").exists());
-    };
-    let run = |index: usize, rewrites: &str| {
-        bench.succeed(&format!("-q run bm25 --data data --shard s/plan.json:{index}{rewrites}"));
-    };
-    for index in [0, 1] {
-        run(index, " --rewrites r.tsv --rewritten-by model");
-    }
-    bench.write("other.tsv", "q3\tdogs\n");
-    for (rewrites, found) in
-        [(" --rewrites other.tsv --rewritten-by model", "with `other.tsv`, "), ("", "with none")]
-    {
-        run(2, rewrites);
-        merge(["parts with the same rewrites: `r.tsv`, ", found]);
-        fs::remove_file(bench.path("s/bm25.part-00002.run.json")).expect("removed");
-    }
-    run(2, " --rewrites r.tsv --rewritten-by people");
-    merge(["parts of one system", "part-00002.run`, made otherwise"]);
-    bench.write("none.tsv", "x\tdogs\n");
-    for index in 0..3 {
-        let part = format!("s/bm25.part-0000{index}.run");
-        run(index, &format!(" --rewrites none.tsv --rewritten-by model -o {part}"));
-    }
-    merge(["rewrites of requests of `requests.jsonl`", "`none.tsv`, with ids of none of them"]);
 }
 
 #[test]
@@ -252,12 +202,6 @@ fn rewrites_that_do_not_fit_are_refused() {
             |bench| bench.write("r.jsonl", "{\"id\": 101, \"said\": [{\"system\": \"a\"}]}\n"),
             LINES,
             ["r.jsonl", "a text for every id", "a conversation, `101`"],
-        ),
-        refusal(
-            "a merge",
-            |bench| bench.write("r.tsv", "101\ta\n"),
-            "run --merge p.json -o a.run --rewrites r.tsv --rewritten-by model",
-            ["--merge", "no parameters, --rewrites or --index", ""],
         ),
         refusal(
             "a text",

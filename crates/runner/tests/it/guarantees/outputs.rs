@@ -107,17 +107,6 @@ fn inputs_destroyed_that_are_named_like_files_beside_an_output_no_more() {
     }
 }
 
-#[test]
-fn a_file_to_cut_that_is_named_like_the_lock_of_its_folder_stays() {
-    let bench = Bench::with_sample();
-    bench.write("w/.plan.lock", "{\"id\": 1, \"text\": \"saturn\"}\n");
-    let before = bench.snapshot();
-    let line = "data shard w/.plan.lock --data data --contexts 1 -o w";
-    let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
-    assert!(refused.stderr.contains("an output apart from"), "{}", refused.stderr);
-    assert!(bench.snapshot() == before);
-}
-
 /// Whether any file below the folder is temporary.
 fn temporaries(bench: &Bench) -> Vec<String> {
     let names = bench.snapshot().into_keys().map(|path| path.display().to_string());
