@@ -6,15 +6,12 @@
 
 mod bank;
 mod files;
-mod parts;
 mod read;
 mod trec_web;
 
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
 pub(crate) use files::files_in;
-pub use parts::part_name;
-pub(crate) use parts::{LIST, List, Part, of_list};
 pub(crate) use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::json::{self, Node, Parsed, Value};

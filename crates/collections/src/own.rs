@@ -4,7 +4,6 @@
 //! Documents alone are a collection. Requests and judgements are found by their names, as
 //! [`folder`] lists them.
 
-pub(crate) mod cut;
 mod folder;
 
 use crate::documents::{check_documents, read_unique};
@@ -21,7 +20,7 @@ use std::collections::HashSet;
 /// Documents, requests for them, and judgements: as much of it as the folder has.
 pub(crate) const KIND: Kind = Kind {
     name: "own",
-    sign: "documents.jsonl, corpus.jsonl, collection.tsv or parts.json",
+    sign: "documents.jsonl, corpus.jsonl or collection.tsv",
     tasks: &["documents"],
     usual: "data/own",
     splits: &SPLITS,

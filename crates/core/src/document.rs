@@ -52,12 +52,6 @@ pub trait Documents: Send + Sync {
         Doc::all(self.len()).collect()
     }
 
-    /// The parts that they lie in, in their order, each with an index of its own; none where they
-    /// are in one piece.
-    fn parts(&self) -> &[Box<dyn Documents>] {
-        &[]
-    }
-
     /// The checksum of all ids and texts.
     fn checksum(&self) -> &Checksum;
 }

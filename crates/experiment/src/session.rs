@@ -2,7 +2,7 @@
 
 use crate::cache;
 use crate::models::opened::OpenedModels;
-use clariq_collections::{Around, Collection, part_name};
+use clariq_collections::{Around, Collection};
 use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind, Reading,
     Result, Silent, bail,
@@ -121,11 +121,9 @@ impl<'a> Session<'a> {
             if !self.keeps {
                 return DocumentIndex::in_memory(documents, analyzer);
             }
-            DocumentIndex::over(documents, |documents| {
-                let (index, opened) = self.open_index(analyzer, documents)?;
-                self.report_opened(&index, &opened);
-                Ok(index)
-            })
+            let (index, opened) = self.open_index(analyzer, documents)?;
+            self.report_opened(&index, &opened);
+            Ok(index)
         };
         let mut context = Context::new(documents, open);
         context.models = self;
@@ -152,18 +150,15 @@ impl<'a> Session<'a> {
     }
 
     /// The folder of an index: as named, or in the cache under what it is made from. A folder that
-    /// was named is for the documents of the session's task; those of their parts are below it.
+    /// was named is for the documents of the session's task.
     pub fn folder_for(&self, analyzer: Analyzer, documents: &dyn Documents) -> PathBuf {
-        let is = |other: &dyn Documents| documents.checksum() == other.checksum();
-        let part = self.documents.parts().iter().position(|part| is(&**part));
-        let named = self.options.index.as_ref().and_then(|folder| match part {
-            Some(part) => Some(folder.join(part_name(part))),
-            None => is(self.documents).then(|| folder.clone()),
-        });
-        named.unwrap_or_else(|| {
-            let name = format!("{analyzer}-{}", documents.checksum().short());
-            self.options.cache.join("index").join(name)
-        })
+        if let Some(folder) = &self.options.index
+            && documents.checksum() == self.documents.checksum()
+        {
+            return folder.clone();
+        }
+        let name = format!("{analyzer}-{}", documents.checksum().short());
+        self.options.cache.join("index").join(name)
     }
 
     /// How indexes are built.
@@ -173,8 +168,7 @@ impl<'a> Session<'a> {
 
     /// Reports whether an index was there, was built, or was built again.
     pub fn report_opened(&self, index: &DocumentIndex, opened: &Opened) {
-        let folders: Vec<_> = index.folders().map(|it| it.display().to_string()).collect();
-        let folder = folders.join(", ");
+        let folder = index.folder().display();
         match opened {
             Opened::Reused => self.observer.detail(&format!("index: {folder} is the right one")),
             Opened::Built => self.observer.detail(&format!("index: built {folder}")),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 use tantivy::postings::TermInfo;
-use tantivy::termdict::TermMerger;
+use tantivy::termdict::TermStreamer;
 use tantivy::{Index, InvertedIndexReader};
 
 /// What opening an index took.
@@ -27,30 +27,15 @@ pub enum Opened {
     },
 }
 
-/// An opened index over documents: that of one folder, or those of all parts of a collection.
+/// An opened index over documents.
 pub struct DocumentIndex {
-    /// In the order of the documents; at least one.
-    pub(crate) parts: Vec<Part>,
-}
-
-/// The index in a folder.
-pub(crate) struct Part {
     pub(crate) folder: PathBuf,
     metadata: Metadata,
     pub(crate) postings: Arc<InvertedIndexReader>,
-    /// The documents before it.
-    pub(crate) first: u32,
     /// The document that each of tantivy's documents is.
     pub(crate) docs: Vec<Doc>,
     /// The exact number of tokens of each document.
     pub(crate) lengths: Vec<u32>,
-}
-
-impl Part {
-    /// Where the postings of a token are.
-    pub(crate) fn find(&self, token: &str) -> Result<Option<TermInfo>> {
-        self.postings.terms().get(token).map_err(Error::io("use", &self.folder))
-    }
 }
 
 /// The figures of an index.
@@ -71,33 +56,6 @@ pub struct IndexStats {
 }
 
 impl DocumentIndex {
-    /// What `open` returns for the documents, or for each part of them: their index, which ranks
-    /// bit for bit as one that was built over all of them.
-    pub fn over(
-        documents: &dyn Documents,
-        mut open: impl FnMut(&dyn Documents) -> Result<Self>,
-    ) -> Result<Self> {
-        match documents.parts() {
-            [] => open(documents),
-            parts => {
-                Ok(Self::join(parts.iter().map(|part| open(&**part)).collect::<Result<_, _>>()?))
-            }
-        }
-    }
-
-    /// The indexes of parts as one, in which documents count through.
-    pub(crate) fn join(indexes: Vec<Self>) -> Self {
-        let mut all = Self { parts: Vec::new() };
-        for mut part in indexes.into_iter().flat_map(|index| index.parts) {
-            part.first = all.documents() as u32;
-            for doc in &mut part.docs {
-                doc.0 += part.first;
-            }
-            all.parts.push(part);
-        }
-        all
-    }
-
     /// Opens the index in `folder` if it is of these documents and this analyser, and builds it
     /// otherwise.
     ///
@@ -186,64 +144,55 @@ impl DocumentIndex {
         }
         let lengths = column(LENGTH)?;
         let postings = segment.inverted_index(index.schema().get_field(TEXT)?)?;
-        let part = Part { folder: folder.to_owned(), metadata, postings, first: 0, docs, lengths };
-        Ok(Self { parts: vec![part] })
+        Ok(Self { folder: folder.to_owned(), metadata, postings, docs, lengths })
     }
 
-    /// The folders it was opened from.
-    pub fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.parts.iter().map(|part| &*part.folder)
+    /// The folder it was opened from.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The analyser that made its tokens.
     pub fn analyzer(&self) -> Analyzer {
-        self.parts[0].metadata.analyzer
+        self.metadata.analyzer
     }
 
     /// How many documents there are.
     pub fn documents(&self) -> usize {
-        self.parts.iter().map(|part| part.docs.len()).sum()
+        self.docs.len()
     }
 
     /// How many documents have a token.
     pub fn documents_with(&self, token: &str) -> Result<u64> {
-        let in_part = |part: &Part| Ok(part.find(token)?.map_or(0, |info| info.doc_freq.into()));
-        self.parts.iter().map(in_part).sum()
+        Ok(self.find(token)?.map_or(0, |info| info.doc_freq.into()))
     }
 
     /// How many tokens all documents have.
     pub(crate) fn tokens(&self) -> u64 {
-        self.parts.iter().map(|part| part.metadata.tokens).sum()
+        self.metadata.tokens
     }
 
-    /// The tokens of all parts in one order.
-    pub(crate) fn vocabulary(&self) -> Result<TermMerger<'_>> {
-        let streams = self
-            .parts
-            .iter()
-            .map(|part| part.postings.terms().stream().map_err(Error::io("use", &part.folder)));
-        Ok(TermMerger::new(streams.collect::<Result<_, _>>()?))
+    /// Where the postings of a token are.
+    pub(crate) fn find(&self, token: &str) -> Result<Option<TermInfo>> {
+        self.postings.terms().get(token).map_err(Error::io("use", &self.folder))
+    }
+
+    /// The tokens in order.
+    pub(crate) fn vocabulary(&self) -> Result<TermStreamer<'_>> {
+        self.postings.terms().stream().map_err(Error::io("use", &self.folder))
     }
 
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats> {
-        let (mut bytes, mut vocabulary, mut tokens) = (0, 0, self.vocabulary()?);
-        while tokens.advance() {
-            vocabulary += 1;
-        }
-        for folder in self.folders() {
-            let files = fs::read_dir(folder).map_err(Error::io("use", folder))?;
-            let size = |file: io::Result<fs::DirEntry>| Some(file.ok()?.metadata().ok()?.len());
-            bytes += files.filter_map(size).sum::<u64>();
-        }
-        let lengths = self.parts.iter().flat_map(|part| &part.lengths);
+        let files = fs::read_dir(&self.folder).map_err(Error::io("use", &self.folder))?;
+        let size = |file: io::Result<fs::DirEntry>| Some(file.ok()?.metadata().ok()?.len());
         Ok(IndexStats {
             analyzer: self.analyzer(),
             documents: self.documents(),
             tokens: self.tokens(),
-            vocabulary,
-            longest: lengths.copied().max().unwrap_or(0),
-            bytes,
+            vocabulary: self.postings.terms().num_terms(),
+            longest: self.lengths.iter().copied().max().unwrap_or(0),
+            bytes: files.filter_map(size).sum(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Where a BM25 score comes from.
 
 use crate::bm25::Variant;
-use crate::scorer::{Part, Scorer};
+use crate::scorer::Scorer;
 use crate::weighting::{Matched, Weighting};
 use clariq_core::{Doc, Explanation, Result};
 use std::slice;
@@ -10,29 +10,27 @@ impl Scorer {
     /// The score of one document, with idf, term frequency, length and product per token of the
     /// request.
     pub fn explain(&self, tokens: &[String], doc: Doc) -> Result<Explanation> {
-        let place = |part: &Part| part.weighting.part().docs.iter().position(|&known| known == doc);
-        let found = (0..).zip(&self.parts).find_map(|(number, part)| Some((number, place(part)?)));
-        let Some((number, document)) = found else {
+        let docs = &self.weighting.index.docs;
+        let Some(document) = docs.iter().position(|&known| known == doc) else {
             return Ok(Explanation::value(0.0, "no such document"));
         };
-        let explain = |token| self.explain_token(token, number, document as u32);
+        let explain = |token| self.explain_token(token, document as u32);
         let parts = tokens.iter().map(explain).collect::<Result<Vec<_>, _>>()?;
         let score = parts.iter().map(|part| part.value).sum();
         Ok(Explanation::of(score, "sum over the tokens of the request", parts))
     }
 
-    fn explain_token(&self, token: &String, number: usize, document: u32) -> Result<Explanation> {
-        let Part { weighting, .. } = &self.parts[number];
+    fn explain_token(&self, token: &String, document: u32) -> Result<Explanation> {
+        let weighting = &self.weighting;
         let matched = self.statistics.matched(slice::from_ref(token), None)?;
-        if matched.iter().all(Vec::is_empty) {
+        let Some(matched) = matched.first() else {
             return Ok(Explanation::value(0.0, format!("`{token}` is in no document")));
-        }
-        let matched = matched[number].first();
-        let tf = matched.map_or(Ok(0), |matched| frequency(weighting, matched, document))?;
-        let Some(matched) = matched.filter(|_| tf > 0) else {
-            return Ok(Explanation::value(0.0, format!("`{token}` is not in this document")));
         };
-        let length = weighting.model.length(weighting.part().lengths[document as usize]);
+        let tf = frequency(weighting, matched, document)?;
+        if tf == 0 {
+            return Ok(Explanation::value(0.0, format!("`{token}` is not in this document")));
+        }
+        let length = weighting.model.length(weighting.index.lengths[document as usize]);
         let norm = weighting.norms[document as usize];
         let score = weighting.contribution(matched.idf, tf, norm);
         if weighting.model.variant == Variant::Ql {
@@ -53,7 +51,7 @@ impl Scorer {
             Explanation::value(weighting.model.b, "b"),
         ];
         let frequencies = vec![
-            Explanation::value(f64::from(matched.doc_freq), "df, documents with the token"),
+            Explanation::value(f64::from(matched.info.doc_freq), "df, documents with the token"),
             Explanation::value(self.statistics.documents as f64, "N, documents"),
         ];
         let saturation = weighting.model.saturation(f64::from(tf), norm);

@@ -64,7 +64,7 @@ impl Pruner {
             return None;
         }
         let lengths: Vec<u32> =
-            weighting.part().lengths.iter().map(|&tokens| model.length(tokens)).collect();
+            weighting.index.lengths.iter().map(|&tokens| model.length(tokens)).collect();
         let (starts, exact) = classes(&lengths);
         let norm = |&length: &u32| model.norm(f64::from(length), weighting.mean_length);
         let norms: Vec<f64> = starts.iter().map(norm).collect();
@@ -86,7 +86,7 @@ impl Pruner {
         classes.resize(classes.len().next_multiple_of(WINDOW), 0);
         let most = saturations.iter().copied().fold(0.0, f32::max);
         let norms = exact.then_some(norms);
-        let windows = weighting.part().docs.chunks(WINDOW);
+        let windows = weighting.index.docs.chunks(WINDOW);
         let last = windows.filter_map(|docs| docs.iter().copied().max()).collect();
         Some(Self { classes, last, norms, saturations, most, bounds: Mutex::default() })
     }
@@ -354,7 +354,7 @@ impl<'s> Search<'s> {
         if key(score, pruner.last[document as usize / WINDOW]) < self.best.floor {
             return;
         }
-        let doc = weighting.part().docs[document as usize];
+        let doc = weighting.index.docs[document as usize];
         let key = key(score, doc);
         if key >= self.best.floor && self.query.admits(doc) {
             self.best.add(key);

@@ -6,7 +6,6 @@ use crate::document_index::DocumentIndex;
 use crate::pruned::Pruner;
 use crate::weighting::{Matched, Query, Statistics, Weighting};
 use clariq_core::{Best, Doc, Hit, Ranking, Result, best_first};
-use rayon::prelude::*;
 use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 /// Where at least one in so many documents is wanted, leaving some out saves no time.
 const LEAST_PRUNED: usize = 16;
 
-/// Buffers of a search in one part, which the next one on the same thread uses again.
+/// Buffers of a search, which the next one on the same thread uses again.
 #[derive(Default)]
 struct Buffers {
     /// The sum for each of tantivy's documents; all 0 between queries.
@@ -30,11 +29,6 @@ thread_local! {
 /// BM25 with its parameters over one index.
 pub struct Scorer {
     pub(crate) statistics: Statistics,
-    pub(crate) parts: Vec<Part>,
-}
-
-/// What searches one part of an index.
-pub(crate) struct Part {
     pub(crate) weighting: Weighting,
     /// Where impacts are not kept.
     pruner: Option<Pruner>,
@@ -44,14 +38,10 @@ impl Scorer {
     /// Prepares what does not depend on a request.
     pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
         let statistics = Statistics::new(index, model)?;
-        let part = |number| {
-            let weighting = Weighting::new(&statistics, number);
-            let prunes = !statistics.keeps_impacts();
-            let pruner = prunes.then(|| Pruner::new(&weighting)).flatten();
-            Part { weighting, pruner }
-        };
-        let parts = (0..index.parts.len()).into_par_iter().map(part).collect();
-        Ok(Self { statistics, parts })
+        let weighting = Weighting::new(&statistics);
+        let prunes = !statistics.keeps_impacts();
+        let pruner = prunes.then(|| Pruner::new(&weighting)).flatten();
+        Ok(Self { statistics, weighting, pruner })
     }
 
     /// The index that is scored.
@@ -59,42 +49,21 @@ impl Scorer {
         &self.statistics.index
     }
 
-    /// Ranks documents by a query. Each part gives its best by the statistics of all, so that the
-    /// best of these are those of the whole.
+    /// Ranks documents by a query.
     pub fn rank(&self, query: &Query) -> Result<Ranking> {
         let matched = self.statistics.matched(query.tokens, query.weights)?;
-        let found = self.parts.par_iter().zip(&matched);
-        let found = found.map(|(part, matched)| part.rank(matched, query));
-        Ok(merge(found.collect::<Result<_, _>>()?, query.depth.limit))
-    }
-}
-
-/// The best of the best of each part.
-fn merge(mut found: Vec<Ranking>, limit: usize) -> Ranking {
-    if found.len() == 1 {
-        return found.pop().unwrap_or_default();
-    }
-    let mut hits = found.concat();
-    hits.sort_unstable_by(best_first);
-    hits.truncate(limit);
-    hits
-}
-
-impl Part {
-    /// Ranks the documents of the part by the tokens that it has.
-    fn rank(&self, matched: &[Matched], query: &Query) -> Result<Ranking> {
-        let docs = &self.weighting.part().docs;
+        let docs = &self.weighting.index.docs;
         // More than there are would only cost memory.
         let limit = query.depth.limit.min(docs.len());
         if let Some(pruner) = &self.pruner
             && limit <= docs.len() / LEAST_PRUNED
-            && Pruner::takes(matched)
+            && Pruner::takes(&matched)
         {
-            return self.rank_pruned(pruner, matched, query, limit);
+            return self.rank_pruned(pruner, &matched, query, limit);
         }
         BUFFERS.with_borrow_mut(|buffers| {
             // What is not 0 again is of no use to the next.
-            self.sum(matched, buffers).inspect_err(|_| buffers.scores.clear())?;
+            self.sum(&matched, buffers).inspect_err(|_| buffers.scores.clear())?;
             let Buffers { scores, touched } = buffers;
             let hits = touched.iter().map(|&document| Hit {
                 doc: docs[document as usize],
@@ -180,14 +149,12 @@ impl Part {
         if hits.len() >= limit && hits.last().is_none_or(|last| last.score > 0.0) {
             return;
         }
-        let part = self.weighting.part();
-        let mut shares = vec![false; part.docs.len()];
+        let mut shares = vec![false; self.weighting.index.docs.len()];
         for doc in sharing {
-            shares[doc.index() - part.first as usize] = true;
+            shares[doc.index()] = true;
         }
-        let rest = (0..part.docs.len()).rev().filter(|&place| !shares[place]);
-        let rest =
-            rest.map(|place| Doc(part.first + place as u32)).filter(|&doc| query.admits(doc));
+        let rest = (0..shares.len()).rev().filter(|&place| !shares[place]);
+        let rest = rest.map(|place| Doc(place as u32)).filter(|&doc| query.admits(doc));
         hits.extend(rest.take(limit).map(|doc| Hit { doc, score: 0.0 }));
         hits.sort_unstable_by(best_first);
         hits.truncate(limit);
@@ -258,10 +225,9 @@ mod tests {
         })]
 
         #[test]
-        fn hits_are_those_of_the_exhaustive_search_of_one_part(
+        fn pruned_hits_are_those_of_the_exhaustive_search(
             mut documents in documents(),
             sorted in prop::bool::ANY,
-            cuts in prop::collection::vec(0..500_usize, 0..4),
             requests in prop::collection::vec(request(), 1..6),
             models in models(),
             limits in prop::collection::vec(0..60_usize, 2),
@@ -271,15 +237,10 @@ mod tests {
                 // The first windows promise more than the others hold.
                 documents.sort_by_key(Vec::len);
             }
-            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % documents.len()).collect();
-            cuts.extend([0, documents.len()]);
-            cuts.sort_unstable();
-            cuts.dedup();
-            let parts = cuts.windows(2).map(|ends| index(&documents[ends[0]..ends[1]]));
-            let indexes = [index(&documents), DocumentIndex::join(parts.collect())].map(Arc::new);
+            let index = Arc::new(index(&documents));
             let among: Vec<Doc> = Doc::all(documents.len()).step_by(every).collect();
             for model in models {
-                let scorers = [0, 1].map(|cut: usize| Scorer::new(&indexes[cut], model).unwrap());
+                let scorer = Scorer::new(&index, model).unwrap();
                 for request in &requests {
                     let tokens: Vec<String> = request.iter().map(|&(word, _)| name(word)).collect();
                     let weights: Vec<f64> = request.iter().map(|&(_, weight)| weight).collect();
@@ -290,33 +251,22 @@ mod tests {
                             among: (every > 1).then_some(&among),
                             depth: Depth { limit, pad: weighted },
                         };
-                        let [expected, cut] = [0, 1].map(|cut: usize| {
-                            scorers[cut].rank(&query).unwrap()
-                        });
-                        prop_assert_eq!(bits(&cut), bits(&expected), "{:?} {:?}", model, query);
-                        for scorer in &scorers {
-                            if let Some(found) = pruned(scorer, &query) {
-                                prop_assert_eq!(bits(&found), bits(&expected), "{:?} {:?}", model, query);
-                            }
+                        if let Some(found) = pruned(&scorer, &query) {
+                            let expected = scorer.rank(&query).unwrap();
+                            prop_assert_eq!(bits(&found), bits(&expected), "{:?} {:?}", model, query);
                         }
                     }
                 }
-                let doc = Doc(documents.len() as u32 / 2);
-                let explained = |cut: usize| scorers[cut].explain(&[name(1), name(70)], doc).unwrap();
-                prop_assert_eq!(explained(0), explained(1));
             }
         }
     }
 
-    /// The hits of the pruned search of each part, where it takes the request.
+    /// The hits of the pruned search, if it takes the request.
     fn pruned(scorer: &Scorer, query: &Query) -> Option<Ranking> {
         let matched = scorer.statistics.matched(query.tokens, query.weights).unwrap();
-        let parts = scorer.parts.iter().zip(&matched).map(|(part, matched)| {
-            let limit = query.depth.limit.min(part.weighting.part().docs.len());
-            let pruner = Pruner::new(&part.weighting).unwrap();
-            let takes = Pruner::takes(matched);
-            takes.then(|| part.rank_pruned(&pruner, matched, query, limit).unwrap())
-        });
-        Some(merge(parts.collect::<Option<_>>()?, query.depth.limit))
+        let limit = query.depth.limit.min(scorer.weighting.index.docs.len());
+        let pruner = Pruner::new(&scorer.weighting).unwrap();
+        let takes = Pruner::takes(&matched);
+        takes.then(|| scorer.rank_pruned(&pruner, &matched, query, limit).unwrap())
     }
 }

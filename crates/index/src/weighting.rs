@@ -4,7 +4,7 @@
 //! `rank_bm25`: what ties in the published baseline ties here.
 
 use crate::bm25::{Bm25, Variant};
-use crate::document_index::{DocumentIndex, Part};
+use crate::document_index::DocumentIndex;
 use clariq_core::{Doc, Error, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -57,7 +57,7 @@ impl<'q> Query<'q> {
     }
 }
 
-/// What BM25 with its parameters says of tokens by the statistics of a whole index.
+/// The statistics of an index that BM25 with its parameters uses.
 pub(crate) struct Statistics {
     pub(crate) index: Arc<DocumentIndex>,
     pub(crate) model: Bm25,
@@ -67,25 +67,23 @@ pub(crate) struct Statistics {
     pub(crate) mean_length: f64,
     /// Replaces a negative idf.
     floor: Option<f64>,
-    /// The vocabulary of each part of a small index; what a token adds to each document's score does
-    /// not depend on the request, so its postings need not be decoded for every one.
-    kept: Option<Vec<Vocabulary>>,
+    /// The vocabulary of a small index; what a token adds to each document's score does not depend
+    /// on the request, so its postings need not be decoded for every one.
+    kept: Option<Vocabulary>,
     /// How often all documents have a token, of those that query likelihood was asked for.
     counts: Mutex<HashMap<Box<str>, u64>>,
 }
 
-/// The tokens of a part.
+/// The tokens of an index.
 type Vocabulary = HashMap<Box<str>, (TermInfo, Impacts)>;
 
 /// What one token adds to the scores of tantivy's documents, from the first request on that has it.
 pub(crate) type Impacts = OnceLock<Box<[(u32, f64)]>>;
 
-/// A token of a request that some document of a part has.
+/// A token of a request that some document has.
 pub(crate) struct Matched<'s> {
-    /// Of its postings in the part.
+    /// Of its postings.
     pub(crate) info: TermInfo,
-    /// How many documents of all parts have it.
-    pub(crate) doc_freq: u32,
     /// The idf, or the inverse probability of query likelihood.
     pub(crate) idf: f64,
     /// The factor that the query gives it.
@@ -97,8 +95,7 @@ impl Statistics {
     /// Computes the figures that do not depend on a request.
     pub(crate) fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
         model.check()?;
-        let lengths = index.parts.iter().flat_map(|part| &part.lengths);
-        let empty = lengths.filter(|&&length| length == 0).count();
+        let empty = index.lengths.iter().filter(|&&length| length == 0).count();
         let documents = index.documents() - if model.counts_empty() { 0 } else { empty };
         let mean_length = index.tokens() as f64 / documents.max(1) as f64;
         let index = Arc::clone(index);
@@ -121,71 +118,49 @@ impl Statistics {
             return Ok(());
         }
         let mut vocabulary = self.index.vocabulary()?;
-        let mut kept: Vec<Vocabulary> = self.index.parts.iter().map(|_| HashMap::new()).collect();
-        let (mut sum, mut count) = (0.0, 0_u64);
+        let mut kept = Vocabulary::new();
+        let mut sum = 0.0;
+        let mut count = 0_u64;
         while vocabulary.advance() {
-            let mut doc_freq = 0;
-            for (part, info) in vocabulary.current_segment_ords_and_term_infos() {
-                doc_freq += info.doc_freq;
-                if keep {
-                    let token = String::from_utf8_lossy(vocabulary.key()).into();
-                    kept[part].insert(token, (info, Impacts::new()));
-                }
-            }
-            sum += self.idf(doc_freq);
+            let info = vocabulary.value();
+            sum += self.idf(info.doc_freq);
             count += 1;
+            if keep {
+                let token = String::from_utf8_lossy(vocabulary.key()).into();
+                kept.insert(token, (info.clone(), Impacts::new()));
+            }
         }
         self.floor = self.model.floor(sum / count.max(1) as f64);
         self.kept = keep.then_some(kept);
         Ok(())
     }
 
-    /// The tokens that some document has, for each part those of its own documents. A token without
-    /// a weight counts 1.
+    /// The tokens that some document has. A token without a weight counts 1.
     pub(crate) fn matched(
         &self,
         tokens: &[String],
         weights: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Matched<'_>>>> {
-        let parts = self.index.parts.len();
-        let mut matched: Vec<Vec<Matched>> = (0..parts).map(|_| Vec::new()).collect();
+    ) -> Result<Vec<Matched<'_>>> {
+        let mut matched = Vec::with_capacity(tokens.len());
         for (position, token) in tokens.iter().enumerate() {
-            let found = (0..parts).map(|part| self.find(part, token));
-            let found = found.collect::<Result<Vec<_>>>()?;
-            let doc_freq = found.iter().flatten().map(|(info, _)| info.doc_freq).sum();
+            let Some((info, impacts)) = self.find(token)? else { continue };
             let idf = if self.model.variant == Variant::Ql {
-                let infos = found.iter().map(|found| found.as_ref().map(|(info, _)| info));
-                self.inverse_probability(token, infos)?
+                self.inverse_probability(token, &info)?
             } else {
-                self.idf(doc_freq)
+                self.idf(info.doc_freq)
             };
             let weight = weights.and_then(|weights| weights.get(position)).copied().unwrap_or(1.0);
-            for (matched, found) in matched.iter_mut().zip(found) {
-                matched.extend(found.map(|(info, impacts)| Matched {
-                    info,
-                    doc_freq,
-                    idf,
-                    weight,
-                    impacts,
-                }));
-            }
+            matched.push(Matched { info, idf, weight, impacts });
         }
         Ok(matched)
     }
 
-    fn inverse_probability<'i>(
-        &self,
-        token: &str,
-        infos: impl Iterator<Item = Option<&'i TermInfo>>,
-    ) -> Result<f64> {
+    fn inverse_probability(&self, token: &str, info: &TermInfo) -> Result<f64> {
         let known = self.counts().get(token).copied();
         let count = if let Some(count) = known {
             count
         } else {
-            let mut count = 0;
-            for (part, info) in self.index.parts.iter().zip(infos) {
-                count += info.map_or(Ok(0), |info| occurrences(part, info))?;
-            }
+            let count = occurrences(&self.index, info)?;
             self.counts().insert(token.into(), count);
             count
         };
@@ -196,13 +171,13 @@ impl Statistics {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the postings of a token in a part are.
-    fn find(&self, part: usize, token: &str) -> Result<Option<(TermInfo, Option<&Impacts>)>> {
+    /// Where the postings of a token are.
+    fn find(&self, token: &str) -> Result<Option<(TermInfo, Option<&Impacts>)>> {
         if let Some(kept) = &self.kept {
-            let found = kept[part].get(token);
+            let found = kept.get(token);
             return Ok(found.map(|(info, impacts)| (info.clone(), Some(impacts))));
         }
-        Ok(self.index.parts[part].find(token)?.map(|info| (info, None)))
+        Ok(self.index.find(token)?.map(|info| (info, None)))
     }
 
     fn idf(&self, doc_freq: u32) -> f64 {
@@ -211,29 +186,23 @@ impl Statistics {
     }
 }
 
-/// The weights of tokens in the documents of one part of an index.
+/// The weights of tokens in the documents of an index.
 pub(crate) struct Weighting {
-    index: Arc<DocumentIndex>,
-    number: usize,
+    pub(crate) index: Arc<DocumentIndex>,
     pub(crate) model: Bm25,
-    /// Of the documents of all parts.
     pub(crate) mean_length: f64,
     /// The length normalisation of each document.
     pub(crate) norms: Vec<f64>,
 }
 
 impl Weighting {
-    /// Prepares the figures of the documents of a part.
-    pub(crate) fn new(statistics: &Statistics, number: usize) -> Self {
+    /// Prepares the figures of the documents.
+    pub(crate) fn new(statistics: &Statistics) -> Self {
         let Statistics { model, mean_length, .. } = *statistics;
         let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
         let index = Arc::clone(&statistics.index);
-        let norms = index.parts[number].lengths.iter().map(norm).collect();
-        Self { index, number, model, mean_length, norms }
-    }
-
-    pub(crate) fn part(&self) -> &Part {
-        &self.index.parts[self.number]
+        let norms = index.lengths.iter().map(norm).collect();
+        Self { index, model, mean_length, norms }
     }
 
     pub(crate) fn contribution(&self, idf: f64, tf: u32, norm: f64) -> f64 {
@@ -242,7 +211,7 @@ impl Weighting {
 
     /// The postings of a token.
     pub(crate) fn blocks(&self, token: &Matched) -> Result<BlockSegmentPostings> {
-        blocks(self.part(), &token.info)
+        blocks(&self.index, &token.info)
     }
 
     /// Calls `each` with every document that has the token and what it adds to the score.
@@ -259,15 +228,15 @@ impl Weighting {
     }
 }
 
-fn blocks(part: &Part, info: &TermInfo) -> Result<BlockSegmentPostings> {
+fn blocks(index: &DocumentIndex, info: &TermInfo) -> Result<BlockSegmentPostings> {
     let blocks =
-        part.postings.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs);
-    blocks.map_err(Error::io("use", &part.folder))
+        index.postings.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs);
+    blocks.map_err(Error::io("use", &index.folder))
 }
 
-/// How often the documents of a part have a token.
-fn occurrences(part: &Part, info: &TermInfo) -> Result<u64> {
-    let mut blocks = blocks(part, info)?;
+/// How often the documents have a token.
+fn occurrences(index: &DocumentIndex, info: &TermInfo) -> Result<u64> {
+    let mut blocks = blocks(index, info)?;
     let mut count = 0;
     while !blocks.docs().is_empty() {
         count += blocks.freqs().iter().map(|&tf| u64::from(tf)).sum::<u64>();

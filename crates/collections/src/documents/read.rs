@@ -1,6 +1,5 @@
 //! The passages of files as documents, in memory or kept on the disk.
 
-use super::parts::{Parts, check_order, of_list};
 use super::{Bank, BankRow, Passage, for_each_passage};
 use crate::CheckReport;
 use clariq_core::{
@@ -10,7 +9,6 @@ use clariq_files::Source;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::slice;
 
 /// All passages of files, in memory or kept by `keeper`.
 pub(crate) fn read_all(
@@ -28,22 +26,16 @@ pub(crate) fn read_unique(
     read(files, keeper, |files| read_bank(files, &|_| true, false))
 }
 
-/// The documents of files, or of all parts that a list names: in memory, or kept where all of them
-/// are too many for that.
+/// The documents of files: in memory, or kept by `keeper` if they are too many for that.
 fn read(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
     in_memory: fn(&[Source]) -> Result<Bank, Error>,
 ) -> Result<Box<dyn Documents>, Error> {
-    let parts = of_list(files)?;
-    let keeper = keeper.filter(|keeper| keeper.takes(size(parts.as_deref().unwrap_or(files))));
-    let read = |files: &[Source]| match keeper {
+    match keeper.filter(|keeper| keeper.takes(size(files))) {
         Some(keeper) => keep(files, keeper),
-        None => Ok(Box::new(in_memory(files)?) as Box<dyn Documents>),
-    };
-    let Some(files) = parts else { return read(files) };
-    let parts = files.par_iter().map(|file| read(slice::from_ref(file)));
-    Ok(Box::new(Parts::new(parts.collect::<Result<_, _>>()?, &files)?))
+        None => Ok(Box::new(in_memory(files)?)),
+    }
 }
 
 /// The passages of files, kept by `keeper`.
@@ -86,8 +78,6 @@ pub(crate) fn read_bank(
     keep: &dyn Fn(&str) -> bool,
     may_share: bool,
 ) -> Result<Bank, Error> {
-    let parts = of_list(files)?;
-    let files = parts.as_deref().unwrap_or(files);
     let mut all = Vec::new();
     for (number, file) in files.iter().enumerate() {
         for_each_passage(file, |passage| {
@@ -118,21 +108,19 @@ pub(crate) fn read_bank(
     Ok(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), ""))
 }
 
-/// Reads files of documents, or those of the parts that a list names, and reports what is wrong with
-/// them, what `fault` finds in a document, and with `again` an id that was at another place. Returns
-/// the place of each id.
+/// Reads files of documents, and reports what is wrong with them, what `fault` finds in a document,
+/// and with `again` an id that was at another place. Returns the place of each id.
 pub(crate) fn check_documents(
     files: &[Source],
     report: &mut CheckReport,
     fault: fn(&str, &Passage) -> Option<Problem>,
     again: fn(Location, &str, &str) -> Problem,
 ) -> Result<HashMap<String, String>, Error> {
-    let (mut seen, mut last) = (HashMap::new(), String::new());
-    let Some(parts) = report.note(of_list(files))? else { return Ok(seen) };
-    for file in parts.as_deref().unwrap_or(files) {
+    let mut seen: HashMap<String, String> = HashMap::new();
+    for file in files {
         let name = file.name();
         report.files.push(name.clone());
-        let (findings, mut ends) = (&mut report.findings, None);
+        let findings = &mut report.findings;
         let read = for_each_passage(file, |passage| {
             let passage = match passage {
                 Ok(passage) => passage,
@@ -145,12 +133,6 @@ pub(crate) fn check_documents(
             if let Some(problem) = fault(&name, &passage) {
                 findings.add(problem);
             }
-            let (first, end) = ends.get_or_insert_with(|| (passage.id.clone(), passage.id.clone()));
-            if passage.id < *first {
-                first.clone_from(&passage.id);
-            } else if passage.id > *end {
-                end.clone_from(&passage.id);
-            }
             let at = Location::line(&name, passage.line);
             if let Some(before) = seen.get(&passage.id) {
                 findings.add(again(at, &passage.id, before));
@@ -160,10 +142,6 @@ pub(crate) fn check_documents(
             Ok(ControlFlow::Continue(()))
         });
         report.note(read)?;
-        if let Some((first, end)) = ends.filter(|_| parts.is_some()) {
-            report.note(check_order(&name, &last, &first).map_err(Error::from))?;
-            last = end;
-        }
     }
     Ok(seen)
 }

@@ -1,7 +1,7 @@
 //! The files of a folder, by their names and by how they begin.
 
 use crate::DataDir;
-use crate::documents::{LIST, files_in};
+use crate::documents::files_in;
 use crate::json;
 use clariq_core::{Error, ProblemKind, bail, problem};
 use clariq_files::Source;
@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 /// What a packed file has behind its name.
 const ENDINGS: [&str; 3] = ["", ".gz", ".zst"];
 
-/// Files of all documents: of `clariq data export`, of BEIR, of MS MARCO, and in parts.
-const DOCUMENTS: [&str; 5] =
-    ["documents.jsonl", "corpus.jsonl", "collection.tsv", "documents.tsv", LIST];
+/// Files of all documents: of `clariq data export`, of BEIR and of MS MARCO.
+const DOCUMENTS: [&str; 4] = ["documents.jsonl", "corpus.jsonl", "collection.tsv", "documents.tsv"];
 
 /// Folders of such files.
 const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];

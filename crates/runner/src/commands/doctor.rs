@@ -135,15 +135,10 @@ fn split_finding(
 
 fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     let what = format!("index {analyzer}");
-    let folder = |documents: &dyn Documents| {
-        let name = format!("{analyzer}-{}", documents.checksum().short());
-        cache::folder().join("index").join(name)
-    };
-    match DocumentIndex::over(documents, |documents| DocumentIndex::open(&folder(documents))) {
-        Ok(index) => {
-            let folders: Vec<_> = index.folders().map(|it| it.display().to_string()).collect();
-            ok(what, format!("{} documents in {}", index.documents(), folders.join(", ")))
-        }
+    let name = format!("{analyzer}-{}", documents.checksum().short());
+    let folder = cache::folder().join("index").join(name);
+    match DocumentIndex::open(&folder) {
+        Ok(index) => ok(what, format!("{} documents in {}", index.documents(), folder.display())),
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             ok(what, "not built yet; the first run that needs it builds it")
         }

@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_core::{Documents, Result};
+use clariq_core::Result;
 use clariq_index::{Analyzer, DocumentIndex, Opened};
 
 #[derive(Subcommand)]
@@ -32,12 +32,13 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
     let (IndexCommand::Build(arguments) | IndexCommand::Stats(arguments)) = command;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
-    let (analyzer, options) = (arguments.analyzer, session.build_options());
-    let open = |documents: &dyn Documents| {
-        let folder = session.folder_for(analyzer, documents);
-        if arguments.force {
-            return DocumentIndex::rebuild(&folder, documents, analyzer, &options);
-        }
+    let analyzer = arguments.analyzer;
+    let documents = session.documents;
+    let options = session.build_options();
+    let folder = session.folder_for(analyzer, documents);
+    let index = if arguments.force {
+        DocumentIndex::rebuild(&folder, documents, analyzer, &options)?
+    } else {
         let (index, opened) = DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?;
         match &opened {
             Opened::Reused => {
@@ -45,15 +46,11 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
             }
             _ => session.report_opened(&index, &opened),
         }
-        Ok(index)
+        index
     };
-    let index = DocumentIndex::over(session.documents, open)?;
     let stats = index.stats()?;
-    let mut sheet = Sheet::new(&["figure", "value"]);
-    for folder in index.folders() {
-        sheet.row(vec![Cell::text("folder"), Cell::path(folder)]);
-    }
     let rows = [
+        ("folder", Cell::path(index.folder())),
         ("analyser", Cell::text(stats.analyzer.name())),
         ("bank checksum", Cell::text(session.documents.checksum().short())),
         ("documents", Cell::count(stats.documents)),
@@ -62,6 +59,7 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
         ("tokens of the longest document", Cell::Count(u64::from(stats.longest))),
         ("bytes on disk", Cell::Count(stats.bytes)),
     ];
+    let mut sheet = Sheet::new(&["figure", "value"]);
     for (name, value) in rows {
         sheet.row(vec![Cell::text(name), value]);
     }
