@@ -23,7 +23,6 @@ mod collection;
 pub mod convert;
 pub mod evaluation;
 mod folder;
-pub mod passage_ids;
 mod qrels;
 pub mod run;
 mod stats;

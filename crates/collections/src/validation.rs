@@ -2,16 +2,13 @@
 
 mod trec_run;
 
-pub(crate) use trec_run::{FileCheck, check_run, refuse_passage_ids, topics_of};
+pub(crate) use trec_run::{FileCheck, check_run, topics_of};
 
 use clariq_core::Findings;
 use clariq_files::Input;
-use std::path::Path;
 
 /// What a check of a run may use beside the files of the collection.
 pub struct ValidationOptions<'a> {
-    /// The file of all passage ids, where passages are looked up.
-    pub passage_ids: Option<&'a Path>,
     /// Counts the tokens of a response, as the guidelines of iKAT count them.
     pub tokens: &'a dyn Fn(&str) -> usize,
     /// The number of warnings that the validators of iKAT 2023 and 2024 let pass.

@@ -11,12 +11,10 @@ mod object;
 
 pub use crate::validation::{Validation, ValidationOptions, Verdict};
 
-use super::passage_ids;
 use super::run::{MOST_OF_A_RUN, Submission};
 use super::topics::{Topics, Year};
 use clariq_core::{Error, Findings, Location, Problem, Severity};
 use clariq_files::{Input, Source};
-use fst::Set;
 
 /// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
 pub const MAX_WARNINGS: usize = 2000;
@@ -35,7 +33,7 @@ const MOST_TOKENS: usize = 250;
 /// let topics = DataDir::Sample.topics(Split::Test2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
-/// let options = ValidationOptions { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };
+/// let options = ValidationOptions { tokens: &tokens, max_warnings: MAX_WARNINGS };
 /// assert_eq!(validate(&run, &topics, &options)?.verdict, Verdict::NothingToValidate);
 /// # Ok::<(), clariq_core::Error>(())
 /// ```
@@ -49,7 +47,6 @@ pub fn validate(
         input,
         topics,
         options,
-        passage_ids: options.passage_ids.map(passage_ids::open).transpose()?,
         errors: 0,
         warnings: 0,
         official: Findings::default(),
@@ -70,7 +67,6 @@ struct Check<'a> {
     input: &'a Input,
     topics: &'a Topics,
     options: &'a ValidationOptions<'a>,
-    passage_ids: Option<Set<Vec<u8>>>,
     errors: usize,
     warnings: usize,
     official: Findings,
@@ -91,11 +87,6 @@ impl Check<'_> {
 
     fn at(&self, line: u64) -> Location {
         Location::line(&self.input.name, line)
-    }
-
-    /// Whether a passage is looked up, and does not exist.
-    fn is_unknown(&self, passage: &str) -> bool {
-        self.passage_ids.as_ref().is_some_and(|ids| !ids.contains(passage))
     }
 
     /// Counts an error or a warning of the official validator.

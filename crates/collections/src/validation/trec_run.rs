@@ -2,7 +2,7 @@
 
 use super::{Validation, ValidationOptions, Verdict};
 use crate::{Collection, DataDir};
-use clariq_core::{Documents, Error, Findings, Problem, Severity, TopicId, bail, problem};
+use clariq_core::{Documents, Error, Findings, Problem, Severity, TopicId, problem};
 use clariq_files::{Input, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
@@ -11,9 +11,8 @@ pub(crate) fn check_run(
     data: &DataDir,
     split: &str,
     run: &Source,
-    options: &ValidationOptions,
+    _options: &ValidationOptions,
 ) -> Result<Validation, Error> {
-    refuse_passage_ids(split, options)?;
     let collection = crate::open(data)?;
     let task = collection.tasks()[0];
     let topics = topics_of(&*collection, split)?;
@@ -21,14 +20,6 @@ pub(crate) fn check_run(
     let mut check = FileCheck::new(&input.name, &topics);
     check.run(&input, collection.documents(task)?);
     Ok(check.finish())
-}
-
-pub(crate) fn refuse_passage_ids(split: &str, options: &ValidationOptions) -> Result<(), Problem> {
-    if options.passage_ids.is_some() {
-        let hint = "leave it out: this collection has no file of passage ids";
-        bail!("--passage-ids", "a split of iKAT beside it", "`{split}`", hint);
-    }
-    Ok(())
 }
 
 /// The ids of the requests of a split.

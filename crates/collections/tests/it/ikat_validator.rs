@@ -4,7 +4,6 @@
 use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};
 use clariq_collections::ikat::Topics;
-use clariq_collections::ikat::passage_ids::build;
 use clariq_collections::ikat::validate::{
     MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate,
 };
@@ -17,7 +16,7 @@ fn words(text: &str) -> usize {
 }
 
 fn options() -> ValidationOptions<'static> {
-    ValidationOptions { passage_ids: None, tokens: &words, max_warnings: MAX_WARNINGS }
+    ValidationOptions { tokens: &words, max_warnings: MAX_WARNINGS }
 }
 
 fn check(run: Vec<u8>, topics: &Topics) -> Validation {
@@ -114,28 +113,6 @@ fn lines_are_those_of_the_values() {
     let line = text.lines().position(|line| line.trim() == "9").unwrap() as u64 + 1;
     assert_eq!(problem.at.line, Some(line), "{problem}");
     assert_eq!(problem.expected, "a statement from 1 to 2");
-}
-
-#[test]
-fn passages_that_do_not_exist_are_counted_once_a_turn() {
-    let topics = Topics::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("passages.ids");
-    build(&[Source::memory("ids", *b"clueweb22-en0000-00-00000:0\n")], &path, 1 << 20).unwrap();
-    let mut run = small_run();
-    let missing = json!({"id": "clueweb22-en0000-00-00000:1", "score": 0.5, "used": false});
-    for turn in 0..2 {
-        let passages =
-            run["turns"][turn]["responses"][0]["passage_provenance"].as_array_mut().unwrap();
-        passages.extend([missing.clone(), missing.clone()]);
-    }
-    let source = Source::memory("run.json", serde_json::to_vec(&run).unwrap());
-    let options = ValidationOptions { passage_ids: Some(&path), ..options() };
-    let validation = validate(&source, &topics, &options).unwrap();
-    assert_eq!(validation.verdict, Verdict::Accepted { warnings: 2 });
-    assert_eq!(let_through(&validation), 2, "each turn has the passage twice");
-    let strict = ValidationOptions { max_warnings: 1, ..options };
-    assert_eq!(validate(&source, &topics, &strict).unwrap().verdict, Verdict::Error);
 }
 
 #[test]

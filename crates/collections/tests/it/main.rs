@@ -5,7 +5,6 @@ mod fetch;
 mod fuzz_corpora;
 mod ikat;
 mod ikat_labels;
-mod ikat_passage_ids;
 mod ikat_validator;
 mod own;
 mod released;

@@ -9,7 +9,6 @@ use clap::{Args, Subcommand};
 use clariq_collections::clariq::conversation::{Order, Shape, synthesize as synthesize_files};
 use clariq_collections::clariq::convert_archives;
 use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
-use clariq_collections::ikat::passage_ids::{MEMORY, build};
 use clariq_collections::{
     Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
 };
@@ -18,7 +17,7 @@ use clariq_experiment::Observer;
 use clariq_experiment::export::export as write_files;
 use clariq_experiment::run::folder_of;
 use clariq_files::download::Origin;
-use clariq_files::{Source, Target, protect, refuse_input};
+use clariq_files::{Source, Target};
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
@@ -39,8 +38,6 @@ pub(crate) enum DataCommand {
     /// ten sentences that start every five sentences. Files of any length are processed in bounded
     /// memory and on all cores; the output does not depend on the number of threads.
     Segment(SegmentArgs),
-    /// Build the file of passage ids for `clariq validate --passage-ids`
-    PassageIds(PassageIdsArgs),
 }
 
 pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome> {
@@ -51,7 +48,6 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Export(arguments) => export(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize(settings, arguments),
         DataCommand::Segment(arguments) => segment(settings, arguments),
-        DataCommand::PassageIds(arguments) => passage_ids(settings, arguments),
     }
 }
 
@@ -109,31 +105,6 @@ fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome> {
         sheet.row(vec![Cell::path(&path), Cell::count(lines)]);
     }
     sheet.print(settings.format)
-}
-
-#[derive(Args)]
-pub(crate) struct PassageIdsArgs {
-    /// Lists of passages, plain or gzip: tab-separated page, number and MD5 as released by the
-    /// track; page:number; or passages as JSON lines; `-` for standard input
-    #[arg(required = true, value_name = "LIST")]
-    lists: Vec<PathBuf>,
-    /// File to write, of about a byte per passage
-    #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
-}
-
-fn passage_ids(settings: &Settings, arguments: &PassageIdsArgs) -> Result<Outcome> {
-    // A whole collection takes minutes, so what cannot be written is refused before.
-    arguments.lists.iter().for_each(|list| protect(list));
-    refuse_input(&arguments.output)?;
-    let lists: Vec<Source> = arguments.lists.iter().map(Source::new).collect();
-    let built = build(&lists, &arguments.output, MEMORY)?;
-    Sheet::of([
-        ("passages", Cell::Count(built.ids)),
-        ("repeated", Cell::Count(built.repeated)),
-        ("file", Cell::path(&arguments.output)),
-    ])
-    .print(settings.format)
 }
 
 #[derive(Args)]

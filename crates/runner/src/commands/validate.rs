@@ -21,10 +21,6 @@ pub(crate) struct ValidateArgs {
     run: PathBuf,
     #[arg(long, value_name = "SPLIT", help = format!("Split that the run is for: {}", splits()))]
     split: String,
-    /// iKAT: file of all passage ids, from `clariq data passage-ids`; other passages cause a
-    /// warning
-    #[arg(long, value_name = "FILE")]
-    passage_ids: Option<PathBuf>,
     /// iKAT 2023 and 2024: maximum number of warnings before the run is rejected
     #[arg(long, value_name = "N", default_value_t = MAX_WARNINGS)]
     max_warnings: usize,
@@ -33,7 +29,6 @@ pub(crate) struct ValidateArgs {
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome> {
     let file = Source::new(&arguments.run);
     let options = ValidationOptions {
-        passage_ids: arguments.passage_ids.as_deref(),
         tokens: &clariq_text::tokens::count,
         max_warnings: arguments.max_warnings,
     };

@@ -5,7 +5,7 @@ use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::{Conversation, Year};
 use clariq_core::problem;
 use clariq_files::shorten;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The score that the first passage of a response is compared with.
 const FIRST: f64 = 1e9;
@@ -107,28 +107,10 @@ impl Check<'_> {
             let expected = format!("a turn from 1 to {last} of conversation {number}");
             self.add(problem!(self.at(turn.line), expected, found, "turns are numbered from 1"));
         }
-        self.unknown_passages(turn);
         for response in &turn.responses {
             self.response(submission, &turn.id, response);
             self.passages(&turn.id, response);
             self.statements(conversation, &turn.id, response);
-        }
-    }
-
-    /// A passage that does not exist is counted once a turn.
-    fn unknown_passages(&mut self, turn: &SubmittedTurn) {
-        if self.passage_ids.is_none() {
-            return;
-        }
-        let mut seen = HashSet::new();
-        let passages = turn.responses.iter().flat_map(|response| &response.passages);
-        for passage in passages.filter(|passage| seen.insert(&passage.id)) {
-            if self.is_unknown(&passage.id) {
-                let found = format!("`{}` in turn {}", shorten(&passage.id), turn.id);
-                let hint = "ids are `page:number`, the number from 0";
-                let expected = "a passage of the collection";
-                self.warn(problem!(self.at(passage.line), expected, found, hint));
-            }
         }
     }
 
