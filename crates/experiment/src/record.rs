@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Bytes that a record may have: a thousand times what most have.
-pub(crate) const MOST_OF_A_RECORD: u64 = 4 << 20;
+const MOST_OF_A_RECORD: u64 = 4 << 20;
 
 /// Where the record of a run file is.
 pub fn path_of(run: &Path) -> PathBuf {
@@ -101,20 +101,11 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<()> {
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);
-    let record = stage_json(&path_of(run), &made_by)?;
-    files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)
-}
-
-pub(crate) fn stage_json(path: &Path, value: &impl Serialize) -> Result<Staged> {
-    Staged::new(path, |out| {
-        serde_json::to_writer_pretty(&mut *out, value)?;
+    let record = Staged::new(&path_of(run), |out| {
+        serde_json::to_writer_pretty(&mut *out, &made_by)?;
         writeln!(out)
-    })
-}
-
-/// What makes the lines of a run, as its record begins, in one checksum.
-pub(crate) fn fingerprint_of(made_by: &Value) -> String {
-    sha256_hex(made_by.to_string().as_bytes())
+    })?;
+    files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)
 }
 
 /// What is read of the record beside a run.

@@ -1,17 +1,15 @@
 //! The check of what a system reaches against the figures that its configuration expects.
 
 use crate::record;
-use crate::run::{RunOptions, SplitInput, ranking_path, run as write_run, usual_path};
+use crate::run::{SplitInput, ranking_path, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
 use crate::systems::Loaded;
 use clariq_collections::evaluation::Written;
-use clariq_core::{Checksum, Result, bail, read_regular};
-use clariq_files::{MOST_OF_A_CONFIGURATION, Source, read_run, write_atomically};
+use clariq_core::{Checksum, Result, bail};
+use clariq_files::{Source, read_run};
 use clariq_rank::{Expected, Uses};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-use std::{fmt, fs};
+use std::fmt;
+use std::path::Path;
 
 /// A figure as near as this is the expected one: figures are written with six digits.
 const EXACT: f64 = 1e-5;
@@ -89,16 +87,11 @@ pub fn check<'s>(
     let mut figures = Vec::new();
     let knows = |loaded: &Loaded| split == "train" && loaded.uses.contains(&Uses::TrainLabels);
     let systems: Vec<_> = systems.into_iter().filter(|loaded| !knows(loaded)).collect();
-    let mut durations = Durations::read(session, split);
-    if let Some(note) = durations.estimate(&systems) {
-        session.observer.note(&note);
-    }
     for loaded in systems {
-        let begun = Instant::now();
         check_expected(loaded, session)?;
         let path = usual_path(runs, session, loaded, split);
         let input = SplitInput::open(session, loaded, split, None)?;
-        write_run(&contexts, loaded, &input, &RunOptions::default(), &path)?;
+        write_run(&contexts, loaded, &input, None, &path)?;
         let run = (!loaded.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(loaded, session.documents.checksum(), split);
         let names = expected.iter().flat_map(|expected| expected.measures.keys());
@@ -115,7 +108,6 @@ pub fn check<'s>(
         figures.extend(obtained.figures.into_iter().map(compare));
         let rows: Vec<String> = figures[begin..].iter().map(ToString::to_string).collect();
         session.observer.note(&format!("{} on {split}: {}", loaded.name, rows.join(", ")));
-        durations.keep(loaded, begun.elapsed().as_secs_f64());
     }
     Ok(figures)
 }
@@ -130,50 +122,6 @@ pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<()> {
         bail!(&*loaded.file, expected, "`{found}`", "names are case-sensitive");
     }
     Ok(())
-}
-
-/// How long systems took last time on a split, in seconds by their names; kept in the cache, for
-/// documents and a split each.
-struct Durations<'s> {
-    file: PathBuf,
-    split: &'s str,
-    seconds: BTreeMap<String, f64>,
-}
-
-impl<'s> Durations<'s> {
-    /// None where nothing was kept, or it cannot be read: it serves an estimate alone.
-    fn read(session: &Session, split: &'s str) -> Self {
-        let name = format!("{}-{split}.json", session.documents.checksum().short());
-        let file = session.options.cache.join("durations").join(name);
-        let kept = read_regular(&file, MOST_OF_A_CONFIGURATION).ok();
-        let seconds = kept.and_then(|kept| serde_json::from_slice(&kept).ok());
-        Self { file, split, seconds: seconds.unwrap_or_default() }
-    }
-
-    /// What these systems will take together, where it is long enough to wonder.
-    fn estimate(&self, systems: &[&Loaded]) -> Option<String> {
-        let known = systems.iter().filter_map(|loaded| self.seconds.get(&loaded.name));
-        let (count, seconds) = known.fold((0, 0.0), |(count, sum), each| (count + 1, sum + each));
-        if seconds < 10.0 {
-            return None;
-        }
-        let time = match seconds {
-            ..100.0 => format!("{seconds:.0} s"),
-            _ => format!("{:.0} minutes", seconds / 60.0),
-        };
-        let new = match systems.len() - count {
-            0 => String::new(),
-            new => format!("; {new} of {} systems were not timed yet", systems.len()),
-        };
-        Some(format!("{}: about {time}, as last time{new}", self.split))
-    }
-
-    fn keep(&mut self, loaded: &Loaded, seconds: f64) {
-        self.seconds.insert(loaded.name.clone(), seconds);
-        // Nothing depends on it: a full disk must not stop the check.
-        let _ = fs::create_dir_all(self.file.parent().unwrap_or(Path::new("")));
-        let _ = write_atomically(&self.file, |out| Ok(serde_json::to_writer(out, &self.seconds)?));
-    }
 }
 
 /// The figures hold for one bank, so that the sample and the real collection have their own.
@@ -205,26 +153,6 @@ mod tests {
     use super::*;
     use crate::session::Options;
     use clariq_collections::DataDir;
-
-    #[test]
-    fn the_last_durations_make_an_estimate() {
-        let folder = tempfile::tempdir().unwrap();
-        let collection = clariq_collections::open(&DataDir::Sample).unwrap();
-        let options = Options { cache: folder.path().to_owned(), ..Options::default() };
-        let session = Session::new(&*collection, options).unwrap();
-        let systems = ["bm25", "bm25-english"].map(|name| Loaded::open(name, &[]).unwrap());
-        let [first, second] = &systems;
-        let estimate = |split| Durations::read(&session, split).estimate(&[first, second]);
-        assert_eq!(estimate("dev"), None);
-        Durations::read(&session, "dev").keep(first, 33.4);
-        let known = "dev: about 33 s, as last time; 1 of 2 systems were not timed yet";
-        assert_eq!(estimate("dev").as_deref(), Some(known));
-        assert_eq!(estimate("test"), None, "it is of another split");
-        Durations::read(&session, "dev").keep(second, 90.0);
-        assert_eq!(estimate("dev").as_deref(), Some("dev: about 2 minutes, as last time"));
-        fs::write(Durations::read(&session, "dev").file, "{").unwrap();
-        assert_eq!(estimate("dev"), None, "a damaged file is none");
-    }
 
     #[test]
     fn systems_without_figures_are_left_out_beside_those_with_some() {

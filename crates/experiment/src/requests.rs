@@ -23,9 +23,6 @@ const HINT: &str = "one JSON object a line; with --skip-bad, `clariq rank` answe
 /// So many characters of a wrong value are kept for a message.
 const SHOWN: usize = 200;
 
-/// A request with its line, or what is wrong with that.
-pub type Line = Result<(Query, String), Problem>;
-
 /// Reads requests from a stream, a line at a time; blank lines are passed over.
 pub struct Requests<'a> {
     lines: BoundedLines<'a>,
@@ -54,30 +51,22 @@ impl<'a> Requests<'a> {
         Self { ids: Some(HashMap::new()), ..self }
     }
 
-    /// The next request, or what is wrong with its line; `None` at the end.
+    /// The next request, or the problem of its line; `None` at the end.
     pub fn read_next(&mut self) -> Result<Option<Result<Query, Problem>>> {
-        let next = self.read_next_line()?;
-        Ok(next.map(|read| read.map(|(query, _)| query)))
-    }
-
-    /// The next request with its line, or what is wrong with that; `None` at the end.
-    pub fn read_next_line(&mut self) -> Result<Option<Line>> {
         loop {
-            match self.lines.read_next()? {
+            let line = match self.lines.read_next()? {
                 None => return Ok(None),
-                Some(Ok(line)) if line.is_empty() => {}
-                Some(Ok(line)) => {
-                    let read = self.parse(&line);
-                    if let (Ok(query), Some(ids)) = (&read, &mut self.ids)
-                        && let Some(problem) =
-                            insert(ids, &query.request.id, self.lines.location())?
-                    {
-                        return Ok(Some(Err(problem)));
-                    }
-                    return Ok(Some(read.map(|query| (query, line))));
-                }
                 Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
+                Some(Ok(line)) if line.is_empty() => continue,
+                Some(Ok(line)) => line,
+            };
+            let query = self.parse(&line);
+            if let (Ok(query), Some(ids)) = (&query, &mut self.ids)
+                && let Some(problem) = insert(ids, &query.request.id, self.lines.location())?
+            {
+                return Ok(Some(Err(problem)));
             }
+            return Ok(Some(query));
         }
     }
 

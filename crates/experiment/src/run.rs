@@ -1,30 +1,24 @@
-//! Runs: what a system ranks for every request of an input, with the record of what made it.
+//! Runs: a system ranks every request of an input, the outcomes are written in order, and a record
+//! beside them says what made them.
 //!
-//! An input is a split, or a file of conversations that may hold millions of records. Requests are
-//! ranked in blocks: one thread reads, all rank. Where there is more than one block, what is
-//! finished is appended to `<run>.partial`; when everything is written, the run takes its name.
-//! After a kill, a run that is resumed continues behind the last whole block, if the same inputs
-//! would be read.
+//! Requests are ranked in blocks: while one block is ranked, another thread reads the next. All
+//! files of a run are temporary until they are complete, and take their names together.
 
 mod file;
 mod input;
-mod partial;
 mod split;
-#[cfg(test)]
-mod tests;
 
 use crate::needs::{Predict, PredictedNeeds, predict_split};
 use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
-use crate::system::{Query, System};
+use crate::system::{Outcome, Query, System};
 use crate::systems::Loaded;
 use clariq_collections::Collection;
-use clariq_core::{Error, Problem, ProblemKind, Result, Task, problem};
-use clariq_files::{Staged, Target, refuse_input};
+use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
+use clariq_files::{Staged, StagedWriter, Target, refuse_input};
 use clariq_rank::Uses;
-use input::Found;
-use partial::Partial;
-use serde_json::Value;
+use input::Entry;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -33,11 +27,14 @@ use std::{panic, thread};
 pub use clariq_collections::ranking_path;
 pub use file::{FileInput, FileKind};
 pub use input::{Input, Skipped};
-pub use partial::Progress;
-pub use split::{Given, SplitInput, as_run};
+pub use split::{CandidateRun, SplitInput, as_run};
 
-/// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
-/// that is named after the collection for every other, so that their runs keep apart.
+/// The number of requests that are ranked together. It does not change a run: a system with a stage
+/// that compares requests gets all of them as one block.
+const BLOCK: usize = 4096;
+
+/// The folder of a collection's runs: `folder` itself for the released ClariQ, and a folder inside
+/// it for every other collection.
 pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
     match collection.label().as_str() {
         "clariq" => folder.to_owned(),
@@ -45,15 +42,16 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
     }
 }
 
-/// The usual path of a run over an input: `<folder of the collection>/<system>.<name>.run`, where the
-/// system's name says which parameters are overridden. What is handed in ends in `.json`, and lies in
-/// `folder` itself but for a sample.
-pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str) -> PathBuf {
-    let (system, collection) = (loaded.full_name(), session.collection);
+/// The usual path of a run: `<folder of the collection>/<system>.<input>.run`, where the system's
+/// name includes overridden parameters. A submission ends in `.json` and lies in `folder` itself,
+/// except for a sample.
+pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, input: &str) -> PathBuf {
+    let system = loaded.full_name();
+    let collection = session.collection;
     if !loaded.answers() {
-        return folder_of(folder, collection).join(format!("{system}.{name}.run"));
+        return folder_of(folder, collection).join(format!("{system}.{input}.run"));
     }
-    let file = format!("{system}.{name}.json");
+    let file = format!("{system}.{input}.json");
     if collection.is_sample() {
         folder.join(collection.label()).join(file)
     } else {
@@ -61,282 +59,270 @@ pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str)
     }
 }
 
-/// How a run is made.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RunOptions<'a> {
-    /// The last field of every line; the system's name if there is none.
-    pub tag: Option<&'a str>,
-    /// Whether an interrupted run is continued.
-    pub resume: bool,
+/// The size of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Requests that were ranked.
+    pub requests: u64,
+    /// Lines that were written for them.
+    pub lines: u64,
+    /// Requests without a line.
+    pub empty: u64,
 }
 
-/// Ranks for every request of an input, and writes the run to `path`, beside it what else belongs
-/// to it (the rankings that answers rest on, the predicted needs of a split), and last the record of
-/// all. None of them takes its place before all are complete. A stream gets the run alone.
+/// Ranks every request of an input and writes the run to `path`. Beside it are written the rankings
+/// that answers rest on, the predicted needs of a split, and the record. A stream gets the run only.
+///
+/// `tag` is the last field of every line; the default is the system's name.
 ///
 /// # Errors
 ///
-/// Whatever stops a stage or the reader of the input, a system that the input refuses, and a system
-/// that retrieves nothing for any request.
+/// Errors of stages and readers, a system that does not fit the input, and a system that ranks
+/// nothing for any request of a split.
 pub fn run(
     contexts: &Contexts,
     loaded: &Loaded,
     input: &dyn Input,
-    options: &RunOptions,
+    tag: Option<&str>,
     path: &Path,
-) -> Result<Progress> {
-    if Target::new(path).is_stream() {
-        refuse_input(path)?;
-    } else {
-        let files: Vec<PathBuf> = input.files(path).into_iter().map(|(_, file)| file).collect();
-        let has_need = loaded.need.is_some() && input.in_memory().is_some();
-        let beside = has_need.then(|| record::need_path(path)).into_iter();
-        let beside = beside.chain([record::path_of(path), partial::path_of(path)]);
-        files.iter().cloned().chain(beside).try_for_each(|file| refuse_input(&file))?;
-    }
+) -> Result<RunSummary> {
+    let session = contexts.session;
+    let is_stream = Target::new(path).is_stream();
+    refuse_input_as_output(loaded, input, path)?;
     if let Some(rewrites) = &loaded.rewrites {
-        rewrites.check(input, contexts.session.observer)?;
+        rewrites.check(input, session.observer)?;
     }
-    Job::new(contexts, loaded, input, options.tag)?.run(options, path)
-}
-
-/// Requests that are ranked together. A run does not depend on it: a system with a stage that looks
-/// at the whole batch gets all requests as one block.
-const BLOCK: usize = if cfg!(test) { 4 } else { 4096 };
-const WAITING: usize = 1;
-
-/// Takes what a block adds to each file, how far the run is, and whether it is the only block.
-type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<()>;
-
-pub(crate) struct Job<'a> {
-    system: System<'a>,
-    input: &'a dyn Input,
-    tag: String,
-    /// The needs of requests in memory, if a stage looks at them.
-    needs: Option<PredictedNeeds>,
-    made_by: Value,
-}
-
-impl<'a> Job<'a> {
-    /// Opens the system; `tag` as in [`RunOptions`].
-    pub(crate) fn new(
-        contexts: &'a Contexts<'a>,
-        loaded: &'a Loaded,
-        input: &'a dyn Input,
-        tag: Option<&str>,
-    ) -> Result<Self> {
-        input.check(loaded)?;
-        let (session, requests, name) = (contexts.session, input.in_memory(), input.name());
-        let predict = if requests.is_some() { Predict::Never } else { Predict::ForStages };
-        let system = System::open_predicting(contexts, loaded, predict)?;
-        let requests = requests.filter(|_| loaded.plan.sees_need());
-        let needs = requests.map(|requests| predict_split(session, loaded, name, requests));
-        let needs = needs.transpose()?.flatten();
-        let full_name = loaded.full_name();
-        let tag = tag.unwrap_or(&full_name);
-        let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-        let mut made_by = describe(&system, &tag)?;
-        if let Some(needs) = &needs {
-            made_by["need"] = needs.made_by.clone();
+    input.check(loaded)?;
+    // The needs of requests in memory are predicted for all of them at once.
+    let requests = input.in_memory();
+    let predict = if requests.is_some() { Predict::Never } else { Predict::ForStages };
+    let system = System::open_predicting(contexts, loaded, predict)?;
+    let needs = match requests {
+        Some(requests) if loaded.plan.sees_need() || loaded.need.is_some() && !is_stream => {
+            predict_split(session, loaded, input.name(), requests)?
         }
-        input.describe(loaded, &mut made_by)?;
-        Ok(Self { system, input, tag, needs, made_by })
+        _ => None,
+    };
+    let full_name = loaded.full_name();
+    let tag = tag.unwrap_or(&full_name).replace(char::is_whitespace, "_");
+    let mut made_by = describe(&system, &tag)?;
+    if let Some(needs) = &needs {
+        made_by["need"] = needs.made_by.clone();
     }
+    input.describe(loaded, &mut made_by)?;
 
-    pub(crate) fn fingerprint(&self) -> String {
-        record::fingerprint_of(&self.made_by)
+    let mut writer = RunWriter::create(input, &tag, path)?;
+    let (summary, skipped) = rank_input(&system, needs.as_ref(), &mut writer)?;
+    // The run of a file may be empty: the file may be a block of a larger one.
+    if summary.lines == 0 && input.known().is_some() {
+        return Err(nothing_ranked(loaded, input, summary.requests).into());
     }
-
-    pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Progress> {
-        let (progress, skipped) = if Target::new(path).is_stream() {
-            self.stream(path)?
-        } else {
-            self.write(path, options)?
-        };
-        let Session { observer, models, .. } = self.system.session();
-        models.save();
-        skipped.report(&self.input.location(), *observer);
-        if progress.silent > 0 {
-            observer.note(&format!(
-                "warning: for {} of {} requests nothing is left to rank, and they have no line",
-                progress.silent, progress.requests
-            ));
-        }
-        Ok(progress)
-    }
-
-    /// Writes to standard output or a pipe, which cannot be taken back.
-    fn stream(&self, path: &Path) -> Result<(Progress, Skipped)> {
-        let mut ranked = None;
-        let written = Target::new(path).write(|out| {
-            let write: Write =
-                &mut |lines, _, _| out.write_all(&lines[0]).map_err(Error::io("write", path));
-            let result = self.rank_blocks(Progress::default(), write);
-            let failed = result.is_err();
-            ranked = Some(result);
-            if failed { Err(std::io::ErrorKind::Other.into()) } else { self.input.put_end(0, out) }
-        });
-        // What stopped the ranking is the news, not that the output was not finished.
-        match ranked {
-            Some(Err(error)) => Err(error),
-            Some(Ok(done)) => written.map(|()| done),
-            None => Err(written.err().unwrap_or_else(|| nothing_retrieved(self, 0).into())),
-        }
-    }
-
-    /// Writes files by way of a partial one, and the record beside them.
-    fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped)> {
-        let observer = self.system.session().observer;
-        let files = self.input.files(path);
-        let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
-        let (mut partial, progress, note) =
-            Partial::open(&paths, &self.fingerprint(), options.resume, observer)?;
-        if let Some(note) = note {
-            observer.note(&note);
-        }
-        let write: Write = &mut |lines, progress, only| partial.append(lines, progress, only);
-        // Needs that no stage looks at, but a file is written of: reading the training labels takes
-        // as long as ranking. Not in the pool, one of whose threads could be lent the other task
-        // while it holds a model's lock.
-        let (loaded, requests) = (self.system.loaded, self.input.in_memory());
-        let unseen = requests.filter(|_| loaded.need.is_some() && !loaded.plan.sees_need());
-        let (session, name) = (self.system.session(), self.input.name());
-        let (beside, ranked) = side_by_side(
-            || unseen.map(|requests| predict_split(session, loaded, name, requests)).transpose(),
-            || self.rank_blocks(progress, write),
-        );
-        // A file may be a block of a larger one: its run may be empty.
-        let may_be_empty = self.input.known().is_none();
-        let (progress, skipped) = match ranked {
-            Ok(done) if done.0.lines > 0 || may_be_empty => done,
-            stopped => {
-                // What was refused once is refused again: there is nothing to continue from.
-                partial.remove();
-                let nothing = |done: (Progress, _)| nothing_retrieved(self, done.0.requests).into();
-                return Err(stopped.map_or_else(|error| error, nothing));
-            }
-        };
-        let beside = beside?.flatten();
-        let predicted = self.needs.as_ref().or(beside.as_ref());
-        let mut outputs: Vec<record::Output> = Vec::with_capacity(files.len() + 1);
-        for (file, (kind, path)) in files.iter().enumerate() {
-            let staged = Staged::new(path, |out| {
-                partial.copy(file, out)?;
-                self.input.put_end(file, out)
-            })?;
-            outputs.push((kind, path.clone(), staged));
-        }
-        let (path, mut made_by) = (&paths[0], self.made_by.clone());
-        if let Some((predicted, requests)) = predicted.zip(requests) {
+    let mut files = writer.finish()?;
+    if !is_stream {
+        if let (Some(needs), Some(requests)) = (&needs, requests) {
             let path = record::need_path(path);
-            let need = Staged::new(&path, |out| predicted.put(out, requests))?;
-            outputs.push(("need", path, need));
-            made_by["need"] = predicted.made_by.clone();
+            let staged = Staged::new(&path, |out| needs.put(out, requests))?;
+            files.push(("need", path, staged));
         }
-        self.input.count(&mut made_by, progress.requests, &skipped);
-        record::put(path, made_by, outputs)?;
-        partial.remove();
-        Ok((progress, skipped))
+        input.count(&mut made_by, summary.requests, &skipped);
+        record::put(path, made_by, files)?;
     }
-
-    fn rank_blocks(&self, mut progress: Progress, write: Write) -> Result<(Progress, Skipped)> {
-        let (known, loaded) = (self.input.known(), self.system.loaded);
-        let title = match known {
-            Some(_) => format!("{} {}", loaded.name, self.input.name()),
-            None => loaded.name.clone(),
-        };
-        let stages: Vec<_> = loaded.plan.stages().collect();
-        let steps = known.map(|known| (known * stages.len()) as u64);
-        let task = self.system.session().observer.begin(&title, steps);
-        let compares = stages.iter().any(|stage| stage.uses.contains(&Uses::Batch));
-        let size = if compares { usize::MAX } else { BLOCK };
-        let (send, blocks) = sync_channel(WAITING);
-        let done = progress.requests;
-        let (read, ranked) = side_by_side(
-            move || self.read(done, size, &send),
-            || self.rank_all(blocks, task.as_ref(), &mut progress, write),
-        );
-        ranked?;
-        let skipped = read?;
-        task.finish(&format!("{} requests", progress.requests));
-        Ok((progress, skipped))
+    session.models.save();
+    skipped.report(&input.location(), session.observer);
+    if summary.empty > 0 {
+        session.observer.note(&format!(
+            "warning: for {} of {} requests nothing is left to rank, and they have no line",
+            summary.empty, summary.requests
+        ));
     }
+    Ok(summary)
+}
 
-    /// Reads the input and sends what it holds in blocks, but for the first `done`.
-    fn read(&self, done: u64, size: usize, send: &SyncSender<Vec<Query>>) -> Result<Skipped> {
-        let mut block = Vec::new();
-        let skipped = self.input.read(done, &mut |query| {
-            block.push(query);
-            if block.len() < size {
-                return ControlFlow::Continue(());
-            }
-            // Nobody takes it where ranking has failed.
-            match send.send(std::mem::take(&mut block)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        })?;
-        if !block.is_empty() {
-            let _ = send.send(block);
+/// Refuses a path if the run, or a file beside it, would replace a file that is read.
+fn refuse_input_as_output(loaded: &Loaded, input: &dyn Input, path: &Path) -> Result<()> {
+    refuse_input(path)?;
+    if Target::new(path).is_stream() {
+        return Ok(());
+    }
+    for (_, file) in input.files(path) {
+        refuse_input(&file)?;
+    }
+    refuse_input(&record::path_of(path))?;
+    if loaded.need.is_some() && input.in_memory().is_some() {
+        refuse_input(&record::need_path(path))?;
+    }
+    Ok(())
+}
+
+/// Ranks an input and gives the outcomes to `writer`, in the order of the requests.
+fn rank_input(
+    system: &System,
+    needs: Option<&PredictedNeeds>,
+    writer: &mut RunWriter,
+) -> Result<(RunSummary, Skipped)> {
+    let input = writer.input;
+    let stages: Vec<_> = system.loaded.plan.stages().collect();
+    let compares_requests = stages.iter().any(|stage| stage.uses.contains(&Uses::Batch));
+    let block_size = if compares_requests { usize::MAX } else { BLOCK };
+    let name = &system.loaded.name;
+    let observer = system.session().observer;
+    let task = match input.known() {
+        // One block may take minutes: every stage is a step of each request.
+        Some(requests) => {
+            let steps = (requests * stages.len()) as u64;
+            observer.begin(&format!("{name} {}", input.name()), Some(steps))
         }
-        Ok(skipped)
-    }
+        None => observer.begin(name, None),
+    };
+    let (sender, blocks) = sync_channel(1);
+    let (summary, skipped) = thread::scope(|scope| {
+        let reader = scope.spawn(move || read_blocks(input, block_size, &sender));
+        let summary = rank_blocks(system, blocks, needs, writer, task.as_ref());
+        let skipped = reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+        // An error of the ranking stops the reader: it is the one to report.
+        Ok::<_, Error>((summary?, skipped?))
+    })?;
+    task.finish(&format!("{} requests", summary.requests));
+    Ok((summary, skipped))
+}
 
-    /// Ranks the blocks that come. Where the number of requests is known, each stage is a step of
-    /// each of them: one block may take minutes.
-    fn rank_all(
-        &self,
-        blocks: Receiver<Vec<Query>>,
-        task: &dyn Task,
-        progress: &mut Progress,
-        write: Write,
-    ) -> Result<()> {
-        let counts_stages = self.input.known().is_some();
-        let files = self.input.files(Path::new("")).len();
-        let (loaded, tag) = (self.system.loaded, &self.tag);
-        let (mut lines, mut is_first) = (vec![Vec::new(); files], true);
-        let mut blocks = blocks.into_iter().peekable();
-        while let Some(mut block) = blocks.next() {
+/// Reads requests and sends them in blocks, until the receiver is gone.
+fn read_blocks(
+    input: &dyn Input,
+    block_size: usize,
+    sender: &SyncSender<Vec<Query>>,
+) -> Result<Skipped> {
+    let mut block = Vec::new();
+    let skipped = input.read(&mut |query| {
+        block.push(query);
+        if block.len() == block_size && sender.send(std::mem::take(&mut block)).is_err() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    if !block.is_empty() {
+        let _ = sender.send(block);
+    }
+    Ok(skipped)
+}
+
+fn rank_blocks(
+    system: &System,
+    blocks: Receiver<Vec<Query>>,
+    needs: Option<&PredictedNeeds>,
+    writer: &mut RunWriter,
+    task: &dyn Task,
+) -> Result<RunSummary> {
+    let counts_stages = writer.input.known().is_some();
+    let mut summary = RunSummary::default();
+    for mut block in blocks {
+        if let Some(needs) = needs {
             for query in &mut block {
-                query.request.need = self.needs.as_ref().and_then(|it| it.of(&query.request));
-            }
-            let advance = |finished| task.advance(if counts_stages { finished } else { 0 });
-            let all = self.system.rank_counting(&block, &advance)?;
-            lines.iter_mut().for_each(Vec::clear);
-            for (query, outcome) in block.iter().zip(&all) {
-                let (request, index) = (&query.request, progress.requests);
-                let found = Found { index, request, outcome, loaded, tag };
-                let written = self.input.put(&mut lines, &found);
-                let written = written.map_err(Error::io("rank", self.input.location()))?;
-                progress.requests += 1;
-                progress.lines += written;
-                progress.silent += u64::from(written == 0);
-            }
-            write(&lines, *progress, is_first && blocks.peek().is_none())?;
-            is_first = false;
-            if !counts_stages {
-                task.advance(block.len() as u64);
+                query.request.need = needs.of(&query.request);
             }
         }
-        Ok(())
+        let advance = |steps| {
+            if counts_stages {
+                task.advance(steps);
+            }
+        };
+        let outcomes = system.rank_counting(&block, &advance)?;
+        for (query, outcome) in block.iter().zip(&outcomes) {
+            let lines = writer.put(system.loaded, summary.requests, &query.request, outcome)?;
+            summary.requests += 1;
+            summary.lines += lines;
+            summary.empty += u64::from(lines == 0);
+        }
+        if !counts_stages {
+            task.advance(block.len() as u64);
+        }
+    }
+    Ok(summary)
+}
+
+/// Writes the files of a run, or only the run to a stream.
+struct RunWriter<'a> {
+    input: &'a dyn Input,
+    tag: &'a str,
+    path: &'a Path,
+    output: RunOutput,
+    /// What a request adds to each file.
+    lines: Vec<Vec<u8>>,
+}
+
+enum RunOutput {
+    Files(Vec<(&'static str, PathBuf, StagedWriter)>),
+    Stream(Box<dyn Write>),
+}
+
+impl<'a> RunWriter<'a> {
+    fn create(input: &'a dyn Input, tag: &'a str, path: &'a Path) -> Result<Self> {
+        let files = input.files(path);
+        let lines = vec![Vec::new(); files.len()];
+        let target = Target::new(path);
+        if target.is_stream() {
+            let output = RunOutput::Stream(target.open_stream()?);
+            return Ok(Self { input, tag, path, output, lines });
+        }
+        let mut writers = Vec::with_capacity(files.len());
+        for (kind, path) in files {
+            let writer = StagedWriter::create(&path)?;
+            writers.push((kind, path, writer));
+        }
+        Ok(Self { input, tag, path, output: RunOutput::Files(writers), lines })
+    }
+
+    /// Writes the outcome of a request; returns the number of lines.
+    fn put(
+        &mut self,
+        loaded: &Loaded,
+        index: u64,
+        request: &Request,
+        outcome: &Outcome,
+    ) -> Result<u64> {
+        for lines in &mut self.lines {
+            lines.clear();
+        }
+        let entry = Entry { index, request, outcome, loaded, tag: self.tag };
+        let count = self.input.put(&mut self.lines, &entry);
+        let count = count.map_err(Error::io("rank", self.input.location()))?;
+        match &mut self.output {
+            RunOutput::Stream(out) => {
+                let written = out.write_all(&self.lines[0]);
+                written.map_err(Error::io("write", Target::new(self.path).name()))?;
+            }
+            RunOutput::Files(writers) => {
+                for ((_, path, writer), lines) in writers.iter_mut().zip(&self.lines) {
+                    writer.write_all(lines).map_err(Error::io("write", &*path))?;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Completes the files, which do not have their names yet; none for a stream.
+    fn finish(self) -> Result<Vec<record::Output>> {
+        let mut files = Vec::new();
+        match self.output {
+            RunOutput::Stream(mut out) => {
+                let written = self.input.put_end(0, &mut out).and_then(|()| out.flush());
+                written.map_err(Error::io("write", Target::new(self.path).name()))?;
+            }
+            RunOutput::Files(writers) => {
+                for (index, (kind, path, mut writer)) in writers.into_iter().enumerate() {
+                    let written = self.input.put_end(index, &mut writer);
+                    written.map_err(Error::io("write", &path))?;
+                    files.push((kind, path, writer.finish()?));
+                }
+            }
+        }
+        Ok(files)
     }
 }
 
-/// Does something on a thread of its own while the caller does something else.
-pub(crate) fn side_by_side<A: Send, B>(
-    other: impl FnOnce() -> A + Send,
-    here: impl FnOnce() -> B,
-) -> (A, B) {
-    thread::scope(|scope| {
-        let other = scope.spawn(other);
-        let here = here();
-        (other.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), here)
-    })
-}
-
-fn nothing_retrieved(job: &Job, requests: u64) -> Problem {
+fn nothing_ranked(loaded: &Loaded, input: &dyn Input, requests: u64) -> Problem {
     let expected = "a system that ranks something for at least one request";
-    let found = format!("nothing for any of {requests} requests of {}", job.input.location());
+    let found = format!("nothing for any of {requests} requests of {}", input.location());
     let hint = "see what each stage leaves: `clariq explain --system …` follows one document";
-    problem!(&*job.system.loaded.file, expected, found, hint).kind(ProblemKind::Empty)
+    problem!(&*loaded.file, expected, found, hint).kind(ProblemKind::Empty)
 }

@@ -248,14 +248,14 @@ fn read_queries(session: &Session, loaded: &Loaded, labels: Labels) -> Result<Ve
     let input: Box<dyn Input + '_> = match labels {
         Labels::Split(split) => Box::new(SplitInput::open(session, loaded, split, None)?),
         Labels::Files { requests, .. } => {
-            Box::new(FileInput::open(session, requests, Some(FileKind::Requests), false)?)
+            Box::new(FileInput::open(session, requests, FileKind::Requests, false)?)
         }
     };
     input.check(loaded)?;
     if let Some(rewrites) = &loaded.rewrites {
         rewrites.check(&*input, session.observer)?;
     }
-    input.read(0, &mut |query| {
+    input.read(&mut |query| {
         queries.push(query);
         ControlFlow::Continue(())
     })?;

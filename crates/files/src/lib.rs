@@ -21,15 +21,14 @@ mod run;
 mod service;
 mod sink;
 mod source;
-mod spool;
 pub mod table;
 pub mod temporary;
 
 pub use http::{Authorities, Timeouts};
 pub use inputs::{protect, protect_inputs, refuse_input};
 pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
-pub use lock::{Lock, is_open_elsewhere, open_alone};
-pub use output::{Staged, Target, with_ending, write_atomically};
+pub use lock::Lock;
+pub use output::{Staged, StagedWriter, Target, with_ending, write_atomically};
 pub use python::{find_python, python_float};
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing};
@@ -39,4 +38,3 @@ pub use sink::{
     until_too_many_errors,
 };
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
-pub use spool::Spool;

@@ -21,29 +21,26 @@ impl Lock {
     pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self> {
         let mut wait = Some(wait);
         refuse_input(path)?;
-        let file = open_alone(path, true, || wait.take().map_or((), |wait| wait()));
+        let file = open_alone(path, || wait.take().map_or((), |wait| wait()));
         let file = file.map_err(Error::io("lock", path))?;
         Ok(Self { _listed: Temporary::at(path), _file: file })
     }
 }
 
-/// Opens a file for reading and writing by this process alone, until it is closed; `create` says
-/// whether it is created where it does not exist. Its owner may remove it before closing it. `wait`
-/// is called while another process has it open. Anything but a regular file is refused, and a link
-/// is not followed.
-pub fn open_alone(path: &Path, create: bool, mut wait: impl FnMut()) -> io::Result<File> {
+/// Opens a file for this process alone, until it is closed, and creates it where it does not exist.
+/// Its owner may remove it before closing it. `wait` is called while another process has it open.
+/// Anything but a regular file is refused, and a link is not followed.
+fn open_alone(path: &Path, mut wait: impl FnMut()) -> io::Result<File> {
     loop {
-        let mut options = File::options();
-        options.read(true).write(true);
         let exists = match fs::symlink_metadata(path) {
             Ok(found) if !found.is_file() => {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
             }
             found => found.is_ok(),
         };
-        let file = match options.create_new(create && !exists).open(path) {
+        let file = match File::options().read(true).write(true).create_new(!exists).open(path) {
             // Another process has created or removed it meanwhile.
-            Err(error) if create && error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) if exists && error.kind() == io::ErrorKind::NotFound => continue,
             file => file?,
         };
@@ -53,15 +50,6 @@ pub fn open_alone(path: &Path, create: bool, mut wait: impl FnMut()) -> io::Resu
             return Ok(file);
         }
     }
-}
-
-/// Whether another process, or another part of this one, has a file open by [`open_alone`].
-pub fn is_open_elsewhere(path: &Path) -> bool {
-    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
-        return false;
-    }
-    let file = File::options().read(true).write(true).open(path);
-    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {

@@ -41,6 +41,26 @@ impl Target {
         }
     }
 
+    /// Opens standard output, a device or a pipe for writing.
+    pub fn open_stream(&self) -> Result<Box<dyn Write>> {
+        match self {
+            Self::Path(path) => {
+                let file = fs::File::options().write(true).open(path);
+                let file = file.map_err(Error::io("write", path))?;
+                Ok(Box::new(BufWriter::new(file)))
+            }
+            Self::Stdout => Ok(Box::new(BufWriter::new(io::stdout()))),
+        }
+    }
+
+    /// The name shown in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path(path) => path.display().to_string(),
+            Self::Stdout => "<stdout>".to_owned(),
+        }
+    }
+
     /// Writes through `fill`, atomically where the target is a file.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         match self {
@@ -86,10 +106,9 @@ impl Staged {
     /// Writes what is to stand at `path` to a temporary file beside it. A name that ends in `.gz`
     /// is compressed.
     pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self> {
-        let (file, staged) = Self::begin(path)?;
-        let filled = fill_file(file, &staged.path, fill).and_then(|file| file.sync_all());
-        filled.map_err(Error::io("write", path))?;
-        Ok(staged)
+        let mut out = StagedWriter::create(path)?;
+        fill(&mut out).map_err(Error::io("write", path))?;
+        out.finish()
     }
 
     /// Makes an empty temporary file beside `path`, which is to be filled and flushed to the disk
@@ -130,6 +149,39 @@ impl Staged {
     }
 }
 
+/// Writes a file that is staged when it is complete. One that is dropped leaves no trace.
+#[derive(Debug)]
+pub struct StagedWriter {
+    out: Encoder<fs::File>,
+    staged: Staged,
+}
+
+impl StagedWriter {
+    /// Makes an empty temporary file beside `path`. A name that ends in `.gz` is compressed.
+    pub fn create(path: &Path) -> Result<Self> {
+        let (file, staged) = Staged::begin(path)?;
+        Ok(Self { out: Encoder::new(file, &staged.path), staged })
+    }
+
+    /// Flushes everything to the disk.
+    pub fn finish(self) -> Result<Staged> {
+        let Self { out, staged } = self;
+        let flushed = out.finish().and_then(|file| file.sync_all());
+        flushed.map_err(Error::io("write", &staged.path))?;
+        Ok(staged)
+    }
+}
+
+impl Write for StagedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// A path with something behind its name.
 pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -156,16 +208,52 @@ fn fill_file<W: Write>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<W> {
-    let mut out = BufWriter::new(file);
-    if path.extension() == Some(OsStr::new("gz")) {
-        // The header carries no time stamp: the same content gives the same bytes.
-        let mut packed = GzEncoder::new(&mut out, Compression::default());
-        fill(&mut packed)?;
-        packed.finish()?;
-    } else {
-        fill(&mut out)?;
+    let mut out = Encoder::new(file, path);
+    fill(&mut out)?;
+    out.finish()
+}
+
+/// Writes to a file, compressed if its name ends in `.gz`.
+#[derive(Debug)]
+enum Encoder<W: Write> {
+    Plain(BufWriter<W>),
+    Gzip(GzEncoder<BufWriter<W>>),
+}
+
+impl<W: Write> Encoder<W> {
+    fn new(file: W, path: &Path) -> Self {
+        let out = BufWriter::new(file);
+        if path.extension() == Some(OsStr::new("gz")) {
+            // The header carries no time stamp: the same content gives the same bytes.
+            Self::Gzip(GzEncoder::new(out, Compression::default()))
+        } else {
+            Self::Plain(out)
+        }
     }
-    out.into_inner().map_err(io::IntoInnerError::into_error)
+
+    fn finish(self) -> io::Result<W> {
+        let out = match self {
+            Self::Plain(out) => out,
+            Self::Gzip(out) => out.finish()?,
+        };
+        out.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+}
+
+impl<W: Write> Write for Encoder<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Gzip(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Gzip(out) => out.flush(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Sources of bytes: a path, standard input, or memory.
 
-use crate::spool::Spool;
 use clariq_core::{
     Error, Problem, ProblemKind, Result, bail, open_regular, problem, sha256_of_stream,
 };
@@ -30,6 +29,9 @@ pub const MOST_OF_A_TABLE: u64 = 64 << 20;
 /// Bytes that a run may have, unpacked: a thousand documents for each of seven thousand topics.
 pub const MOST_OF_A_RUN: u64 = 384 << 20;
 
+/// Bytes of standard input that are held in memory.
+const MOST_OF_STDIN: u64 = 1 << 30;
+
 /// Something that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
@@ -37,8 +39,6 @@ pub enum Source {
     Path(PathBuf),
     /// Standard input, written `-` on the command line.
     Stdin,
-    /// What standard input held, which can be read more than once.
-    Spooled(Arc<Spool>),
     /// Bytes that the program has already: part of it, made by it, or received from somewhere else
     /// than a file.
     Memory {
@@ -77,19 +77,25 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
-            Self::Stdin | Self::Spooled(_) => "<stdin>".to_owned(),
+            Self::Stdin => "<stdin>".to_owned(),
             Self::Memory { name, .. } => name.clone(),
         }
     }
 
-    /// The same source for who reads it more than once: standard input is copied to the disk first.
+    /// A source that can be read more than once: standard input is read into memory.
     pub fn repeatable(&self) -> Result<Self> {
-        match self {
-            Self::Stdin => {
-                Ok(Self::Spooled(Arc::new(Spool::of(&self.name(), io::stdin().lock())?)))
-            }
-            other => Ok(other.clone()),
+        if *self != Self::Stdin {
+            return Ok(self.clone());
         }
+        let name = self.name();
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
+        read.map_err(Error::io("read", &*name))?;
+        if bytes.len() as u64 > MOST_OF_STDIN {
+            let expected = format!("at most {} MiB", MOST_OF_STDIN >> 20);
+            bail!(name, expected, "more", "write them to a file, and name it in place of `-`");
+        }
+        Ok(Self::memory(name, bytes))
     }
 
     /// The SHA-256 of the bytes as they are, packed where they are packed.
@@ -154,7 +160,6 @@ impl Source {
                 (size, Box::new(file))
             }
             Self::Stdin => (0, Box::new(io::stdin().lock())),
-            Self::Spooled(spool) => (spool.size(), Box::new(spool.open())),
             Self::Memory { bytes, .. } => (bytes.len() as u64, Box::new(&**bytes)),
         })
     }

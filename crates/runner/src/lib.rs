@@ -41,7 +41,7 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
 }
 
 /// Removes temporary files and ends the process by the signal (for a shell, status 130 or 143).
-/// What later commands continue from stays: parts of downloads, partial runs, checkpoints.
+/// Checkpoints of trainings stay.
 fn clean_up_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;

@@ -1,24 +1,22 @@
 //! A file of conversations or of requests as the input of a run, and what tells it from others.
 
-use super::input::{Found, Input, Skipped, put_ranking};
+use super::input::{Entry, Input, Skipped, put_ranking};
 use crate::requests::{ARCHIVE, Requests};
 use crate::session::Session;
 use crate::system::Query;
 use crate::systems::Loaded;
-use clariq_collections::clariq::conversation::{Reading, Record, read_records};
+use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{ClariQ, put_text_run_line};
 use clariq_collections::documents::Bank;
 use clariq_core::{Documents, Request, Result, bail};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
-
-const HEAD: u64 = 1 << 20;
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,25 +32,6 @@ impl FileKind {
         match self {
             Self::Conversations => "conversations",
             Self::Requests => "requests",
-        }
-    }
-
-    /// What the first line is that has the keys of either; conversations, where none has: they have
-    /// other forms as well.
-    fn of(source: &Source) -> Self {
-        let head = || Archive::new(slice::from_ref(source), &ARCHIVE).ok()?.head(HEAD).ok();
-        let head = head().unwrap_or_default();
-        let kind = |line: &[u8]| {
-            let object: Map<String, Value> = serde_json::from_slice(line).ok()?;
-            let has = |keys: [&str; 2]| keys.iter().any(|key| object.contains_key(*key));
-            let is_record = has(["initial_request", "conversation_context"])
-                || object.len() == 1 && object.values().all(Value::is_object);
-            let is_request = has(["text", "said"]);
-            (is_request || is_record).then_some(is_request)
-        };
-        match head.split(|&byte| byte == b'\n').find_map(kind) {
-            Some(true) => Self::Requests,
-            _ => Self::Conversations,
         }
     }
 }
@@ -73,13 +52,12 @@ pub struct FileInput<'a> {
 }
 
 impl<'a> FileInput<'a> {
-    /// Opens a file, plain or gzip; `-` is standard input. Without a kind, its first sound line
-    /// tells.
+    /// Opens a file, plain or gzip; `-` is standard input.
     /// With `skip_bad`, bad records are left out and counted; otherwise the first is the error.
     pub fn open(
         session: &Session<'a>,
         file: &Path,
-        kind: Option<FileKind>,
+        kind: FileKind,
         skip_bad: bool,
     ) -> Result<Self> {
         let source = Source::new(file).repeatable()?;
@@ -92,7 +70,6 @@ impl<'a> FileInput<'a> {
         let name = file.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");
         let (stem, file) = (stem.unwrap_or("stdin").to_owned(), name.into_owned());
-        let kind = kind.unwrap_or_else(|| FileKind::of(&source));
         let bank = match kind {
             FileKind::Conversations => Some(&ClariQ::of(session.collection)?.bank),
             FileKind::Requests => None,
@@ -105,28 +82,29 @@ impl<'a> FileInput<'a> {
     fn read_conversations(
         &self,
         bank: &Bank,
-        send: &mut dyn FnMut(Record) -> ControlFlow<()>,
+        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
     ) -> Result<Skipped> {
         let reading = Reading { bank: Some(bank), skip_bad: self.skip_bad };
         let counts = read_records(&self.source, &reading, &mut |record| {
-            if record.again { ControlFlow::Continue(()) } else { send(record) }
+            if record.again {
+                ControlFlow::Continue(())
+            } else {
+                send(Request::from(&record.conversation).into())
+            }
         })?;
         Ok(Skipped { count: counts.bad, first: counts.first })
     }
 
-    fn read_requests(
-        &self,
-        send: &mut dyn FnMut(Query, String) -> ControlFlow<()>,
-    ) -> Result<Skipped> {
+    fn read_requests(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
         let archive = Archive::new(slice::from_ref(&self.source), &ARCHIVE)?;
         let lines = Box::new(BufReader::new(archive.open()?));
         let requests = Requests::new(archive.name(), lines, self.documents, false);
         let mut requests = requests.with_unique_ids();
         let mut skipped = Skipped::default();
-        while let Some(next) = requests.read_next_line()? {
+        while let Some(next) = requests.read_next()? {
             match next {
-                Ok((query, line)) => {
-                    if send(query, line).is_break() {
+                Ok(query) => {
+                    if send(query).is_break() {
                         break;
                     }
                 }
@@ -196,31 +174,19 @@ impl Input for FileInput<'_> {
         record[self.kind.key()][left_out] = skipped.count.into();
     }
 
-    fn read(&self, done: u64, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
-        let mut seen = 0;
-        let mut is_done = || {
-            seen += 1;
-            seen <= done
-        };
+    fn read(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
         match self.bank {
-            Some(bank) => self.read_conversations(bank, &mut |record| {
-                if is_done() {
-                    return ControlFlow::Continue(());
-                }
-                send(Request::from(&record.conversation).into())
-            }),
-            None => self.read_requests(&mut |query, _| {
-                if is_done() { ControlFlow::Continue(()) } else { send(query) }
-            }),
+            Some(bank) => self.read_conversations(bank, send),
+            None => self.read_requests(send),
         }
     }
 
-    fn put(&self, out: &mut [Vec<u8>], found: &Found) -> io::Result<u64> {
+    fn put(&self, out: &mut [Vec<u8>], entry: &Entry) -> io::Result<u64> {
         let Some(bank) = self.bank else {
-            return put_ranking(&mut out[0], self.documents, found);
+            return put_ranking(&mut out[0], self.documents, entry);
         };
-        let Found { request, tag, .. } = found;
-        let (ranking, form) = (&found.outcome.ranking, found.loaded.conversation);
+        let ranking = &entry.outcome.ranking;
+        let form = entry.loaded.conversation;
         let hits = &ranking[..ranking.len().min(form.lines.get())];
         for (index, hit) in hits.iter().enumerate() {
             let (rank, score) = match form.scores {
@@ -228,7 +194,7 @@ impl Input for FileInput<'_> {
                 WrittenScores::Remaining => (index, (ranking.len() - index) as f64),
             };
             let text = bank.text(hit.doc);
-            put_text_run_line(&mut out[0], &request.id, text, rank, score, tag)?;
+            put_text_run_line(&mut out[0], &entry.request.id, text, rank, score, entry.tag)?;
         }
         Ok(hits.len() as u64)
     }

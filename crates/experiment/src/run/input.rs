@@ -1,4 +1,4 @@
-//! What runs are made over: requests, and the form in which what is found for them is written.
+//! The input of a run: its requests, and the form in which their outcomes are written.
 
 use crate::rewrites::Rewrites;
 use crate::system::{Outcome, Query};
@@ -11,49 +11,49 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Requests in an order, read as often as asked for.
+/// Requests in an order, which can be read several times.
 pub trait Input: Sync {
-    /// What runs over it are named after.
+    /// Its part of the name of a run.
     fn name(&self) -> &str;
 
-    /// Where it is, for messages.
+    /// Its file or folder, for messages.
     fn location(&self) -> String;
 
-    /// How many requests there are, where that is known before all are read.
+    /// The number of requests, if it is known before they are read; unknown for files.
     fn known(&self) -> Option<usize> {
         self.in_memory().map(<[Request]>::len)
     }
 
-    /// All requests, where they are in memory: their needs are predicted before the first is
-    /// ranked, and written beside the run.
+    /// All requests, if they are in memory: their needs are predicted before the first is ranked,
+    /// and written beside the run.
     fn in_memory(&self) -> Option<&[Request]> {
         None
     }
 
-    /// Refuses a system that cannot be run over it.
+    /// Refuses a system that does not fit it.
     fn check(&self, loaded: &Loaded) -> Result<()> {
         let _ = loaded;
         Ok(())
     }
 
-    /// Writes what tells it from others into the record of a run by that system.
+    /// Describes it in the record of a run by that system.
     fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()>;
 
-    /// Completes the record of a run when all was read.
+    /// Adds the number of requests to the record.
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
 
-    /// Sends every request once, in order, but for the first `done`, until `send` breaks.
-    fn read(&self, done: u64, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped>;
+    /// Sends every request once, in order, until `send` breaks.
+    fn read(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped>;
 
-    /// The files of a run at `path`, which is the first of them, each with what a record calls it.
+    /// The files of a run at `path`, which is the first of them, each with its key in the record.
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
         vec![("run", path.to_owned())]
     }
 
-    /// Writes what was found for a request to each of the files; how many lines of rankings.
-    fn put(&self, out: &mut [Vec<u8>], found: &Found) -> io::Result<u64>;
+    /// Writes the outcome of a request to each of the files; returns the number of ranked lines.
+    fn put(&self, out: &mut [Vec<u8>], entry: &Entry) -> io::Result<u64>;
 
-    /// Writes the end of the file number `file`.
+    /// Writes the end of a file, by its index in [`Input::files`].
     fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
         let _ = (file, out);
         Ok(())
@@ -64,17 +64,17 @@ pub trait Input: Sync {
 const SHOWN: usize = 200;
 
 impl Rewrites {
-    /// Reports how many requests have no rewrite, and how many ids are of no request.
+    /// Warns about requests without a rewrite and ids without a request.
     ///
     /// # Errors
     ///
-    /// All are of other requests.
+    /// No id is that of a request.
     pub fn check(&self, input: &dyn Input, observer: &dyn Observer) -> Result<()> {
         let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
         let mut example = String::new();
         let mut all = 0;
         let mut known = 0;
-        input.read(0, &mut |query| {
+        input.read(&mut |query| {
             let request = &query.request;
             all += 1;
             known += u64::from(self.has(request));
@@ -99,43 +99,43 @@ impl Rewrites {
     }
 }
 
-/// Writes what was found for a request as lines of a TREC run; how many.
+/// Writes a ranking as lines of a TREC run; returns their number.
 pub(super) fn put_ranking(
     out: &mut Vec<u8>,
     documents: &dyn Documents,
-    found: &Found,
+    entry: &Entry,
 ) -> io::Result<u64> {
-    let ranking = &found.outcome.ranking;
+    let ranking = &entry.outcome.ranking;
     let hits = ranking.iter().map(|hit| (documents.id(hit.doc), hit.score));
-    put_run_lines(out, &found.request.id, hits, found.tag)?;
+    put_run_lines(out, &entry.request.id, hits, entry.tag)?;
     Ok(ranking.len() as u64)
 }
 
-/// What was found for a request, and how it is written.
-pub struct Found<'a> {
+/// The outcome of a request, with what is needed to write it.
+pub struct Entry<'a> {
     /// The number of the request, from 0.
     pub index: u64,
     /// The request.
     pub request: &'a Request,
-    /// What was found.
+    /// Its outcome.
     pub outcome: &'a Outcome,
-    /// The system that found it.
+    /// The system.
     pub loaded: &'a Loaded,
     /// The last field of every line.
     pub tag: &'a str,
 }
 
-/// Records that a reader left out.
+/// Bad records that a reader skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// What is wrong with the first.
+    /// The problem of the first.
     pub first: Option<Problem>,
 }
 
 impl Skipped {
-    /// Reports records of `file` that were left out.
+    /// Warns about skipped records of `file`.
     pub(crate) fn report(&self, file: &str, observer: &dyn Observer) {
         if let Some(first) = &self.first {
             let bad = self.count;

@@ -1,7 +1,7 @@
 //! A split of a collection as the input of a run: rankings as lines of TREC, or what is handed in
 //! and beside it the rankings of statements and of passages.
 
-use super::input::{Found, Input, Skipped, put_ranking};
+use super::input::{Entry, Input, Skipped, put_ranking};
 use crate::plan::{PASSAGES, STATEMENTS};
 use crate::session::Session;
 use crate::system::{Answer, Query, Statements};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub struct SplitInput<'a> {
     collection: &'a dyn Collection,
     split: &'static str,
-    given: Option<(&'a Given, Candidates)>,
+    given: Option<(&'a CandidateRun, Candidates)>,
     output: Output<'a>,
 }
 
@@ -51,11 +51,11 @@ impl<'a> SplitInput<'a> {
         session: &Session<'a>,
         loaded: &Loaded,
         split: &'static str,
-        given: Option<&'a Given>,
+        given: Option<&'a CandidateRun>,
     ) -> Result<Self> {
         let collection = session.collection;
         let candidates = |documents, ids: &mut dyn Iterator<Item = &RequestId>| {
-            let of = |given: &Given| given.candidates(documents, ids, session.observer);
+            let of = |given: &CandidateRun| given.candidates(documents, ids, session.observer);
             given.map(of).transpose()
         };
         let Some(config) = loaded.plan.answer() else {
@@ -96,7 +96,7 @@ impl<'a> SplitInput<'a> {
         &self,
         answers: &Answers,
         out: &mut [Vec<u8>],
-        &Found { index, request, outcome, tag, .. }: &Found,
+        &Entry { index, request, outcome, tag, .. }: &Entry,
     ) -> io::Result<u64> {
         let (Some(answer), [submission, of_statements, of_passages]) = (&outcome.answer, out)
         else {
@@ -177,12 +177,15 @@ impl Input for SplitInput<'_> {
         record["topics"]["count"] = requests.into();
     }
 
-    fn read(&self, done: u64, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
-        let (done, skipped) = (done as usize, Skipped::default());
+    fn read(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
+        let skipped = Skipped::default();
         let answers = match &self.output {
             Output::Rankings(_, requests) => {
-                let rest = requests.iter().skip(done);
-                let _ = rest.cloned().try_for_each(|request| send(request.into()));
+                for request in requests {
+                    if send(request.clone().into()).is_break() {
+                        break;
+                    }
+                }
                 return Ok(skipped);
             }
             Output::Answers(answers) => answers,
@@ -190,7 +193,7 @@ impl Input for SplitInput<'_> {
         let Answers { class, earlier, .. } = *answers;
         let seen = |task| self.collection.requests_seen(self.split, task, class, earlier);
         // The two differ in their candidates alone.
-        for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?).skip(done) {
+        for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?) {
             let (statements, mut request) = (Statements::Known(of_user?.candidates), request?);
             if let Some((_, candidates)) = &self.given {
                 give(candidates, &mut request);
@@ -210,10 +213,10 @@ impl Input for SplitInput<'_> {
         [("submission", path.to_owned())].into_iter().chain(rankings).collect()
     }
 
-    fn put(&self, out: &mut [Vec<u8>], found: &Found) -> io::Result<u64> {
+    fn put(&self, out: &mut [Vec<u8>], entry: &Entry) -> io::Result<u64> {
         match &self.output {
-            Output::Rankings(documents, _) => put_ranking(&mut out[0], *documents, found),
-            Output::Answers(answers) => self.put_answer(answers, out, found),
+            Output::Rankings(documents, _) => put_ranking(&mut out[0], *documents, entry),
+            Output::Answers(answers) => self.put_answer(answers, out, entry),
         }
     }
 
@@ -240,12 +243,12 @@ pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranki
 }
 
 /// A run whose documents are candidates, whatever their scores.
-pub struct Given {
+pub struct CandidateRun {
     run: Run,
     sha256: String,
 }
 
-impl Given {
+impl CandidateRun {
     /// Reads a run.
     pub fn read(source: &Source) -> Result<Self> {
         let input = source.read()?;

@@ -92,7 +92,7 @@ fn find_topic(
         rewrites.check(&input, session.observer)?;
     }
     let mut found = None;
-    let _ = input.read(0, &mut |query| {
+    let _ = input.read(&mut |query| {
         if query.request.id.as_str() != topic {
             return ControlFlow::Continue(());
         }

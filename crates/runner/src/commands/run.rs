@@ -1,4 +1,4 @@
-//! `clariq run`: what systems rank for every request of a split or a file.
+//! `clariq run`: ranks every request of a split or of a file, by one or several systems.
 
 use crate::arguments::{IndexPlace, Parameters, Rewritten, parse_name};
 use crate::commands::reproduce::uses_cell;
@@ -6,12 +6,13 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
+use clariq_collections::Collection;
 use clariq_collections::documents::document_files;
 use clariq_core::{Name, Result, bail};
 use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
-    FileInput, FileKind, Given, Input, RunOptions, SplitInput, run as write_run, usual_path,
+    CandidateRun, FileInput, FileKind, Input, SplitInput, run as write_run, usual_path,
 };
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
@@ -27,8 +28,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
     /// Run file to write; the need file, the TREC runs of a submission and the record are written
-    /// beside it; `-` for standard output [default: runs/<system>.<split>.run, or .json for submissions; in runs/<collection>/ for all but the
-    /// released collections]
+    /// beside it; `-` for standard output [default: runs/<system>.<split>.run, or .json for
+    /// submissions; in runs/<collection>/ for all but the released collections]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// File of conversations to answer instead of a split: a pickle, JSON lines or the
@@ -42,18 +43,13 @@ pub(crate) struct RunArgs {
     requests: Option<PathBuf>,
     /// Rank, for each request, only the documents that this TREC run lists for it; any engine can
     /// have made the run [default: all documents]
-    #[arg(long, value_name = "RUN",
-          conflicts_with_all = ["conversations", "requests"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["conversations", "requests"])]
     candidates: Option<PathBuf>,
     /// File of passages to use instead of those in the data folder, or folder of such files, as
     /// JSON lines or `TrecWeb`; can be repeated; with --candidates, only the passages in that run
     /// are read
-    #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["conversations", "requests"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["conversations", "requests"])]
     passages: Vec<PathBuf>,
-    /// Continue an interrupted run; only runs of more than 4,096 requests leave something to continue
-    #[arg(long)]
-    resume: bool,
     /// Skip bad conversations or lines, and report how many
     #[arg(long)]
     skip_bad: bool,
@@ -72,101 +68,51 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Whether a file is answered, and no split.
-    fn is_of_a_file(&self) -> bool {
-        self.conversations.is_some() || self.requests.is_some()
+    /// The file whose requests are ranked, if they are not those of a split.
+    fn file(&self) -> Option<(&Path, FileKind)> {
+        if let Some(file) = &self.conversations {
+            return Some((file, FileKind::Conversations));
+        }
+        let file = self.requests.as_ref()?;
+        Some((file, FileKind::Requests))
     }
 }
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
-    let overrides = arguments.parameters.overrides()?;
     check_arguments(arguments)?;
-    let rewrites = arguments.rewritten.read()?;
-    let load = |name: &String| settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref());
-    let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
-    check_names_differ(&systems)?;
-    let candidates = arguments.candidates.as_ref();
-    let given = candidates.map(|path| Given::read(&Source::new(path))).transpose()?;
+    let systems = load_systems(settings, arguments)?;
+    let candidates = match &arguments.candidates {
+        Some(path) => Some(CandidateRun::read(&Source::new(path))?),
+        None => None,
+    };
     let mut collection = settings.collection_for(&systems)?;
     if !arguments.passages.is_empty() {
-        // Of those that a run gives to requests, the others are not read.
-        let (ids, keeper) = (given.as_ref().map(Given::ids), KeptTexts::default());
-        let files = arguments.passages.iter().map(|path| document_files(path));
-        let files = files.collect::<Result<Vec<_>, _>>()?.concat();
-        collection.take_documents(PASSAGES, &files, ids.as_ref(), &keeper)?;
+        take_passages(&mut *collection, &arguments.passages, candidates.as_ref())?;
     }
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
-    let conversations = arguments.conversations.as_ref().map(|it| (it, FileKind::Conversations));
-    let requests = arguments.requests.as_ref().map(|it| (it, FileKind::Requests));
-    if let Some((file, kind)) = conversations.or(requests) {
-        let input = FileInput::open(&session, file, Some(kind), arguments.skip_bad)?;
-        return run_all(settings, arguments, &session, &systems, Inputs::File(&input));
-    }
-    let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
-    session = session.answering(split);
-    run_all(settings, arguments, &session, &systems, Inputs::Split(split, given.as_ref()))
-}
 
-/// One file for all systems, or a split as each of them sees it.
-#[derive(Clone, Copy)]
-enum Inputs<'a> {
-    File(&'a FileInput<'a>),
-    Split(&'static str, Option<&'a Given>),
-}
-
-fn run_all(
-    settings: &Settings,
-    arguments: &RunArgs,
-    session: &Session,
-    systems: &[Loaded],
-    inputs: Inputs,
-) -> Result<Outcome> {
-    for loaded in systems {
-        loaded.check_tasks(session.collection)?;
-        check_expected(loaded, session)?;
-    }
-    let contexts = Contexts::new(session);
-    let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
-    let options = RunOptions { tag, resume };
-    let kind = if arguments.is_of_a_file() { "file" } else { "split" };
-    let answers = systems.iter().any(Loaded::answers);
-    let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
-    if answers {
-        columns.insert(1, "class");
-    }
-    let mut sheet = Sheet::new(&columns);
-    for loaded in systems {
-        let of_split;
-        let input: &dyn Input = match inputs {
-            Inputs::File(input) => input,
-            Inputs::Split(split, given) => {
-                of_split = SplitInput::open(session, loaded, split, given)?;
-                &of_split
-            }
-        };
-        let usual = || usual_path(Path::new("runs"), session, loaded, input.name());
-        let path = arguments.output.clone().unwrap_or_else(usual);
-        let done = write_run(&contexts, loaded, input, &options, &path)?;
-        let mut row = vec![
-            Cell::text(loaded.full_name()),
-            Cell::text(input.name()),
-            Cell::Count(done.requests),
-            Cell::Count(done.lines),
-            uses_cell(&loaded.uses_for(session.split), false),
-            Cell::path(&path),
-        ];
-        if answers {
-            let class = loaded.class();
-            row.insert(1, class.map_or(Cell::Nothing, |class| Cell::text(class.name())));
+    if let Some((file, kind)) = arguments.file() {
+        let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;
+        check_systems(&session, &systems)?;
+        let contexts = Contexts::new(&session);
+        let mut table = RunTable::new("file", &systems);
+        for system in &systems {
+            table.write(arguments, &contexts, system, &input)?;
         }
-        sheet.row(row);
+        return table.print(settings, arguments);
     }
-    // The run itself may be on standard output then.
-    if !arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {
-        sheet.print(settings.format)?;
+
+    let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
+    let session = session.answering(split);
+    check_systems(&session, &systems)?;
+    let contexts = Contexts::new(&session);
+    let mut table = RunTable::new("split", &systems);
+    for system in &systems {
+        let input = SplitInput::open(&session, system, split, candidates.as_ref())?;
+        table.write(arguments, &contexts, system, &input)?;
     }
-    Ok(Outcome::Done)
+    table.print(settings, arguments)
 }
 
 fn check_arguments(arguments: &RunArgs) -> Result<()> {
@@ -175,11 +121,103 @@ fn check_arguments(arguments: &RunArgs) -> Result<()> {
         let hint = "without --output every system gets a file of its own in runs/";
         bail!("--output", "one system", found, hint);
     }
-    if arguments.skip_bad && !arguments.is_of_a_file() {
-        let (expected, found) = ("--conversations or --requests beside it", "a run over a split");
+    if arguments.skip_bad && arguments.file().is_none() {
+        let expected = "--conversations or --requests beside it";
         let hint =
             "a split without its bad rows would have other figures; `clariq data check` lists them";
-        bail!("--skip-bad", expected, found, hint);
+        bail!("--skip-bad", expected, "a run over a split", hint);
     }
     Ok(())
+}
+
+fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<Vec<Loaded>> {
+    let overrides = arguments.parameters.overrides()?;
+    let rewrites = arguments.rewritten.read()?;
+    let mut systems = Vec::with_capacity(arguments.configs.len());
+    for name in &arguments.configs {
+        systems.push(settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref())?);
+    }
+    check_names_differ(&systems)?;
+    Ok(systems)
+}
+
+/// Replaces the passages of the collection by those of files. With candidates, only their passages
+/// are read.
+fn take_passages(
+    collection: &mut dyn Collection,
+    paths: &[PathBuf],
+    candidates: Option<&CandidateRun>,
+) -> Result<()> {
+    let mut files = Vec::new();
+    for path in paths {
+        files.extend(document_files(path)?);
+    }
+    let ids = candidates.map(CandidateRun::ids);
+    collection.take_documents(PASSAGES, &files, ids.as_ref(), &KeptTexts::default())
+}
+
+/// Checks all systems before the first one runs.
+fn check_systems(session: &Session, systems: &[Loaded]) -> Result<()> {
+    for system in systems {
+        system.check_tasks(session.collection)?;
+        check_expected(system, session)?;
+    }
+    Ok(())
+}
+
+/// The table of what was run.
+struct RunTable {
+    sheet: Sheet,
+    /// Submissions have a class.
+    has_class: bool,
+}
+
+impl RunTable {
+    /// `kind` is the title of the column with the input.
+    fn new(kind: &str, systems: &[Loaded]) -> Self {
+        let has_class = systems.iter().any(Loaded::answers);
+        let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
+        if has_class {
+            columns.insert(1, "class");
+        }
+        Self { sheet: Sheet::new(&columns), has_class }
+    }
+
+    /// Runs a system and adds its row.
+    fn write(
+        &mut self,
+        arguments: &RunArgs,
+        contexts: &Contexts,
+        system: &Loaded,
+        input: &dyn Input,
+    ) -> Result<()> {
+        let session = contexts.session;
+        let path = match &arguments.output {
+            Some(path) => path.clone(),
+            None => usual_path(Path::new("runs"), session, system, input.name()),
+        };
+        let summary = write_run(contexts, system, input, arguments.run_tag.as_deref(), &path)?;
+        let mut row = vec![
+            Cell::text(system.full_name()),
+            Cell::text(input.name()),
+            Cell::Count(summary.requests),
+            Cell::Count(summary.lines),
+            uses_cell(&system.uses_for(session.split), false),
+            Cell::path(&path),
+        ];
+        if self.has_class {
+            let class = system.class().map_or(Cell::Nothing, |class| Cell::text(class.name()));
+            row.insert(1, class);
+        }
+        self.sheet.row(row);
+        Ok(())
+    }
+
+    /// Prints the table, unless the run itself is on standard output.
+    fn print(self, settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
+        match &arguments.output {
+            Some(path) if Target::new(path).is_stream() => Ok(Outcome::Done),
+            _ => self.sheet.print(settings.format),
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Runs over a split: where they go, resuming after a kill, and systems that retrieve nothing.
+//! Runs over a split: their folders, and systems that retrieve nothing.
 
 use crate::common::Bench;
 
@@ -11,45 +11,6 @@ fn requests(texts: impl Iterator<Item = String>) -> String {
     format!("topic_id\tinitial_request\n{}", rows.collect::<String>())
 }
 
-/// A bench with a test split of enough requests for several blocks.
-fn with_many_requests() -> Bench {
-    let bench = Bench::with_sample();
-    let words: Vec<String> =
-        bench.text("data/question_bank.tsv").split_whitespace().map(str::to_owned).collect();
-    bench.remove("data/test_with_labels.tsv");
-    let text = |row: usize| {
-        let word = |step: usize| words[row * step % words.len()].replace('"', "");
-        format!("{} {} {}", word(7), word(11), word(13))
-    };
-    bench.write("data/test.tsv", requests((0..12_500).map(text)));
-    bench
-}
-
-const RUN: &str = "run bm25-tuned --data data --split test -o out/many.run --threads 1";
-
-#[test]
-fn an_interrupted_run_over_a_split_goes_on_to_the_same_bytes() {
-    let bench = with_many_requests();
-    bench.succeed(RUN);
-    let files = ["out/many.run", "out/many.need", "out/many.run.json"];
-    let whole = files.map(|file| bench.read(file));
-    std::fs::remove_dir_all(bench.path("out")).expect("removed");
-    bench.killed(RUN, "out/many.run", 2);
-    let told = bench.succeed(&format!("{RUN} --resume"));
-    assert!(told.stderr.contains("note: continuing after "), "{}", told.stderr);
-    assert!(files.map(|file| bench.read(file)) == whole);
-    assert_eq!(std::fs::read_dir(bench.path("out")).expect("a folder").count(), 3);
-}
-
-#[test]
-fn a_short_split_is_resumed_by_beginning_anew() {
-    let bench = Bench::new();
-    let told = bench.succeed("run bm25 --resume -o a.run");
-    assert!(told.stderr.contains("beginning anew: there is no "), "{}", told.stderr);
-    bench.succeed("-q run bm25 -o b.run");
-    assert!(bench.read("a.run") == bench.read("b.run"));
-}
-
 #[test]
 fn a_system_that_retrieves_nothing_is_refused_and_one_that_misses_some_is_reported() {
     let bench = Bench::with_sample();
@@ -57,11 +18,16 @@ fn a_system_that_retrieves_nothing_is_refused_and_one_that_misses_some_is_report
     bench.remove("data/test_with_labels.tsv");
     bench.write("data/test.tsv", requests(["xyzzy".to_owned(), "plugh".to_owned()].into_iter()));
     let before = bench.snapshot();
-    let line = "run words.toml --data data --split test -o out/words.run";
+    let line = "run words.toml --data data --split test -o words.run";
     let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("nothing for any of 2 requests"), "{}", refused.stderr);
     assert!(bench.snapshot() == before, "a file was left or changed");
+    // A file of requests may be a block of a larger one: its run is empty.
+    bench.write("r.jsonl", "{\"id\": 1, \"text\": \"xyzzy\"}\n");
+    let told = bench.succeed("run words.toml --data data --requests r.jsonl -o empty.run");
+    assert!(told.stderr.contains("warning: for 1 of 1 requests nothing"), "{}", told.stderr);
+    assert_eq!(bench.text("empty.run"), "");
     let texts = ["xyzzy", "tell me about saturn"].map(str::to_owned);
     bench.write("data/test.tsv", requests(texts.into_iter()));
     let told = bench.succeed(line);

@@ -6,7 +6,7 @@ use super::Bench;
 use clariq_collections::DataDir;
 use clariq_core::{Error, Observer, Silent, Task, Trained};
 use clariq_experiment::recipes::{check_output, is_recipe};
-use clariq_experiment::run::{FileInput, FileKind, Input, RunOptions, SplitInput, run};
+use clariq_experiment::run::{FileInput, FileKind, Input, SplitInput, run};
 use clariq_experiment::systems::find_recipes;
 use clariq_experiment::{Again, Contexts, Loaded, Options, Session};
 use clariq_rank::Override;
@@ -121,8 +121,8 @@ impl<'w> Work<'w> {
     ) -> Result<String, Error> {
         let loaded = self.load(system, set)?;
         let (done, _) = self.with_session(|session| {
-            let (path, kind) = (self.bench.path(file), Some(FileKind::Conversations));
-            let input = FileInput::open(session, &path, kind, false)?;
+            let path = self.bench.path(file);
+            let input = FileInput::open(session, &path, FileKind::Conversations, false)?;
             self.write(session, &loaded, &input, "here.run")
         });
         done.map(|()| self.bench.text("here.run"))
@@ -136,7 +136,7 @@ impl<'w> Work<'w> {
         output: &str,
     ) -> Result<(), Error> {
         let (contexts, path) = (Contexts::new(session), self.bench.path(output));
-        run(&contexts, loaded, input, &RunOptions::default(), &path).map(drop)
+        run(&contexts, loaded, input, None, &path).map(drop)
     }
 
     /// Trains a recipe, with other values of its keys, into a folder or the cache. Returns where it

@@ -10,10 +10,8 @@ pub(crate) mod refusals;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The program with learned stages, where the feature `bert` built it.
@@ -148,30 +146,6 @@ impl Bench {
         finished
     }
 
-    /// Starts a run and kills it when so many blocks are in its partial file, and one begins. On a
-    /// busy machine the run may end before that is seen; then it is started again.
-    pub(crate) fn killed(&self, line: &str, run: &str, blocks: usize) {
-        let killed = (0..10).any(|_| self.killed_in_time(line, run, blocks));
-        assert!(killed, "{line} was always at its end before it could be killed");
-    }
-
-    /// Whether the run was still at work when it was killed.
-    fn killed_in_time(&self, line: &str, run: &str, blocks: usize) -> bool {
-        let arguments: Vec<&str> = line.split_whitespace().collect();
-        let mut child = self
-            .command(&arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        let partial = self.path(&format!("{run}.partial"));
-        while begun_blocks(&partial) <= blocks && child.try_wait().expect("a child").is_none() {
-            std::thread::sleep(Duration::from_micros(100));
-        }
-        child.kill().expect("killed");
-        child.wait().expect("gone").code().is_none()
-    }
-
     /// Writes `tiny.toml`, a system over an encoder of a few weights.
     pub(crate) fn write_tiny(&self) {
         let tiny = root().join("crates/bert/tests/data/tiny").display().to_string();
@@ -212,21 +186,6 @@ impl Bench {
         all.remove(&self.path("cache"));
         all
     }
-}
-
-/// The blocks in a partial file, the last of which may not be whole.
-fn begun_blocks(path: &Path) -> usize {
-    let Ok(file) = fs::File::open(path) else { return 0 };
-    let (mut file, mut line, mut blocks) = (BufReader::new(file), String::new(), 0);
-    while file.read_line(&mut line).is_ok_and(|length| length > 0) {
-        let block = serde_json::from_str::<Value>(&line).unwrap_or_default();
-        if let Some(bytes) = block["bytes"].as_array() {
-            let bytes: i64 = bytes.iter().filter_map(Value::as_i64).sum();
-            blocks += usize::from(file.seek_relative(bytes).is_ok());
-        }
-        line.clear();
-    }
-    blocks
 }
 
 /// An evaluation table of one context as a pickle of protocol 0, in which the context is written as
