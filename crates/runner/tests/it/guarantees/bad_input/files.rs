@@ -50,12 +50,6 @@ const BAD_RUNS: &[Case] = &[
         ["bad", "at most 64 MiB", "more"],
     ),
     case(
-        "a gzip bomb as plan",
-        |bench| bomb(bench, "bad", 20),
-        "run --merge bad -o out/new.run",
-        ["bad", "at most 16 MiB", "more"],
-    ),
-    case(
         "a device as run",
         NOTHING,
         "eval /dev/zero --data data",
