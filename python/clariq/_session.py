@@ -25,7 +25,7 @@ from ._command import (
 def rank(
     requests: Iterable[Request],
     system: str = "bm25",
-    depth: int = 30,
+    depth: Optional[int] = None,
     *,
     data: "os.PathLike[str] | str | None" = None,
     batch: bool = False,
@@ -36,7 +36,9 @@ def rank(
     Args:
         requests: Texts or mappings, see :data:`clariq._answer.Request`.
         system: The name of a built-in system, or a TOML file.
-        depth: The maximum number of documents in a ranking, at least 1.
+        depth: The maximum number of documents in a ranking, at least 1. The default is 30, or all
+            documents if ``arguments`` set the depth of a stage. A system that cannot rank so many
+            is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
         batch: Whether the requests are one batch. Systems with ``uses = ["batch"]`` need it.
@@ -62,13 +64,15 @@ def rank(
 
 
 def _words(
-    system: str, depth: int, data: "os.PathLike[str] | str | None", arguments: Sequence[str]
+    system: str,
+    depth: Optional[int],
+    data: "os.PathLike[str] | str | None",
+    arguments: Sequence[str],
 ) -> List[str]:
     # With --skip-bad, an error takes the place of an answer, so that the exception can name the
     # request instead of a line of standard input.
     words = ["--quiet", "rank", "--requests=-", "--format=jsonl", "--skip-bad"]
-    # The command refuses a depth beside one of the stage `bm25` among the arguments.
-    words += [] if depth == 30 else [f"--depth={depth}"]
+    words += [] if depth is None else [f"--depth={depth}"]
     return [*words, *data_arguments(data), *arguments, "--", system]
 
 
@@ -99,7 +103,9 @@ class Session:
 
     Args:
         system: The name of a built-in system, or a TOML file.
-        depth: The maximum number of documents in a ranking, at least 1.
+        depth: The maximum number of documents in a ranking, at least 1. The default is 30, or all
+            documents if ``arguments`` set the depth of a stage. A system that cannot rank so many
+            is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
@@ -111,7 +117,7 @@ class Session:
     def __init__(
         self,
         system: str = "bm25",
-        depth: int = 30,
+        depth: Optional[int] = None,
         *,
         data: "os.PathLike[str] | str | None" = None,
         arguments: Sequence[str] = (),

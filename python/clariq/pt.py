@@ -16,10 +16,6 @@ with extra("pyterrier"):
     import pyterrier as pt
 
 
-# More documents than a request can have: `Rerank` cuts no ranking unless it is told to.
-_ALL = 2**31 - 1
-
-
 class Rank(pt.Transformer):
     """Retrieves: adds ``docno, text, score, rank`` to frames of ``qid, query``.
 
@@ -33,8 +29,9 @@ class Rank(pt.Transformer):
 
     Args:
         system: The name of a built-in system, or a TOML file.
-        depth: The maximum number of documents for a query. The default is 30, and for
-            :class:`Rerank` all documents of the query.
+        depth: The maximum number of documents for a query. The default is 30, or all documents if
+            ``arguments`` set the depth of a stage, and for :class:`Rerank` all documents of the
+            query. A system that cannot rank so many is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
         batch: Whether all queries are one batch, which systems with ``uses = ["batch"]`` need; each
@@ -88,21 +85,20 @@ class Rank(pt.Transformer):
         """Ranks the documents of the collection for every query."""
         pt.validate.query_frame(inp, extra_columns=["query"])
         queries = inp.drop_duplicates("qid")
-        rankings = self._rank(_requests(queries), 30)
+        rankings = self._rank(_requests(queries))
         rows = [row for row, ranking in enumerate(rankings) for _ in ranking]
         return _frame(queries.iloc[rows], rankings)
 
-    def _rank(self, requests: List[Dict[str, Any]], depth: int) -> List[List[Hit]]:
-        depth = depth if self.depth is None else self.depth
+    def _rank(self, requests: List[Dict[str, Any]]) -> List[List[Hit]]:
         keys: Dict[str, Any] = {"data": self.data, "arguments": self.arguments}
         if self.batch:
-            answers = rank(requests, self.system, depth, batch=True, **keys)
+            answers = rank(requests, self.system, self.depth, batch=True, **keys)
         else:
             # PyTerrier's grid searches set the attributes of a transformer that was applied.
-            wanted = (self.system, depth, self.data, tuple(self.arguments))
+            wanted = (self.system, self.depth, self.data, tuple(self.arguments))
             if self._session is None or self._opened != wanted:
                 self.close()
-                self._session, self._opened = Session(self.system, depth, **keys), wanted
+                self._session, self._opened = Session(self.system, self.depth, **keys), wanted
             answers = self._session.rank_many(requests)
         return [answer.ranking for answer in answers]
 
@@ -148,7 +144,7 @@ class Rerank(Rank):
         if self.own_texts and len(pairs):
             rankings = self._rank_own(pairs, requests)
         else:
-            rankings = self._rank(requests, _ALL)
+            rankings = self._rank(requests)
         # A system may rank asking nothing as well, which is no document of the frame.
         rankings = [
             [hit for hit in ranking if hit.id in candidates]
@@ -167,9 +163,8 @@ class Rerank(Rank):
             with open(os.path.join(folder, "documents.jsonl"), "w", encoding="utf-8") as file:
                 for docno, text in texts.items():
                     file.write(json.dumps({"id": docno, "text": text}) + "\n")
-            depth = _ALL if self.depth is None else self.depth
             keys: Dict[str, Any] = {"data": folder, "arguments": self.arguments}
-            answers = rank(requests, self.system, depth, batch=self.batch, **keys)
+            answers = rank(requests, self.system, self.depth, batch=self.batch, **keys)
         return [answer.ranking for answer in answers]
 
 

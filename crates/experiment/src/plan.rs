@@ -4,6 +4,7 @@ use clariq_collections::Class;
 use clariq_core::{Hit, Location, ModelName, Result, bail, problem};
 use clariq_rank::{About, Pipeline, Section};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The task that ranks the statements of a user.
@@ -100,6 +101,51 @@ impl Plan {
     /// Whether a stage looks at predicted needs.
     pub fn sees_need(&self) -> bool {
         self.stages().any(|stage| stage.sees_need)
+    }
+
+    /// The depths of the stages that rank documents and statements, those of inner pipelines
+    /// included. Stages without a depth keep all documents.
+    pub fn depths(&self) -> Vec<StageDepth> {
+        let mut depths = Vec::new();
+        match self {
+            Self::Rank(pipeline) => add_depths("", &pipeline.parameters(), &mut depths),
+            Self::Answer(plan) => {
+                add_depths("statements.", &plan.statements.parameters(), &mut depths);
+                add_depths("passages.", &plan.passages.parameters(), &mut depths);
+            }
+        }
+        depths
+    }
+}
+
+/// How many documents a stage keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageDepth {
+    /// The stage, after the task in a system of several: `bm25`, `passages.bm25`.
+    pub stage: String,
+    /// Its key `depth`.
+    pub depth: u64,
+}
+
+/// Adds the depths in the parameters of a pipeline, in which stages may have pipelines inside.
+fn add_depths(task: &str, parameters: &Value, depths: &mut Vec<StageDepth>) {
+    match parameters {
+        Value::Array(values) => {
+            for value in values {
+                add_depths(task, value, depths);
+            }
+        }
+        Value::Object(keys) => {
+            if let (Some(Value::String(stage)), Some(depth)) = (keys.get("stage"), keys.get("depth"))
+                && let Some(depth) = depth.as_u64()
+            {
+                depths.push(StageDepth { stage: format!("{task}{stage}"), depth });
+            }
+            for value in keys.values() {
+                add_depths(task, value, depths);
+            }
+        }
+        _ => {}
     }
 }
 

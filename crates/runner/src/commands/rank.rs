@@ -8,7 +8,7 @@ use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{
-    Answer, Contexts, Listed, Outcome as Ranked, Part, Predict, Query, Rewrites, System,
+    Answer, Contexts, Listed, Loaded, Outcome as Ranked, Part, Predict, Query, Rewrites, System,
 };
 use clariq_files::Source;
 use clariq_files::archive::Archive;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 const MOST_IN_BATCH: usize = 100_000;
 
-/// Documents for a request at most, if it is not said.
+/// The default of `--depth`.
 const USUAL_DEPTH: usize = 30;
 
 #[derive(Args)]
@@ -34,8 +34,9 @@ pub(crate) struct RankArgs {
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
     #[arg(long, value_name = "FILE", default_value = "-")]
     requests: PathBuf,
-    /// Maximum number of documents per request; the depth of the system also applies, except to
-    /// requests with `candidates`, which are all ranked [default: 30]
+    /// Maximum number of documents per request. The only stage with a lower depth gets this one; a
+    /// system with several such stages is refused, unless the requests have `candidates`, which are
+    /// all ranked [default: 30, or all for requests with `candidates` and where --set sets a depth]
     #[arg(long, value_name = "K")]
     depth: Option<NonZeroUsize>,
     /// Read all requests first and rank them together, for systems that use the batch
@@ -59,7 +60,11 @@ pub(crate) struct RankArgs {
 struct Printer<'a> {
     system: System<'a>,
     format: Format,
-    depth: usize,
+    /// The default of 30 does not apply to candidates.
+    depth: Option<usize>,
+    all_candidates: bool,
+    /// Why requests without candidates would get fewer documents than `--depth` asks for.
+    cut: Option<Problem>,
     /// How many requests were answered, and how many of them without a rewrite.
     answered: Cell<(u64, u64)>,
 }
@@ -68,14 +73,14 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     // Whatever is refused is refused before an index is built.
     let format = format(settings.format)?;
     let overrides = arguments.parameters.overrides()?;
-    let is_depth = |given: &Override| given.stage == "bm25" && given.key == "depth";
-    if let Some(depth) = arguments.depth.filter(|_| overrides.iter().any(is_depth)) {
-        let hint = "leave one of them out: the smaller of the two would count";
-        bail!("--set", "no `bm25.depth` beside --depth", "--depth {depth}", hint);
-    }
-    let depth = arguments.depth.map_or(USUAL_DEPTH, NonZeroUsize::get);
+    let sets_depth = overrides.iter().any(|change| change.key == "depth");
+    let depth = match arguments.depth {
+        None if sets_depth => None,
+        depth => Some(depth.map_or(USUAL_DEPTH, NonZeroUsize::get)),
+    };
     let rewrites = arguments.rewritten.read()?;
-    let loaded = settings.load(&arguments.system, &overrides)?.with_rewrites(rewrites.as_ref())?;
+    let (loaded, cut) = load_with_depth(settings, arguments, overrides)?;
+    let loaded = loaded.with_rewrites(rewrites.as_ref())?;
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &ARCHIVE)?),
@@ -95,7 +100,9 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     let contexts = Contexts::new(&session);
     let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
     system.warm_up()?;
-    let printer = Printer { system, format, depth, answered: Cell::default() };
+    let all_candidates = arguments.depth.is_none();
+    let printer =
+        Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
     let mut requests = Requests::new(name, lines, session.documents, loaded.answers());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
@@ -115,6 +122,40 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         settings.note(&format!("warning: {name}: {} {what}", bad_lines_are(bad)));
     }
     Ok(Outcome::Done)
+}
+
+/// Loads the system so that it ranks as many documents as `--depth` asks for. If several stages, or
+/// those of a system that answers, keep fewer, their depths are the user's choice: they may change
+/// the best documents as well.
+fn load_with_depth(
+    settings: &Settings,
+    arguments: &RankArgs,
+    mut overrides: Vec<Override>,
+) -> Result<(Loaded, Option<Problem>)> {
+    let loaded = settings.load(&arguments.system, &overrides)?;
+    let Some(depth) = arguments.depth else { return Ok((loaded, None)) };
+    let depths = loaded.plan.depths();
+    let mut cutting = depths.clone();
+    cutting.retain(|stage| stage.depth < depth.get() as u64);
+    if cutting.is_empty() {
+        return Ok((loaded, None));
+    }
+    let sets_depth = overrides.iter().any(|change| change.key == "depth");
+    if let [only] = &*depths
+        && !loaded.answers()
+        && !sets_depth
+    {
+        let stage = only.stage.clone();
+        overrides.push(Override { stage, key: "depth".to_owned(), value: depth.to_string() });
+        return Ok((settings.load(&arguments.system, &overrides)?, None));
+    }
+    let found: Vec<String> =
+        cutting.iter().map(|stage| format!("`{}.depth` {}", stage.stage, stage.depth)).collect();
+    let set: Vec<String> =
+        cutting.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
+    let expected = format!("stages that keep {depth} documents");
+    let problem = problem!("--depth", expected, (found.join(", ")), "{}", set.join(" "));
+    Ok((loaded, Some(problem)))
 }
 
 /// The requested format, if answers can be printed in it.
@@ -137,6 +178,9 @@ fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Resu
         printer.system.rank(&[Query::of_nobody()])?;
     }
     while let Some(next) = requests.read_next()? {
+        if let Ok(query) = &next {
+            printer.check_depth(query)?;
+        }
         let ranked = match next {
             Ok(query) => match printer.system.rank(slice::from_ref(&query)) {
                 // A server that fails would do so for every line that follows.
@@ -168,7 +212,10 @@ fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Res
                 let hint = "rank the requests in several batches";
                 bail!("--batch", "at most {MOST_IN_BATCH} requests", "more of them", hint);
             }
-            Ok(query) => batch.push(query),
+            Ok(query) => {
+                printer.check_depth(&query)?;
+                batch.push(query);
+            }
             Err(problem) if skip_bad => bad.push((batch.len(), problem)),
             Err(problem) => return Err(problem.into()),
         }
@@ -199,6 +246,14 @@ pub(super) fn response_json(system: &System, query: &Query, answer: &Answer) -> 
 }
 
 impl Printer<'_> {
+    /// Refuses a request that would get fewer documents than were asked for.
+    fn check_depth(&self, query: &Query) -> Result<()> {
+        match &self.cut {
+            Some(problem) if query.request.candidates.is_none() => Err(problem.clone().into()),
+            _ => Ok(()),
+        }
+    }
+
     fn print(&self, query: &Query, ranked: &Ranked) -> Result<()> {
         let (all, missing) = self.answered.get();
         let has_none = |rewrites: &Arc<Rewrites>| !rewrites.has(&query.request);
@@ -231,7 +286,12 @@ impl Printer<'_> {
     }
 
     fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>> {
-        self.system.list(query, part, &ranking[..ranking.len().min(self.depth)])
+        let length = match self.depth {
+            Some(_) if self.all_candidates && query.request.candidates.is_some() => ranking.len(),
+            Some(depth) => ranking.len().min(depth),
+            None => ranking.len(),
+        };
+        self.system.list(query, part, &ranking[..length])
     }
 
     /// An answer in JSON: `ranking`, or the ranking of every task and the response.

@@ -161,7 +161,6 @@ fn arguments_are_checked_before_an_index_is_built() {
         "rank bm25 --data data --requests r.jsonl --index idx --format md",
         "rank bm25 --data data --requests absent --index idx",
         "rank bm25 --data data --requests r.jsonl --index idx --k1 0.3 --set bm25.k1=2",
-        "rank bm25 --data data --requests r.jsonl --index idx --depth 5 --set bm25.depth=9",
     ] {
         let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
@@ -169,6 +168,35 @@ fn arguments_are_checked_before_an_index_is_built() {
     }
     let nameless = bench.run(&["run", "", "--data", "data"]);
     assert!(nameless.stderr.starts_with("error: an empty name\n"), "{}", nameless.stderr);
+}
+
+#[test]
+fn a_depth_that_is_asked_for_is_reached_or_refused() {
+    let bench = Bench::with_sample();
+    bench.write("r.jsonl", "{\"id\": 1, \"text\": \"tents\"}\n");
+    let lines = |arguments: &str| {
+        let line = format!("-q rank {arguments} --data data --requests r.jsonl --format trec");
+        bench.succeed(&line).stdout.lines().count()
+    };
+    assert_eq!(lines("bm25-english"), 30);
+    assert_eq!(lines("bm25-english --depth 100"), 100);
+    assert_eq!(lines("bm25-english --set bm25.depth=100"), 100);
+    assert_eq!(lines("bm25-english --set bm25.depth=100 --depth 50"), 50);
+    let set = "--set bm25.depth=100 --set cutoff.depth=100";
+    let refused = |arguments: &str, found: &str, hint: &str| {
+        let line = format!("rank {arguments} --data data --requests r.jsonl");
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}");
+        assert!(refused.stderr.contains(found), "{}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("hint: {hint}\n")), "{}", refused.stderr);
+    };
+    refused("bm25-tuned --depth 100", "`bm25.depth` 30, `cutoff.depth` 30", set);
+    refused("bm25 --depth 9 --set bm25.depth=5", "`bm25.depth` 5", "--set bm25.depth=9");
+    assert_eq!(lines(&format!("bm25-tuned --depth 100 {set}")), 100);
+    // All candidates of a request are ranked, whatever the depths.
+    let candidates = "\"candidates\": [\"Q00002\", \"Q00003\"]";
+    bench.write("r.jsonl", format!("{{\"id\": 1, \"text\": \"tents\", {candidates}}}\n"));
+    assert_eq!(lines("bm25-tuned --depth 100"), 2);
 }
 
 #[test]
