@@ -136,7 +136,8 @@ fn add_depths(task: &str, parameters: &Value, depths: &mut Vec<StageDepth>) {
             }
         }
         Value::Object(keys) => {
-            if let (Some(Value::String(stage)), Some(depth)) = (keys.get("stage"), keys.get("depth"))
+            if let (Some(Value::String(stage)), Some(depth)) =
+                (keys.get("stage"), keys.get("depth"))
                 && let Some(depth) = depth.as_u64()
             {
                 depths.push(StageDepth { stage: format!("{task}{stage}"), depth });

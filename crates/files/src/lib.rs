@@ -31,7 +31,7 @@ pub use lock::Lock;
 pub use output::{Staged, StagedWriter, Target, with_ending, write_atomically};
 pub use python::{find_python, python_float};
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
-pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing};
+pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, show_score, strictly_decreasing};
 pub use service::{Access, Patience, Reply, Service, check_address};
 pub use sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,

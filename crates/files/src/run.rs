@@ -236,7 +236,7 @@ fn just_below(previous: f64) -> f64 {
 }
 
 /// A score as it is written. A negative zero is zero.
-fn show_score(score: f64) -> String {
+pub fn show_score(score: f64) -> String {
     let score = score + 0.0;
     if score != 0.0 && score.abs() < 1e-6 { format!("{score:e}") } else { score.to_string() }
 }

@@ -10,8 +10,8 @@ use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{
     Answer, Contexts, Listed, Loaded, Outcome as Ranked, Part, Predict, Query, Rewrites, System,
 };
-use clariq_files::Source;
 use clariq_files::archive::Archive;
+use clariq_files::{Source, show_score};
 use clariq_rank::{Override, Uses};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -101,8 +101,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
     system.warm_up()?;
     let all_candidates = arguments.depth.is_none();
-    let printer =
-        Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
+    let printer = Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
     let mut requests = Requests::new(name, lines, session.documents, loaded.answers());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
@@ -154,7 +153,8 @@ fn load_with_depth(
     let set: Vec<String> =
         cutting.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
     let expected = format!("stages that keep {depth} documents");
-    let problem = problem!("--depth", expected, (found.join(", ")), "{}", set.join(" "));
+    let hint = set.join(" ");
+    let problem = problem!("--depth", expected, (found.join(", ")), hint);
     Ok((loaded, Some(problem)))
 }
 
@@ -269,7 +269,7 @@ impl Printer<'_> {
         let mut ranking = (1_u64..).zip(listed);
         let printed = print(|out| match self.format {
             Format::Trec => ranking.try_for_each(|(rank, Listed { id: doc, score, .. })| {
-                writeln!(out, "{id} Q0 {doc} {rank} {score} {tag}")
+                writeln!(out, "{id} Q0 {doc} {rank} {} {tag}", show_score(score))
             }),
             format => {
                 let delimiter = if format == Format::Csv { b',' } else { b'\t' };
