@@ -142,10 +142,11 @@ impl Weights {
     /// Writes `model.safetensors` with the metadata that `from_pretrained` wants, and the names of a
     /// family's model alone or beside a head.
     pub fn write(&self, path: &Path, shape: &Shape, beside_head: bool) -> Result<()> {
-        let (family, joined) = (shape.family, self.join(shape)?);
-        let named = joined.iter();
-        let named = named.map(|(name, tensor)| (own_name(family, name, beside_head), tensor));
-        write_tensors(path, named, ("format", "pt".to_owned()))
+        let mut tensors = Vec::new();
+        for (name, tensor) in &self.join(shape)? {
+            tensors.push(tensor_bytes(own_name(shape.family, name, beside_head), tensor)?);
+        }
+        write_tensors(path, &tensors, [("format", "pt".to_owned())])
     }
 }
 
@@ -166,25 +167,32 @@ pub(crate) fn read_all(files: &[PathBuf]) -> Result<BTreeMap<String, Tensor>> {
     Ok(tensors)
 }
 
-/// Writes a safetensors file with one entry of metadata, in place of the one before.
-pub(crate) fn write_tensors<'t>(
+/// The name, shape and bytes of a tensor, as files have them.
+pub(crate) type TensorBytes = (String, Vec<usize>, Vec<u8>);
+
+/// The bytes of a tensor as 32-bit floats.
+pub(crate) fn tensor_bytes(name: String, tensor: &Tensor) -> Result<TensorBytes> {
+    let size = tensor.size().iter().map(|&size| size as usize).collect();
+    let bytes = values(tensor)?.into_iter().flat_map(f32::to_le_bytes).collect();
+    Ok((name, size, bytes))
+}
+
+/// Writes a safetensors file with metadata, in place of the one before.
+pub(crate) fn write_tensors<const N: usize>(
     path: &Path,
-    named: impl Iterator<Item = (String, &'t Tensor)>,
-    (key, value): (&str, String),
+    tensors: &[TensorBytes],
+    metadata: [(&str, String); N],
 ) -> Result<()> {
-    let mut all = Vec::new();
-    for (name, tensor) in named {
-        let size: Vec<usize> = tensor.size().iter().map(|&size| size as usize).collect();
-        let bytes: Vec<u8> = values(tensor)?.into_iter().flat_map(f32::to_le_bytes).collect();
-        all.push((name, size, bytes));
+    let mut views = Vec::new();
+    for (name, size, bytes) in tensors {
+        let view = TensorView::new(Dtype::F32, size.clone(), bytes);
+        let view =
+            view.map_err(|error| problem!(path, "tensors that can be written", "{error}"))?;
+        views.push((name.as_str(), view));
     }
-    let views = all.iter().map(|(name, size, bytes)| {
-        Ok((name.as_str(), TensorView::new(Dtype::F32, size.clone(), bytes)?))
-    });
-    let metadata = Some(HashMap::from([(key.to_owned(), value)]));
-    let file = views
-        .collect::<std::result::Result<Vec<_>, safetensors::SafeTensorError>>()
-        .and_then(|views| safetensors::serialize(views, &metadata))
+    let metadata: HashMap<String, String> =
+        metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let file = safetensors::serialize(views, &Some(metadata))
         .map_err(|error| problem!(path, "tensors that can be written", "{error}"))?;
     write_atomically(path, |out| out.write_all(&file))
 }

@@ -209,6 +209,11 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// More epochs than any training has.
+const MOST_EPOCHS: f64 = 10_000.0;
+/// The largest number below 1.
+const BELOW_1: f64 = 1.0 - f64::EPSILON / 2.0;
+
 const KEYS: &str = "configs/README.md lists the keys of a recipe";
 
 impl Recipe {
@@ -253,37 +258,71 @@ impl Recipe {
         Ok(recipe)
     }
 
+    /// Refuses values that no training can use, by key.
     fn check(&self, file: &str) -> Result<()> {
-        let (batch, negatives) = self.objective.sizes();
-        let dropout = self.dropout.unwrap_or(0.0);
-        let numbers = [self.epochs, self.learning_rate, self.weight_decay, self.clip, dropout];
-        let rules = [
-            (self.epochs > 0.0, "epochs above 0"),
-            (self.learning_rate > 0.0, "learning_rate above 0"),
-            (
-                numbers.iter().all(|number| number.is_finite() && *number >= 0.0),
-                "finite numbers, none below 0",
-            ),
-            ((0.0..=1.0).contains(&self.warm_up), "warm_up from 0 to 1"),
-            ((0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
-            (
-                self.fold == 0
-                    || self.held_out > 0.0 && (self.fold + 1) as f64 * self.held_out <= 1.0 + 1e-9,
-                "a fold below 1 / held_out",
-            ),
-            ((0.0..1.0).contains(&dropout), "dropout from 0 to below 1"),
-            (batch > 0 && negatives > 0, "batch and negatives of at least 1"),
-            (self.max_tokens >= 8, "max_tokens of at least 8"),
-            (
-                self.evaluate_every > 0 && self.checkpoint_every > 0,
-                "evaluate_every and checkpoint_every of at least 1",
-            ),
-            (self.patience == 0 || self.held_out > 0.0, "held_out above 0 where patience is set"),
+        let any = f64::MIN_POSITIVE..=f64::MAX;
+        let mut ranges = vec![
+            ("epochs", self.epochs, f64::MIN_POSITIVE..=MOST_EPOCHS),
+            ("learning_rate", self.learning_rate, any.clone()),
+            ("warm_up", self.warm_up, 0.0..=1.0),
+            ("weight_decay", self.weight_decay, 0.0..=f64::MAX),
+            ("clip", self.clip, 0.0..=f64::MAX),
+            ("dropout", self.dropout.unwrap_or(0.0), 0.0..=BELOW_1),
+            ("held_out", self.held_out, 0.0..=BELOW_1),
         ];
-        match rules.into_iter().find(|(is_kept, _)| !is_kept) {
-            Some((_, expected)) => bail!(file, expected, "another value", KEYS),
-            None => Ok(()),
+        if let Objective::InBatchSoftmax {
+            scale,
+            request_to_question,
+            question_to_request,
+            question_to_question,
+            ..
+        } = self.objective
+        {
+            ranges.extend([
+                ("scale", scale, any),
+                ("request_to_question", request_to_question, 0.0..=f64::MAX),
+                ("question_to_request", question_to_request, 0.0..=f64::MAX),
+                ("question_to_question", question_to_question, 0.0..=f64::MAX),
+            ]);
+            if request_to_question + question_to_request + question_to_question == 0.0 {
+                let expected = "request_to_question or another weight above 0";
+                bail!(file, expected, "0 for all of them", KEYS);
+            }
         }
+        for (key, value, range) in ranges {
+            if !range.contains(&value) {
+                let least = match *range.start() {
+                    0.0 => "at least 0",
+                    _ => "above 0",
+                };
+                let most = match *range.end() {
+                    f64::MAX => String::new(),
+                    BELOW_1 => " and below 1".to_owned(),
+                    most => format!(", at most {most}"),
+                };
+                bail!(file, "{key} {least}{most}", "{value}", KEYS);
+            }
+        }
+        let (batch, negatives) = self.objective.sizes();
+        for (key, value, least) in [
+            ("batch", batch, 1),
+            ("negatives", negatives, 1),
+            ("max_tokens", self.max_tokens, 8),
+            ("evaluate_every", self.evaluate_every, 1),
+            ("checkpoint_every", self.checkpoint_every, 1),
+        ] {
+            if value < least {
+                bail!(file, "{key} of at least {least}", "{value}", KEYS);
+            }
+        }
+        let held_out_to_fold = (self.fold + 1) as f64 * self.held_out;
+        if self.fold > 0 && !(self.held_out > 0.0 && held_out_to_fold <= 1.0 + 1e-9) {
+            bail!(file, "a fold below 1 / held_out", (self.fold.to_string()), KEYS);
+        }
+        if self.patience > 0 && self.held_out == 0.0 {
+            bail!(file, "held_out above 0 where patience is set", "0", KEYS);
+        }
+        Ok(())
     }
 
     /// The system that names negatives, and how many of its questions are wanted for each request.
@@ -351,6 +390,13 @@ mod tests {
             ("sed=1", "unknown field `sed`"),
             ("objective.negatives=3", "unknown field `negatives`"),
             ("epochs=0", "epochs above 0"),
+            ("epochs=1e300", "epochs above 0, at most 10000, found 1000"),
+            ("learning_rate=inf", "learning_rate above 0, found inf"),
+            ("held_out=1", "held_out at least 0 and below 1"),
+            ("objective.scale=0", "scale above 0, found 0"),
+            ("objective.scale=-5", "scale above 0, found -5"),
+            ("objective.question_to_question=nan", "question_to_question at least 0, found NaN"),
+            ("objective.request_to_question=0", "request_to_question or another weight above 0"),
             ("fold=1", "a fold below 1 / held_out"),
         ] {
             let error = recipe.with(&[wrong]).unwrap_err().to_string();

@@ -100,6 +100,10 @@ impl Classifier {
             let expected = "weights for all features".to_owned();
             return Err(misfit(expected, "another number of them".to_owned()));
         }
+        if !model.is_bounded() {
+            let expected = "numbers as a training gives".to_owned();
+            return Err(misfit(expected, "a larger one".to_owned()));
+        }
         if !made_of.features.is_empty() && made_of.bank_sha256 != *bank.checksum() {
             let expected =
                 format!("a model made with the question bank {}", bank.checksum().short());

@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 const GRADIENT: f64 = 1e-7;
 const ITERATIONS: u64 = 2000;
 
+/// The largest number of a model. Factors are below 1 / `CONSTANT`.
+const LARGEST: f64 = 1e13;
+
 /// A column whose standard deviation is below this is constant.
 const CONSTANT: f64 = 1e-12;
 
@@ -125,6 +128,15 @@ impl Softmax {
             && [means.len(), factors.len()] == [count; 2]
             && !self.labels.is_empty()
             && self.labels.values().all(|weights| weights.columns.len() == count)
+    }
+
+    /// True if no score can overflow.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let Standard { means, factors, .. } = &self.standard;
+        let weights = self.labels.values().flat_map(|weights| &weights.columns);
+        let intercepts = self.labels.values().map(|weights| &weights.intercept);
+        let mut numbers = means.iter().chain(factors).chain(weights).chain(intercepts);
+        numbers.all(|number| number.abs() <= LARGEST)
     }
 
     /// The probability of every label for standardised columns; 0 where no training topic has it.

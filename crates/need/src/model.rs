@@ -92,6 +92,11 @@ impl Model {
         }
     }
 
+    /// True if no score can overflow; a model from a file may hold any numbers.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.members().iter().all(Softmax::is_bounded)
+    }
+
     /// A label for every request, in order.
     pub fn predict(&self, features: &Features) -> Vec<Prediction> {
         let rows = 0..features.rows;

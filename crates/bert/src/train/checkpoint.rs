@@ -3,8 +3,8 @@
 use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
-use crate::weights::write_tensors;
-use clariq_core::{Error, Result, problem, read_regular};
+use crate::weights::{tensor_bytes, write_tensors};
+use clariq_core::{Error, Result, problem, read_regular, sha256};
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -39,18 +39,31 @@ pub(crate) fn write(
     best: &HashMap<String, Tensor>,
     counts: &Counts,
 ) -> Result<()> {
-    let weights: Vec<(String, Tensor)> = network
-        .parameters()
-        .into_iter()
-        .map(|(label, weight)| (format!("weight/{label}"), weight.shallow_clone()))
-        .collect();
-    let weights = weights.iter().map(|(label, weight)| (label.clone(), weight));
-    let moments = optimizer.moments.iter().flat_map(|(label, (first, second))| {
-        [(format!("first/{label}"), first), (format!("second/{label}"), second)]
-    });
-    let best = best.iter().map(|(label, weight)| (format!("best/{label}"), weight));
+    let mut tensors = Vec::new();
+    for (label, weight) in network.parameters() {
+        tensors.push(tensor_bytes(format!("weight/{label}"), weight)?);
+    }
+    for (label, (first, second)) in &optimizer.moments {
+        tensors.push(tensor_bytes(format!("first/{label}"), first)?);
+        tensors.push(tensor_bytes(format!("second/{label}"), second)?);
+    }
+    for (label, weight) in best {
+        tensors.push(tensor_bytes(format!("best/{label}"), weight)?);
+    }
+    tensors.sort();
     let counts = serde_json::to_string(counts).unwrap_or_default();
-    write_tensors(path, weights.chain(moments).chain(best), ("counts", counts))
+    let parts = tensors.iter().map(|(name, _, bytes)| (name.as_str(), bytes.as_slice()));
+    let sum = checksum(&counts, parts);
+    write_tensors(path, &tensors, [("counts", counts), ("sha256", sum)])
+}
+
+/// The checksum of what was counted and of all tensors, in the order of their names.
+fn checksum<'t>(counts: &str, tensors: impl IntoIterator<Item = (&'t str, &'t [u8])>) -> String {
+    let mut parts: Vec<&[u8]> = vec![counts.as_bytes()];
+    for (name, bytes) in tensors {
+        parts.extend([b"\0", name.as_bytes(), b"\0", bytes]);
+    }
+    sha256(parts).to_string()
 }
 
 /// Reads a checkpoint into a network and its optimizer; `None` if there is none of this training.
@@ -66,10 +79,18 @@ pub(crate) fn read(
     };
     let (_, header) =
         SafeTensors::read_metadata(&file).map_err(|error| damaged(error.to_string()))?;
-    let counts = header.metadata().as_ref().and_then(|metadata| metadata.get("counts"));
-    let counts: Counts = counts
-        .and_then(|text| serde_json::from_str(text).ok())
-        .ok_or_else(|| damaged("a file without counts".to_owned()))?;
+    let metadata = header.metadata().as_ref();
+    let entry = |name: &str| metadata.and_then(|metadata| metadata.get(name));
+    let text = entry("counts").ok_or_else(|| damaged("a file without counts".to_owned()))?;
+    let tensors =
+        SafeTensors::deserialize(&file).map_err(|error| damaged(error.to_string()))?.tensors();
+    let mut parts: Vec<(&str, &[u8])> =
+        tensors.iter().map(|(name, tensor)| (name.as_str(), tensor.data())).collect();
+    parts.sort_unstable();
+    if entry("sha256") != Some(&checksum(text, parts)) {
+        return Err(damaged("another checksum than its own".to_owned()));
+    }
+    let counts: Counts = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
     if counts.key != key {
         return Ok(None);
     }

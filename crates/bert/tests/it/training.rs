@@ -266,6 +266,40 @@ fn a_checkpoint_of_another_training_is_not_used() {
 }
 
 #[test]
+fn a_changed_byte_of_a_checkpoint_is_an_error() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model");
+    let recipe = recipe(OBJECTIVES[0], 2.0);
+    let interrupted = catch_unwind(AssertUnwindSafe(|| {
+        train(&recipe, &model, false, &mut |event| {
+            assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
+        });
+    }));
+    assert!(interrupted.is_err());
+    let checkpoint = folder.path().join("model.training/checkpoint.safetensors");
+    let whole = fs::read(&checkpoint).unwrap();
+    let (base, options, examples) = (tiny(), ModelOptions::default(), judged());
+    let training = Training {
+        recipe: &recipe,
+        base: &base,
+        examples: &examples,
+        data: String::new(),
+        options: &options,
+        resume: true,
+    };
+    for part in 1..12 {
+        let at = whole.len() * part / 12;
+        let mut changed = whole.clone();
+        changed[at] ^= 1;
+        fs::write(&checkpoint, changed).unwrap();
+        let error = run_training(&training, &model, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains("checkpoint.safetensors"), "byte {at}: {error}");
+    }
+    assert!(!model.exists());
+}
+
+#[test]
 fn early_stopping_keeps_the_best_weights() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();

@@ -150,6 +150,12 @@ fn models_that_do_not_fit_are_refused() {
     refused("", "need train");
     refused(&text.replace("\"need_model\": 3", "\"need_model\": 1"), "format 1");
     refused(&text.replacen("\"letters\"", "\"lettres\"", 1), "features of this program");
+    let (before, rest) = text.split_once("\"intercept\": ").unwrap();
+    let end = rest.find([',', '}', '\n']).unwrap();
+    refused(
+        &format!("{before}\"intercept\": 1e308{}", &rest[end..]),
+        "numbers as a training gives",
+    );
     refused(&text.replace(collection.bank.checksum().as_str(), &"0".repeat(64)), "question bank");
 }
 
