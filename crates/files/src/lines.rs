@@ -158,6 +158,88 @@ pub struct IgnoredLines {
     pub trailing_words: Vec<u64>,
 }
 
+/// Reads the lines of a file, or of a part of it, one after the other. Blank lines are skipped.
+pub(crate) struct FieldReader<'a> {
+    name: &'a str,
+    /// The number of the next line.
+    number: u64,
+    /// The bytes from there on; `None` after the last line.
+    rest: Option<&'a [u8]>,
+    form: LineForm,
+    /// The number of fields with the optional ones.
+    most: usize,
+    fields: Vec<&'a str>,
+    /// True until a line is found.
+    pub(crate) is_empty: bool,
+    pub(crate) ignored: IgnoredLines,
+}
+
+impl<'a> FieldReader<'a> {
+    /// Begins at the line with the number `first`, which is the first of `bytes`.
+    pub(crate) fn new(name: &'a str, first: u64, bytes: &'a [u8], form: LineForm) -> Self {
+        Self {
+            name,
+            number: first,
+            rest: Some(bytes),
+            form,
+            most: form.names.split(' ').count(),
+            fields: Vec::new(),
+            is_empty: true,
+            ignored: IgnoredLines::default(),
+        }
+    }
+
+    /// The next line, or what is wrong with it; `None` at the end.
+    pub(crate) fn next(&mut self) -> Option<Result<Line<'_>, Box<Problem>>> {
+        loop {
+            let number = self.number;
+            let at = (self.name, number);
+            let bytes = self.next_bytes()?.trim_ascii();
+            let Ok(text) = str::from_utf8(bytes) else {
+                self.is_empty = false;
+                return Some(Err(Box::new(not_utf8(at, "line", bytes))));
+            };
+            let text = without_byte_order_marks(text);
+            if text.is_empty() {
+                continue;
+            }
+            if self.form.comments && text.starts_with('#') {
+                self.ignored.comments.push(number);
+                continue;
+            }
+            self.is_empty = false;
+            return Some(self.split(at, text));
+        }
+    }
+
+    fn next_bytes(&mut self) -> Option<&'a [u8]> {
+        let rest = self.rest?;
+        self.number += 1;
+        let Some(end) = memchr::memchr(b'\n', rest) else {
+            self.rest = None;
+            return Some(rest);
+        };
+        self.rest = Some(&rest[end + 1..]);
+        Some(&rest[..end])
+    }
+
+    fn split(&mut self, at: (&'a str, u64), text: &'a str) -> Result<Line<'_>, Box<Problem>> {
+        self.fields.clear();
+        self.fields.extend(text.split_ascii_whitespace());
+        if self.form.trailing_words && self.fields.len() > self.most {
+            self.ignored.trailing_words.push(at.1);
+            self.fields.truncate(self.most);
+        }
+        let line = Line { at, fields: &self.fields, text };
+        if (self.most - self.form.optional..=self.most).contains(&line.fields.len()) {
+            return Ok(line);
+        }
+        let expected = format!("{} fields, `{}`", self.most, self.form.names);
+        let hint = count_hint(self.most, line.fields.len());
+        Err(Box::new(line.problem(&expected, hint)))
+    }
+}
+
 /// Calls `each` with every line of `input` that is not blank.
 pub fn for_each_line(
     input: &Input,
@@ -165,54 +247,29 @@ pub fn for_each_line(
     sink: Sink,
     mut each: impl FnMut(&Line, Sink),
 ) -> IgnoredLines {
-    let mut ignored = IgnoredLines::default();
     if !has_few_lines(input, MOST_LINES, sink) {
-        return ignored;
+        return IgnoredLines::default();
     }
-    let names = form.names;
-    let most = names.split(' ').count();
-    let mut any = false;
-    let mut fields = Vec::with_capacity(most);
-    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n'));
+    let mut reader = FieldReader::new(&input.name, 1, &input.bytes, form);
     until_too_many_errors(&input.name, sink, |sink| {
-        let Some((number, bytes)) = lines.next() else { return ControlFlow::Break(()) };
-        let at = (input.name.as_str(), number);
-        let bytes = bytes.trim_ascii();
-        let Ok(text) = str::from_utf8(bytes) else {
-            any = true;
-            sink(not_utf8(at, "line", bytes));
-            return ControlFlow::Continue(());
-        };
-        let text = without_byte_order_marks(text);
-        if text.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        if form.comments && text.starts_with('#') {
-            ignored.comments.push(number);
-            return ControlFlow::Continue(());
-        }
-        any = true;
-        fields.clear();
-        fields.extend(text.split_ascii_whitespace());
-        if form.trailing_words && fields.len() > most {
-            ignored.trailing_words.push(number);
-            fields.truncate(most);
-        }
-        let line = Line { at, fields: &fields, text };
-        if (most - form.optional..=most).contains(&fields.len()) {
-            each(&line, sink);
-        } else {
-            let expected = format!("{most} fields, `{names}`");
-            sink(line.problem(&expected, count_hint(most, fields.len())));
+        match reader.next() {
+            None => return ControlFlow::Break(()),
+            Some(Ok(line)) => each(&line, sink),
+            Some(Err(problem)) => sink(*problem),
         }
         ControlFlow::Continue(())
     });
-    if !any {
-        let hint = "an empty file scores nothing: was the run that wrote it interrupted?";
-        let problem = problem!((&*input.name, 1), "lines of the form `{names}`", "nothing", hint);
-        sink(problem.kind(ProblemKind::Empty));
+    if reader.is_empty {
+        sink(no_lines(&input.name, form));
     }
-    ignored
+    reader.ignored
+}
+
+/// The problem of a file without lines.
+pub(crate) fn no_lines(name: &str, form: LineForm) -> Problem {
+    let hint = "an empty file scores nothing: was the run that wrote it interrupted?";
+    let expected = format!("lines of the form `{}`", form.names);
+    problem!((name, 1), expected, "nothing", hint).kind(ProblemKind::Empty)
 }
 
 /// A line without the byte order marks at its start: files that were concatenated have some.

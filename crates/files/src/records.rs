@@ -1,18 +1,17 @@
-//! Records of delimited text with CSV quoting (RFC 4180), each with the line on which it starts.
+//! Records of delimited text with quotes as in CSV (RFC 4180), each with the line on which it
+//! starts.
 
 use crate::source::Input;
 use clariq_core::{Problem, problem};
-use csv::{ByteRecord, Position, Reader, ReaderBuilder};
-use memchr::{memchr, memchr_iter, memchr2, memchr3};
+use memchr::{memchr, memchr_iter, memchr3};
 use std::borrow::Cow;
-use std::io::Cursor;
 
 /// Reads the records of an input one after the other. Empty lines are no records.
 ///
 /// A field that begins with a quote ends with one, and then the delimiter, the end of the line or
-/// of the file must follow. Where it does not, the closing quote is missing, and what looks like
-/// one record may be many rows: that is a problem at the line where the field opens, and reading
-/// continues behind that line.
+/// of the file must follow. If something else follows, the closing quote is missing, and what looks
+/// like one record may be many rows: that is a problem at the line where the field opens, and
+/// reading continues after that line.
 pub struct Records<'a> {
     name: &'a str,
     bytes: &'a [u8],
@@ -20,33 +19,28 @@ pub struct Records<'a> {
     at: usize,
     line: u64,
     fields: Vec<Cow<'a, [u8]>>,
-    /// Reads the records with quotes; all others are cut at their delimiters, which is faster.
-    quoted: Reader<Cursor<&'a [u8]>>,
-    record: ByteRecord,
 }
+
+/// The fields of a record, or the problem of one.
+type Record<'r, 'a> = Result<&'r [Cow<'a, [u8]>], Box<Problem>>;
 
 impl<'a> Records<'a> {
     /// Begins at the start of the input.
     pub fn new(input: &'a Input, delimiter: u8) -> Self {
-        let mut builder = ReaderBuilder::new();
-        builder.delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(1 << 12);
         Self {
             name: &input.name,
             bytes: &input.bytes,
             delimiter,
             at: 0,
             line: 1,
-            quoted: builder.from_reader(Cursor::new(&*input.bytes)),
-            record: ByteRecord::new(),
             fields: Vec::new(),
         }
     }
 
-    /// The fields of the next record, with the file and the line where it starts; a problem where a
+    /// The fields of the next record, with the file and the line where it starts; a problem if a
     /// quote is not closed.
     #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
-    #[expect(clippy::type_complexity, reason = "a location, and fields or what is wrong with them")]
-    pub fn next(&mut self) -> Option<((&'a str, u64), Result<&[Cow<'a, [u8]>], Box<Problem>>)> {
+    pub fn next(&mut self) -> Option<((&'a str, u64), Record<'_, 'a>)> {
         while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
             self.line += u64::from(*byte == b'\n');
             self.at += 1;
@@ -54,94 +48,74 @@ impl<'a> Records<'a> {
         if self.at == self.bytes.len() {
             return None;
         }
-        let (at, start) = ((self.name, self.line), self.at);
+        let location = (self.name, self.line);
         self.fields.clear();
         loop {
             let rest = &self.bytes[self.at..];
-            if rest.first() == Some(&b'"') {
-                self.at = start;
-                return Some((at, self.read_quoted().map(|()| &*self.fields)));
-            }
-            let length = memchr3(self.delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
-            self.fields.push(Cow::Borrowed(&rest[..length]));
+            let length = if rest.first() == Some(&b'"') {
+                let Some((length, field)) = quoted_field(rest, self.delimiter) else {
+                    return Some((location, Err(Box::new(self.skip_open_quote()))));
+                };
+                self.line += memchr_iter(b'\n', &rest[..length]).count() as u64;
+                self.fields.push(field);
+                length
+            } else {
+                let length = memchr3(self.delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
+                self.fields.push(Cow::Borrowed(&rest[..length]));
+                length
+            };
             self.at += length;
             if rest.get(length) != Some(&self.delimiter) {
-                return Some((at, Ok(&self.fields)));
+                return Some((location, Ok(&self.fields)));
             }
             self.at += 1;
         }
     }
 
-    /// Reads a record with a field in quotes.
-    fn read_quoted(&mut self) -> Result<(), Box<Problem>> {
-        let unreadable = |error: csv::Error| problem!(self.name, "a record", (error.to_string()));
-        let start = self.at as u64;
-        if self.quoted.position().byte() != start {
-            let mut position = Position::new();
-            position.set_byte(start);
-            self.quoted.seek(position).map_err(|error| Box::new(unreadable(error)))?;
-        }
-        self.quoted
-            .read_byte_record(&mut self.record)
-            .map_err(|error| Box::new(unreadable(error)))?;
-        let raw = &self.bytes[self.at..self.quoted.position().byte() as usize];
-        if let Some(open) = find_open_quote(raw, self.delimiter) {
-            self.line += count_line_ends(&raw[..open]);
-            self.at += open;
-            let rest = &self.bytes[self.at..];
-            self.at += memchr(b'\n', rest).unwrap_or(rest.len());
-            return Err(Box::new(problem!(
-                (self.name, self.line),
-                "a quoted field that ends with a quote, before a delimiter or the line's end",
-                "a quote that opens a field and does not close it",
-                "a quote inside a field is doubled, and the field stands in quotes"
-            )));
-        }
-        self.fields.clear();
-        self.fields.extend(self.record.iter().map(|field| Cow::Owned(field.to_vec())));
-        self.at += raw.len();
-        self.line += count_line_ends(raw);
-        Ok(())
+    /// Passes over the line on which a field opens with a quote.
+    fn skip_open_quote(&mut self) -> Problem {
+        let rest = &self.bytes[self.at..];
+        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
+        problem!(
+            (self.name, self.line),
+            "a quoted field that ends with a quote, before a delimiter or the line's end",
+            "a quote that opens a field and does not close it",
+            "a quote inside a field is doubled, and the field stands in quotes"
+        )
     }
 }
 
-/// Where the first field of a record begins with a quote and does not end with one, which the
-/// `csv` crate lets pass.
-fn find_open_quote(record: &[u8], delimiter: u8) -> Option<usize> {
-    let mut at = 0;
+/// The field in quotes at the start of a text, with its length there; `None` if it does not end
+/// with a quote.
+fn quoted_field(text: &[u8], delimiter: u8) -> Option<(usize, Cow<'_, [u8]>)> {
+    let mut field: Cow<[u8]> = Cow::Borrowed(b"");
+    let mut start = 1;
     loop {
-        let start = at;
-        if record.get(at) == Some(&b'"') {
-            at += 1;
-            loop {
-                let Some(quote) = memchr(b'"', &record[at..]) else { return Some(start) };
-                at += quote + 1;
-                match record.get(at) {
-                    Some(b'"') => at += 1,
-                    Some(&byte) if byte != delimiter && !matches!(byte, b'\r' | b'\n') => {
-                        return Some(start);
-                    }
-                    _ => break,
-                }
+        let end = start + memchr(b'"', &text[start..])?;
+        match text.get(end + 1) {
+            Some(b'"') => {
+                // A doubled quote is one quote of the field.
+                field.to_mut().extend(&text[start..=end]);
+                start = end + 2;
             }
-        } else {
-            let rest = &record[at..];
-            at += memchr2(delimiter, b'\n', rest).unwrap_or(rest.len());
+            Some(&byte) if byte != delimiter && !matches!(byte, b'\r' | b'\n') => return None,
+            _ => {
+                let rest = &text[start..end];
+                if field.is_empty() {
+                    field = Cow::Borrowed(rest);
+                } else {
+                    field.to_mut().extend(rest);
+                }
+                return Some((end + 1, field));
+            }
         }
-        if record.get(at) != Some(&delimiter) {
-            return None;
-        }
-        at += 1;
     }
-}
-
-fn count_line_ends(bytes: &[u8]) -> u64 {
-    memchr_iter(b'\n', bytes).count() as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use csv::{ByteRecord, ReaderBuilder};
     use proptest::prelude::*;
 
     /// Lines and fields of sound text, or the line of the first problem.

@@ -1,11 +1,14 @@
 //! Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
 
-use crate::lines::{IgnoredLines, LineForm, for_each_line, has_few_topics};
-use crate::sink::{MOST_LINES, Sink, has_few_lines, read_strictly};
+use crate::lines::{FieldReader, IgnoredLines, Line, LineForm, has_few_topics, no_lines};
+use crate::sink::{
+    MOST_ERRORS, MOST_LINES, Sink, has_few_lines, read_strictly, until_too_many_errors,
+};
 use crate::source::{Input, MOST_OF_A_RUN, Source};
-use clariq_core::{QuestionId, Result, TopicId, problem};
+use clariq_core::{Problem, QuestionId, Result, TopicId, problem};
 use rayon::prelude::*;
-use std::{fmt, io, str};
+use std::ops::ControlFlow;
+use std::{fmt, io};
 
 const FORM: LineForm = LineForm {
     names: "<topic_id> 0 <question_id> <rank> <score> <run_id>",
@@ -62,106 +65,108 @@ pub fn parse_run(input: &Input, sink: Sink) -> Run {
     // pieces than threads, because some threads may have other work to end first.
     let worth = input.bytes.len() / WORTH_A_THREAD;
     let pieces = if worth > 1 { worth.min(8 * rayon::current_num_threads()) } else { 1 };
-    let mut run = parse_sound(input, pieces).unwrap_or_else(|| parse_line_by_line(input, sink));
-    if !has_few_topics(&input.name, run.lines.iter().map(|line| line.topic.as_str()), sink) {
+    parse_in_pieces(input, pieces, sink)
+}
+
+/// Reads a run in so many pieces in parallel, which make no difference.
+fn parse_in_pieces(input: &Input, pieces: usize, sink: Sink) -> Run {
+    let pieces: Vec<Piece> = split_lines(&input.bytes, pieces)
+        .into_par_iter()
+        .map(|(first, bytes)| parse_piece(&input.name, first, bytes))
+        .collect();
+    let is_empty = pieces.iter().all(|piece| piece.is_empty);
+    let mut run = Run { name: input.name.clone(), ..Run::default() };
+    run.lines.reserve_exact(pieces.iter().map(|piece| piece.lines.len()).sum());
+    let mut problems = Vec::new();
+    for piece in pieces {
+        run.lines.extend(piece.lines);
+        run.ignored.comments.extend(piece.ignored.comments);
+        run.ignored.trailing_words.extend(piece.ignored.trailing_words);
+        problems.extend(piece.problems);
+    }
+    // After so many errors, each piece has read another part of its lines.
+    let gave_up = problems.len() >= MOST_ERRORS;
+    let mut problems = problems.into_iter();
+    until_too_many_errors(&input.name, sink, |sink| match problems.next() {
+        Some(problem) => {
+            sink(problem);
+            ControlFlow::Continue(())
+        }
+        None => ControlFlow::Break(()),
+    });
+    if is_empty {
+        sink(no_lines(&input.name, FORM));
+    }
+    if let Some(&first) = run.ignored.trailing_words.first() {
+        let count = run.ignored.trailing_words.len();
+        let hint = "trec_eval ignores them, too: was a tag with blanks written?";
+        let found = format!("words after the last field, on {count} lines in all");
+        sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
+    }
+    let topics = run.lines.iter().map(|line| line.topic.as_str());
+    if gave_up || !has_few_topics(&input.name, topics, sink) {
         run.lines.clear();
     }
     run
 }
 
-fn parse_line_by_line(input: &Input, sink: Sink) -> Run {
-    let mut run = Run { name: input.name.clone(), ..Run::default() };
-    let lines = &mut run.lines;
-    let ignored = for_each_line(input, FORM, sink, |line, sink| {
-        let Some(score) = score(line.fields[4]) else {
-            let hint = "write scores as 12.5 or 1.25e1";
-            return sink(line.problem("a finite score in the fifth field", hint));
-        };
-        lines.push(RunLine {
-            topic: line.fields[0].into(),
-            question: line.fields[2].into(),
-            score,
-            line: line.at.1,
-        });
-    });
-    if let Some(&first) = ignored.trailing_words.first() {
-        let count = ignored.trailing_words.len();
-        let hint = "trec_eval ignores them, too: was a tag with blanks written?";
-        let found = format!("words after the last field, on {count} lines in all");
-        sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
-    }
-    run.ignored = ignored;
-    run
+/// A part of a run.
+struct Piece {
+    lines: Vec<RunLine>,
+    problems: Vec<Problem>,
+    ignored: IgnoredLines,
+    is_empty: bool,
 }
 
-/// Reads a run without a fault, in so many pieces in parallel, which make no difference; `None` if
-/// anything is not sound, which is left to the reader that names what is wrong.
-fn parse_sound(input: &Input, pieces: usize) -> Option<Run> {
-    let text = str::from_utf8(&input.bytes).ok()?;
-    let mut starts = 1;
-    let pieces: Vec<(u64, &str)> = split_lines(text, pieces)
-        .into_iter()
-        .map(|piece| {
-            let start = starts;
-            starts += memchr::memchr_iter(b'\n', piece.as_bytes()).count() as u64;
-            (start, piece)
-        })
-        .collect();
-    let total = starts as usize;
-    let mut parsed = match pieces[..] {
-        [(_, piece)] => vec![parse_lines(piece, 1, total)?],
-        _ => pieces
-            .par_iter()
-            .map(|&(start, piece)| parse_lines(piece, start, if start == 1 { total } else { 0 }))
-            .collect::<Option<Vec<_>>>()?,
+fn parse_piece(name: &str, first: u64, bytes: &[u8]) -> Piece {
+    let mut lines: Vec<RunLine> = Vec::new();
+    let mut problems = Vec::new();
+    let mut reader = FieldReader::new(name, first, bytes, FORM);
+    while problems.len() < MOST_ERRORS
+        && let Some(line) = reader.next()
+    {
+        match line.and_then(|line| parse_line(&line, lines.last())) {
+            Ok(line) => lines.push(line),
+            Err(problem) => problems.push(*problem),
+        }
     }
-    .into_iter();
-    let mut lines = parsed.next()?;
-    parsed.for_each(|more| lines.extend(more));
-    (!lines.is_empty()).then(|| Run { name: input.name.clone(), lines, ..Run::default() })
+    Piece { lines, problems, is_empty: reader.is_empty, ignored: reader.ignored }
 }
 
-/// A text in so many pieces of about equal length, each of whole lines.
-fn split_lines(text: &str, pieces: usize) -> Vec<&str> {
+fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Problem>> {
+    let Some(score) = score(line.fields[4]) else {
+        let hint = "write scores as 12.5 or 1.25e1";
+        return Err(Box::new(line.problem("a finite score in the fifth field", hint)));
+    };
+    let topic = line.fields[0];
+    Ok(RunLine {
+        // A topic's lines mostly follow each other.
+        topic: match last {
+            Some(last) if last.topic.as_str() == topic => last.topic.clone(),
+            _ => topic.into(),
+        },
+        question: line.fields[2].into(),
+        score,
+        line: line.at.1,
+    })
+}
+
+/// A file in so many pieces of about equal length, each of whole lines and with the number of its
+/// first.
+fn split_lines(bytes: &[u8], pieces: usize) -> Vec<(u64, &[u8])> {
     let mut all = Vec::with_capacity(pieces);
-    let mut rest = text;
+    let mut rest = bytes;
+    let mut first = 1;
     for left in (2..=pieces).rev() {
         let middle = rest.len() / left;
-        let Some(feed) = memchr::memchr(b'\n', &rest.as_bytes()[middle..]) else { break };
+        let Some(feed) = memchr::memchr(b'\n', &rest[middle..]) else { break };
         let (piece, after) = rest.split_at(middle + feed + 1);
-        all.push(piece);
+        all.push((first, piece));
+        first += memchr::memchr_iter(b'\n', piece).count() as u64;
         rest = after;
     }
-    all.push(rest);
+    all.push((first, rest));
     all
-}
-
-/// The lines of a piece that starts on line `start`, with room for so many.
-fn parse_lines(piece: &str, start: u64, room: usize) -> Option<Vec<RunLine>> {
-    let mut lines: Vec<RunLine> = Vec::with_capacity(room.max(piece.len() / 64));
-    let mut rest = piece;
-    for line in start.. {
-        let end = memchr::memchr(b'\n', rest.as_bytes());
-        let text = &rest[..end.unwrap_or(rest.len())];
-        let mut fields = text.split_ascii_whitespace();
-        if let Some(topic) = fields.next() {
-            let (question, score) = (fields.nth(1)?, score(fields.nth(1)?)?);
-            if fields.nth(1).is_some() || topic.starts_with(['\u{feff}', '#']) {
-                return None;
-            }
-            // A topic's lines mostly follow each other.
-            let topic = match lines.last() {
-                Some(last) if last.topic.as_str() == topic => last.topic.clone(),
-                _ => topic.into(),
-            };
-            lines.push(RunLine { topic, question: question.into(), score, line });
-        }
-        match end {
-            Some(end) => rest = &rest[end + 1..],
-            None => break,
-        }
-    }
-    Some(lines)
 }
 
 fn score(field: &str) -> Option<f64> {
@@ -316,18 +321,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_without_a_fault_are_read_as_line_by_line(
+        fn pieces_make_no_difference(
             lines in prop::collection::vec("(101|7) 0 Q[0-9]{1,2}[ \t]+1 (-?[0-9]{1,20}(\\.[0-9]{0,20})?(e-?[0-9]{1,3})?|nan|x)( t)?( u)?[ \r]?|#?[ ab\u{feff}]{0,3}", 0..30)
         ) {
             let bytes = lines.join("\n").into_bytes().into();
             let input = Input { name: "a.run".to_owned(), bytes };
-            let naive = strictly(|sink| parse_line_by_line(&input, sink)).ok();
-            for pieces in 1..4 {
-                let found = parse_sound(&input, pieces);
-                prop_assert!(found.is_none() || found == naive, "{:?} and {:?}", found, naive);
-                let plain = naive.as_ref().is_none_or(|run| run.ignored == IgnoredLines::default())
-                    && !lines.iter().any(|line| line.contains('\u{feff}'));
-                prop_assert!(found.is_some() || naive.is_none() || !plain, "{:?}", naive);
+            let parse = |pieces| {
+                let mut problems = Vec::new();
+                let run = parse_in_pieces(&input, pieces, &mut |problem| problems.push(problem));
+                (run, problems)
+            };
+            let whole = parse(1);
+            for pieces in 2..5 {
+                prop_assert_eq!(&parse(pieces), &whole);
             }
         }
 

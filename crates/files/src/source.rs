@@ -191,23 +191,22 @@ impl Packed {
     }
 }
 
-/// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever,
-/// and a device never ends.
+/// Opens a file for reading, and counts it among the inputs.
 pub(crate) fn open_file(path: &Path) -> Result<File> {
-    let missing = |source: io::Error| match source.kind() {
+    let file = open_regular(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => missing_file(path).into(),
+        io::ErrorKind::InvalidInput if path.is_dir() => {
+            problem!(path, "a file", "a directory", "name the file inside it").into()
+        }
+        io::ErrorKind::InvalidInput => {
+            let hint =
+                "name a file; what another command writes is read from standard input, as `-`";
+            problem!(path, "a regular file", "a pipe, a device or a socket", hint).into()
+        }
         _ => Error::io("read", path)(source),
-    };
-    let metadata = fs::metadata(path).map_err(missing)?;
-    if metadata.is_dir() {
-        bail!(path, "a file", "a directory", "name the file inside it");
-    }
-    if !metadata.is_file() {
-        let hint = "name a file; what another command writes is read from standard input, as `-`";
-        bail!(path, "a regular file", "a pipe, a device or a socket", hint);
-    }
+    })?;
     crate::protect(path);
-    open_regular(path).map_err(missing)
+    Ok(file)
 }
 
 fn missing_file(path: &Path) -> Problem {
