@@ -4,8 +4,11 @@
 //! A page loads nothing and executes nothing. The same input gives the same bytes.
 
 mod bars;
+mod charts;
 pub mod differences;
 pub mod figures;
 pub mod page;
 pub mod scale;
 pub mod words;
+
+pub use charts::{Chart, charts};

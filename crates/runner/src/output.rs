@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use clariq_core::{Error, Escaped, Result, printable, problem};
 pub(crate) use delimited::open as open_delimited;
 use serde::Serialize;
-pub(crate) use sheet::{Cell, Sheet};
+pub(crate) use sheet::{Cell, ComparedFigure, Direction, Sheet};
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 

@@ -1,5 +1,8 @@
 //! Evaluation by judgements and measures of the literature, for any collection.
 
+mod topics;
+
+use self::topics::Rankings;
 use super::{
     Asked, By, Columns, Evaluation, Form, PageAsked, Rendered, Scored, TieRule, Topics, Written,
     passed_over,
@@ -13,9 +16,9 @@ use clariq_eval::{
 use clariq_files::{Run, Source, read_qrels, read_run};
 use clariq_report::differences::{self, Focus};
 use clariq_report::figures::{self, Compared, Measured};
-use clariq_report::page::{Page, Section, scroll};
-use clariq_report::words::{count, figure};
-use maud::{Markup, html};
+use clariq_report::page::{Page, Section};
+use clariq_report::words::count;
+use maud::html;
 use std::collections::HashMap;
 use std::slice;
 
@@ -174,7 +177,7 @@ impl Evaluation for ByQrels<'_> {
         let compared = Compared::new(measured, asked.baseline, asked.seed, "topic");
         let requests = self.requests()?;
         let topics = compared.baseline().columns[0].values.len();
-        let html = self.render(asked, &compared, &requests);
+        let html = self.render(asked, &compared, &requests)?;
         Ok(Rendered { html, topics, warnings })
     }
 }
@@ -185,7 +188,7 @@ impl ByQrels<'_> {
         asked: &PageAsked,
         compared: &Compared,
         requests: &HashMap<TopicId, String>,
-    ) -> String {
+    ) -> Result<String, Error> {
         let values = &compared.baseline().columns[0].values;
         let request = |topic: &TopicId| requests.get(topic).map_or("", String::as_str);
         let (topics, split) =
@@ -196,10 +199,18 @@ impl ByQrels<'_> {
         let mut sections = vec![figures::section(compared, &intro, titles, &[])];
         let shown = values.iter().map(|(topic, _)| (topic.as_str(), request(topic)));
         sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
-        let content = by_topic(compared, request);
+        let rankings = Rankings::read(asked.runs)?;
+        let documents = self.of.map(|(collection, _)| collection.documents(self.task));
+        let topics_of = topics::Topics {
+            compared,
+            rankings: &rankings,
+            qrels: &self.qrels,
+            documents: documents.transpose()?,
+        };
+        let content = topics_of.section(request)?;
         sections.push(Section { id: "topics", name: "Topics", content });
         let runs = count(compared.runs.len(), "run");
-        Page {
+        let page = Page {
             title: asked.title,
             lead: format!("{runs} on {topics} of {split}; baseline: {}.", compared.baseline().name),
             sections,
@@ -208,60 +219,8 @@ impl ByQrels<'_> {
                 ". Equal scores are in the order of descending ids."
             },
             style: "",
-        }
-        .render()
-    }
-}
-
-/// The values of every run for every topic.
-fn by_topic<'r>(compared: &Compared, request: impl Fn(&TopicId) -> &'r str) -> Markup {
-    let columns = &compared.baseline().columns;
-    let difference = |index: usize| {
-        let base = columns[0].values[index].1;
-        let of_runs = compared.runs.iter().map(|run| (run.columns[0].values[index].1 - base).abs());
-        of_runs.fold(0.0, f64::max)
-    };
-    let mut topics: Vec<_> = columns[0].values.iter().enumerate().collect();
-    // Stable: topics without a difference stay in their order.
-    topics.sort_by(|(a, _), (b, _)| difference(*b).total_cmp(&difference(*a)));
-    html! {
-        section id="topics" {
-            h2 { "Topics" }
-            @if compared.runs.len() > 1 {
-                p { "Topics on which runs differ most from the baseline come first." }
-            }
-            @for (index, (topic, _)) in topics {
-                details.topic id={ "topic-" (index) } {
-                    summary {
-                        span.number { (topic) } " " span.request { (request(topic)) }
-                    }
-                    div.inside {
-                        (scroll(&format!("Figures of topic {topic}"), &html! {
-                            table {
-                                thead {
-                                    tr {
-                                        th scope="col" { "run" }
-                                        @for column in columns {
-                                            th scope="col" { (column.measure) }
-                                        }
-                                    }
-                                }
-                                tbody {
-                                    @for run in &compared.runs {
-                                        tr {
-                                            th scope="row" { (run.name) }
-                                            @for column in &run.columns {
-                                                td { (figure(column.values[index].1)) }
-                                            }
-                                        }
-                                    }
-                                }
-                            }
-                        }))
-                    }
-                }
-            }
-        }
+        };
+        Ok(page.render())
     }
 }
 

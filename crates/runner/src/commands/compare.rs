@@ -35,9 +35,12 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
     /// Number of topics to show per run: those with the largest differences from the baseline, by
-    /// R@30 or the first measure [default: 5; none for csv and tsv, which are one table]
+    /// R@30 or the first measure [default: 5; none for csv, tsv and latex]
     #[arg(long, value_name = "N")]
     topics: Option<usize>,
+    /// Digits of figures in a table for a paper (--format latex)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
+    digits: Option<u8>,
 }
 
 struct Scored {
@@ -60,6 +63,10 @@ struct Compared {
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
+    if arguments.digits.is_some() && settings.format != Some(Format::Latex) {
+        let hint = "other formats have the digits that they need: leave it out";
+        bail!("--digits", "--format latex beside it", "another format", hint);
+    }
     let labels = Labels::open(settings, &arguments.compared, &paths[0])?;
     let evaluation = labels.evaluation(settings)?;
     let measures = runs::measures(&arguments.measures)?;
@@ -88,6 +95,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     };
     let sheets = match settings.format {
         Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![compared.complete()],
+        Some(Format::Latex) => compared.for_paper(arguments.digits.unwrap_or(4).into()),
         format => compared.readable(format),
     };
     let mut sheets: Vec<_> = sheets.into_iter().map(|sheet| ("comparisons", sheet)).collect();
@@ -131,7 +139,8 @@ fn keep_common_columns(scored: &mut [Scored]) -> Result<Vec<String>> {
 /// The number of topics to show for each run.
 fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem> {
     if !format.is_some_and(Format::is_one_table) {
-        return Ok(asked.unwrap_or(5));
+        let usual = if format == Some(Format::Latex) { 0 } else { 5 };
+        return Ok(asked.unwrap_or(usual));
     }
     match asked {
         None | Some(0) => Ok(0),

@@ -9,7 +9,7 @@ use clap::Args;
 use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
 use clariq_core::Result;
 use clariq_experiment::record::{self, Record};
-use clariq_files::{Source, Target, protect, refuse_input};
+use clariq_files::{Source, Target, protect, refuse_input, write_atomically};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,9 @@ pub(crate) struct ReportArgs {
     /// HTML file to write; `-` for standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
+    /// Also write the charts of the page to this folder, as SVG
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
     /// Title of the page [default: the split, and the run or the number of runs]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -61,6 +64,12 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     settings.warn(&rendered.warnings);
     let target = Target::new(&arguments.output);
     target.write(|out| out.write_all(rendered.html.as_bytes()))?;
+    if let Some(folder) = &arguments.figures {
+        for chart in clariq_report::charts(&rendered.html) {
+            let path = folder.join(format!("{}.svg", chart.id));
+            write_atomically(&path, |out| out.write_all(chart.svg.as_bytes()))?;
+        }
+    }
     if !target.is_stream() {
         summary(arguments, paths.len(), &split, &rendered).print(settings.format)?;
     }

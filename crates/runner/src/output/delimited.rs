@@ -23,6 +23,7 @@ fn write_cell(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => text.clone(),
         Cell::Count(count) => count.to_string(),
+        Cell::Compared(figure) => without_sign(figure.value).to_string(),
         Cell::Figure(figure, _) | Cell::Probability(figure) => without_sign(*figure).to_string(),
         Cell::Mark(marked) => marked.to_string(),
         Cell::Nothing => String::new(),

@@ -1,6 +1,6 @@
 //! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`.
 
-use super::sheet::{Cell, Sheet};
+use super::sheet::{Cell, ComparedFigure, Direction, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
@@ -22,10 +22,23 @@ fn field(cell: &Cell) -> String {
     match cell {
         Cell::Nothing => "--".to_owned(),
         Cell::Mark(true) => "$^{*}$".to_owned(),
+        Cell::Compared(figure) => compared(figure, &shown),
         Cell::Figure(..) | Cell::Probability(_) if shown.starts_with(['-', '<']) => {
             format!("${shown}$")
         }
         _ => escaped(&shown),
+    }
+}
+
+/// The best figure in bold, with a dagger if it is significantly better than the baseline, and a
+/// double dagger if it is worse.
+fn compared(figure: &ComparedFigure, shown: &str) -> String {
+    let shown = if shown.starts_with('-') { format!("${shown}$") } else { shown.to_owned() };
+    let shown = if figure.is_best { format!("\\textbf{{{shown}}}") } else { shown };
+    match figure.direction {
+        Some(Direction::Better) => format!("{shown}$^{{\\dagger}}$"),
+        Some(Direction::Worse) => format!("{shown}$^{{\\ddagger}}$"),
+        None => shown,
     }
 }
 

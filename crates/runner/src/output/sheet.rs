@@ -10,6 +10,8 @@ pub(crate) enum Cell {
     /// A figure and the digits that are shown of it where a person reads.
     Figure(f64, usize),
     Probability(f64),
+    /// A figure of a table for a paper.
+    Compared(ComparedFigure),
     Mark(bool),
     Nothing,
 }
@@ -33,12 +35,28 @@ impl Cell {
             Self::Text(text) => printable(text, usize::MAX).into_owned(),
             Self::Count(count) => count.to_string(),
             Self::Figure(figure, digits) => fixed(*figure, *digits),
+            Self::Compared(figure) => fixed(figure.value, figure.digits),
             Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
             Self::Probability(p) => format!("{p:.3}"),
             Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
             Self::Nothing => "-".to_owned(),
         }
     }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct ComparedFigure {
+    pub(crate) value: f64,
+    pub(crate) digits: usize,
+    pub(crate) is_best: bool,
+    /// Significantly better or worse than the baseline.
+    pub(crate) direction: Option<Direction>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Better,
+    Worse,
 }
 
 pub(crate) struct Sheet {

@@ -134,11 +134,21 @@ fn measures_are_named_and_topics_can_be_left_out() {
     let measures: Vec<&str> =
         found.stdout.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
     assert_eq!(measures, ["nDCG@10", "nDCG@10", "RR", "RR"]);
-    let latex = compare(&bench, "bm25.run none.run --format latex --topics 0").stdout;
+    let latex = compare(&bench, "none.run bm25.run --format latex --digits 2").stdout;
+    let rows: Vec<&str> = latex.lines().collect();
     assert!(
-        latex.contains("\\toprule\nby & run & mean & diff") && latex.ends_with("\\end{tabular}\n"),
+        rows[0].starts_with("% best in bold; dagger: significantly better than none"),
         "{latex}"
     );
+    assert_eq!(
+        rows[2..5],
+        ["\\begin{tabular}{lrrrr}", "\\toprule", "run & R@5 & R@10 & R@20 & R@30 \\\\"]
+    );
+    assert!(rows[6].starts_with("none & 0."), "{latex}");
+    assert_eq!(rows[7].matches("\\textbf{0.").count(), 4, "{latex}");
+    assert!(rows[7].contains("$^{\\dagger}$"), "{latex}");
+    let refused = bench.run(&["compare", "none.run", "bm25.run", "--digits", "2"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
 }
 
 #[test]

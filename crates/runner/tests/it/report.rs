@@ -197,3 +197,40 @@ fn what_a_run_leaves_out_is_told_at_once_and_on_the_page() {
             .contains("14 topics without an answer, counted 0.")
     );
 }
+
+#[test]
+fn charts_are_also_written_as_files() {
+    let bench = Bench::new();
+    let page = page_of(&bench, " --figures figures");
+    for id in ["depth-title", "differences-1", "differences-2"] {
+        let svg = bench.text(&format!("figures/{id}.svg"));
+        assert!(page.contains(&format!("aria-labelledby=\"{id}\"")), "{id}");
+        assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");
+        assert!(!svg.contains("var("), "{svg}");
+    }
+}
+
+#[test]
+fn a_topic_of_own_documents_shows_what_was_found_and_what_is_relevant() {
+    let bench = Bench::new();
+    bench.write(
+        "data/documents.jsonl",
+        "{\"id\": \"d1\", \"text\": \"how to grow tomatoes\"}\n\
+         {\"id\": \"d2\", \"text\": \"tomatoes in a greenhouse <b>\"}\n\
+         {\"id\": \"d3\", \"text\": \"an unrelated page\"}\n",
+    );
+    bench.write("data/requests.dev.jsonl", "{\"id\": \"1\", \"text\": \"grow tomatoes\"}\n");
+    bench.write("data/qrels.dev.txt", "1 0 d2 2\n1 0 d3 1\n1 0 d1 0\n");
+    bench.succeed("-q run bm25-english --data data --split dev --set bm25.pad=false -o a.run");
+    bench.succeed("-q report a.run --data data --split dev");
+    let page = Html::parse_document(&bench.text("report.html"));
+    let shown = |selector| select(&page, selector).iter().map(words).collect::<Vec<_>>();
+    assert_eq!(
+        shown("#topic-0 .lists li"),
+        ["how to grow tomatoes d1", "✓ relevant: tomatoes in a greenhouse <b> d2"]
+    );
+    assert_eq!(
+        shown("#topic-0 table.texts tbody tr"),
+        ["tomatoes in a greenhouse <b> d2 2 ✓ 2", "an unrelated page d3 1 ✗ missed"]
+    );
+}

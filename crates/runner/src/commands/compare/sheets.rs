@@ -2,7 +2,7 @@
 
 use super::{Compared, Scored};
 use crate::output::Format;
-use crate::output::{Cell, Sheet, shorten};
+use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten};
 use clariq_core::TopicId;
 use clariq_eval::{Column, Tested};
 use std::collections::HashMap;
@@ -46,6 +46,51 @@ impl Compared {
             }
         }
         sheets.into_iter().map(|(_, sheet)| sheet.fit(1, format)).collect()
+    }
+
+    /// For papers: a row for each run and a column for each measure, a table for each part of the
+    /// runs. The best figure of a column is bold, and daggers mark significant differences.
+    pub(super) fn for_paper(&self, digits: usize) -> Vec<Sheet> {
+        let columns = &self.runs[0].columns;
+        let mut sheets = Vec::new();
+        let mut first = 0;
+        for part in columns.chunk_by(|a, b| a.part == b.part) {
+            let mut header = vec!["run"];
+            header.extend(part.iter().map(|column| &*column.measure));
+            let mut sheet = Sheet::new(&header);
+            let baseline = &self.runs[0].name;
+            let part_name = part[0].part.trim();
+            let of = if part_name.is_empty() { String::new() } else { format!("{part_name}; ") };
+            sheet.title = Some(format!(
+                "{of}best in bold; dagger: significantly better than {baseline}, double dagger: \
+                 worse (p <= {}, randomisation test, Holm's correction)",
+                self.alpha
+            ));
+            for (index, run) in self.runs.iter().enumerate() {
+                let mut row = vec![Cell::text(&run.name)];
+                for column in first..first + part.len() {
+                    row.push(self.compared_figure(index, column, digits));
+                }
+                sheet.row(row);
+            }
+            first += part.len();
+            sheets.push(sheet);
+        }
+        sheets
+    }
+
+    fn compared_figure(&self, run: usize, column: usize, digits: usize) -> Cell {
+        let value = self.runs[run].columns[column].mean();
+        let mut others = self.runs.iter().map(|run| run.columns[column].mean());
+        let is_best = others.all(|other| other <= value);
+        let tested = self
+            .tested
+            .iter()
+            .find(|tested| (tested.run, tested.column) == (run, column) && self.is_marked(tested));
+        let direction = tested.map(|tested| {
+            if tested.test.mean_difference > 0.0 { Direction::Better } else { Direction::Worse }
+        });
+        Cell::Compared(ComparedFigure { value, digits, is_best, direction })
     }
 
     /// For programs: every figure in a column of its own, with all digits.

@@ -1,0 +1,274 @@
+//! Topics with their figures, what each run found, and what is relevant.
+
+use crate::evaluation::PageRun;
+use clariq_core::{Documents, Error, QuestionId, TopicId};
+use clariq_eval::{Qrels, RankedRun};
+use clariq_files::TopicJudgements;
+use clariq_files::read_run;
+use clariq_report::figures::Compared;
+use clariq_report::page::scroll;
+use clariq_report::words::{count, figure, shorten};
+use maud::{Markup, html};
+
+/// The first documents of a run that are shown.
+const SHOWN: usize = 10;
+/// The relevant documents of a topic that are shown.
+const RELEVANT: usize = 20;
+/// Characters of a document that are shown.
+const CHARACTERS: usize = 240;
+/// Topics with documents; further ones have figures alone, so that the page can be opened.
+const MOST_TOPICS: usize = 500;
+
+/// What runs found, in the order of the page.
+pub(super) struct Rankings {
+    runs: Vec<RankedRun>,
+}
+
+impl Rankings {
+    pub(super) fn read(runs: &[PageRun]) -> Result<Self, Error> {
+        let mut ranked = Vec::new();
+        for run in runs {
+            ranked.push(RankedRun::new(&read_run(&run.file)?));
+        }
+        Ok(Self { runs: ranked })
+    }
+}
+
+/// What the section shows.
+pub(super) struct Topics<'a> {
+    pub(super) compared: &'a Compared<'a>,
+    pub(super) rankings: &'a Rankings,
+    pub(super) qrels: &'a Qrels,
+    /// The texts, if the collection is known.
+    pub(super) documents: Option<&'a dyn Documents>,
+}
+
+/// A document of a topic.
+struct Shown {
+    id: QuestionId,
+    text: String,
+    grade: Option<i32>,
+}
+
+impl Topics<'_> {
+    /// The section of topics, those first on which runs differ most from the baseline.
+    pub(super) fn section<'r>(
+        &self,
+        request: impl Fn(&TopicId) -> &'r str,
+    ) -> Result<Markup, Error> {
+        let values = &self.compared.baseline().columns[0].values;
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        // Stable: topics without a difference stay in their order.
+        order.sort_by(|a, b| self.difference(*b).total_cmp(&self.difference(*a)));
+        let mut topics = Vec::new();
+        for (place, &index) in order.iter().enumerate() {
+            let topic = &values[index].0;
+            let found = if place < MOST_TOPICS {
+                self.found(topic)?
+            } else {
+                html! {}
+            };
+            topics.push(html! {
+                details.topic id={ "topic-" (index) } {
+                    summary {
+                        span.number { (topic) } " " span.request { (request(topic)) } " "
+                        span.range { (self.range(index)) }
+                    }
+                    div.inside {
+                        (scroll(&format!("Figures of topic {topic}"), &self.figures(index)))
+                        (found)
+                    }
+                }
+            });
+        }
+        Ok(html! {
+            section id="topics" {
+                h2 { "Topics and their documents" }
+                p {
+                    "Open a topic to see what each run found and what is relevant. "
+                    span.mark { "✓" } " and bold mark a relevant document, " span.cross { "✗" }
+                    " one that a run did not find."
+                    @if self.compared.runs.len() > 1 {
+                        " Topics on which runs differ most from the baseline come first."
+                    }
+                    @if values.len() > MOST_TOPICS {
+                        " Documents are shown for the first " (MOST_TOPICS) "."
+                    }
+                }
+                @for topic in topics { (topic) }
+            }
+        })
+    }
+
+    /// The largest difference of a run from the baseline on a topic, by the first measure.
+    fn difference(&self, index: usize) -> f64 {
+        let value = |run: usize| self.compared.runs[run].columns[0].values[index].1;
+        let base = value(self.compared.baseline);
+        (0..self.compared.runs.len()).map(|run| (value(run) - base).abs()).fold(0.0, f64::max)
+    }
+
+    /// The values of the first measure, from the lowest run to the highest.
+    fn range(&self, index: usize) -> String {
+        let column = |run: usize| &self.compared.runs[run].columns[0];
+        let values = (0..self.compared.runs.len()).map(|run| column(run).values[index].1);
+        let lowest = values.clone().fold(f64::INFINITY, f64::min);
+        let highest = values.fold(f64::NEG_INFINITY, f64::max);
+        let measure = &column(0).measure;
+        if lowest == highest {
+            format!("{measure} {highest:.2}")
+        } else {
+            format!("{measure} {lowest:.2} to {highest:.2}")
+        }
+    }
+
+    fn figures(&self, index: usize) -> Markup {
+        html! {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "run" }
+                        @for column in &self.compared.baseline().columns {
+                            th scope="col" { (column.measure) }
+                        }
+                    }
+                }
+                tbody {
+                    @for run in &self.compared.runs {
+                        tr {
+                            th scope="row" { (run.name) }
+                            @for column in &run.columns { td { (figure(column.values[index].1)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The relevant documents of a topic with their ranks, and the first documents of each run.
+    fn found(&self, topic: &TopicId) -> Result<Markup, Error> {
+        let mut relevant = self.relevant(topic);
+        let all = relevant.len();
+        relevant.truncate(RELEVANT);
+        let mut rows = Vec::new();
+        for id in relevant {
+            let ranks = self
+                .rankings
+                .runs
+                .iter()
+                .map(|run| run.ranking(topic).iter().position(|found| *found == id));
+            rows.push((self.show(topic, &id)?, ranks.collect::<Vec<_>>()));
+        }
+        let mut lists = Vec::new();
+        for (run, ranked) in self.compared.runs.iter().zip(&self.rankings.runs) {
+            let ranking = ranked.ranking(topic);
+            let mut first = Vec::new();
+            for id in ranking.iter().take(SHOWN) {
+                first.push(self.show(topic, id)?);
+            }
+            lists.push(list(run.name, &first, ranking.len()));
+        }
+        Ok(html! {
+            @if !rows.is_empty() {
+                (scroll(&format!("Relevant documents of topic {topic}"), &self.ranks(&rows, all)))
+            }
+            div.lists { @for list in lists { (list) } }
+        })
+    }
+
+    /// The relevant documents of a topic, those of the highest grade first.
+    fn relevant(&self, topic: &TopicId) -> Vec<QuestionId> {
+        let judgements = self.qrels.topic(topic);
+        let documents = judgements.into_iter().flat_map(TopicJudgements::documents);
+        let mut relevant: Vec<(i32, &QuestionId)> = documents
+            .filter(|(_, grade)| *grade > 0)
+            .map(|(document, grade)| (grade, document))
+            .collect();
+        relevant.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        relevant.into_iter().map(|(_, document)| document.clone()).collect()
+    }
+
+    fn ranks(&self, rows: &[(Shown, Vec<Option<usize>>)], all: usize) -> Markup {
+        html! {
+            table.texts {
+                caption {
+                    @if rows.len() < all {
+                        (rows.len()) " of " (count(all, "relevant document")) " and their ranks"
+                    } @else {
+                        "Relevant documents and their ranks"
+                    }
+                }
+                thead {
+                    tr {
+                        th.text scope="col" { "document" }
+                        th scope="col" { "grade" }
+                        @for run in &self.compared.runs { th scope="col" { (run.name) } }
+                    }
+                }
+                tbody {
+                    @for (document, ranks) in rows {
+                        tr {
+                            th.text scope="row" { (words(document)) }
+                            td { @if let Some(grade) = document.grade { (grade) } }
+                            @for rank in ranks { td { (mark_rank(*rank)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn show(&self, topic: &TopicId, id: &QuestionId) -> Result<Shown, Error> {
+        let found = self
+            .documents
+            .and_then(|documents| documents.find(id.as_str()).map(|doc| documents.text(doc)));
+        let text = match (found.transpose()?, self.documents) {
+            (Some(text), _) if text.trim().is_empty() => "(no words)".to_owned(),
+            (Some(text), _) => {
+                let words: Vec<&str> = text.split_whitespace().take(CHARACTERS).collect();
+                shorten(&words.join(" "), CHARACTERS)
+            }
+            (None, Some(_)) => "(not in the collection)".to_owned(),
+            (None, None) => String::new(),
+        };
+        let grade = self.qrels.topic(topic).and_then(|judgements| judgements.grade(id));
+        Ok(Shown { id: id.clone(), text, grade })
+    }
+}
+
+fn list(name: &str, first: &[Shown], length: usize) -> Markup {
+    html! {
+        div.list {
+            h3 { (name) }
+            @if first.is_empty() {
+                p { "No answer." }
+            } @else {
+                p.note { "The first " (first.len()) " of " (count(length, "document")) }
+            }
+            ol {
+                @for document in first {
+                    @if document.grade.is_some_and(|grade| grade > 0) {
+                        li.hit {
+                            span.mark aria-hidden="true" { "✓ " }
+                            span.unseen { "relevant: " } (words(document))
+                        }
+                    } @else {
+                        li { (words(document)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn words(document: &Shown) -> Markup {
+    html! { (document.text) " " span.id { (document.id) } }
+}
+
+fn mark_rank(rank: Option<usize>) -> Markup {
+    html! {
+        @match rank {
+            Some(rank) => { span.mark aria-hidden="true" { "✓ " } (rank + 1) },
+            None => { span.cross aria-hidden="true" { "✗ " } "missed" },
+        }
+    }
+}
