@@ -16,18 +16,18 @@ const OFFLINE: &str = "where this machine cannot reach the server, download the 
                        and name their folder: `--from DIR`";
 const CHECK_ADDRESS: &str = "check the address after `--from`";
 
-/// A file as its publisher describes it.
+/// A published file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Published<'a> {
-    /// The path at the origin.
+    /// Its path at the origin.
     pub name: &'a str,
-    /// The SHA-256 in lower-case hexadecimal; `None` where the published bytes are not known.
+    /// Its SHA-256 in lower-case hexadecimal, if it is known.
     pub sha256: Option<&'a str>,
-    /// No more bytes than this are ever written.
+    /// Its maximum size.
     pub most_bytes: u64,
 }
 
-/// Where files come from.
+/// The source of published files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A web address that ends in `/`; the file names follow it.
@@ -58,7 +58,7 @@ impl Origin {
         Err(problem.kind(ProblemKind::Argument).into())
     }
 
-    /// The location of a file, for messages.
+    /// The location of a file for messages.
     pub fn locate(&self, name: &str) -> String {
         match self {
             Self::Url(url) => format!("{url}{name}"),
@@ -71,14 +71,14 @@ impl Origin {
 pub const TIMEOUTS: Timeouts =
     Timeouts { connect: Duration::from_secs(10), stall: Duration::from_secs(30), whole: None };
 
-/// What is at the place of a published file.
+/// The local copy of a published file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Local {
-    /// Nothing.
+    /// There is none.
     Absent,
-    /// The published file, as far as its digest is known.
+    /// It is the published file, as far as its digest is known.
     Same,
-    /// Another file: what is known of it.
+    /// It is another file: its digest or kind.
     Different(String),
 }
 
@@ -275,17 +275,17 @@ fn failed(url: &str, reason: &str, hint: &str) -> Error {
     problem!(url, "the file as it was released", reason, hint).kind(ProblemKind::Download).into()
 }
 
-/// The request got no answer.
+/// The error of a request without an answer.
 fn unreachable(url: &str, error: &ureq::Error) -> Error {
     let bad = matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_));
     let hint = if bad { CHECK_ADDRESS } else { OFFLINE };
     failed(url, &describe(error), hint)
 }
 
-/// How a Git-LFS pointer begins (specification, "The Pointer").
+/// The beginning of a Git LFS pointer (specification, "The Pointer").
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-/// What the content is in place of a data file, where its beginning shows it.
+/// Recognises a file that stands in for a data file: an empty one, a Git LFS pointer, a web page.
 fn stand_in(path: &Path) -> Result<Option<&'static str>> {
     let mut head = Vec::new();
     open_regular(path)
@@ -297,7 +297,7 @@ fn stand_in(path: &Path) -> Result<Option<&'static str>> {
     } else if head.starts_with(LFS_POINTER) {
         Some("a Git LFS pointer")
     } else if text.starts_with(b"<!doctype html") || text.starts_with(b"<html") {
-        // Log-in pages of networks and proxies answer every address with success.
+        // The log-in page of a network or a proxy.
         Some("a web page")
     } else {
         None

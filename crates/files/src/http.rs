@@ -25,7 +25,7 @@ pub struct Timeouts {
     pub whole: Option<Duration>,
 }
 
-/// Whether an answer may come from another address than the one that was requested.
+/// Redirects to other addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redirects {
     Follow,

@@ -1,4 +1,4 @@
-//! Lines of streams, one at a time and bounded, and the fields of space-separated files.
+//! Bounded lines of streams, and the fields of space-separated files.
 
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::{BYTE_ORDER_MARK, Input, broken};
@@ -8,10 +8,10 @@ use std::io::{BufRead, Read};
 use std::ops::ControlFlow;
 use std::str;
 
-/// Bytes that a line of a request or a reply may have: a longer one would only fill the memory.
+/// Maximum length of a line with a request or a reply, in bytes.
 pub const MOST_OF_A_LINE: u64 = 1 << 20;
 
-/// Reads a stream line by line, none of them longer than a limit.
+/// Reads the lines of a stream, up to a maximum length.
 pub struct BoundedLines<'a> {
     name: String,
     stream: Box<dyn BufRead + 'a>,
@@ -22,24 +22,24 @@ pub struct BoundedLines<'a> {
 }
 
 impl<'a> BoundedLines<'a> {
-    /// Lines of at most `most` bytes; `name` is the stream's, for messages.
+    /// Reads lines of at most `most` bytes. Messages show `name`.
     pub fn new(name: impl Into<String>, stream: impl BufRead + 'a, most: u64) -> Self {
         let (name, stream) = (name.into(), Box::new(stream));
         Self { name, stream, most, number: 0, bytes: 0, line: Vec::new() }
     }
 
-    /// The location of the last line.
+    /// The location of the line that was read last.
     pub fn location(&self) -> Location {
         Location::line(&self.name, self.number)
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The next line with its number, without its end and a byte order mark; `None` at the end of
-    /// the stream. A line that is too long is an error.
+    /// Returns the next line with its number, without its end and a byte order mark; `None` at the
+    /// end of the stream. A line that is too long is an error.
     pub fn next_bytes(&mut self) -> Result<Option<(u64, &[u8])>> {
         match self.advance()? {
             None => Ok(None),
@@ -51,8 +51,8 @@ impl<'a> BoundedLines<'a> {
         }
     }
 
-    /// The next line without white space and byte order marks around it; `None` at the end of the
-    /// stream. A line that is too long or not UTF-8 is a problem of that line alone.
+    /// Returns the next line without white space and byte order marks around it; `None` at the end
+    /// of the stream. A line that is too long or not UTF-8 is skipped and returned as a problem.
     pub fn read_next(&mut self) -> Result<Option<Result<String, Problem>>> {
         Ok(match self.advance()? {
             None => None,
@@ -77,15 +77,15 @@ impl<'a> BoundedLines<'a> {
         if ended || count <= self.most {
             return Ok(Some(Ok(())));
         }
-        // The rest of the line is passed over.
+        // Skip the rest of the line.
         while !matches!(self.read_piece()?, (0, _) | (_, true)) {}
         let most = self.most;
         let problem = problem!(self.location(), "a line of at most {most} bytes", "a longer one");
         Ok(Some(Err(problem.hint("is this the right file?"))))
     }
 
-    /// Reads to the end of the line, but no further than one byte behind the limit: how many bytes,
-    /// and whether the line ends there.
+    /// Reads to the end of the line, or one byte more than the limit. Returns the number of bytes,
+    /// and true if the line ends there.
     fn read_piece(&mut self) -> Result<(u64, bool)> {
         self.line.clear();
         let mut piece = self.stream.by_ref().take(self.most + 1);
@@ -96,10 +96,10 @@ impl<'a> BoundedLines<'a> {
     }
 }
 
-/// Topics that a run or judgements may have: those of MS MARCO's training set are fewer.
+/// Maximum number of topics of a run or of judgements; MS MARCO's training set has fewer.
 pub const MOST_TOPICS: usize = 1 << 20;
 
-/// Whether there are no more topics than there may be; one too many goes to `sink`.
+/// True if there are at most [`MOST_TOPICS`]; otherwise a problem is reported.
 pub(crate) fn has_few_topics<'a>(
     name: &str,
     topics: impl Iterator<Item = &'a str>,
@@ -120,17 +120,17 @@ pub(crate) fn has_few_topics<'a>(
     true
 }
 
-/// One line that is not blank.
+/// A line with its fields.
 pub struct Line<'a> {
-    /// The name of the file, and the line's number.
+    /// The name of the file and the number of the line.
     pub at: (&'a str, u64),
-    /// Its fields, between white space.
+    /// The fields, which are separated by white space.
     pub fields: &'a [&'a str],
     text: &'a str,
 }
 
 impl Line<'_> {
-    /// A problem of this line, which is shown shortened.
+    /// A problem that shows the beginning of this line.
     pub fn problem(&self, expected: &str, hint: &str) -> Problem {
         problem!(self.at, expected, (format!("`{}`", shorten(self.text))), hint)
     }
@@ -141,7 +141,7 @@ impl Line<'_> {
 pub struct LineForm {
     /// Their names, shown in messages, with a blank between them.
     pub names: &'static str,
-    /// How many of the last fields may be absent.
+    /// The number of fields at the end that may be absent.
     pub optional: usize,
     /// Lines that begin with `#` are comments, as in `trec_eval` 10.
     pub comments: bool,
@@ -272,7 +272,7 @@ pub(crate) fn no_lines(name: &str, form: LineForm) -> Problem {
     problem!((name, 1), expected, "nothing", hint).kind(ProblemKind::Empty)
 }
 
-/// A line without the byte order marks at its start: files that were concatenated have some.
+/// Removes byte order marks from the start of a line: concatenated files have some.
 fn without_byte_order_marks(line: &str) -> &str {
     const MARK: char = '\u{feff}';
     if !line.starts_with(MARK) {
@@ -281,7 +281,7 @@ fn without_byte_order_marks(line: &str) -> &str {
     line.trim_start_matches(|c: char| c == MARK || c.is_ascii_whitespace())
 }
 
-/// A file of one kind in place of another is the usual reason for a wrong number of fields.
+/// The usual reason for a wrong number of fields is a file of another kind.
 fn count_hint(wanted: usize, found: usize) -> &'static str {
     match (wanted, found) {
         (6, 2) => {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_a_problem_of_its_own_and_the_next_one_is_read() {
+    fn reading_continues_after_a_bad_line() {
         let long = "y".repeat(50);
         let text = [b"\xef\xbb\xbfa \r\n\n", long.as_bytes(), b"\n\xff\nb"].concat();
         let all = read_all(&text, 10);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_kind_is_given_up_after_many_errors_or_topics() {
+    fn reading_stops_after_too_many_errors_or_topics() {
         let read = |text: String| {
             let input = Input { name: "x".to_owned(), bytes: text.into_bytes().into() };
             let mut problems = Vec::new();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_handed_on_as_they_are() {
+    fn lines_of_bytes_keep_spaces_and_carriage_returns() {
         let mut lines = BoundedLines::new("x", &b"\xef\xbb\xbf a\xff\r\n\nb"[..], 10);
         assert_eq!(lines.next_bytes().unwrap(), Some((1, &b" a\xff\r"[..])));
         assert_eq!(lines.next_bytes().unwrap(), Some((2, &b""[..])));

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_happens_to_a_file_shows() {
+    fn missing_added_and_changed_files_are_differences() {
         type Damage = (fn(&Path), &'static str);
         let damages: [Damage; 7] = [
             (|folder| fs::write(folder.join("a.bin"), [1; 1000]).unwrap(), "`a.bin` is not as"),

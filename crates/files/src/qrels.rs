@@ -17,16 +17,16 @@ pub struct Judgement {
     pub topic: CompactString,
     /// The document; for question relevance a question.
     pub document: CompactString,
-    /// Graded relevance; 0 and below is not relevant.
+    /// The grade; 0 and below is not relevant.
     pub relevance: i32,
 }
 
-/// Reads a qrels file in file order; the first problem is the error.
+/// Reads a qrels file in file order.
 pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>> {
     read_strictly(source, MOST_OF_A_TABLE, parse_qrels)
 }
 
-/// Reads what can be read of a qrels file: every problem goes to `sink`, and its line is left out.
+/// Reads a qrels file, reports every problem to `sink`, and leaves lines with problems out.
 pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
     const HEADER: &str = "query-id";
     let mut judgements = Vec::new();
@@ -59,30 +59,31 @@ pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
     if has_few_topics(&input.name, topics, sink) { judgements } else { Vec::new() }
 }
 
-/// The judgements of one topic: documents and their grades.
+/// The grades of a topic's documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicJudgements {
     grades: HashMap<QuestionId, i32>,
 }
 
 impl TopicJudgements {
-    /// The grade of a document; `None` if nobody judged it. Below zero is, as for `trec_eval`, in
-    /// the pool but not judged: never relevant and without gain.
+    /// The grade of a document; `None` if it is not judged. A negative grade means, as for
+    /// `trec_eval`, that it is in the pool but not judged: it is not relevant and has no gain.
     pub fn grade(&self, document: &QuestionId) -> Option<i32> {
         self.grades.get(document).copied()
     }
 
-    /// Whether a document has at least the grade `rel`. What is not judged is not relevant.
+    /// True if a document has at least the grade `rel`. Documents that are not judged are not
+    /// relevant.
     pub fn is_relevant(&self, document: &QuestionId, rel: i32) -> bool {
         self.grade(document).is_some_and(|grade| grade >= rel)
     }
 
-    /// How many documents have at least the grade `rel`.
+    /// The number of documents with at least the grade `rel`.
     pub fn relevant(&self, rel: i32) -> usize {
         self.grades.values().filter(|grade| **grade >= rel).count()
     }
 
-    /// Every judged document with its grade, in no order.
+    /// The judged documents with their grades, in no order.
     pub fn documents(&self) -> impl Iterator<Item = (&QuestionId, i32)> {
         self.grades.iter().map(|(document, &grade)| (document, grade))
     }
@@ -93,8 +94,7 @@ impl TopicJudgements {
     }
 }
 
-/// The judgements of all topics. A topic is part of it if it has at least one judgement, whatever
-/// its grade.
+/// The judgements of all topics with at least one judgement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Qrels {
     topics: HashMap<TopicId, TopicJudgements>,
@@ -136,7 +136,7 @@ impl Qrels {
         self.topics.get(topic)
     }
 
-    /// Keeps a grade, unless the document has one already, which is returned.
+    /// Adds a grade, unless the document has one already, which is returned.
     pub fn insert(&mut self, topic: &TopicId, document: QuestionId, grade: i32) -> Option<i32> {
         if !self.topics.contains_key(topic) {
             self.topics.insert(topic.clone(), TopicJudgements::default());

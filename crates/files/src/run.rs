@@ -17,29 +17,28 @@ const FORM: LineForm = LineForm {
     trailing_words: true,
 };
 
-/// What an equal score after 0 becomes: far below all scores that mean something, so that negative
-/// ones after it are not lowered.
+/// Replaces an equal score after 0. It is so close to 0 that negative scores after it are not
+/// lowered.
 const JUST_BELOW_ZERO: f32 = -1e-30;
 
-/// Below this many bytes, starting threads takes longer than reading.
+/// Bytes per thread below which one thread is faster.
 const WORTH_A_THREAD: usize = 1 << 20;
 
-/// One line of a run.
+/// A line of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLine {
-    /// The topic that is answered.
+    /// The topic.
     pub topic: TopicId,
-    /// The question that is proposed.
+    /// The document.
     pub question: QuestionId,
-    /// Its score: higher is better. The official scorer orders by this alone and never reads the
-    /// rank.
+    /// The score; higher is better. Ranks are not read.
     pub score: f64,
     /// The line of the file.
     pub line: u64,
 }
 
-/// A run as written in its file: lines in file order, nothing sorted or dropped, because the
-/// official scorer's result depends on that order where scores tie.
+/// A run as it is in its file. Lines keep their order, because ClariQ's scorer keeps the first of
+/// equal scores.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     /// The file, for messages.
@@ -50,25 +49,24 @@ pub struct Run {
     pub ignored: IgnoredLines,
 }
 
-/// Reads a run; the first problem is the error. Ranks and the constant second field are not looked
-/// at.
+/// Reads a run. Ranks and the constant second field are ignored.
 pub fn read_run(source: &Source) -> Result<Run> {
     read_strictly(source, MOST_OF_A_RUN, parse_run)
 }
 
-/// Reads what can be read of a run: every problem goes to `sink`, and its line is left out.
+/// Reads a run, reports every problem to `sink`, and leaves lines with problems out.
 pub fn parse_run(input: &Input, sink: Sink) -> Run {
     if !has_few_lines(input, MOST_LINES, sink) {
         return Run { name: input.name.clone(), ..Run::default() };
     }
-    // The number of threads is read only where it matters: reading it starts them. There are more
-    // pieces than threads, because some threads may have other work to end first.
+    // Reading the number of threads starts them. There are more pieces than threads, because some
+    // threads may be busy.
     let worth = input.bytes.len() / WORTH_A_THREAD;
     let pieces = if worth > 1 { worth.min(8 * rayon::current_num_threads()) } else { 1 };
     parse_in_pieces(input, pieces, sink)
 }
 
-/// Reads a run in so many pieces in parallel, which make no difference.
+/// Reads a run in `pieces` pieces in parallel. The result does not depend on their number.
 fn parse_in_pieces(input: &Input, pieces: usize, sink: Sink) -> Run {
     let pieces: Vec<Piece> = split_lines(&input.bytes, pieces)
         .into_par_iter()
@@ -84,7 +82,7 @@ fn parse_in_pieces(input: &Input, pieces: usize, sink: Sink) -> Run {
         run.ignored.trailing_words.extend(piece.ignored.trailing_words);
         problems.extend(piece.problems);
     }
-    // After so many errors, each piece has read another part of its lines.
+    // Each piece has stopped at another error.
     let gave_up = problems.len() >= MOST_ERRORS;
     let mut problems = problems.into_iter();
     until_too_many_errors(&input.name, sink, |sink| match problems.next() {
@@ -151,8 +149,8 @@ fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Proble
     })
 }
 
-/// A file in so many pieces of about equal length, each of whole lines and with the number of its
-/// first.
+/// Splits a file into pieces of whole lines and about equal length, each with the number of its
+/// first line.
 fn split_lines(bytes: &[u8], pieces: usize) -> Vec<(u64, &[u8])> {
     let mut all = Vec::with_capacity(pieces);
     let mut rest = bytes;

@@ -14,7 +14,7 @@ const SHOWN: u64 = 300;
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
-/// How long a service is waited for, and how often it is asked.
+/// Timeout and retries of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// Time for a connection, and then for the whole answer.

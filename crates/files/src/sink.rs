@@ -1,15 +1,15 @@
-//! Where readers report problems, when they give up, and what messages show of a file.
+//! Sinks for the problems of a file, the limits of readers, and excerpts for messages.
 
 use crate::source::{Input, Source};
 use clariq_core::{Location, Problem, Result, Severity, problem};
 use std::ops::ControlFlow;
 
-/// Where problems go: strict readers return the first error, `data check` collects them all,
-/// warnings too.
+/// Receives the problems of a file. Strict readers return the first error; `data check` collects
+/// all problems, warnings too.
 pub type Sink<'a> = &'a mut dyn FnMut(Problem);
 
-/// Runs a parser that reports to a sink, and turns its first error into one. Warnings change no
-/// figure and are passed over: `data check` is there to show them.
+/// Runs a parser and returns its first error. Warnings change no figure and are ignored: `data
+/// check` shows them.
 pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T> {
     let mut first = None;
     let value = parse(&mut |problem| {
@@ -23,8 +23,7 @@ pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T> {
     }
 }
 
-/// Reads a file of at most so many bytes by a parser that reports to a sink; its first error is the
-/// error.
+/// Reads a file of at most `most` bytes by a parser, and returns its first error.
 pub fn read_strictly<T>(
     source: &Source,
     most: u64,
@@ -34,10 +33,10 @@ pub fn read_strictly<T>(
     strictly(|sink| parse(&input, sink))
 }
 
-/// Errors after which a reader gives up: a file with so many is one of another kind.
+/// Number of errors after which a reader gives up: the file is probably of another kind.
 pub const MOST_ERRORS: usize = 100_000;
 
-/// Reads on, record by record, until `read` breaks off or has given the sink too many errors.
+/// Calls `read` for record after record until it breaks off or has reported too many errors.
 pub fn until_too_many_errors(
     name: &str,
     sink: Sink,
@@ -57,10 +56,11 @@ pub fn until_too_many_errors(
     sink(problem!(name, "fewer than {MOST_ERRORS} errors", "as many", hint));
 }
 
-/// Lines that a run or judgements may have: a thousand for each of eight thousand topics.
+/// Maximum number of lines of a run or of judgements: a thousand for each of eight thousand topics.
 pub const MOST_LINES: usize = 8_000_000;
 
-/// Whether a file has at most so many lines; too many go to `sink`. Packed, empty ones cost nothing.
+/// True if a file has at most `most` lines; otherwise a problem is reported. Millions of empty
+/// lines would pack into a small file.
 pub fn has_few_lines(input: &Input, most: usize, sink: Sink) -> bool {
     let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
     if lines > most {
@@ -78,7 +78,7 @@ pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem 
     problem!(at, "UTF-8 text", found, hint)
 }
 
-/// At most 80 characters of a value, so that a message stays readable.
+/// Cuts a value to 80 characters for a message.
 pub fn shorten(text: &str) -> String {
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -27,8 +27,7 @@ impl Row<'_> {
         self.at.1
     }
 
-    /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty
-    /// or hold one.
+    /// Refuses an id that is empty or contains a blank: run files separate ids by blanks.
     pub fn check_id(&self, column: &str, id: &str) -> Result<(), Box<Problem>> {
         // Nearly all ids are of letters and digits.
         if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -46,14 +45,14 @@ impl Row<'_> {
     }
 }
 
-/// The columns that are wanted, and where a file has them.
+/// The positions of the wanted columns in a file.
 struct Header {
     columns: &'static [Column],
     positions: Vec<usize>,
     width: usize,
 }
 
-/// Calls `each` with every sound row of `input`; whatever is not sound goes to `sink`.
+/// Calls `each` with every row of `input`, and reports rows with problems to `sink`.
 pub fn for_each_row(
     input: &Input,
     columns: &'static [Column],
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_content_or_column_says_so() {
+    fn an_empty_file_and_a_missing_column_are_problems() {
         assert_eq!(rows("").1[0].kind, ProblemKind::Empty);
         assert_eq!(rows("a\tc\n").1[0].kind, ProblemKind::MissingColumn);
         let header_alone = &rows("a\tb\n").1[0];

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Everything that is temporary now.
+/// The temporary files and folders of this process.
 static LISTED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn listed() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -25,13 +25,13 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// The temporary file at a path, which may be made later.
+    /// A temporary file at a path. It need not exist yet.
     pub fn at(path: &Path) -> Self {
         listed().insert(path.to_owned());
         Self { path: path.to_owned() }
     }
 
-    /// Makes what `create` makes, and lists it before an interrupt can come between.
+    /// Calls `create` and lists its path, without an interrupt between the two.
     fn create<T>(create: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Result<(T, Self)> {
         let mut listed = listed();
         let (made, path) = create()?;
@@ -46,7 +46,7 @@ impl Temporary {
 
     /// Gives the file its final name, in one step.
     pub fn keep_as(self, target: &Path) -> io::Result<()> {
-        // The lock is held meanwhile: an interrupt comes either before the renaming or after it.
+        // With the lock held, an interrupt comes before the renaming or after it.
         let _listed = listed();
         fs::rename(&self.path, target)
     }
@@ -59,17 +59,17 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes every temporary file and folder of this process. Until the result is dropped, no other
-/// is made: the caller is about to end the process.
+/// Removes all temporary files and folders of this process, which is about to end. No other is made
+/// until the result is dropped.
 pub fn remove_temporaries() -> impl Sized {
     let listed = listed();
     listed.iter().for_each(|path| remove(path));
     listed
 }
 
-/// Removes a file or folder where it exists. What cannot be removed stays, and harms nobody.
+/// Removes a file or folder. Best effort.
 fn remove(path: &Path) {
-    // A link is removed as the link that it is.
+    // Links are not followed.
     let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
@@ -96,10 +96,10 @@ pub fn folder_in(folder: &Path, prefix: &OsStr) -> io::Result<Temporary> {
     made.map(|((), listed)| listed)
 }
 
-/// What a killed command left is in nobody's use after so long.
+/// Age after which a temporary file belongs to a command that was killed.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How many letters `tempfile` puts between a prefix and a suffix.
+/// The number of random letters in the names of temporary files.
 const RANDOM: usize = 6;
 
 /// Removes temporary files and folders `<prefix>??????.tmp` of commands that were killed a day ago

@@ -19,9 +19,8 @@ pub enum Variant {
     /// Boytsov and Lin, "Which BM25 Do You Mean?", ECIR 2020): idf = ln(1 + (N − df + ½)/(df + ½));
     /// tf / (tf + k1·(1 − b + b·dl/avgdl)).
     Lucene,
-    /// What Lucene computes, and with it Anserini ("Lucene (default)" in the same paper): `lucene`
-    /// with lengths as one byte keeps them ([`byte_length`]) and without documents that have no
-    /// token, which Lucene does not count.
+    /// Lucene's own arithmetic, used by Anserini ("Lucene (default)" in the same paper): `lucene`
+    /// with lengths rounded to one byte ([`byte_length`]), and without documents that have no token.
     #[serde(rename = "lucene-default")]
     LuceneDefault,
     /// Lv and Zhai, "Lower-Bounding Term Frequency Normalization", CIKM 2011: idf = ln((N + 1)/df);
@@ -124,7 +123,7 @@ impl Bm25 {
         (tokens + 1.0) / ((count + 1.0) * self.mu)
     }
 
-    /// What replaces a negative idf, given the mean idf of the vocabulary; only `okapi` has it.
+    /// Replaces a negative idf, given the mean idf of the vocabulary; only `okapi` has it.
     pub(crate) fn floor(&self, mean_idf: f64) -> Option<f64> {
         (self.variant == Variant::Okapi).then_some(EPSILON * mean_idf)
     }
@@ -140,7 +139,7 @@ impl Bm25 {
         }
     }
 
-    /// What `tf` occurrences of a token with this weight add to the score of a document with this
+    /// The contribution of `tf` occurrences of a token to the score of a document with this
     /// [`Bm25::norm`]. The weight is the idf, or [`Bm25::inverse_probability`].
     #[inline]
     pub fn contribution(&self, weight: f64, tf: f64, norm: f64) -> f64 {
@@ -150,8 +149,8 @@ impl Bm25 {
         }
     }
 
-    /// What `tf` occurrences in a document with this [`Bm25::norm`] count, to be multiplied by the
-    /// idf. Query likelihood has no such factor.
+    /// The factor of `tf` occurrences in a document with this [`Bm25::norm`], beside the idf. Query
+    /// likelihood has no such factor.
     #[inline]
     pub fn saturation(&self, tf: f64, norm: f64) -> f64 {
         match self.variant {
@@ -174,7 +173,7 @@ impl Bm25 {
         }
     }
 
-    /// Whether documents without a token are part of *N* and of the mean length.
+    /// True if documents without a token are part of *N* and of the mean length.
     pub(crate) fn counts_empty(&self) -> bool {
         self.variant != Variant::LuceneDefault
     }

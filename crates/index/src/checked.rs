@@ -1,4 +1,4 @@
-//! The files of an index as tantivy reads them: small ones in memory, large ones where they lie.
+//! The files of an index for tantivy: small ones in memory, large ones mapped.
 
 use clariq_core::{Error, Result, read_regular, sha256_hex, sha256_of_file};
 use std::collections::HashSet;
@@ -10,17 +10,16 @@ use tantivy::directory::{
     Directory, FileHandle, MmapDirectory, RamDirectory, WatchCallback, WatchHandle, WritePtr,
 };
 
-/// Files of at least so many bytes are mapped into memory instead of read: the system holds the
-/// pages of them that are in use, and takes them back where it needs the memory.
+/// Files of at least this size are mapped into memory instead of read.
 const LARGE: u64 = 64 << 20;
 
-/// tantivy's list of segments, with the payload of the last commit, which is always read whole.
+/// tantivy's list of segments, with the payload of the last commit. It is never mapped.
 pub(crate) const META: &str = "meta.json";
 
-/// The files of a folder. What is in memory is what was checked, whatever happens to the folder
-/// later. A large file must stay as it is while it is searched, which holds for an index: it is
-/// only ever replaced as a whole, and a mapped file stays readable when its folder is gone. Nothing
-/// is written to the folder, tantivy's locks included, so that it need not be writable.
+/// The checked files of a folder. Files in memory do not change when the folder does. Mapped files
+/// must not change while they are searched; an index is only replaced as a whole, and a mapped file
+/// stays readable when its folder is gone. Nothing is written to the folder, not even tantivy's
+/// locks.
 #[derive(Clone)]
 pub(crate) struct Checked {
     memory: RamDirectory,
@@ -30,14 +29,14 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// No file of the folder yet.
+    /// Prepares a folder; files are added one by one.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         let folder = MmapDirectory::open(path).map_err(io::Error::other)?;
         let path = path.to_owned();
         Ok(Self { memory: RamDirectory::create(), path, folder, mapped: Arc::default() })
     }
 
-    /// Adds a file, and returns its SHA-256.
+    /// Adds a file and returns its SHA-256.
     pub(crate) fn add(&mut self, name: &str) -> Result<String> {
         match self.take(name)? {
             Some(bytes) => Ok(sha256_hex(&bytes)),
@@ -45,7 +44,7 @@ impl Checked {
         }
     }
 
-    /// Adds a file as it is, and returns its bytes if they are in memory.
+    /// Adds a file without checking it, and returns its bytes if it is kept in memory.
     pub(crate) fn take(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         let path = self.path.join(name);
         if name != META && fs::metadata(&path).is_ok_and(|found| found.len() >= LARGE) {
@@ -108,12 +107,12 @@ mod tests {
     use tantivy::HasLen as _;
 
     #[test]
-    fn held_and_mapped_files_read_alike_and_nothing_is_written_to_the_folder() {
+    fn files_in_memory_and_mapped_files_are_read_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["held", "neither"] {
             fs::write(folder.path().join(name), name).unwrap();
         }
-        // A hole, which takes no space on the disk.
+        // A sparse file.
         let large = fs::File::create(folder.path().join("mapped")).unwrap();
         large.set_len(LARGE).unwrap();
         let mut checked = Checked::new(folder.path()).unwrap();
@@ -128,7 +127,7 @@ mod tests {
         assert!(checked.open_read(Path::new("neither")).is_err());
         checked.atomic_write(Path::new("lock"), b"").unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
-        // Who has it open reads on when the index is replaced.
+        // A mapped file stays readable after the index is replaced.
         let slice = checked.open_read(Path::new("mapped")).unwrap();
         fs::remove_file(folder.path().join("mapped")).unwrap();
         assert_eq!(slice.slice(0..4).read_bytes().unwrap().as_slice(), [0; 4]);

@@ -1,9 +1,9 @@
-//! An index folder: what is in it, opening it, and replacing it in one step.
+//! The folder of an index: its content, opening it, and replacing it in one step.
 //!
-//! A folder holds an index of this program, whole or damaged, or something that must not be
-//! touched. tantivy's own checksums leave out `meta.json` and the files that `.managed.json` does
-//! not name, and it panics over some short files. So an index carries a list of its files with
-//! their SHA-256, which is checked before tantivy sees anything.
+//! A folder contains an index of this program, complete or damaged, or files that must not be
+//! touched. tantivy's checksums do not cover `meta.json` and the files that `.managed.json` does not
+//! name, and tantivy panics on some short files. So an index has a list of its files with their
+//! SHA-256, which is checked before tantivy opens it.
 
 use crate::checked::{Checked, META};
 use clariq_core::{Error, Problem, ProblemKind, Result, problem, read_regular};
@@ -16,23 +16,23 @@ use tantivy::{Index, SegmentReader, TantivyError};
 /// The list of an index's files.
 const SUMS: &str = "clariq-index.sha256";
 
-/// The name in the payload that no other program's index has.
+/// A name in the payload that tells this program's indexes from others.
 const MARK: &str = "clariq_index_format";
 
-/// Files that tantivy writes for writers; a reader needs none of them, so they are not in the list.
+/// Files that only writers use. They are not in the list.
 const FOR_WRITERS: [&str; 3] = [".managed.json", ".tantivy-meta.lock", ".tantivy-writer.lock"];
 
-/// How the names of temporary folders begin.
+/// The prefix of temporary folders.
 const PREFIX: &str = ".clariq-index-";
 
-/// An index whose files are missing or changed.
+/// The error of an index with missing or changed files.
 pub(crate) fn damaged(folder: &Path, found: impl Into<String>) -> Error {
     let expected = "the files as `clariq index build` wrote them";
     let problem = Problem::at(folder, expected, found).hint(build_again(folder));
     problem.kind(ProblemKind::Damaged).into()
 }
 
-/// An index that tantivy cannot write.
+/// The error of an index that cannot be written.
 pub(crate) fn refused(folder: &Path) -> impl Fn(TantivyError) -> Error {
     move |error| {
         let expected = "an index folder with space, whose files nobody else changes meanwhile";
@@ -45,12 +45,12 @@ fn build_again(folder: &Path) -> String {
     format!("`clariq index build --force --index {}` builds it again", folder.display())
 }
 
-/// An index that does not hold what this program writes.
+/// The error of an index with other content than this program writes.
 pub(crate) fn invalid(found: impl Into<String>) -> TantivyError {
     TantivyError::InvalidArgument(found.into())
 }
 
-/// Whether nothing is there that an index would replace.
+/// True if the folder does not exist or is empty.
 pub(crate) fn is_vacant(folder: &Path) -> Result<bool> {
     if !folder.exists() {
         return Ok(true);
@@ -61,7 +61,7 @@ pub(crate) fn is_vacant(folder: &Path) -> Result<bool> {
     Ok(fs::read_dir(folder).map_err(Error::io("use", folder))?.next().is_none())
 }
 
-/// The metadata that this program wrote with the index in the folder; not checked yet.
+/// Returns the metadata of the index in the folder, before its files are checked.
 pub(crate) fn payload(folder: &Path) -> Result<String> {
     if is_vacant(folder)? {
         let source = io::Error::new(ErrorKind::NotFound, "no index has been built here");
@@ -87,8 +87,8 @@ fn read_payload(folder: &Path) -> Result<Option<String>> {
     Ok(payload.filter(|payload| payload.contains(MARK)).map(str::to_owned))
 }
 
-/// Opens the index in the folder, each file of which must be as it was written. Where `written` is
-/// what [`make`] has just returned for it, its files are not read once more.
+/// Opens the index in the folder after checking its files. If `written` is the list that [`make`]
+/// has just returned for it, the files are not read again.
 pub(crate) fn open(folder: &Path, written: Option<&[u8]>) -> Result<Index> {
     let mut files = Checked::new(folder).map_err(Error::io("use", folder))?;
     let names = Contents::of(folder)?.index;
@@ -109,7 +109,7 @@ pub(crate) fn segment(index: &Index) -> tantivy::Result<SegmentReader> {
     }
 }
 
-/// Refuses a folder in which something other than an index would be replaced.
+/// Refuses to replace anything but an index.
 pub(crate) fn check_replaceable(folder: &Path) -> Result<()> {
     if is_vacant(folder)? {
         return Ok(());
@@ -119,12 +119,12 @@ pub(crate) fn check_replaceable(folder: &Path) -> Result<()> {
     if ours && contents.others.is_empty() { Ok(()) } else { Err(not_ours(folder, &contents)) }
 }
 
-/// The names in a folder, sorted.
+/// The sorted names in a folder.
 #[derive(Default)]
 struct Contents {
-    /// Files that a reader of an index needs.
+    /// Files of an index.
     index: Vec<String>,
-    /// What no index has.
+    /// Other files.
     others: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ impl Contents {
     }
 }
 
-/// tantivy names a segment's files by 32 hexadecimal digits.
+/// The files of a segment begin with 32 hexadecimal digits.
 fn is_segment_file(name: &str) -> bool {
     name.split_once('.').is_some_and(|(stem, _)| {
         stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -169,15 +169,15 @@ fn not_ours(folder: &Path, contents: &Contents) -> Error {
     }
 }
 
-/// Makes `folder` of the files that `write` puts into a temporary folder beside it, whose path it
-/// gets, so that a kill at any moment leaves the old index or the new one. `folder` must not exist
-/// or hold an index to be replaced. Returns the list of the files, unless another process has built
+/// Calls `write` with a temporary folder beside `folder`, and puts that in its place, so that a kill
+/// at any moment leaves the old index or the new one. `folder` must not exist, or contain an index
+/// that is replaced. Returns the list of the files, or `None` if another process has built an index
 /// here meanwhile.
 pub(crate) fn make(
     folder: &Path,
     write: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<Option<Vec<u8>>> {
-    // A link to a folder elsewhere stays one: what it points to is replaced, from beside it.
+    // A link stays a link: the folder that it leads to is replaced.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -185,16 +185,16 @@ pub(crate) fn make(
     fs::create_dir_all(parent).map_err(&refused)?;
     let (replace, before) = (!is_vacant(folder)?, list(folder));
     let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(&refused)?;
-    // One level down, because the temporary folder itself is private to the user.
+    // The temporary folder itself is private to the user.
     let new = temporary.path().join("index");
     fs::create_dir(&new).map_err(&refused)?;
     write(&new)?;
     manifest::write(&new, SUMS, &Contents::of(&new)?.index)?;
     if list(folder).is_some_and(|list| Some(list) != before) {
-        // Another process has built here meanwhile; the caller checks and opens what it wrote.
+        // The caller opens the index of the other process.
         return Ok(None);
     }
-    // Again, because building takes time: nothing that came meanwhile may be lost.
+    // Building takes time: check again, so that no new file is lost.
     if replace {
         check_replaceable(folder)?;
     }
@@ -203,25 +203,23 @@ pub(crate) fn make(
     Ok(written)
 }
 
-/// The list of files of the index in `folder`, which no two builds have in common: segments have
+/// The list of files of the index in `folder`. It differs between builds, because segments have
 /// random names.
 fn list(folder: &Path) -> Option<Vec<u8>> {
     read_regular(&folder.join(SUMS), MOST_OF_A_CONFIGURATION).ok()
 }
 
-/// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`.
-/// Between the two renames there is no index at all, which the next command sees as one to be
-/// built.
+/// Puts `new` in the place of `folder`, which is moved to `old`, or is vacant if there is no `old`.
+/// Between the two renames there is no index: another command would build one.
 fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
     match old.map(|old| fs::rename(folder, old)) {
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => return Err(error),
         Some(_) => (),
-        // An empty folder; removing any other is refused, as is the renaming below.
+        // Only an empty folder can be removed.
         None => drop(fs::remove_dir(folder)),
     }
     let Err(error) = fs::rename(new, folder) else { return Ok(()) };
-    // Another process that built here at the same time was first; the caller checks and opens what
-    // it wrote.
+    // Another process was first: the caller opens its index.
     if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
         return Ok(());
     }
@@ -236,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_tantivy_gives_are_segment_files() {
+    fn segment_files_have_names_of_32_hexadecimal_digits() {
         assert!(is_segment_file("0123456789abcdef0123456789abcdef.term"));
         assert!(is_segment_file("0123456789abcdef0123456789abcdef.7.del"));
         for name in [

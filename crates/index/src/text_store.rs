@@ -19,7 +19,7 @@ use tantivy::{Index, IndexWriter, TantivyDocument};
 const ID: &str = "id";
 const TEXT: &str = "text";
 
-/// What errors call a store that is made.
+/// The name of a new store in errors.
 const STORE: &str = "the store of texts";
 
 /// Raised whenever what is written changes.

@@ -1,4 +1,4 @@
-//! The words of a text: three analysers, named in configurations and in an index's metadata.
+//! Analysers, which turn texts into tokens. Configurations and indexes name them.
 
 pub mod lucene;
 pub mod nltk;
@@ -12,7 +12,7 @@ use tantivy::tokenizer::{
     Language, LowerCaser, SimpleTokenizer, Stemmer, StopWordFilter, TextAnalyzer,
 };
 
-/// How a text becomes tokens.
+/// An analyser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Analyzer {
@@ -53,7 +53,7 @@ impl Analyzer {
         tokens
     }
 
-    /// Gives the tokens of a text to `emit`, in order and with repeats.
+    /// Calls `emit` with the tokens of a text, in order and with repeats.
     pub(crate) fn for_each_token(self, text: &str, emit: &mut dyn FnMut(&str)) {
         match self {
             Self::Nltk => nltk::for_each_token(text, emit),

@@ -42,7 +42,7 @@ const STOP_WORDS: [&str; 179] = [
     "yourself", "yourselves",
 ];
 
-/// What a match must be surrounded by for its rule to apply. The `regex` crate has no look-ahead,
+/// The surroundings that a match needs for its rule to apply. The `regex` crate has no look-ahead,
 /// and its `\b` takes combining marks for parts of words where Python's does not, so both are
 /// checked by hand.
 #[derive(Clone, Copy, PartialEq)]
@@ -127,7 +127,7 @@ pub fn word_tokenize(text: &str) -> Vec<String> {
     words
 }
 
-/// What the baseline indexes of `text`: its words without stop words, stemmed. Stop words are
+/// The tokens of the baseline: words without stop words, stemmed. Stop words are
 /// compared with their case: a sentence that opens with `What` keeps it.
 pub(super) fn for_each_token(text: &str, emit: &mut dyn FnMut(&str)) {
     let mut token = String::new();
@@ -221,7 +221,7 @@ fn split_on_blanks(text: &str, emit: &mut impl FnMut(&str)) {
     text.split(is_python_space).filter(|token| !token.is_empty()).for_each(emit);
 }
 
-/// What Python's `\w` matches: letters and numbers, but no combining marks.
+/// True for the characters that Python's `\w` matches: letters and numbers, no combining marks.
 fn is_word_char(letter: char) -> bool {
     if letter.is_ascii() {
         return letter.is_ascii_alphanumeric() || letter == '_';
@@ -242,7 +242,7 @@ impl Rule {
         })
     }
 
-    /// Whether the rule applies to the groups of `found` where they are.
+    /// True if the rule applies to a match in its surroundings.
     fn allows(&self, text: &str, found: &Captures<'_>) -> bool {
         if self.limits == Limits::Anything {
             return true;

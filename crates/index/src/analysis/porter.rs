@@ -269,7 +269,7 @@ fn vowels(word: &str) -> impl Iterator<Item = bool> + '_ {
     })
 }
 
-/// How many times a consonant follows a vowel: Porter's measure.
+/// Porter's measure: the number of times that a consonant follows a vowel.
 fn measure(word: &str) -> usize {
     let mut after_vowel = false;
     let mut count = 0;
@@ -290,7 +290,7 @@ fn ends_double_consonant(word: &str) -> bool {
     last.is_some() && last == letters.next() && ends_in_consonant(word)
 }
 
-/// Whether `word` ends consonant-vowel-consonant, the last not `w`, `x` or `y` (`hop`), or for NLTK
+/// True if `word` ends consonant-vowel-consonant, the last not `w`, `x` or `y` (`hop`), or for NLTK
 /// is just vowel-consonant (`us`): then it lost an `e`.
 fn ends_short_syllable(word: &str, rules: Rules) -> bool {
     let mut ending = [None; 3];

@@ -7,10 +7,10 @@
 
 use std::sync::LazyLock;
 
-/// `StandardTokenizer` sees so many UTF-16 code units at once and cuts longer tokens there.
+/// The size of `StandardTokenizer`'s buffer in UTF-16 code units. Longer tokens are cut there.
 const LONGEST: usize = 255;
 
-/// What the rules distinguish of characters. The order is that of the numbers in `classes.txt`.
+/// A character class of the rules, in the order of the numbers in `classes.txt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Other,
@@ -216,7 +216,7 @@ fn buffer(text: &str) -> &str {
     text
 }
 
-/// How many bytes the longest token at the start of a text has; 0 if none begins there.
+/// The length in bytes of the longest token at the start of a text; 0 if none begins there.
 fn token_length(text: &str) -> usize {
     let start = Cursor { text, position: 0 };
     let Some(first) = start.peek() else { return 0 };
@@ -253,7 +253,7 @@ fn token_length(text: &str) -> usize {
     }
 }
 
-/// What a word ends with so far.
+/// The end of a word so far.
 #[derive(PartialEq)]
 enum Ending {
     /// `_` and the like, which joins everything; or nothing yet.
