@@ -15,12 +15,12 @@ const TAR_BLOCK: usize = 512;
 /// Bytes that a file may unfold to however small it is; [`MOST_TIMES`] come on top of that.
 const FREE: u64 = 64 << 20;
 
-/// What the content should be, for messages.
+/// The expected content, for messages.
 #[derive(Debug)]
 pub struct Form {
-    /// What is expected, with its article.
+    /// Its name with an article.
     pub what: &'static str,
-    /// How it is written.
+    /// A hint on how it is written.
     pub hint: &'static str,
 }
 
@@ -32,7 +32,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the pieces of one file; `form` says what it should hold, for messages.
+    /// Opens the pieces of one file with the expected content `form`.
     pub fn new(sources: &[Source], form: &'static Form) -> Result<Self> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         let pieces = sources.iter().map(Source::repeatable);
@@ -106,7 +106,8 @@ impl Archive {
         to_the_end: bool,
         read: impl FnOnce(&mut dyn Read) -> Result<T>,
     ) -> Result<T> {
-        let (mut read, mut value) = (Some(read), None);
+        let mut read = Some(read);
+        let mut value = None;
         for entry in archive.entries().map_err(|error| self.broken(error))? {
             let entry = entry.map_err(|error| self.broken(error))?;
             let path = entry.path_bytes().into_owned();
@@ -161,14 +162,14 @@ impl Archive {
         problem.hint(self.form.hint).into()
     }
 
-    /// What the content should be.
+    /// The expected content.
     pub fn form(&self) -> &'static Form {
         self.form
     }
 }
 
-/// Whether a file begins with a tar header. The magic alone will not do: a pickle may hold any text
-/// anywhere.
+/// True if a file begins with a tar header. The magic alone is not enough: a pickle may contain any
+/// text anywhere.
 fn is_tar(head: &[u8]) -> bool {
     let Some(header) = head.first_chunk::<TAR_BLOCK>() else { return false };
     let (position, magic) = TAR_MAGIC;
@@ -187,7 +188,7 @@ fn is_apple_double(path: &[u8]) -> bool {
     path.rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"._"))
 }
 
-/// What a file unfolds to, counted.
+/// The content of a packed file, which is limited by the size of the file.
 struct Unpacked<'a> {
     content: Box<dyn Read + 'a>,
     /// Bytes that were read of the packed file, and of its content.

@@ -24,8 +24,14 @@ pub struct BoundedLines<'a> {
 impl<'a> BoundedLines<'a> {
     /// Reads lines of at most `most` bytes. Messages show `name`.
     pub fn new(name: impl Into<String>, stream: impl BufRead + 'a, most: u64) -> Self {
-        let (name, stream) = (name.into(), Box::new(stream));
-        Self { name, stream, most, number: 0, bytes: 0, line: Vec::new() }
+        Self {
+            name: name.into(),
+            stream: Box::new(stream),
+            most,
+            number: 0,
+            bytes: 0,
+            line: Vec::new(),
+        }
     }
 
     /// The location of the line that was read last.
@@ -106,7 +112,8 @@ pub(crate) fn has_few_topics<'a>(
     sink: Sink,
 ) -> bool {
     // A topic's lines mostly follow each other.
-    let (mut seen, mut last) = (HashSet::new(), "");
+    let mut seen = HashSet::new();
+    let mut last = "";
     for topic in topics {
         if topic == std::mem::replace(&mut last, topic) || !seen.insert(topic) {
             continue;

@@ -7,7 +7,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// A lock that is held until it is dropped, or its process ends in whatever way.
+/// A lock that is held until it is dropped or its process ends.
 #[derive(Debug)]
 pub struct Lock {
     // Dropped in this order: the file is removed before another process can lock it.

@@ -23,7 +23,7 @@ pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<()> {
     write_atomically(&folder.join(list), |out| out.write_all(lines.as_bytes()))
 }
 
-/// What tells the files `present` from those of the list, or `None` where all are as they were
+/// The first difference between the files `present` and the list, or `None` if all are as they were
 /// written. `sum` reads a file and returns its SHA-256.
 pub fn difference(
     folder: &Path,
@@ -55,7 +55,8 @@ pub fn difference(
 
 /// The sorted names of all files of a folder but the list, with `/` between folders.
 pub fn names(folder: &Path, list: &str) -> Result<Vec<String>> {
-    let (mut names, mut prefixes) = (Vec::new(), vec![String::new()]);
+    let mut names = Vec::new();
+    let mut prefixes = vec![String::new()];
     while let Some(prefix) = prefixes.pop() {
         let folder = folder.join(&prefix);
         for entry in fs::read_dir(&folder).map_err(Error::io("read", &folder))? {

@@ -1,7 +1,7 @@
 //! Atomic output: a file is replaced by a whole one or not at all, and never if it is an input.
 //!
 //! Everything goes to a temporary file beside the target, is flushed to the disk, and then takes
-//! the target's name in one step. A full disk, an error or a kill leaves whatever was there before.
+//! the target's name in one step. After a full disk, an error or a kill, the old file is there.
 
 use crate::inputs::{refuse_input, unprotect};
 use crate::source::Source;
@@ -14,7 +14,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Where something is written to.
+/// The target of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A file; a name that ends in `.gz` is compressed.
@@ -33,7 +33,7 @@ impl Target {
         }
     }
 
-    /// Whether what is written leaves no file behind: standard output, a device or a pipe.
+    /// True for standard output, a device or a pipe.
     pub fn is_stream(&self) -> bool {
         match self {
             Self::Path(path) => is_stream(path),
@@ -103,8 +103,8 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Writes what is to stand at `path` to a temporary file beside it. A name that ends in `.gz`
-    /// is compressed.
+    /// Writes the content of `path` to a temporary file beside it. A name that ends in `.gz` is
+    /// compressed.
     pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self> {
         let mut out = StagedWriter::create(path)?;
         fill(&mut out).map_err(Error::io("write", path))?;
@@ -189,12 +189,12 @@ pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether `path` is something other than a file, such as `/dev/null` or a pipe of the shell.
+/// True for a device or a pipe, such as `/dev/null`.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Where a symbolic link leads, even if nothing is there yet.
+/// The path that a symbolic link leads to, even if nothing is there yet.
 fn behind_link(path: &Path) -> PathBuf {
     match (fs::canonicalize(path), fs::read_link(path)) {
         (Ok(real), Ok(_)) => real,

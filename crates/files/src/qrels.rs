@@ -110,8 +110,8 @@ impl Qrels {
     ) -> Result<Self> {
         let mut qrels = Self::default();
         for judgement in judgements {
-            let (topic, document) = (&judgement.topic, &judgement.document);
-            let grade = judgement.relevance;
+            let Judgement { topic, document, relevance: grade } = judgement;
+            let grade = *grade;
             match qrels.insert(&topic.as_str().into(), document.as_str().into(), grade) {
                 Some(first) if first != grade => {
                     let expected =

@@ -223,7 +223,8 @@ pub fn strictly_decreasing(scores: &[f64]) -> Vec<f64> {
 }
 
 fn is_below(score: f64, previous: f64) -> bool {
-    let (single, before) = (score as f32, previous as f32);
+    let single = score as f32;
+    let before = previous as f32;
     // Beyond the single range both are infinite, and only double precision can tell them apart.
     if single.is_finite() && before.is_finite() { single < before } else { score < previous }
 }

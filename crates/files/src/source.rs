@@ -10,14 +10,13 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How often each packed byte may unfold. Tables and conversations shrink to a tenth or a
-/// fortieth; only bombs reach a thousandth.
+/// Maximum ratio of unpacked to packed bytes. Tables and conversations reach 10 to 40, bombs 1,000.
 pub(crate) const MOST_TIMES: u64 = 100;
 /// The two bytes that every gzip file begins with (RFC 1952).
 pub(crate) const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 /// The first bytes of a frame of Zstandard (RFC 8878).
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
-/// So many bytes show how a file is packed.
+/// Number of bytes that show how a file is packed.
 pub(crate) const MAGIC: usize = ZSTD_MAGIC.len();
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -122,7 +121,7 @@ impl Source {
     fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         let refused = Error::io("read", name);
         let (size, mut raw) = self.open()?;
-        // One byte more than the size is reserved, so that the end is seen without growing.
+        // One byte more than the size, so that the end is read without growing.
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
         raw.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(&refused)?;
         if let Some(unpack) = Packed::of(&bytes) {
@@ -165,7 +164,7 @@ impl Source {
     }
 }
 
-/// How a file is packed.
+/// A format of packed files.
 #[derive(Clone, Copy)]
 pub(crate) enum Packed {
     Gzip,
@@ -173,7 +172,7 @@ pub(crate) enum Packed {
 }
 
 impl Packed {
-    /// How a file with these first bytes is packed; `None` for a plain one.
+    /// The format of a file with these first bytes; `None` for a plain one.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head {
             _ if head.starts_with(GZIP_MAGIC) => Some(Self::Gzip),

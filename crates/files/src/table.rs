@@ -114,7 +114,8 @@ impl Header {
         record: &'a [Cow<[u8]>],
         at: (&'a str, u64),
     ) -> Result<Row<'a>, Box<Problem>> {
-        let (width, found) = (self.width, record.len());
+        let width = self.width;
+        let found = record.len();
         if found != width {
             return Err(Box::new(problem!(
                 at,

@@ -16,35 +16,33 @@ use tantivy::schema::{
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
-/// Raised whenever what is written changes: an index of another format is rebuilt.
+/// Version of the format. An index of another version is rebuilt.
 pub(crate) const FORMAT: u32 = 4;
 
-/// tantivy refuses a writer with less memory per thread, or with more.
+/// tantivy's limits on the memory of a writer per thread.
 const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
 const MOST_MEMORY_PER_THREAD: usize = 4_000_000_000;
 
-/// Up to so many documents, an index is made in memory by one thread and then written, each file
-/// once. tantivy syncs every file of every step to the disk, which takes far longer than making
-/// such an index does.
+/// An index of at most this many documents is built in memory and then written: tantivy syncs every
+/// file of every step to the disk, which takes far longer than building a small index.
 const SMALL: usize = 20_000;
 
-/// Documents are analysed in blocks, so that all threads work on texts that lie near each other.
+/// Documents are analysed in blocks, so that all threads read texts that are near each other.
 const BLOCK: usize = 16_384;
 
 pub(crate) const NUMBER: &str = "number";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const TEXT: &str = "text";
 
-/// The name of the tokeniser, one that tantivy knows.
+/// A name of a tokeniser that tantivy knows.
 const TOKENIZER: &str = "raw";
 
-/// How to build.
+/// Options of a build.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildOptions {
-    /// Threads that write; the result ranks the same with any number.
+    /// Number of threads. Rankings do not depend on it.
     pub threads: usize,
-    /// Bytes that the writer may hold in memory before it writes a segment. At least 15 MB per
-    /// thread is needed; where that is not given, fewer threads are used.
+    /// Bytes of memory of the writer. With less than 15 MB per thread, fewer threads are used.
     pub memory: usize,
 }
 
@@ -55,7 +53,7 @@ impl Default for BuildOptions {
     }
 }
 
-/// What an index is of, in the payload of its last commit.
+/// The payload of an index's last commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Metadata {
@@ -73,7 +71,7 @@ struct Fields {
     length: Field,
 }
 
-/// Nothing is stored beside the words: ids and texts are in the collection.
+/// The schema. Ids and texts are not stored: they are in the collection.
 fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     // An `Analyzer` makes the tokens beforehand, and [`writer`] says how tantivy tells them apart.
@@ -199,7 +197,8 @@ fn add_documents(
 ) -> Result<u64> {
     let add = |doc: &Doc| -> Result<u64> {
         let text = documents.text(*doc)?;
-        let (mut lines, mut length) = (String::with_capacity(text.len()), 0);
+        let mut lines = String::with_capacity(text.len());
+        let mut length = 0;
         analyzer.for_each_token(&text, &mut |token| {
             lines.push_str(token);
             lines.push('\n');

@@ -1,5 +1,5 @@
-//! The index on disk: opening it, checking that it is of these documents and this analyser, and
-//! rebuilding it where it is not.
+//! The index on disk: opening it, and rebuilding it if it is of other documents or another
+//! analyser.
 
 use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
@@ -13,16 +13,16 @@ use tantivy::postings::TermInfo;
 use tantivy::termdict::TermStreamer;
 use tantivy::{Index, InvertedIndexReader};
 
-/// What opening an index took.
+/// The outcome of opening an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opened {
-    /// It was there and is the right one.
+    /// It was there.
     Reused,
     /// There was none.
     Built,
-    /// There was one of something else, which is replaced.
+    /// There was another one, which is replaced.
     Rebuilt {
-        /// What the old one was of.
+        /// The difference of the old one.
         because: String,
     },
 }
@@ -43,13 +43,13 @@ pub struct DocumentIndex {
 pub struct IndexStats {
     /// The analyser that made the tokens.
     pub analyzer: Analyzer,
-    /// How many documents there are.
+    /// Number of documents.
     pub documents: usize,
-    /// Tokens of all documents.
+    /// Number of tokens of all documents.
     pub tokens: u64,
-    /// Different tokens.
+    /// Number of different tokens.
     pub vocabulary: usize,
-    /// Tokens of the longest document.
+    /// Number of tokens of the longest document.
     pub longest: u32,
     /// Bytes on disk.
     pub bytes: u64,
@@ -78,8 +78,8 @@ impl DocumentIndex {
         Ok((Self::rebuild(folder, documents, analyzer, options)?, opened))
     }
 
-    /// Builds the index anew, whatever index is in `folder`, damaged ones included. A folder with
-    /// something else in it is still an error.
+    /// Builds the index, and replaces any index in `folder`, damaged ones included. A folder with
+    /// other files is an error.
     pub fn rebuild(
         folder: &Path,
         documents: &dyn Documents,
@@ -114,13 +114,13 @@ impl DocumentIndex {
         Self::load(place, metadata, &index).map_err(broken)
     }
 
-    /// Opens an index that must be there, whole and of this format.
+    /// Opens an existing index of this format.
     pub fn open(folder: &Path) -> Result<Self> {
         Self::open_written(folder, None)
     }
 
     fn open_written(folder: &Path, written: Option<&[u8]>) -> Result<Self> {
-        // First: where there is no index of this program, which of its files is missing is no help.
+        // A folder without an index is reported as such, and not by a missing file.
         folder::payload(folder)?;
         let index = folder::open(folder, written)?;
         let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
@@ -157,22 +157,21 @@ impl DocumentIndex {
         self.metadata.analyzer
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn documents(&self) -> usize {
         self.docs.len()
     }
 
-    /// How many documents have a token.
+    /// The number of documents with a token.
     pub fn documents_with(&self, token: &str) -> Result<u64> {
         Ok(self.find(token)?.map_or(0, |info| info.doc_freq.into()))
     }
 
-    /// How many tokens all documents have.
+    /// The number of tokens of all documents.
     pub(crate) fn tokens(&self) -> u64 {
         self.metadata.tokens
     }
 
-    /// Where the postings of a token are.
     pub(crate) fn find(&self, token: &str) -> Result<Option<TermInfo>> {
         self.postings.terms().get(token).map_err(Error::io("use", &self.folder))
     }

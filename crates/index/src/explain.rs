@@ -1,4 +1,4 @@
-//! Where a BM25 score comes from.
+//! Explanations of scores.
 
 use crate::bm25::Variant;
 use crate::scorer::Scorer;
@@ -64,7 +64,7 @@ impl Scorer {
     }
 }
 
-/// How often one of tantivy's documents has a token.
+/// The number of occurrences of a token in one of tantivy's documents.
 fn frequency(weighting: &Weighting, token: &Matched, document: u32) -> Result<u32> {
     let mut blocks = weighting.blocks(token)?;
     let place = blocks.seek(document);

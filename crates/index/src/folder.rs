@@ -36,8 +36,8 @@ pub(crate) fn damaged(folder: &Path, found: impl Into<String>) -> Error {
 pub(crate) fn refused(folder: &Path) -> impl Fn(TantivyError) -> Error {
     move |error| {
         let expected = "an index folder with space, whose files nobody else changes meanwhile";
-        let (found, hint) = (error.to_string(), build_again(folder));
-        problem!(folder, expected, found, hint).into()
+        let hint = build_again(folder);
+        problem!(folder, expected, (error.to_string()), hint).into()
     }
 }
 
@@ -183,7 +183,8 @@ pub(crate) fn make(
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let refused = Error::io("use", folder);
     fs::create_dir_all(parent).map_err(&refused)?;
-    let (replace, before) = (!is_vacant(folder)?, list(folder));
+    let replace = !is_vacant(folder)?;
+    let before = list(folder);
     let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(&refused)?;
     // The temporary folder itself is private to the user.
     let new = temporary.path().join("index");
@@ -198,7 +199,8 @@ pub(crate) fn make(
     if replace {
         check_replaceable(folder)?;
     }
-    let (old, written) = (temporary.path().join("old"), list(&new));
+    let old = temporary.path().join("old");
+    let written = list(&new);
     swap(&new, folder, replace.then_some(&*old)).map_err(refused)?;
     Ok(written)
 }

@@ -32,7 +32,8 @@ impl NumpyOrder {
     /// with equal tokens are found together.
     pub fn new<'t>(analyzer: Analyzer, texts: impl Iterator<Item = &'t str>) -> Self {
         let mut numbers: HashMap<String, usize> = HashMap::new();
-        let (mut groups, mut group_of) = (Vec::new(), Vec::new());
+        let mut groups = Vec::new();
+        let mut group_of = Vec::new();
         for (number, text) in (0..).zip(texts) {
             let group = *numbers.entry(analyzer.tokens(text).join(" ")).or_insert(groups.len());
             if group == groups.len() {
@@ -108,7 +109,8 @@ fn sort(mut part: &mut [u32], scores: &[f64], mut partitions: i64) {
 /// Partitions at the median of the first, middle and last element, and returns where it is then.
 fn partition(part: &mut [u32], scores: &[f64]) -> usize {
     let score = |index: u32| scores[index as usize];
-    let (middle, last) = ((part.len() - 1) / 2, part.len() - 1);
+    let last = part.len() - 1;
+    let middle = last / 2;
     for (low, high) in [(0, middle), (middle, last), (0, middle)] {
         if score(part[high]) < score(part[low]) {
             part.swap(low, high);
@@ -118,7 +120,8 @@ fn partition(part: &mut [u32], scores: &[f64]) -> usize {
     part.swap(middle, last - 1);
     // The first element is at most the pivot and the last two are at least it, so both searches
     // end inside the part.
-    let (mut left, mut right) = (0, last - 1);
+    let mut left = 0;
+    let mut right = last - 1;
     loop {
         left += 1;
         while score(part[left]) < pivot {

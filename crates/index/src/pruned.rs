@@ -22,45 +22,44 @@ use tantivy::postings::BlockSegmentPostings;
 /// Documents of a window.
 const WINDOW: usize = if cfg!(test) { 32 } else { 4096 };
 
-/// Lengths are put into so many classes, which a byte holds.
+/// Number of classes of lengths; a class is a byte.
 const CLASSES: usize = if cfg!(test) { 16 } else { 256 };
 
-/// Counts of a token in a document that are told apart; the last stands for all that are higher.
+/// Number of counts of a token that are told apart; the last stands for all higher ones.
 const COUNTS: usize = 16;
 
-/// Sums that are looked through at once.
+/// Number of sums that are compared at once.
 const PART: usize = 16;
 
-/// Bytes of bounds that are kept.
+/// Maximum size of the bounds that are kept, in bytes.
 const KEPT_BOUNDS: usize = 64 << 20;
 
-/// Upper bounds are `f32`, so that what is weighed must be far from the ends of its range.
+/// Range of weights and saturations, whose products must be ordinary `f32` numbers.
 const USUAL: Range<f64> = 1e-15..1e15;
 
-/// What pruning needs of an index and the parameters.
+/// Upper bounds of contributions to scores, for pruning.
 pub(crate) struct Pruner {
     /// The class of each document's length, up to whole windows.
     classes: Vec<u8>,
     /// The last of the documents in each window.
     last: Vec<Doc>,
-    /// The norm of each class, where all its documents have the same.
+    /// The norm of each class, if all documents of a class have the same.
     norms: Option<Vec<f64>>,
-    /// At least the saturation for each count, in documents of each class.
+    /// An upper bound of the saturation for each count and class.
     saturations: Vec<f32>,
     /// The highest of these.
     most: f32,
-    /// Of tokens that were searched, by where their postings are: the highest saturation in each
-    /// window.
+    /// The highest saturation of a token in each window, by the position of its postings.
     bounds: Mutex<HashMap<usize, Arc<[f32]>>>,
 }
 
 impl Pruner {
-    /// Of a weighting whose norms are known; nothing for parameters with which scores leave the usual
-    /// range.
+    /// Computes the bounds; `None` for query likelihood, and for parameters with which scores leave
+    /// the usual range.
     pub(crate) fn new(weighting: &Weighting) -> Option<Self> {
         let model = &weighting.model;
         if model.variant == Variant::Ql {
-            // Its parts are sums and not products of a weight and a saturation.
+            // A contribution is not the product of a weight and a saturation.
             return None;
         }
         let lengths: Vec<u32> =
@@ -91,7 +90,7 @@ impl Pruner {
         Some(Self { classes, last, norms, saturations, most, bounds: Mutex::default() })
     }
 
-    /// Whether bounds say something about these tokens: all add to the score.
+    /// True if the bounds hold for these tokens: all have a positive weight.
     pub(crate) fn takes(matched: &[Matched]) -> bool {
         matched.iter().all(|token| USUAL.contains(&(token.idf * token.weight)))
     }
@@ -100,14 +99,14 @@ impl Pruner {
         self.classes.len() / WINDOW
     }
 
-    /// At least the saturation of a token in the document of that class.
+    /// An upper bound of the saturation of a token in a document of a class.
     fn saturation(&self, count: u32, class: u8) -> f32 {
         let row = (count as usize).min(COUNTS) - 1;
         self.saturations[row * CLASSES + usize::from(class)]
     }
 
-    /// The highest saturation of a token in each window, where it is in more documents than there
-    /// are windows. Computed from all its postings when it is first searched.
+    /// The highest saturation of a token in each window, if there are more documents with it than
+    /// windows. It is computed from all postings when the token is first searched.
     fn bounds(&self, weighting: &Weighting, token: &Matched) -> Result<Option<Arc<[f32]>>> {
         if token.info.doc_freq as usize <= self.windows() {
             return Ok(None);
@@ -203,7 +202,7 @@ struct Search<'s> {
     aside: Vec<(usize, f64)>,
     /// The other lists of the window.
     searched: Vec<usize>,
-    /// Where in the window documents are that may be hits, in ascending order.
+    /// The positions in the window of documents that may be hits, in ascending order.
     candidates: Vec<u16>,
     /// Upper bounds of the scores in the window; 0 between windows.
     sums: [f32; WINDOW],
@@ -218,7 +217,8 @@ impl<'s> Search<'s> {
         query: &'s Query<'s>,
         limit: usize,
     ) -> Result<Self> {
-        let (mut lists, mut of_token) = (Vec::<List>::new(), Vec::new());
+        let mut lists: Vec<List> = Vec::new();
+        let mut of_token = Vec::new();
         let mut known = HashMap::new();
         for token in matched {
             let list = *known.entry(token.info.postings_range.start).or_insert(lists.len());
@@ -228,7 +228,7 @@ impl<'s> Search<'s> {
             lists[list].factor += token.idf * token.weight;
             of_token.push(list);
         }
-        // The most frequent first: these cost the most.
+        // The most frequent tokens, which cost the most, come first.
         let mut order: Vec<usize> = (0..lists.len()).collect();
         order.sort_by_key(|&list| Reverse(lists[list].doc_freq));
         Ok(Self {
@@ -362,20 +362,20 @@ impl<'s> Search<'s> {
     }
 }
 
-/// The postings of a token that is searched, and those of them that are at hand for a window.
+/// The postings of a token, and those of them that were taken for the current window.
 struct List {
     blocks: BlockSegmentPostings,
     doc_freq: usize,
-    /// How many postings a window has on average.
+    /// Mean number of postings in a window.
     per_window: usize,
     /// The factor of the saturation: idf and weight, as often as the request repeats the token.
     factor: f64,
     bounds: Option<Arc<[f32]>>,
-    /// A saturation that none exceeds.
+    /// An upper bound of every saturation.
     most: f32,
     documents: Vec<u32>,
     counts: Vec<u32>,
-    /// Where a document of the window is among those at hand, if it is there.
+    /// The place of each document of the window among those that were taken.
     places: Box<[u16; WINDOW]>,
 }
 
@@ -394,7 +394,7 @@ impl List {
         })
     }
 
-    /// What the token adds to a score in that window is not more; 0 where it is in no document.
+    /// An upper bound of the contribution in a window; 0 if no document has the token.
     fn bound(&self, window: usize) -> f64 {
         let saturation = match &self.bounds {
             Some(bounds) => bounds[window],
@@ -404,15 +404,15 @@ impl List {
         f64::from(saturation) * self.factor
     }
 
-    /// Whether a document of a window may have the token, as far as the block at hand tells.
+    /// False if the current block shows that no document of the window has the token.
     fn may_have(&self, window: usize) -> bool {
-        let (first, end) = (window * WINDOW, (window + 1) * WINDOW);
+        let first = window * WINDOW;
+        let end = first + WINDOW;
         let documents = self.blocks.docs();
         let next = documents.partition_point(|&document| (document as usize) < first);
         documents.get(next).map_or(!documents.is_empty(), |&next| (next as usize) < end)
     }
 
-    /// Nothing is at hand.
     fn clear(&mut self) {
         self.documents.clear();
         self.counts.clear();
@@ -437,7 +437,7 @@ impl List {
 
     /// Takes at least the postings of the candidates in the window that begins at `first`.
     fn take(&mut self, first: u32, candidates: &[u16]) {
-        // Looking a document up takes about as long as taking so many postings.
+        // Looking up a document takes about as long as taking 16 postings.
         if candidates.len() * 16 > self.per_window {
             return self.take_window(first);
         }
@@ -451,7 +451,7 @@ impl List {
         }
     }
 
-    /// How often a document at hand has the token.
+    /// The count of the token in a document, if its posting was taken.
     fn count(&self, document: u32) -> Option<u32> {
         let place = usize::from(self.places[document as usize % WINDOW]);
         (*self.documents.get(place)? == document).then(|| self.counts[place])

@@ -1,5 +1,4 @@
-//! Ranking by BM25: exhaustive sums for small indexes, and searches that leave out what cannot be
-//! among the best for large ones.
+//! Ranking by BM25 or query likelihood: exhaustive for small indexes, pruned for large ones.
 
 use crate::bm25::{Bm25, Variant};
 use crate::document_index::DocumentIndex;
@@ -10,13 +9,13 @@ use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
 
-/// Where at least one in so many documents is wanted, leaving some out saves no time.
+/// Pruning saves no time if more than one in this many documents is wanted.
 const LEAST_PRUNED: usize = 16;
 
-/// Buffers of a search, which the next one on the same thread uses again.
+/// Buffers of a search, which are reused by the next one on the same thread.
 #[derive(Default)]
 struct Buffers {
-    /// The sum for each of tantivy's documents; all 0 between queries.
+    /// The scores of tantivy's documents; all 0 between queries.
     scores: Vec<f64>,
     /// The documents that have a token of the request.
     touched: Vec<u32>,
@@ -30,12 +29,12 @@ thread_local! {
 pub struct Scorer {
     pub(crate) statistics: Statistics,
     pub(crate) weighting: Weighting,
-    /// Where impacts are not kept.
+    /// Absent if impacts are kept.
     pruner: Option<Pruner>,
 }
 
 impl Scorer {
-    /// Prepares what does not depend on a request.
+    /// Prepares a scorer for any number of queries.
     pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
         let statistics = Statistics::new(index, model)?;
         let weighting = Weighting::new(&statistics);
@@ -44,7 +43,7 @@ impl Scorer {
         Ok(Self { statistics, weighting, pruner })
     }
 
-    /// The index that is scored.
+    /// The index.
     pub fn index(&self) -> &Arc<DocumentIndex> {
         &self.statistics.index
     }
@@ -53,7 +52,7 @@ impl Scorer {
     pub fn rank(&self, query: &Query) -> Result<Ranking> {
         let matched = self.statistics.matched(query.tokens, query.weights)?;
         let docs = &self.weighting.index.docs;
-        // More than there are would only cost memory.
+        // A limit above the number of documents would only take memory.
         let limit = query.depth.limit.min(docs.len());
         if let Some(pruner) = &self.pruner
             && limit <= docs.len() / LEAST_PRUNED
@@ -62,7 +61,7 @@ impl Scorer {
             return self.rank_pruned(pruner, &matched, query, limit);
         }
         BUFFERS.with_borrow_mut(|buffers| {
-            // What is not 0 again is of no use to the next.
+            // After an error, scores are not all 0.
             self.sum(&matched, buffers).inspect_err(|_| buffers.scores.clear())?;
             let Buffers { scores, touched } = buffers;
             let hits = touched.iter().map(|&document| Hit {
@@ -80,7 +79,7 @@ impl Scorer {
         })
     }
 
-    /// Ranks documents by tokens that all add to the score.
+    /// Ranks documents by tokens with positive weights.
     pub(crate) fn rank_pruned(
         &self,
         pruner: &Pruner,
@@ -90,20 +89,19 @@ impl Scorer {
     ) -> Result<Ranking> {
         let mut hits = pruner.rank(&self.weighting, matched, query, limit)?;
         if query.depth.pad {
-            // Where these are fewer than wanted, no others share anything with the request.
+            // If there are fewer hits than the limit, they are all that share a token.
             let shares: Vec<Doc> = hits.iter().map(|hit| hit.doc).collect();
             self.pad(&mut hits, &shares, query, limit);
         }
         Ok(hits)
     }
 
-    /// Adds up what the tokens contribute to each document, and notes which documents have one.
+    /// Sums the contributions of the tokens, and collects the documents that have one.
     fn sum(&self, matched: &[Matched], buffers: &mut Buffers) -> Result<()> {
         let Buffers { scores, touched } = buffers;
         scores.resize(self.weighting.norms.len(), 0.0);
         touched.clear();
-        // A document is noted when its first token is added. Where a token may count nothing or
-        // less, the sum may be 0 again later, so that this sign is not enough.
+        // A sum of 0 means that a document is new, unless a contribution can be 0 or negative.
         let may_be_zero = self.weighting.model.variant == Variant::Ql;
         let signed = may_be_zero || matched.iter().any(|token| token.idf * token.weight <= 0.0);
         let mut seen = if signed { vec![false; scores.len()] } else { Vec::new() };
@@ -124,7 +122,7 @@ impl Scorer {
         Ok(())
     }
 
-    /// Calls `each` with every document that has the token and what it adds to the score.
+    /// Calls `each` with every document that has the token, and its contribution to the score.
     fn visit(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<()> {
         let Some(impacts) = token.impacts else {
             return self
@@ -134,7 +132,7 @@ impl Scorer {
         if impacts.get().is_none() {
             let mut decoded = Vec::with_capacity(token.info.doc_freq as usize);
             self.weighting.decode(token, |document, score| decoded.push((document, score)))?;
-            // Where another thread was first, its impacts are the same.
+            // Another thread may have been first, with the same impacts.
             drop(impacts.set(decoded.into()));
         }
         for &(document, score) in impacts.get().into_iter().flatten() {
@@ -143,8 +141,8 @@ impl Scorer {
         Ok(())
     }
 
-    /// Fills up with documents that share nothing with the request. They score 0, above any with a
-    /// negative sum.
+    /// Fills a ranking with documents that share no token with the request. They score 0, more than
+    /// documents with a negative score.
     fn pad(&self, hits: &mut Ranking, sharing: &[Doc], query: &Query, limit: usize) {
         if hits.len() >= limit && hits.last().is_none_or(|last| last.score > 0.0) {
             return;

@@ -1,5 +1,4 @@
-//! Texts of a large collection on the disk, in tantivy's store, which is read where it lies. In
-//! memory are four bytes a text.
+//! Texts of a large collection on the disk, in tantivy's store. Four bytes per text are in memory.
 
 use crate::build::{self, commit, merge};
 use crate::folder::{self, damaged, invalid, is_vacant, payload, refused};
@@ -22,41 +21,41 @@ const TEXT: &str = "text";
 /// The name of a new store in errors.
 const STORE: &str = "the store of texts";
 
-/// Raised whenever what is written changes.
+/// Version of the format.
 const FORMAT: u32 = 2;
 
-/// Blocks of 16 KiB that are kept decoded.
+/// Number of decoded blocks of 16 KiB that are kept.
 const CACHED_BLOCKS: usize = 64;
 
-/// Documents by ascending id, whose ids and texts are on the disk.
+/// Documents by ascending id, with ids and texts on the disk.
 pub struct TextStore {
     folder: PathBuf,
     texts: Texts,
     checksum: Checksum,
 }
 
-/// What a store is of, in the payload of its last commit.
+/// The payload of a store's last commit.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Metadata {
     /// Its name marks a folder of this program, which may be replaced.
     clariq_index_format: u32,
     text_store_format: u32,
-    /// Of what the texts were read from.
+    /// The checksum of the source of the texts.
     source: Checksum,
-    /// Of the ids and texts, whatever their order.
+    /// The checksum of the ids and texts in any order.
     checksum: Checksum,
 }
 
 impl TextStore {
-    /// Opens the store in `folder` if it is whole and made of `source`, a checksum of what `fill`
-    /// reads. Otherwise it is made of what `fill` adds, in any order and by any threads; at most
-    /// `memory` bytes are held meanwhile, and 8 for each text at the end. A text that comes again
-    /// with the same id must be the same, and is kept once.
+    /// Opens the store in `folder` if it is complete and of `source`, the checksum of the source that
+    /// `fill` reads. Otherwise builds it from the texts that `fill` adds, in any order and from any
+    /// thread. Building takes `memory` bytes, and 8 bytes for each text at the end. Repeated ids must
+    /// have the same text, which is kept once.
     ///
     /// # Errors
     ///
-    /// What `fill` returns, two texts of one id, and a folder with something else in it.
+    /// An error of `fill`, two texts of one id, and a folder with other files.
     pub fn open_or_build(
         folder: &Path,
         source: &Checksum,
@@ -74,7 +73,7 @@ impl TextStore {
         built.ok_or_else(|| damaged(folder, "another program writes here at the same time"))
     }
 
-    /// The store in the folder, if there is one of that source.
+    /// The store of that source in the folder, if there is one.
     fn open(folder: &Path, source: &Checksum, written: Option<&[u8]>) -> Result<Option<Self>> {
         if is_vacant(folder)? {
             return Ok(None);
@@ -96,7 +95,7 @@ impl Documents for TextStore {
         self.texts.positions.len()
     }
 
-    /// The id, or nothing where the disk refuses to read it.
+    /// The id; empty if the disk cannot be read.
     fn id(&self, doc: Doc) -> Cow<'_, str> {
         self.texts.id(doc).unwrap_or_default().into()
     }
@@ -126,21 +125,22 @@ struct Texts {
     ids: StrColumn,
     store: StoreReader,
     text: Field,
-    /// tantivy's number of each text, by ascending id.
+    /// tantivy's document of each text, by ascending id.
     positions: Vec<u32>,
 }
 
-/// No text yet.
+/// An id without a text.
 const NOWHERE: u32 = u32::MAX;
 
 impl Texts {
-    /// The texts, and those of an id that another text before them has.
+    /// The texts, and tantivy's documents that repeat an id.
     fn open(index: &Index) -> tantivy::Result<(Self, Vec<u32>)> {
         let segment = folder::segment(index)?;
         let text = index.schema().get_field(TEXT)?;
         let ids = segment.fast_fields().str(ID)?.ok_or_else(|| invalid("no ids"))?;
         let store = segment.get_store_reader(CACHED_BLOCKS)?;
-        let (mut positions, mut again) = (vec![NOWHERE; ids.num_terms()], Vec::new());
+        let mut positions = vec![NOWHERE; ids.num_terms()];
+        let mut again = Vec::new();
         for document in 0..segment.max_doc() {
             let ord = ids.ords().first(document).and_then(|ord| usize::try_from(ord).ok());
             match ord.and_then(|ord| positions.get_mut(ord)) {
@@ -172,12 +172,13 @@ impl Texts {
         text.map(str::to_owned).ok_or_else(|| io::Error::other("a document without a text"))
     }
 
-    /// Refuses another text of the same id, and takes away the same from the checksum.
+    /// Refuses another text of the same id, and removes a repeated one from the checksum.
     fn check_same(&self, again: u32, sum: &UnorderedSum) -> Result<()> {
         let ord = self.ids.ords().first(again).unwrap_or_default();
         let doc = Doc(ord as u32);
         let refused = Error::io("read", STORE);
-        let (id, text) = (self.id(doc).map_err(&refused)?, self.text(doc).map_err(&refused)?);
+        let id = self.id(doc).map_err(&refused)?;
+        let text = self.text(doc).map_err(&refused)?;
         if text != self.stored(again).map_err(&refused)? {
             let problem = problem!(STORE, "every id with one text", id);
             return Err(problem.kind(ProblemKind::Contradiction).into());
@@ -187,7 +188,7 @@ impl Texts {
     }
 }
 
-/// What the checksum has of a text.
+/// The bytes of a text for the checksum.
 fn pieces<'t>(id: &'t str, text: &'t str) -> [&'t [u8]; 3] {
     [id.as_bytes(), b"\t", text.as_bytes()]
 }

@@ -1,7 +1,7 @@
-//! BM25 of one token and document, over tantivy's postings.
+//! Queries, and the contribution of a token to the score of a document.
 //!
-//! Scores are `f64` sums over the request's tokens in order, with the operations in the order of
-//! `rank_bm25`: what ties in the published baseline ties here.
+//! Scores are `f64` sums over the tokens of the request in order, with the operations in the order
+//! of `rank_bm25`, so that documents that tie in the published baseline tie here.
 
 use crate::bm25::{Bm25, Variant};
 use crate::document_index::DocumentIndex;
@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
-/// Up to so many tokens in all documents, impacts are kept: 16 bytes for each posting of the tokens
-/// that requests have, so at most 16 MB.
+/// Impacts are kept for indexes of at most this many tokens. They take 16 bytes for each posting, so
+/// at most 16 MB.
 const KEPT_TOKENS: u64 = 1 << 20;
 
-/// How many documents are wanted.
+/// The length of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Depth {
-    /// At most so many.
+    /// Maximum number of documents.
     pub limit: usize,
-    /// Whether documents that share no token with the request fill the list up, with score 0 and by
-    /// descending id, as users of `rank_bm25` get them.
+    /// Fill the ranking with documents that share no token with the request: score 0, by descending
+    /// id, as in `rank_bm25`.
     pub pad: bool,
 }
 
@@ -32,26 +32,26 @@ impl Depth {
     }
 }
 
-/// What is searched for.
+/// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'q> {
     /// The tokens of the request.
     pub tokens: &'q [String],
-    /// A factor for each token, which may be negative; 1 for all if there is no such list.
+    /// A factor for each token, which may be negative; 1 for all if absent.
     pub weights: Option<&'q [f64]>,
-    /// The only documents that are ranked, in ascending order; all if there is no such list.
+    /// The documents that may be ranked, in ascending order; all if absent.
     pub among: Option<&'q [Doc]>,
-    /// How many documents are wanted.
+    /// The length of the ranking.
     pub depth: Depth,
 }
 
 impl<'q> Query<'q> {
-    /// All tokens count the same, and all documents are ranked.
+    /// A query without weights over all documents.
     pub fn new(tokens: &'q [String], depth: Depth) -> Self {
         Self { tokens, weights: None, among: None, depth }
     }
 
-    /// Whether a document may be ranked.
+    /// True if a document may be ranked.
     pub(crate) fn admits(&self, doc: Doc) -> bool {
         self.among.is_none_or(|among| among.binary_search(&doc).is_ok())
     }
@@ -61,38 +61,39 @@ impl<'q> Query<'q> {
 pub(crate) struct Statistics {
     pub(crate) index: Arc<DocumentIndex>,
     pub(crate) model: Bm25,
-    /// How many documents the formula counts.
+    /// The number of documents that the formula counts.
     pub(crate) documents: usize,
     /// Their mean length.
     pub(crate) mean_length: f64,
     /// Replaces a negative idf.
     floor: Option<f64>,
-    /// The vocabulary of a small index; what a token adds to each document's score does not depend
-    /// on the request, so its postings need not be decoded for every one.
+    /// The vocabulary of a small index, with the impacts of its tokens. They do not depend on the
+    /// request, so that postings are decoded once.
     kept: Option<Vocabulary>,
-    /// How often all documents have a token, of those that query likelihood was asked for.
+    /// The number of occurrences of tokens in all documents, for query likelihood.
     counts: Mutex<HashMap<Box<str>, u64>>,
 }
 
 /// The tokens of an index.
 type Vocabulary = HashMap<Box<str>, (TermInfo, Impacts)>;
 
-/// What one token adds to the scores of tantivy's documents, from the first request on that has it.
+/// The contributions of a token to the scores of tantivy's documents. They are computed for the
+/// first request with the token.
 pub(crate) type Impacts = OnceLock<Box<[(u32, f64)]>>;
 
 /// A token of a request that some document has.
 pub(crate) struct Matched<'s> {
-    /// Of its postings.
+    /// The position of its postings.
     pub(crate) info: TermInfo,
     /// The idf, or the inverse probability of query likelihood.
     pub(crate) idf: f64,
-    /// The factor that the query gives it.
+    /// The factor of the query.
     pub(crate) weight: f64,
     pub(crate) impacts: Option<&'s Impacts>,
 }
 
 impl Statistics {
-    /// Computes the figures that do not depend on a request.
+    /// Computes the statistics, which do not depend on a request.
     pub(crate) fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
         model.check()?;
         let empty = index.lengths.iter().filter(|&&length| length == 0).count();
@@ -106,7 +107,7 @@ impl Statistics {
         Ok(new)
     }
 
-    /// Whether what a token adds to each document's score is kept, for a small index.
+    /// True if impacts are kept: the index is small.
     pub(crate) fn keeps_impacts(&self) -> bool {
         self.kept.is_some()
     }
@@ -135,7 +136,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// The tokens that some document has. A token without a weight counts 1.
+    /// The tokens that occur in documents. A token without a weight counts 1.
     pub(crate) fn matched(
         &self,
         tokens: &[String],
@@ -171,7 +172,6 @@ impl Statistics {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the postings of a token are.
     fn find(&self, token: &str) -> Result<Option<(TermInfo, Option<&Impacts>)>> {
         if let Some(kept) = &self.kept {
             let found = kept.get(token);
@@ -196,7 +196,7 @@ pub(crate) struct Weighting {
 }
 
 impl Weighting {
-    /// Prepares the figures of the documents.
+    /// Computes the norms of the documents.
     pub(crate) fn new(statistics: &Statistics) -> Self {
         let Statistics { model, mean_length, .. } = *statistics;
         let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
@@ -214,7 +214,7 @@ impl Weighting {
         blocks(&self.index, &token.info)
     }
 
-    /// Calls `each` with every document that has the token and what it adds to the score.
+    /// Calls `each` with every document that has the token, and its contribution to the score.
     pub(crate) fn decode(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<()> {
         let mut blocks = self.blocks(token)?;
         while !blocks.docs().is_empty() {
@@ -234,7 +234,7 @@ fn blocks(index: &DocumentIndex, info: &TermInfo) -> Result<BlockSegmentPostings
     blocks.map_err(Error::io("use", &index.folder))
 }
 
-/// How often the documents have a token.
+/// The number of occurrences of a token in all documents.
 fn occurrences(index: &DocumentIndex, info: &TermInfo) -> Result<u64> {
     let mut blocks = blocks(index, info)?;
     let mut count = 0;
