@@ -6,6 +6,8 @@
 //! [`Problem`], which names the file and line of whatever is wrong, what was expected there, what
 //! was found, and a hint. No engine, no format and no collection is known here.
 
+#![deny(missing_docs)]
+
 mod checksum;
 mod document;
 mod embeddings;
