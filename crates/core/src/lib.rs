@@ -34,7 +34,7 @@ pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::{DocumentVectors, Embeddings};
 pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, training_key};
 pub use findings::{Finding, Findings};
-pub use history::{History, HistoryWeights, Role, Said, ages};
+pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
 pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
 use crate::stages::conversation::{Conversation, VectorHistory};
-use clariq_core::{Doc, Explanation, Ranking, Request, Result, Role, Said, bail};
+use clariq_core::{Doc, Explanation, Ranking, Request, Result, Role, WeightedText, bail};
 use search::Search;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -67,9 +67,9 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 impl Dense {
     /// The texts that count, or that documents are compared with. By the table `weights`, a score is
     /// a mean: the weights above 0 sum to 1.
-    fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
+    fn said<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         let Some(conversation) = &self.conversation else {
-            return vec![Said::new(Role::Opening, request.flatten(), 1.0)];
+            return vec![WeightedText::new(Role::Opening, request.flatten(), 1.0)];
         };
         let mut said = conversation.said(request);
         if let Conversation::Weights(_) = conversation {
@@ -118,7 +118,8 @@ impl Stage for Dense {
         let space = batch.context.space(&self.space)?;
         let mut rankings = Vec::with_capacity(batch.requests.len());
         for requests in batch.requests.chunk_by(|one, next| one.candidates == next.candidates) {
-            let said: Vec<Vec<Said>> = requests.iter().map(|request| self.said(request)).collect();
+            let said: Vec<Vec<WeightedText>> =
+                requests.iter().map(|request| self.said(request)).collect();
             let search = self.search(batch.context, &space, &requests[0]);
             rankings.extend(search.rank(&said, batch.progress)?);
         }

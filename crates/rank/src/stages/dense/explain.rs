@@ -2,11 +2,11 @@
 
 use super::search::Search;
 use crate::stages::conversation::explain;
-use clariq_core::{Doc, Explanation, Result, Role, Said};
+use clariq_core::{Doc, Explanation, Result, Role, WeightedText};
 
 impl Search<'_> {
     /// Explains the score of a document for a request with these texts.
-    pub(super) fn explain(&self, said: &[Said], doc: Doc) -> Result<Explanation> {
+    pub(super) fn explain(&self, said: &[WeightedText], doc: Doc) -> Result<Explanation> {
         let mut parts = Vec::new();
         let mut nearest: Option<Explanation> = None;
         for said in said {
@@ -31,7 +31,7 @@ impl Search<'_> {
         Ok(explained)
     }
 
-    fn explain_text(&self, said: &Said, doc: Doc) -> Result<Explanation> {
+    fn explain_text(&self, said: &WeightedText, doc: Doc) -> Result<Explanation> {
         let similarity = self.space.explain(self.models, &said.text, doc)?;
         let likeness = similarity.value;
         let mut explained = explain(said, similarity.parts);

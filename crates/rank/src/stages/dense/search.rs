@@ -2,7 +2,7 @@
 
 use super::texts::{TextRow, TextTable};
 use crate::space::Space;
-use clariq_core::{Best, Doc, Models, Progress, Ranking, Result, Role, Said};
+use clariq_core::{Best, Doc, Models, Progress, Ranking, Result, Role, WeightedText};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -39,7 +39,11 @@ struct Found {
 
 impl Search<'_> {
     /// Ranks documents for requests with these texts.
-    pub(super) fn rank(&self, requests: &[Vec<Said>], progress: Progress) -> Result<Vec<Ranking>> {
+    pub(super) fn rank(
+        &self,
+        requests: &[Vec<WeightedText>],
+        progress: Progress,
+    ) -> Result<Vec<Ranking>> {
         let most_texts = SIMILARITIES / self.docs.len().clamp(1, LEAST_DOCS);
         let mut rankings = Vec::with_capacity(requests.len());
         while rankings.len() < requests.len() {

@@ -1,7 +1,7 @@
 //! The distinct texts of several requests. Few texts make many conversations: a file of 1.7 million
 //! has some 12,000 of them.
 
-use clariq_core::{Role, Said};
+use clariq_core::{Role, WeightedText};
 use std::collections::HashMap;
 
 /// Each text once, and the texts of each request by their rows.
@@ -22,10 +22,10 @@ pub(super) struct TextRow {
 impl<'a> TextTable<'a> {
     /// Fills a table with requests from the first on, as long as it has at most `most` texts. A
     /// single request may have more.
-    pub(super) fn fill(requests: &'a [Vec<Said>], most: usize) -> Self {
+    pub(super) fn fill(requests: &'a [Vec<WeightedText>], most: usize) -> Self {
         let mut table = Self::default();
         for said in requests {
-            let is_new = |said: &&Said| !table.rows.contains_key(&*said.text);
+            let is_new = |said: &&WeightedText| !table.rows.contains_key(&*said.text);
             let new = said.iter().filter(is_new).count();
             if !table.requests.is_empty() && table.distinct.len() + new > most {
                 break;
@@ -35,7 +35,7 @@ impl<'a> TextTable<'a> {
         table
     }
 
-    fn add(&mut self, said: &'a [Said]) {
+    fn add(&mut self, said: &'a [WeightedText]) {
         let mut texts = Vec::with_capacity(said.len());
         for said in said {
             let row = *self.rows.entry(&said.text).or_insert_with(|| {
