@@ -1,20 +1,17 @@
 //! Runs as they are handed in: statements, passages and responses for every turn, in the form of
 //! each year.
 //!
-//! 2023 and 2024: one JSON object, read by the rules of proto3's JSON form. 2025: JSON lines, one
-//! per turn. A reader of this module refuses what the official programs refuse to read; what they
+//! 2023 and 2024: one JSON object. 2025: JSON lines, one per turn. A reader of this module refuses what the official programs refuse to read; what they
 //! only warn of is the business of [`validate`](crate::ikat::validate).
 
 pub(super) mod lines;
 mod object;
-mod proto;
 mod write;
 
 pub use write::put_submission;
 pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
-use crate::json::{self, MOST_VALUES_OF_A_RUN};
 use clariq_core::Error;
 use clariq_files::{Input, Sink, Source, read_strictly};
 
@@ -48,8 +45,8 @@ pub struct SubmittedTurn {
     pub responses: Vec<Response>,
     /// The ranked passages; in 2025 alone. The other years have them in each response.
     pub references: Vec<RankedPassage>,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
+    /// The line, where it was read from JSON lines.
+    pub line: Option<u64>,
 }
 
 /// One response with what it rests on.
@@ -63,8 +60,6 @@ pub struct Response {
     pub passages: Vec<RankedPassage>,
     /// The ranked statements.
     pub statements: Vec<RankedStatement>,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
 }
 
 /// A passage of a response or, in 2025, of a turn.
@@ -78,8 +73,6 @@ pub struct RankedPassage {
     pub score: f64,
     /// Whether the response was written from it.
     pub used: bool,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
 }
 
 /// A statement of a response.
@@ -91,8 +84,6 @@ pub struct RankedStatement {
     pub text: String,
     /// Higher is better; in 2023 alone.
     pub score: f64,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
 }
 
 impl Submission {
@@ -107,18 +98,10 @@ impl Submission {
 
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &Input, year: Option<Year>, sink: Sink) -> Self {
-        let is_lines = year.map_or_else(|| lines::is_json_lines(input), |year| year == Year::Y2025);
-        if is_lines {
-            return lines::read(input, sink, None);
-        }
-        match (json::parse(MOST_VALUES_OF_A_RUN, input, sink), year) {
-            (None, year) => Self { year: year.unwrap_or(Year::Y2024), ..Self::default() },
-            // A run of one turn.
-            (Some(root), None) if lines::is_entry(&root) => lines::read(input, sink, None),
-            (Some(root), year) => {
-                let year = year.unwrap_or_else(|| object::year_of(&root));
-                object::read(&input.name, &root, year, sink)
-            }
-        }
+        let is_lines = match year {
+            Some(year) => year == Year::Y2025,
+            None => lines::is_json_lines(input),
+        };
+        if is_lines { lines::read(input, sink) } else { object::read(input, year, sink) }
     }
 }
