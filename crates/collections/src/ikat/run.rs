@@ -86,6 +86,15 @@ pub struct RankedStatement {
     pub score: f64,
 }
 
+impl SubmittedTurn {
+    /// The response with the lowest rank from 1, which is the one that is judged; of equal ranks
+    /// the first.
+    pub fn best_response(&self) -> Option<&Response> {
+        let rank = |response: &&Response| if response.rank > 0 { response.rank } else { i32::MAX };
+        self.responses.iter().min_by_key(rank)
+    }
+}
+
 impl Submission {
     /// Reads a run in the form of `year`; the first problem is the error.
     ///
@@ -103,5 +112,28 @@ impl Submission {
             None => lines::is_json_lines(input),
         };
         if is_lines { lines::read(input, sink) } else { object::read(input, year, sink) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_response_has_the_lowest_rank() {
+        let best = |ranks: &[i32]| {
+            let response = |(place, rank): (usize, &i32)| Response {
+                rank: *rank,
+                text: place.to_string(),
+                ..Response::default()
+            };
+            let responses = ranks.iter().enumerate().map(response).collect();
+            let turn = SubmittedTurn { responses, ..SubmittedTurn::default() };
+            turn.best_response().map(|best| best.text.clone())
+        };
+        assert_eq!(best(&[]), None);
+        assert_eq!(best(&[2, 1, 3]).as_deref(), Some("1"));
+        assert_eq!(best(&[0, 4, 4]).as_deref(), Some("1"));
+        assert_eq!(best(&[0, 0]).as_deref(), Some("0"));
     }
 }

@@ -144,10 +144,9 @@ fn begins_with_document(path: &Path) -> bool {
     };
     let Some(head) = head() else { return false };
     let head = head.trim_start_matches('\u{feff}').trim();
-    let first = match serde_json::from_str::<Value>(head) {
-        Ok(first) => first,
-        // A longer document may be cut there.
-        Err(_) => return head.len() as u64 >= HEAD - 4,
+    // A longer document may be cut there.
+    let Ok(first) = serde_json::from_str::<Value>(head) else {
+        return head.len() as u64 >= HEAD - 4;
     };
     let has_id = first.get("id").or(first.get("_id")).is_some();
     has_id && first.get("contents").or(first.get("text")).is_some()

@@ -109,6 +109,11 @@ fn clariq_files_are_checked_too() {
         assert_eq!(finished.stderr, "", "{file}");
         assert!(finished.stdout.contains("accepted        15"), "{}", finished.stdout);
     }
+    let pair = bench.succeed("validate good.run good.need --split dev --data data --format tsv");
+    assert_eq!(pair.stdout.matches("\taccepted\t15\t").count(), 2, "{}", pair.stdout);
+    bench.write("multi.run", "968 0 \"\" 0 5 t\n969 0 \"\" 0 5 t\n");
+    let multi = bench.succeed("validate multi.run --split dev --data data --format tsv");
+    assert!(multi.stdout.contains("\taccepted\t2\t0\t0\t0"), "{}", multi.stdout);
     bench.edit("good.run", |text| text.split_inclusive('\n').flat_map(|line| [line; 2]).collect());
     let finished = bench.succeed("validate good.run --split dev --data data");
     let facts = finished.stderr.lines().filter(|line| *line == "let through: good.run:2");
