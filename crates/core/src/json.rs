@@ -74,8 +74,10 @@ fn problem(mut at: Location, path: &str, error: &serde_json::Error) -> Problem {
         Problem::at(at, format!("a field {field}"), "none")
     } else if let Some(field) = message.strip_prefix("duplicate field ") {
         Problem::at(at, format!("{field} once"), "it again")
-    } else {
+    } else if message.contains(", expected ") {
         Problem::of_serde(at, message, "another value")
+    } else {
+        Problem::at(at, message, "another value")
     };
     if problem.expected.starts_with("a table") {
         "an object".clone_into(&mut problem.expected);

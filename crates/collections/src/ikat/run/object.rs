@@ -9,7 +9,7 @@ use crate::ikat::topics::Year;
 use clariq_core::{Problem, parse_json, problem};
 use clariq_files::{Input, Sink};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 
@@ -141,25 +141,25 @@ impl Visitor<'_> for WholeNumber {
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Int32, E> {
-        let number = i32::try_from(number);
-        number.map(Int32).map_err(|_| E::custom("number out of range"))
+        let narrow = i32::try_from(number);
+        narrow.map(Int32).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Int32, E> {
-        let number = i32::try_from(number);
-        number.map(Int32).map_err(|_| E::custom("number out of range"))
+        let narrow = i32::try_from(number);
+        narrow.map(Int32).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Int32, E> {
         if number.fract() != 0.0 || number.abs() > f64::from(i32::MAX) {
-            return Err(E::invalid_value(serde::de::Unexpected::Float(number), &self));
+            return Err(E::invalid_value(Unexpected::Float(number), &self));
         }
         Ok(Int32(number as i32))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Int32, E> {
         let number = text.parse().map(Int32);
-        number.map_err(|_| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+        number.map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
     }
 }
 
@@ -190,13 +190,13 @@ impl<'de> Deserialize<'de> for Single {
                 if number.is_finite() && number.abs() <= f64::from(f32::MAX) {
                     return Ok(Single(f64::from(number as f32)));
                 }
-                Err(E::invalid_value(serde::de::Unexpected::Float(number), &self))
+                Err(E::invalid_value(Unexpected::Float(number), &self))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Single, E> {
                 match text.parse() {
                     Ok(number) => self.visit_f64(number),
-                    Err(_) => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                    Err(_) => Err(E::invalid_value(Unexpected::Str(text), &self)),
                 }
             }
         }
