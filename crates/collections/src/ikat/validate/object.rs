@@ -4,7 +4,7 @@ use super::{Found, Rejected, Rule, Run, Warned};
 use crate::ikat::run::{Response, SubmittedTurn};
 use crate::ikat::topics::{Conversation, Year};
 use clariq_files::shorten;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The official programs compare the first score of a list with this one.
 const FIRST: f64 = 1e9;
