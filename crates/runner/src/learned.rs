@@ -5,6 +5,7 @@
 //! before it reads requests or prints anything.
 
 use clariq_core::{Error, Result};
+use clariq_experiment::cache;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,6 +15,13 @@ use std::{env, io};
 const VARIABLE: &str = "CLARIQ_LEARNED";
 /// What threads of OpenMP do that wait for others.
 const WAITING: &str = "OMP_WAIT_POLICY";
+/// Set when wheels are built. A program from a wheel cannot know where the user's cache is, so that
+/// the loader is told where to look for libtorch.
+const IS_FROM_WHEEL: bool = option_env!("CLARIQ_WHEEL").is_some();
+#[cfg(target_os = "macos")]
+const LOADER_PATH: &str = "DYLD_LIBRARY_PATH";
+#[cfg(not(target_os = "macos"))]
+const LOADER_PATH: &str = "LD_LIBRARY_PATH";
 
 /// The program with learned models, if it is installed.
 pub(crate) fn program() -> Option<PathBuf> {
@@ -28,7 +36,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 /// be started.
 pub(crate) fn take_over() -> Result<()> {
     let Some(program) = program() else { return Ok(()) };
-    let mut command = Command::new(&program);
+    let mut command = command(&program);
     command.args(env::args_os().skip(1));
     // A step of training has two threads wherever it runs. The one that waits for the other leaves
     // the processor to whoever has work.
@@ -39,6 +47,20 @@ pub(crate) fn take_over() -> Result<()> {
     Err(Error::Io { action: "start", path: program, source })
 }
 
+/// The command that starts the program. `clariq setup` links libtorch to `libtorch` in the cache.
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    if IS_FROM_WHEEL {
+        let mut paths = vec![cache::folder().join("libtorch").join("lib")];
+        let others = env::var_os(LOADER_PATH).unwrap_or_default();
+        paths.extend(env::split_paths(&others).filter(|path| !path.as_os_str().is_empty()));
+        if let Ok(paths) = env::join_paths(paths) {
+            command.env(LOADER_PATH, paths);
+        }
+    }
+    command
+}
+
 /// Replaces this process: signals and the exit status are the other's. Returns if that is refused.
 pub(crate) fn become_process(command: &mut Command) -> io::Error {
     command.exec()
@@ -46,7 +68,7 @@ pub(crate) fn become_process(command: &mut Command) -> io::Error {
 
 /// Why the other program does not start, in its own or the loader's words.
 pub(crate) fn trouble(program: &Path) -> Option<String> {
-    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    let output = command(program).arg("--version").stdin(Stdio::null()).output();
     match output {
         Ok(output) if output.status.success() => None,
         Ok(output) => {

