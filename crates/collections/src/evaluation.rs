@@ -113,7 +113,12 @@ impl Asked<'_> {
         ];
         let foreign = given.iter().find(|(flag, given)| *given && !flags.contains(flag));
         if let Some((flag, _)) = foreign {
-            bail!(*flag, "no {flag} with {what}", what, "leave {flag} out: it says nothing here");
+            bail!(
+                *flag,
+                "no {flag} with {what}",
+                what,
+                "leave {flag} out: it does not apply to {what}"
+            );
         }
         let single = [
             ("--per-topic", self.per_topic),
@@ -278,7 +283,7 @@ pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
     warnings.extend(counted(&[
         (found.duplicates, "lines repeat a document of their topic, whose best line counts"),
         (found.missing_topics, "topics are not answered and count 0"),
-        (found.unknown_topics, "topics are not in the labels and are not looked at"),
+        (found.unknown_topics, "topics have no labels and are ignored"),
         (found.trailing_words, "lines have more than six fields, and the others are ignored"),
         (found.unknown_questions, "lines name a document that the collection does not have"),
     ]));

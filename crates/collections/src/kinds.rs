@@ -101,7 +101,7 @@ fn unrecognised(data: &DataDir) -> Problem {
         _ => "none of them",
     };
     let signs = signs.join(", ");
-    let hint = "check the path; data/README.md lists the files of each collection, and `clariq data \
+    let hint = "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
                 fetch` downloads those that are public into another folder";
     problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
         .kind(ProblemKind::MissingFile)

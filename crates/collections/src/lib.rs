@@ -34,11 +34,11 @@ mod check;
 pub mod clariq;
 mod data_dir;
 pub mod documents;
-mod entries;
 pub mod evaluation;
 pub mod fetch;
 mod id_or_number;
 pub mod ikat;
+mod json;
 mod kinds;
 mod lines;
 mod own;
@@ -102,7 +102,6 @@ pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send +
 /// which say for which requests (`dev`, `2024`). Methods that take either may panic if the
 /// collection has none of that name: `find_split` and `find_task` check
 /// what a user typed.
-#[deny(missing_docs)]
 pub trait Collection: Any + Send + Sync {
     /// Its entry in the registry.
     fn registered(&self) -> &'static Kind;
@@ -245,17 +244,30 @@ impl dyn Collection {
     }
 
     /// The split of that name; without a name the only one that is there, or else the usual one.
+    ///
+    /// # Errors
+    ///
+    /// No split of that name, or no name and no usual split in the folder.
     pub fn find_split_or(
         &self,
         name: Option<&str>,
         usual: &'static str,
     ) -> Result<&'static str, Problem> {
-        let mut there = self.splits().iter().filter(|split| self.has(split));
-        let usual = match (there.next(), there.next()) {
-            (Some(only), None) => only,
-            _ => usual,
-        };
-        self.find_split(name.unwrap_or(usual))
+        if let Some(name) = name {
+            return self.find_split(name);
+        }
+        let present: Vec<_> =
+            self.splits().iter().copied().filter(|split| self.has(split)).collect();
+        match present[..] {
+            [only] => Ok(only),
+            [] => self.find_split(usual),
+            _ if present.contains(&usual) => self.find_split(usual),
+            _ => {
+                let expected = format!("--split {}", present.join(" or --split "));
+                let found = format!("no --split, and no {usual} in {}", self.location());
+                Err(problem!("--split", expected, found, (self.named())))
+            }
+        }
     }
 
     /// The task of that name; the problem names all.

@@ -63,7 +63,7 @@ impl Own {
             let expected =
                 format!("`queries.{name}.jsonl`, or `queries.jsonl` and `qrels/{name}.tsv`");
             let hint =
-                "data/README.md lists the names that files of requests and of judgements can have";
+                "the documentation lists the names of files of requests and judgements (reference, Formats)";
             problem!(self.location(), expected, "neither", hint)
                 .kind(ProblemKind::MissingFile)
                 .into()
@@ -106,7 +106,7 @@ fn files(folder: &Folder) -> Vec<Source> {
 }
 
 fn no_documents(data: &DataDir) -> Error {
-    let hint = "data/README.md lists the forms that documents of your own can have";
+    let hint = "the documentation lists the forms of documents of your own (reference, Formats)";
     problem!(data.to_string(), "a folder with documents", "none", hint)
         .kind(ProblemKind::MissingFile)
         .into()

@@ -80,7 +80,7 @@ impl fmt::Display for Role {
 
 /// A text of a conversation, and what it counts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WeightedText<'a> {
+pub struct Said<'a> {
     /// Its role.
     pub role: Role,
     /// The words.
@@ -89,7 +89,7 @@ pub struct WeightedText<'a> {
     pub weight: f64,
 }
 
-impl<'a> WeightedText<'a> {
+impl<'a> Said<'a> {
     /// A text with its weight.
     pub fn new(role: Role, text: impl Into<Cow<'a, str>>, weight: f64) -> Self {
         Self { role, text: text.into(), weight }
@@ -137,18 +137,13 @@ impl<'a> History<'a> {
     }
 
     /// The texts whose vectors are summed; none that is blank or counts nothing.
-    pub fn said(&self, weights: &HistoryWeights) -> Vec<WeightedText<'a>> {
+    pub fn said(&self, weights: &HistoryWeights) -> Vec<Said<'a>> {
         let mut said = vec![
-            WeightedText::new(Role::Last, self.now, 1.0),
-            WeightedText::new(Role::InContext, self.in_context(), weights.context),
+            Said::new(Role::Last, self.now, 1.0),
+            Said::new(Role::InContext, self.in_context(), weights.context),
         ];
-        said.extend(WeightedText::by_age(
-            Role::Response,
-            &self.system,
-            weights.system,
-            weights.decay,
-        ));
-        said.retain(WeightedText::counts);
+        said.extend(Said::by_age(Role::Response, &self.system, weights.system, weights.decay));
+        said.retain(Said::counts);
         said
     }
 }

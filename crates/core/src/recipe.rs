@@ -214,7 +214,7 @@ const MOST_EPOCHS: f64 = 10_000.0;
 /// The largest number below 1.
 const BELOW_1: f64 = 1.0 - f64::EPSILON / 2.0;
 
-const KEYS: &str = "configs/README.md lists the keys of a recipe";
+const KEYS: &str = "the documentation lists the keys of a recipe (reference, Models)";
 
 impl Recipe {
     /// Parses a recipe; `file` is for messages.

@@ -16,8 +16,6 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
-#![deny(missing_docs)]
-
 mod comparison;
 mod diagnosis;
 mod mean;

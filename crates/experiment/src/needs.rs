@@ -120,7 +120,7 @@ fn open_model(
     let named = session.options.need_model.as_deref();
     let Some(config) = &loaded.need else {
         let Some(file) = named else { return Ok(None) };
-        let hint = "`bm25-conversation` has one; configs/README.md lists the need models";
+        let hint = "`bm25-conversation` has one; the documentation lists the need models (reference, Models)";
         let found = format!("{} with `{}`, which has none", file.display(), loaded.name);
         bail!("--need-model", "a system with a table [need]", found, hint);
     };
@@ -134,9 +134,9 @@ fn open_model(
         let held_out = holds_out.then(|| training.held_out(session.options.seed)).transpose()?;
         return Ok(Some((training.fit()?, held_out.unwrap_or_default())));
     }
-    let passed = if loaded.plan.sees_need() { ", and its stages pass over it" } else { "" };
+    let conditions = if loaded.plan.sees_need() { ", and need conditions are off" } else { "" };
     let (there, name) = (session.collection.location(), &loaded.name);
-    let note = format!("note: {there} has no need labels: `{name}` predicts no need{passed}");
+    let note = format!("note: no need labels in {there}: `{name}` predicts no needs{conditions}");
     session.observer.note(&note);
     Ok(None)
 }
@@ -178,7 +178,8 @@ impl<'a> NeedModels<'a> {
     /// The labels and features that the need model of a system is trained on.
     pub fn training(&self, system: &str) -> Result<Training> {
         let Some(config) = Loaded::open(system, &[])?.need else {
-            let hint = "`bm25-tuned` has one; configs/README.md lists the need models";
+            let hint =
+                "`bm25-tuned` has one; the documentation lists the need models (reference, Models)";
             bail!(system, "a system with a table [need]", "a system without one", hint);
         };
         training(&self.session, self.clariq, &config)

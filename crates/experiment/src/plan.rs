@@ -16,7 +16,7 @@ const SENTENCES: &str = "sentences";
 /// The task whose scores choose statements; that of `statements` where a system has none.
 pub(crate) const CHOSEN: &str = "chosen";
 
-const HINT: &str = "configs/ikat-automatic.toml is an example; configs/README.md lists all keys";
+const HINT: &str = "`clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)";
 
 /// What a system does with a request.
 pub enum Plan {

@@ -20,9 +20,22 @@ use std::path::{Path, PathBuf};
 /// Bytes that a record may have: a thousand times what most have.
 const MOST_OF_A_RECORD: u64 = 4 << 20;
 
-/// Where the record of a run file is.
+/// Where the record of a run file is: `X.run.json`, or `X.record.json` for a submission `X.json`.
 pub fn path_of(run: &Path) -> PathBuf {
-    with_ending(run, ".json")
+    if run.extension().is_some_and(|ending| ending == "json") {
+        run.with_extension("record.json")
+    } else {
+        with_ending(run, ".json")
+    }
+}
+
+/// Whether a file has the name of a record, and its run is beside it.
+pub fn is_record(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    let Some(stem) = name.strip_suffix(".json") else { return false };
+    let submission = stem.strip_suffix(".record").map(|stem| format!("{stem}.json"));
+    let runs = [Some(stem.to_owned()), submission];
+    runs.into_iter().flatten().any(|run| Path::new(&run).is_file())
 }
 
 /// An output of a command: its kind, its path, and its content.
@@ -118,6 +131,7 @@ pub struct Record {
     pub stages: Value,
     /// What its system uses beyond one request.
     pub uses: Vec<String>,
+    split: Option<String>,
     bank: Option<Digest>,
     outputs: HashMap<String, Digest>,
 }
@@ -136,6 +150,13 @@ pub fn read(run: &Path) -> Option<Record> {
 /// Whether a run's record has another checksum for its `kind` of output; `None` without a record.
 pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
     Some(read(run)?.outputs.get(kind)?.sha256 != sha256_hex(bytes))
+}
+
+/// The split that a run or need file is for; `None` where no record says so.
+pub fn split_of(file: &Path) -> Option<String> {
+    let mut runs = runs_of_need(file);
+    runs.push(file.to_owned());
+    runs.iter().find_map(|run| read(run)?.split)
 }
 
 /// The checksum of the documents that a run ranks; `None` where no record says so.

@@ -71,20 +71,20 @@ pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> V
 }
 
 /// Runs systems on a split with labels, writes their runs into the folder `runs`, and compares what
-/// they reach. Systems that were made from labels of the split are left out.
+/// they reach; `each` gets the figures of a system when it is done. Systems that were made from labels of the split are left out.
 pub fn check<'s>(
     session: &Session,
     systems: impl IntoIterator<Item = &'s Loaded>,
     split: &'static str,
     runs: &Path,
-) -> Result<Vec<Figure<'s>>> {
+    each: &mut dyn FnMut(Figure<'s>),
+) -> Result<()> {
     let collection = session.collection;
     if collection.qrels(split, session.task)?.is_none() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let evaluation = collection.evaluation(split)?;
     let contexts = Contexts::new(session);
-    let mut figures = Vec::new();
     let knows = |loaded: &Loaded| split == "train" && loaded.uses.contains(&Uses::TrainLabels);
     let systems: Vec<_> = systems.into_iter().filter(|loaded| !knows(loaded)).collect();
     for loaded in systems {
@@ -104,12 +104,12 @@ pub fn check<'s>(
         })?;
         obtained.notes.iter().for_each(|note| session.observer.note(note));
         let compare = |(measure, value)| compare(loaded, expected, split, measure, value);
-        let begin = figures.len();
-        figures.extend(obtained.figures.into_iter().map(compare));
-        let rows: Vec<String> = figures[begin..].iter().map(ToString::to_string).collect();
+        let figures: Vec<Figure> = obtained.figures.into_iter().map(compare).collect();
+        let rows: Vec<String> = figures.iter().map(ToString::to_string).collect();
+        figures.into_iter().for_each(&mut *each);
         session.observer.note(&format!("{} on {split}: {}", loaded.name, rows.join(", ")));
     }
-    Ok(figures)
+    Ok(())
 }
 
 /// Refuses a system that expects figures on a split that the collection never has.

@@ -23,6 +23,11 @@ const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response"
 );
 
+/// The file of a built-in system.
+pub fn built_in(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 /// The names of all built-in systems.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
@@ -84,8 +89,7 @@ impl Loaded {
         let source = if Path::new(name).exists() {
             Source::new(name)
         } else {
-            let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-            let (_, text) = built_in.ok_or_else(|| unknown(name))?;
+            let text = built_in(name).ok_or_else(|| unknown(name))?;
             Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
         let mut loaded = Self::read(&source, overrides)?;
@@ -335,16 +339,38 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
     if trained.is_empty() {
         let expected = "a system with a trained model, or a recipe";
         let found = format!("`{name}`, which needs no model that is trained");
-        bail!("CONFIG", expected, found, "configs/README.md lists the recipes");
+        bail!("CONFIG", expected, found, "the documentation lists the recipes (reference, Models)");
     }
     Ok(trained)
 }
 
-fn unknown(name: &str) -> Problem {
-    let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
-    let expected = format!("a configuration file, or one of {}", names.join(", "));
-    let hint = "configs/README.md shows how a system is written";
-    problem!(name, expected, "nothing of that name", hint)
+/// No system has this name: the hint suggests a built-in system or a file with a similar one.
+pub fn unknown(name: &str) -> Problem {
+    let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
+    let known = names().map(str::to_owned).chain(files);
+    let similar = known
+        .map(|known| (strsim::damerau_levenshtein(name, &known), known))
+        .filter(|(distance, known)| *distance <= MOST_TYPOS && *distance < known.len())
+        .min();
+    let hint = match similar {
+        Some((_, known)) => format!("did you mean `{known}`?"),
+        None => "`clariq systems` lists the built-in systems".to_owned(),
+    };
+    problem!(name, "a built-in system or a configuration file", "nothing of that name", hint)
+}
+
+/// Names with more typing errors than this are not similar.
+const MOST_TYPOS: usize = 3;
+
+/// The configuration files in a folder, and their names without the ending.
+fn toml_files(folder: &Path) -> Vec<String> {
+    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| folder.join(entry.file_name()));
+    paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .map(|path| path.display().to_string())
+        .collect()
 }
 
 /// Parses `stage.key=value`, or `task.stage.key=value`; `flag` is for messages.
@@ -354,7 +380,12 @@ pub fn parse_assignment(text: &str, flag: &str) -> Result<Override> {
     let Some([stage, key, value]) = parts.filter(|parts| !parts.iter().any(String::is_empty))
     else {
         let expected = "stage.key=value, for example bm25.k1=0.9";
-        bail!(flag, expected, "`{text}`", "configs/README.md lists all stages and their keys")
+        bail!(
+            flag,
+            expected,
+            "`{text}`",
+            "the documentation lists all stages and their keys (reference, Stages)"
+        )
     };
     Ok(Override { stage, key, value })
 }

@@ -146,7 +146,7 @@ fn missing_column(
     let hint = if header.len() == 1 {
         "columns are separated by tabs and named in the first line"
     } else {
-        "the first line names the columns; see data/README.md for the formats"
+        "the first line names the columns; the documentation describes the formats (reference, Formats)"
     };
     problem!(at, (format!("a column `{}`", names[0])), (shorten(&found.join(", "))), hint)
         .kind(ProblemKind::MissingColumn)

@@ -46,7 +46,7 @@ pub enum NeedConfig {
     },
 }
 
-const HINT: &str = "configs/README.md lists the need models and their keys";
+const HINT: &str = "the documentation lists the need models and their keys (reference, Models)";
 
 /// `c` and `prior_power`. Chosen by cross-validation on train; docs/experiments.md has the table.
 const DEFAULTS: (f64, f64) = (0.03, 0.25);

@@ -82,7 +82,7 @@ fn build_stage<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Box<dyn S
     let Some((_, factory)) = beside.registry.iter().find(|(stage, _)| *stage == name) else {
         let names: Vec<_> = beside.registry.iter().map(|(name, _)| format!("`{name}`")).collect();
         let expected = format!("a stage, one of {}", names.join(", "));
-        let hint = "configs/README.md lists all stages and their keys";
+        let hint = "the documentation lists all stages and their keys (reference, Stages)";
         bail!((table.file.at(span)), expected, "`{name}`", hint)
     };
     beside.override_keys(&mut table, &name);
@@ -121,8 +121,7 @@ impl Build<'_> {
             return Ok(());
         }
         let expected = format!("a table [need], whose predictions `{key}` looks at");
-        let hint =
-            "add `[need]` with `model = \"lexical\"`; configs/README.md lists the need models";
+        let hint = "add `[need]` with `model = \"lexical\"`; the documentation lists the need models (reference, Models)";
         bail!((self.table.at(key)), expected, "a system without one", hint)
     }
 }

@@ -183,7 +183,7 @@ impl System {
     fn check(&self, at: &Location) -> Result<()> {
         let is_empty = |pipeline: &Pipeline| pipeline.stages.is_empty();
         if self.pipelines().all(is_empty) || self.tasks.values().any(is_empty) {
-            let hint = "configs/README.md lists all stages";
+            let hint = "the documentation lists all stages (reference, Stages)";
             bail!(at, "at least one [[stages]] table", "none", hint)
         }
         if !is_empty(&self.pipeline) && !self.tasks.is_empty() {

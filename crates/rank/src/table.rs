@@ -9,7 +9,7 @@ use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-const HINT: &str = "configs/README.md lists all stages and their keys";
+const HINT: &str = "the documentation lists all stages and their keys (reference, Stages)";
 
 /// A default that is a whole number, for serde.
 pub(crate) fn number<const N: u16, T: From<u16>>() -> T {

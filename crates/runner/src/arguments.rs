@@ -18,8 +18,7 @@ use std::sync::Arc;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Common {
-    /// Folder with the files of a collection [default: data/clariq if present, else the built-in
-    /// sample]
+    /// Folder of the collection [default: data/clariq if present, else the built-in sample]
     #[arg(
         long,
         global = true, hide_short_help = true,
@@ -27,11 +26,11 @@ pub(crate) struct Common {
         aliases = ["data_dir", "data-dir"]
     )]
     pub(crate) data: Option<PathBuf>,
-    /// Number of threads; results do not depend on it, and a step of a training always has two
-    /// [default: one per core]
+    /// Number of threads. It never changes results; training always uses two [default: one per
+    /// core]
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Seed of cross-validation, bootstraps and permutation tests; a training recipe has its own
+    /// Random seed for cross-validation, bootstraps and permutation tests. Recipes have their own
     #[arg(long, global = true, hide_short_help = true, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
     /// Device for learned models: cpu, or cuda:0 with a CUDA build of libtorch
@@ -43,8 +42,8 @@ pub(crate) struct Common {
         default_value = "cpu"
     )]
     pub(crate) device: String,
-    /// Precision of learned models; bf16 is less exact, and faster on processors with bf16
-    /// instructions; auto is bf16 on these, and f32 otherwise
+    /// Precision of learned models. `bf16` is faster on processors that support it, and less
+    /// precise. `auto` picks `bf16` there, `f32` elsewhere
     #[arg(long, global = true, hide_short_help = true, value_parser = one_of(PRECISIONS),
           default_value = "f32")]
     pub(crate) precision: AskedPrecision,
@@ -80,8 +79,7 @@ pub(crate) fn faster_precision(device: &str) -> Precision {
 /// Where indexes are and how they are built.
 #[derive(Args, Clone)]
 pub(crate) struct IndexPlace {
-    /// Folder of the index [default: in the user's cache, by checksum of the documents and
-    /// analyser]
+    /// Folder of the index [default: in the user's cache, one per bank and analyser]
     #[arg(long, value_name = "DIR")]
     pub(crate) index: Option<PathBuf>,
     /// Memory for building the index, such as 64M or 1G
@@ -95,29 +93,35 @@ pub(crate) struct Judged {
     /// TREC qrels to use instead of the labels of --split
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) qrels: Option<PathBuf>,
-    /// Requests that --qrels judges, as JSON lines or a table of ids and texts
+    /// Texts of the requests in --qrels: JSON lines, or id and text separated by a tab
     #[arg(long, value_name = "FILE", requires = "qrels")]
     pub(crate) requests: Option<PathBuf>,
 }
 
-/// The splits of all collections, for help texts.
+/// The splits of all collections, for help texts. Documents of the user's own may have any.
 pub(crate) fn splits() -> String {
-    let of = |kind: &Kind| format!("{} of {}", kind.splits.join(", "), kind.name);
+    let of = |kind: &Kind| match kind.splits.len() {
+        0..=MOST_SPLITS => format!("{}: {}", kind.name, kind.splits.join(", ")),
+        _ => format!("{}: any of these", kind.name),
+    };
     KINDS.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
+/// Collections with more splits take those of all others.
+const MOST_SPLITS: usize = 5;
+
 /// The help of a `--split` whose labels are used.
 pub(crate) fn labelled_split() -> String {
-    let usual = |kind: &Kind| format!("{} of {}", kind.usual_split, kind.name);
-    let usual: Vec<String> = KINDS.iter().map(usual).collect();
-    format!("Split whose labels are used: {} [default: {}]", splits(), usual.join(", "))
+    format!(
+        "Split whose labels are used [{}] [default: as the run's record says, or dev]",
+        splits()
+    )
 }
 
 /// Runs that are shown side by side, and what they are scored by.
 #[derive(Args, Clone)]
 pub(crate) struct Compared {
-    /// Runs: TREC runs, or iKAT submissions; the first one is the baseline, unless --baseline names
-    /// another
+    /// TREC runs or iKAT submissions. The first is the baseline unless --baseline names another
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
     /// Run to compare the others with
@@ -132,11 +136,11 @@ pub(crate) struct Compared {
 /// Utterances that were rewritten elsewhere.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Rewritten {
-    /// File of rewritten utterances, which replace what the user said: JSON lines or a table of ids
-    /// of requests (of iKAT's turns, such as 9-1_3) and texts
+    /// Rewritten utterances to use in place of the originals: JSON lines, or id and text separated
+    /// by a tab (iKAT ids look like 9-1_3)
     #[arg(long, value_name = "FILE", requires = "rewritten_by")]
     pub(crate) rewrites: Option<PathBuf>,
-    /// Who wrote --rewrites: a model, or people, which makes a run for iKAT a manual one
+    /// Author of --rewrites. Rewrites by people make an iKAT run a manual one
     #[arg(long, value_name = "WHO", requires = "rewrites", value_parser = one_of(WRITERS))]
     pub(crate) rewritten_by: Option<Uses>,
 }

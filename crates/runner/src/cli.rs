@@ -33,41 +33,38 @@ enum Command {
     /// Build or inspect the index of the documents
     #[command(subcommand)]
     Index(index::IndexCommand),
-    /// List the built-in systems, and what each needs
-    Systems,
+    /// List the built-in systems and what each needs, or print the file of one
+    Systems(systems::SystemsArgs),
     /// Run systems on a split or a file of requests, and write run files
     Run(run::RunArgs),
     /// Rank documents for requests from standard input or a file, as JSON lines
     Rank(rank::RankArgs),
     /// Fine-tune the models of a system, or those of a recipe
     Train(train::TrainArgs),
-    /// Train, apply and explain models of the need for clarification
+    /// Train, apply and explain models that predict the need for clarification
     #[command(subcommand)]
     Need(need::NeedCommand),
     /// Search for the best parameters of a system, with cross-validation
     Tune(tune::TuneArgs),
-    /// Score a run or need file, as the official scorer or by any measure
+    /// Score a run or need file, as the official scorer does or by other measures
     Eval(eval::EvalArgs),
-    /// Validate a run: the official verdict, and defects that it overlooks
+    /// Validate a run: the official validator's verdict, and problems that it misses
     ///
-    /// Findings are printed to standard error, with the line, what was expected, what was found,
-    /// and a hint: first the errors and warnings of the collection's official validator, then,
-    /// marked `let through`, defects that it overlooks. The exit status is 1 if the run is
-    /// rejected.
+    /// Findings are printed to standard error with line, expectation and hint: first the errors and
+    /// warnings of the official validator, then the problems that it misses, marked `not checked
+    /// officially`. The exit status is 1 if the run is rejected.
     Validate(validate::ValidateArgs),
-    /// Convert an iKAT run to another format
-    ///
-    /// The year is recognised by the format of the run.
+    /// Convert an iKAT submission to another format; its year is recognised
     Convert(validate::ConvertRunArgs),
     /// Compare runs: means, differences, and significance tests
     Compare(compare::CompareArgs),
     /// Write an HTML report that compares runs
     Report(report::ReportArgs),
-    /// Run systems and compare their figures with the expected ones
+    /// Run systems and compare their figures with the expected figures
     Reproduce(reproduce::ReproduceArgs),
     /// Hold a conversation: ask clarifying questions, or answer
     Ask(ask::AskArgs),
-    /// Write an oracle run: the upper or lower bound by an evaluation table
+    /// Write the best or worst possible run according to an evaluation table
     Oracle(oracle::OracleArgs),
     /// Explain how the score of a document was computed
     Explain(explain::ExplainArgs),
@@ -88,12 +85,71 @@ enum Command {
 const COMMON: &str =
     "Use --help to also show the common options, such as --data, --format and --threads";
 
-pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    fn mention_common(command: clap::Command) -> clap::Command {
-        command.after_help(COMMON).after_long_help("").mut_subcommands(mention_common)
+/// Examples of the commands that most people begin with.
+const EXAMPLES: [(&str, &str); 7] = [
+    (
+        "run",
+        "Examples:
+  clariq run bm25
+  clariq run bm25 dense-tuned --split test --data path/to/clariq
+  clariq run bm25 --set bm25.k1=0.9 --requests requests.jsonl -o mine.run",
+    ),
+    (
+        "eval",
+        "Examples:
+  clariq eval runs/bm25.dev.run
+  clariq eval mine.run -m nDCG@10 -m R@100 --qrels qrels.txt
+  clariq eval runs/bm25.dev.need --task clarification_need --full",
+    ),
+    (
+        "rank",
+        "Examples:
+  echo '{\"id\": \"1\", \"text\": \"tell me about jaguars\"}' | clariq rank bm25
+  clariq rank dense --requests requests.jsonl --depth 10 --format trec",
+    ),
+    (
+        "train",
+        "Examples:
+  clariq train dense-tuned
+  clariq train encoder --set epochs=2 -o my-encoder",
+    ),
+    (
+        "tune",
+        "Examples:
+  clariq tune bm25 --grid bm25.k1=0.5,0.9,1.5 --grid bm25.b=0.4,0.75
+  clariq tune bm25 --requests requests.jsonl --qrels qrels.txt -m nDCG@10 \\
+      --grid bm25.k1=0.5,0.9",
+    ),
+    (
+        "report",
+        "Examples:
+  clariq report runs/bm25.dev.run runs/dense.dev.run
+  clariq report runs/*.dev.run --baseline runs/bm25.dev.run -o dev.html",
+    ),
+    (
+        "ask",
+        "Examples:
+  clariq ask \"tell me about jaguars\"
+  clariq ask --system bm25-conversation --conversations contexts.jsonl",
+    ),
+];
+
+/// The command line with examples, and with a remark where short help leaves options out.
+pub(crate) fn command() -> clap::Command {
+    fn with_examples(command: clap::Command) -> clap::Command {
+        let example = EXAMPLES.iter().find(|(name, _)| *name == command.get_name());
+        let examples = example.map_or("", |(_, text)| text);
+        let short = format!("{examples}\n\n{COMMON}");
+        command
+            .after_help(short.trim_start().to_owned())
+            .after_long_help(examples)
+            .mut_subcommands(with_examples)
     }
-    let matches = mention_common(Cli::command()).try_get_matches()?;
-    Cli::from_arg_matches(&matches)
+    with_examples(Cli::command())
+}
+
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches()?)
 }
 
 impl Command {
@@ -138,7 +194,7 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     match cli.command {
         Command::Data(command) => data::data(&settings, &command),
         Command::Index(command) => index::index(&settings, &command),
-        Command::Systems => systems::systems(&settings),
+        Command::Systems(arguments) => systems::systems(&settings, &arguments),
         Command::Run(arguments) => run::run(&settings, &arguments),
         Command::Rank(arguments) => rank::rank(&settings, &arguments),
         Command::Train(arguments) => train::train(&settings, &arguments),
@@ -155,8 +211,8 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),
         Command::Setup(arguments) => setup::setup(&arguments),
-        Command::Completions(arguments) => completions::completions(Cli::command(), &arguments),
-        Command::Man(arguments) => completions::man(Cli::command(), &arguments),
+        Command::Completions(arguments) => completions::completions(command(), &arguments),
+        Command::Man(arguments) => completions::man(command(), &arguments),
     }
 }
 
@@ -166,6 +222,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 }

@@ -16,6 +16,7 @@ mod settings;
 use clariq_core::{Engine, Error};
 use failure::{Outcome, print_problem};
 use std::io::{self, Write as _};
+use std::sync::Mutex;
 
 /// Does what the arguments ask for, and ends the process; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
@@ -40,6 +41,18 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     })
 }
 
+/// Called once when the user interrupts the command.
+type OnInterrupt = Box<dyn FnOnce() + Send>;
+
+static ON_INTERRUPT: Mutex<Option<OnInterrupt>> = Mutex::new(None);
+
+/// Sets what an interrupt does before it ends the process.
+pub(crate) fn on_interrupt(act: impl FnOnce() + Send + 'static) {
+    if let Ok(mut on_interrupt) = ON_INTERRUPT.lock() {
+        *on_interrupt = Some(Box::new(act));
+    }
+}
+
 /// Removes temporary files and ends the process by the signal (for a shell, status 130 or 143).
 /// Checkpoints of trainings stay.
 fn clean_up_on_signals() {
@@ -51,6 +64,11 @@ fn clean_up_on_signals() {
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             let _no_more = clariq_files::temporary::remove_temporaries();
+            if let (SIGINT, Ok(mut act)) = (signal, ON_INTERRUPT.lock())
+                && let Some(act) = act.take()
+            {
+                act();
+            }
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });

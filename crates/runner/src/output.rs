@@ -58,13 +58,13 @@ pub(crate) enum Format {
     Csv,
     /// A JSON array with an object per row
     Json,
-    /// A JSON object a line
+    /// One JSON object per line
     Jsonl,
     /// A Markdown table
     Md,
-    /// A LaTeX table, for the package booktabs
+    /// A LaTeX table (package booktabs)
     Latex,
-    /// A TREC run; of `rank` alone
+    /// A TREC run (`clariq rank` only)
     Trec,
 }
 

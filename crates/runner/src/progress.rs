@@ -1,22 +1,29 @@
 //! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
 use clariq_experiment::Task;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Where there is no terminal, a line is printed this often, and none for shorter tasks.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    progress: ProgressBar,
+    /// True until a terminal shows the bar.
+    waits: AtomicBool,
     /// When a line was printed last, where there is no terminal.
     last: Option<Mutex<Instant>>,
 }
 
+/// On a terminal, shorter tasks show no bar.
+const BEFORE_BAR: Duration = Duration::from_millis(500);
+
 /// How a bar looks on a terminal.
-pub(crate) const STEPS: &str = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left {msg}";
+pub(crate) const STEPS: &str = "{prefix:<16} {wide_bar} {pos}/{len} {speed} {eta} left {msg}";
 /// The same where steps are bytes.
 pub(crate) const BYTES: &str =
     "{prefix:<28} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
@@ -25,42 +32,53 @@ impl Bar {
     /// Starts a task, whose number of steps may be unknown; printed only if `shown`.
     pub(crate) fn start(name: &str, steps: Option<u64>, form: &str, shown: bool) -> Self {
         if !shown {
-            return Self { bar: ProgressBar::hidden(), last: None };
+            return Self {
+                progress: ProgressBar::hidden(),
+                waits: AtomicBool::new(false),
+                last: None,
+            };
         }
-        let (target, last) = if io::stderr().is_terminal() {
-            (ProgressDrawTarget::stderr(), None)
-        } else {
-            (ProgressDrawTarget::hidden(), Some(Mutex::new(Instant::now())))
-        };
-        let bar = ProgressBar::with_draw_target(steps, target).with_prefix(name.to_owned());
-        let form = if steps.is_some() { form } else { "{prefix:<16} {pos} done, {per_sec}" };
+        let is_terminal = io::stderr().is_terminal();
+        let last = (!is_terminal).then(|| Mutex::new(Instant::now()));
+        let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden());
+        bar.set_prefix(name.to_owned());
+        let form = if steps.is_some() { form } else { "{prefix:<16} {pos} done, {speed}" };
         if let Ok(style) = ProgressStyle::with_template(form) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("speed", write_speed));
         }
-        Self { bar, last }
+        Self { progress: bar, waits: AtomicBool::new(is_terminal), last }
     }
 
     fn print_line(&self) {
-        let (name, done, message) = (self.bar.prefix(), self.bar.position(), self.bar.message());
-        let speed = done as f64 / self.bar.elapsed().as_secs_f64();
+        let (name, done, message) =
+            (self.progress.prefix(), self.progress.position(), self.progress.message());
+        let speed = done as f64 / self.progress.elapsed().as_secs_f64();
         let comma = if message.is_empty() { "" } else { ", " };
-        match self.bar.length() {
+        match self.progress.length() {
             Some(steps) if done > 0 => {
                 let left = steps.saturating_sub(done) as f64 / speed;
                 eprintln!(
-                    "{name}: {done} of {steps}, {speed:.1} per second, {left:.0} s left{comma}{message}"
+                    "{name}: {done} of {steps}, {speed:.0} per second, {left:.0} s left{comma}{message}"
                 );
             }
             Some(steps) => eprintln!("{name}: {done} of {steps}"),
-            None => eprintln!("{name}: {done}, {speed:.1} per second"),
+            None => eprintln!("{name}: {done}, {speed:.0} per second"),
         }
     }
 }
 
+fn write_speed(state: &ProgressState, out: &mut dyn fmt::Write) {
+    let _ = write!(out, "{:.0}/s", state.per_sec());
+}
+
 impl Task for Bar {
     fn advance(&self, steps: u64) {
-        self.bar.inc(steps);
-        // Another thread that holds the lock is saying it already.
+        self.progress.inc(steps);
+        if self.waits.load(Relaxed) && self.progress.elapsed() >= BEFORE_BAR {
+            self.waits.store(false, Relaxed);
+            self.progress.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        // A thread that holds the lock prints the line.
         if let Some(Ok(mut last)) = self.last.as_ref().map(Mutex::try_lock)
             && last.elapsed() >= BETWEEN_LINES
         {
@@ -70,14 +88,14 @@ impl Task for Bar {
     }
 
     fn describe(&self, text: &str) {
-        self.bar.set_message(text.to_owned());
+        self.progress.set_message(text.to_owned());
     }
 
     fn finish(self: Box<Self>, result: &str) {
-        self.bar.finish_and_clear();
-        let elapsed = self.bar.elapsed();
+        self.progress.finish_and_clear();
+        let elapsed = self.progress.elapsed();
         if self.last.is_some() && elapsed >= BETWEEN_LINES {
-            eprintln!("{}: {result} in {:.0} s", self.bar.prefix(), elapsed.as_secs_f64());
+            eprintln!("{}: {result} in {:.0} s", self.progress.prefix(), elapsed.as_secs_f64());
         }
     }
 }

@@ -7,6 +7,7 @@ use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
 use clariq_core::{Problem, Result, TopicId, bail, problem};
 use clariq_eval::{Measure, parse_measures};
+use clariq_experiment::record;
 use clariq_files::Source;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -108,10 +109,7 @@ impl Labels {
 
 /// Runs without the records of others among them, which a glob takes along.
 pub(crate) fn without_records(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    paths.retain(|path| {
-        let name = path.to_string_lossy();
-        name.strip_suffix(".json").is_none_or(|run| !Path::new(run).is_file())
-    });
+    paths.retain(|path| !record::is_record(path));
     paths
 }
 

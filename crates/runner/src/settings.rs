@@ -6,7 +6,7 @@ use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
 use clariq_core::{Engine, Result, bail};
-use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task};
+use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, record};
 use clariq_rank::Override;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -95,13 +95,15 @@ impl Settings {
         }
     }
 
-    /// The collection and the split that a run is scored on: those of the split's name, or of the
-    /// form of the run where no split is named.
+    /// The collection and the split that a run is scored on. Without `split`, the record beside the
+    /// run says which, or else the form of the run.
     pub(crate) fn scored_on(
         &self,
         split: Option<&str>,
         run: &Path,
     ) -> Result<(Box<dyn Collection>, &'static str)> {
+        let recorded = record::split_of(run).filter(|name| self.has_split(name));
+        let split = split.or(recorded.as_deref());
         let kind = match split {
             Some(name) => self.kind_with_split(name),
             None if self.data_was_named => None,
@@ -111,6 +113,14 @@ impl Settings {
         let collection = self.open(kind)?;
         let split = collection.find_split_or(split, kind.usual_split)?;
         Ok((collection, split))
+    }
+
+    /// Whether the named collection, or any collection if none is named, has a split of that name.
+    fn has_split(&self, name: &str) -> bool {
+        if self.data_was_named {
+            return kind_of(&self.data).is_ok_and(|kind| kind.splits.contains(&name));
+        }
+        KINDS.iter().any(|kind| kind.splits.contains(&name))
     }
 
     /// The kind of collection with a split of that name: of two, the one whose folder was named.

@@ -96,7 +96,7 @@ impl<'a> FileCheck<'a> {
             let question = shorten(line.question.as_str());
             if questions.insert((topic, &line.question), line.line).is_some() {
                 let found = format!("`{question}` again in topic {topic}");
-                let hint = "a question that was asked already finds nothing new";
+                let hint = "the repeated line counts once";
                 self.note(problem!(at, "every question of a topic once", found, hint));
             }
             if documents.find(line.question.as_str()).is_none() {
@@ -114,7 +114,7 @@ impl<'a> FileCheck<'a> {
         self.answered.insert(topic.clone(), line);
         if !self.known.contains(topic) {
             let found = format!("`{}`", shorten(topic.as_str()));
-            let hint = "it is not looked at: is the file of another split?";
+            let hint = "it is ignored: is the file for another split?";
             self.note(problem!((self.file, line), "a topic of the split", found, hint));
         }
         None

@@ -25,11 +25,11 @@ use std::slice;
 
 #[derive(Args)]
 pub(crate) struct AskArgs {
-    /// First utterance of the user; replies are read from standard input, one per line
+    /// First utterance of the user. Replies are read from standard input, one per line
     #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
     request: Option<String>,
-    /// System: the name of a built-in one, or a configuration file [default: dense-conversation, or
-    /// bm25-conversation without learned models; for iKAT, ikat-automatic or ikat-bm25]
+    /// Built-in system or configuration file [default: dense-conversation, or bm25-conversation
+    /// without learned models; for iKAT, ikat-automatic or ikat-bm25]
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
     /// Maximum number of questions to ask
@@ -38,17 +38,16 @@ pub(crate) struct AskArgs {
     /// File of statements about the user, one per line, for a system that ranks statements
     #[arg(long, value_name = "FILE")]
     statements: Option<PathBuf>,
-    /// Show why: the candidates, and how each stage ranked the question
+    /// Explain: show the candidates, and the rank of the question after each stage
     #[arg(long)]
     explain: bool,
-    /// Read requests and replies as JSON lines, and write questions or answers as JSON lines; see
-    /// data/README.md
+    /// Read requests and replies as JSON lines, and write questions or answers as JSON lines
     #[arg(long)]
     json: bool,
     /// Print the next question for every conversation of a file
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     conversations: Option<PathBuf>,
-    /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
+    /// Use this need model, saved by `clariq need train -o`, instead of the system's own
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub(crate) struct CompareArgs {
     /// responses of iKAT [default: a few measures of each]
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// Measure, such as nDCG@10; can be repeated [default: R@5 R@10 R@20 R@30, for iKAT those of
+    /// Measure, such as nDCG@10; repeatable [default: R@5 R@10 R@20 R@30, for iKAT those of
     /// the task]
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,

@@ -2,10 +2,13 @@
 
 use crate::failure::Outcome;
 use crate::output::print;
-use clap::{Args, Command};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use clariq_collections::KINDS;
 use clariq_core::{Error, Result};
+use clariq_experiment::systems;
 use clariq_files::Target;
 use std::fs;
 use std::path::PathBuf;
@@ -24,26 +27,72 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn completions(mut command: Command, arguments: &CompletionsArgs) -> Result<Outcome> {
+pub(crate) fn completions(command: Command, arguments: &CompletionsArgs) -> Result<Outcome> {
+    let mut command = with_names(command);
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "clariq", &mut script);
     print(|out| out.write_all(&script))
 }
 
-pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome> {
+/// Arguments that name a system, by command. Files are accepted as well, so that the parser of the
+/// command line knows no list.
+const SYSTEMS: [(&str, &str); 9] = [
+    ("run", "configs"),
+    ("rank", "system"),
+    ("ask", "system"),
+    ("explain", "system"),
+    ("tune", "config"),
+    ("train", "configs"),
+    ("reproduce", "names"),
+    ("need", "config"),
+    ("systems", "system"),
+];
+
+/// The usual measures. `-m` accepts any cut-off.
+const MEASURES: [&str; 8] = ["R@5", "R@10", "R@20", "R@30", "nDCG@10", "AP", "RR", "P@5"];
+
+/// The command line with the names of systems, splits and measures as possible values.
+fn with_names(command: Command) -> Command {
+    command.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        let named = move |arg: Arg| with_values(&name, arg);
+        let command = command.mut_args(named.clone());
+        command.mut_subcommands(|command| command.mut_args(named.clone()))
+    })
+}
+
+fn with_values(command: &str, arg: Arg) -> Arg {
+    let values: Vec<&str> = match arg.get_id().as_str() {
+        "split" => KINDS.iter().flat_map(|kind| kind.splits.iter().copied()).collect(),
+        "measure" | "measures" => MEASURES.to_vec(),
+        id if SYSTEMS.contains(&(command, id)) => systems::names().collect(),
+        _ => return arg,
+    };
+    arg.value_parser(PossibleValuesParser::new(values))
+}
+
+pub(crate) fn man(command: Command, arguments: &ManArgs) -> Result<Outcome> {
+    let mut command = with_all_options(command);
     let Some(folder) = &arguments.output else {
         return print(|mut out| Man::new(command).render(&mut out));
     };
     let refused = |source| Error::Io { action: "create", path: folder.clone(), source };
     fs::create_dir_all(folder).map_err(refused)?;
     command = command.disable_help_subcommand(true);
-    // The names of subcommands' pages are set then.
+    // Sets the names of the subcommands' pages.
     command.build();
     for page in pages(&command) {
         let target = Target::Path(folder.join(page.get_filename()));
         target.write(|out| page.render(out))?;
     }
     Ok(Outcome::Done)
+}
+
+/// The command line with the options that short help hides: a page would have them without a
+/// description.
+fn with_all_options(command: Command) -> Command {
+    let command = command.mut_args(|arg| arg.hide_short_help(false));
+    command.mut_subcommands(with_all_options)
 }
 
 fn pages(command: &Command) -> Vec<Man> {

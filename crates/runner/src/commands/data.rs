@@ -109,8 +109,8 @@ fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome> {
 
 #[derive(Args)]
 pub(crate) struct SegmentArgs {
-    /// Pages in the format of `ClueWeb22`: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain
-    /// or gzip; `-` for standard input
+    /// Pages in ClueWeb22's format: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain or
+    /// gzip; `-` for standard input
     #[arg(required = true, value_name = "PAGES")]
     pages: Vec<PathBuf>,
     /// Folder for passages.jsonl, passages.trecweb and hashes.tsv (page, number of the passage, MD5
@@ -143,7 +143,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "NAME", default_value = KINDS[0].name, ignore_case = true,
           value_parser = collections())]
     collection: String,
-    /// Download from this URL, or copy from this folder; the files have the paths of their release
+    /// Download from this URL or copy from this folder, which must have the release's layout
     #[arg(long, value_name = "URL|DIR")]
     from: Option<String>,
     /// Also download the archives with conversations and multi-turn evaluation tables (large), and
@@ -206,8 +206,8 @@ fn describe(file: &Released, outcome: FetchOutcome) -> String {
     let checked = file.sha256.map_or("no published checksum", |_| "checksum verified");
     match outcome {
         FetchOutcome::Fetched(bytes) => format!("fetched, {bytes} bytes, {checked}"),
-        FetchOutcome::Present => format!("there already, {checked}"),
-        FetchOutcome::NotThere => "not released there".to_owned(),
+        FetchOutcome::Present => format!("already present, {checked}"),
+        FetchOutcome::NotThere => "not found in that folder".to_owned(),
     }
 }
 
@@ -222,7 +222,7 @@ pub(crate) struct SynthesizeArgs {
     /// Maximum number of turns per conversation, including the next question
     #[arg(long, value_name = "N", default_value_t = 3)]
     turns: usize,
-    /// Whether conversations may differ only in the order of their past turns
+    /// Generate each set of past turns once, or in every order
     #[arg(long, value_name = "ORDER", default_value = "combinations", value_parser = one_of(ORDERS))]
     order: Order,
     /// Include the empty question

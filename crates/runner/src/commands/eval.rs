@@ -67,8 +67,8 @@ fn check_origin(settings: &Settings, collection: &dyn Collection, asked: &Asked)
         }
         None if file.is_file() => {
             let file = file.display();
-            settings.note(&format!(
-                "warning: no record beside {file} says which question bank it is of"
+            settings.detail(&format!(
+                "cannot check which question bank {file} was made for (no record beside it)"
             ));
         }
         _ => {}

@@ -21,11 +21,11 @@ pub(crate) struct ExplainArgs {
     /// Id of a request of the split to use instead of a text, such as iKAT's turn 9-1_3
     #[arg(long, value_name = "ID")]
     pub(crate) topic: Option<String>,
-    /// System: the name of a built-in one, or a configuration file
+    /// Built-in system or configuration file
     #[arg(long, value_name = "CONFIG", default_value = "bm25")]
     pub(crate) system: String,
     /// Split of the request, for stages that use other requests or earlier labels [default: dev, or
-    /// the only split of the collection]
+    /// the only split]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
     #[command(flatten)]

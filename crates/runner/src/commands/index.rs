@@ -11,38 +11,47 @@ use clariq_index::{Analyzer, DocumentIndex, Opened};
 #[derive(Subcommand)]
 pub(crate) enum IndexCommand {
     /// Build the index, unless it exists
-    Build(IndexArgs),
+    Build(BuildArgs),
     /// Count documents, tokens and bytes
     Stats(IndexArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    index: IndexArgs,
+    /// Build even if the index exists
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct IndexArgs {
     /// Analyser
     #[arg(long, default_value = "nltk", value_parser = one_of(ANALYZERS))]
-    pub(crate) analyzer: Analyzer,
-    /// Build even if the index exists
-    #[arg(long)]
-    pub(crate) force: bool,
+    analyzer: Analyzer,
     #[command(flatten)]
-    pub(crate) place: IndexPlace,
+    place: IndexPlace,
 }
 
 pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome> {
-    let (IndexCommand::Build(arguments) | IndexCommand::Stats(arguments)) = command;
+    let (arguments, force) = match command {
+        IndexCommand::Build(build) => (&build.index, build.force),
+        IndexCommand::Stats(arguments) => (arguments, false),
+    };
     let collection = settings.collection()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
     let analyzer = arguments.analyzer;
     let documents = session.documents;
     let options = session.build_options();
     let folder = session.folder_for(analyzer, documents);
-    let index = if arguments.force {
+    let index = if force {
         DocumentIndex::rebuild(&folder, documents, analyzer, &options)?
     } else {
         let (index, opened) = DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?;
         match &opened {
             Opened::Reused => {
-                settings.note("note: the right index was there already; --force builds it anew");
+                settings.note("note: the index exists; `clariq index build --force` rebuilds it");
             }
             _ => session.report_opened(&index, &opened),
         }

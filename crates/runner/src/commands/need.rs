@@ -23,10 +23,10 @@ pub(crate) enum NeedCommand {
 
 #[derive(Args)]
 pub(crate) struct NeedTrainArgs {
-    /// System with a need model: the name of a built-in one, or a configuration file
+    /// Built-in system or configuration file with a need model
     #[arg(value_name = "CONFIG")]
     config: String,
-    /// Split that the model will be used for; for test, the key `train_on` is applied
+    /// Split that the model will be used for; test applies the key `train_on`
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
     split: String,
     /// Model file to write, as JSON [default: none, only the report]
@@ -42,7 +42,7 @@ pub(crate) struct NeedTrainArgs {
 
 #[derive(Args)]
 pub(crate) struct NeedPredictArgs {
-    /// Saved model (.json), configuration file, or name of a built-in system
+    /// Saved need model (.json), built-in system, or configuration file
     #[arg(value_name = "MODEL")]
     model: String,
     /// Split to predict
@@ -57,7 +57,7 @@ pub(crate) struct NeedPredictArgs {
 pub(crate) struct NeedExplainArgs {
     /// Request of the user
     request: String,
-    /// Saved model (.json), configuration file, or name of a built-in system
+    /// Saved need model (.json), built-in system, or configuration file
     #[arg(long, value_name = "MODEL", default_value = "bm25-tuned")]
     model: String,
     /// Number of features to print, strongest first

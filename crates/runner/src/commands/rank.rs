@@ -28,7 +28,7 @@ const USUAL_DEPTH: usize = 30;
 
 #[derive(Args)]
 pub(crate) struct RankArgs {
-    /// System: the name of a built-in one, or a configuration file
+    /// Built-in system or configuration file
     #[arg(value_name = "SYSTEM")]
     pub(crate) system: String,
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
@@ -45,7 +45,7 @@ pub(crate) struct RankArgs {
     /// Answer a bad line with an error object, and continue
     #[arg(long)]
     skip_bad: bool,
-    /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
+    /// Use this need model, saved by `clariq need train -o`, instead of the system's own
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]
@@ -100,6 +100,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     let contexts = Contexts::new(&session);
     let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
     system.warm_up()?;
+    print_header(format)?;
     let all_candidates = arguments.depth.is_none();
     let printer = Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
     let mut requests = Requests::new(name, lines, session.documents, loaded.answers());
@@ -168,6 +169,22 @@ fn format(given: Option<Format>) -> Result<Format> {
             Err(problem!("--format", "jsonl, trec, tsv or csv", "a format of tables", hint).into())
         }
     }
+}
+
+/// The first line of a table: csv and tsv have one.
+fn print_header(format: Format) -> Result<()> {
+    if matches!(format, Format::Csv | Format::Tsv) {
+        print(|out| {
+            let mut records = open_delimited(delimiter(format), out);
+            records.write_record(["id", "rank", "document", "score", "text"])?;
+            records.flush()
+        })?;
+    }
+    Ok(())
+}
+
+fn delimiter(format: Format) -> u8 {
+    if format == Format::Csv { b',' } else { b'\t' }
 }
 
 /// Answers each line as soon as it is read: the same bytes however lines arrive. How many were bad.
@@ -272,8 +289,7 @@ impl Printer<'_> {
                 writeln!(out, "{id} Q0 {doc} {rank} {} {tag}", show_score(score))
             }),
             format => {
-                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-                let mut records = open_delimited(delimiter, out);
+                let mut records = open_delimited(delimiter(format), out);
                 for (rank, Listed { id: doc, text, score }) in ranking {
                     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
                     let (rank, score) = (rank.to_string(), score.to_string());

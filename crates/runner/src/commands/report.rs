@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     compared: Compared,
-    /// Need file whose predictions are also shown; can be repeated
+    /// Need file whose predictions are also shown; repeatable
     #[arg(long = "need", value_name = "FILE")]
     needs: Vec<PathBuf>,
     /// HTML file to write; `-` for standard output

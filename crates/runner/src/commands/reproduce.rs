@@ -3,7 +3,8 @@
 use crate::arguments::IndexPlace;
 use crate::failure::Outcome;
 use crate::learned;
-use crate::output::{Cell, Format, Sheet};
+use crate::on_interrupt;
+use crate::output::{Cell, Format, Sheet, say};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
@@ -14,11 +15,12 @@ use clariq_experiment::systems::{self, check_names_differ};
 use clariq_experiment::{Loaded, recipes};
 use clariq_rank::Uses;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
-    /// Systems: names of built-in ones, or configuration files [default: for each split, the
-    /// built-in ones with expected figures, or all if none has any]
+    /// Built-in systems or configuration files [default: for each split, the built-in systems with
+    /// expected figures, or all if none has any]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Folder for the run files
@@ -47,7 +49,11 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     }
     let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
-    let mut figures = Vec::new();
+    let for_reading = matches!(settings.format, None | Some(Format::Table));
+    let table = Arc::new(Mutex::new(empty_sheet(for_reading)));
+    print_at_interrupt(&table, settings.format);
+    let mut verdicts = Vec::new();
+    let mut any_uses = false;
     for &split in collection.splits().iter().filter(|split| only.is_none_or(|only| only == **split))
     {
         if !collection.has(split) && only.is_none() {
@@ -64,12 +70,16 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         } else {
             systems.iter().collect()
         };
-        let checked = check(&session, checked, split, &arguments.runs)?;
-        figures.extend(checked.into_iter().map(|figure| (split, figure)));
+        check(&session, checked, split, &arguments.runs, &mut |figure| {
+            verdicts.extend(figure.verdict);
+            any_uses |= !figure.uses.is_empty();
+            if let Ok(mut table) = table.lock() {
+                table.row(row(split, &figure, for_reading));
+            }
+        })?;
     }
-    let for_reading = matches!(settings.format, None | Some(Format::Table));
-    sheet(&figures, for_reading).print(settings.format)?;
-    if for_reading && figures.iter().any(|(_, figure)| !figure.uses.is_empty()) {
+    print_table(&table, settings.format)?;
+    if for_reading && any_uses {
         settings
             .note("note: uses: t labels of train, d labels of dev (for test alone), b the batch");
     }
@@ -78,10 +88,27 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         let folder = path.parent().unwrap_or(&arguments.runs);
         settings.note(&format!("run files are in {}", folder.display()));
     }
-    let verdicts: Vec<Verdict> = figures.iter().filter_map(|(_, figure)| figure.verdict).collect();
     settings.note(&summary(&verdicts));
     let failed = verdicts.contains(&Verdict::Fail);
     Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
+}
+
+/// The figures so far. An interrupt prints them from another thread.
+type SharedSheet = Arc<Mutex<Sheet>>;
+
+fn print_at_interrupt(table: &SharedSheet, format: Option<Format>) {
+    let table = Arc::clone(table);
+    on_interrupt(move || {
+        say("interrupted; the figures so far:");
+        let _ = print_table(&table, format);
+    });
+}
+
+fn print_table(table: &SharedSheet, format: Option<Format>) -> Result<Outcome> {
+    match table.lock() {
+        Ok(table) => table.print(format),
+        Err(_) => Ok(Outcome::Done),
+    }
 }
 
 /// How many figures are as expected, in a line.
@@ -109,7 +136,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
         } else if let Some(base) = missing_base(&loaded, settings)? {
             settings.note(&format!(
                 "note: {name} needs the folder of {base}, which is not installed, and is left out: \
-                 configs/README.md says how to name it"
+                 see Models in the documentation"
             ));
         } else {
             systems.push(loaded);
@@ -135,32 +162,32 @@ fn missing_base(loaded: &Loaded, settings: &Settings) -> Result<Option<String>> 
     Ok(bases.into_iter().find(|base| recipes::installed(&models, base).is_none()))
 }
 
-fn sheet(figures: &[(&str, Figure)], for_reading: bool) -> Sheet {
+fn empty_sheet(for_reading: bool) -> Sheet {
     let columns = ["system", "split", "uses", "measure", "published", "expected", "obtained"];
     let difference = (!for_reading).then_some("difference");
     let columns: Vec<_> = columns.into_iter().chain(difference).chain(["verdict"]).collect();
-    let mut sheet = Sheet::new(&columns);
+    Sheet::new(&columns)
+}
+
+fn row(split: &str, figure: &Figure, for_reading: bool) -> Vec<Cell> {
     let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
-    for (split, figure) in figures {
-        let mut row = vec![
-            Cell::text(figure.system),
-            Cell::text(*split),
-            uses_cell(&figure.uses, for_reading),
-            Cell::text(&figure.measure),
-            number(figure.published),
-            number(figure.expected),
-            Cell::Figure(figure.obtained, 6),
-        ];
-        if !for_reading {
-            let difference = figure.expected.map(|expected| figure.obtained - expected);
-            // A difference that is shown as zero has no sign.
-            row.push(number(difference.map(|by| if by.abs() < 5e-7 { 0.0 } else { by })));
-        }
-        let verdict = figure.verdict.map_or("-".to_owned(), |verdict| verdict.to_string());
-        row.push(Cell::text(verdict));
-        sheet.row(row);
+    let mut row = vec![
+        Cell::text(figure.system),
+        Cell::text(split),
+        uses_cell(&figure.uses, for_reading),
+        Cell::text(&figure.measure),
+        number(figure.published),
+        number(figure.expected),
+        Cell::Figure(figure.obtained, 6),
+    ];
+    if !for_reading {
+        let difference = figure.expected.map(|expected| figure.obtained - expected);
+        // A difference that is shown as zero has no sign.
+        row.push(number(difference.map(|by| if by.abs() < 5e-7 { 0.0 } else { by })));
     }
-    sheet
+    let verdict = figure.verdict.map_or("-".to_owned(), |verdict| verdict.to_string());
+    row.push(Cell::text(verdict));
+    row
 }
 
 /// What a system looks at beyond one request and the documents: in letters where a line of a

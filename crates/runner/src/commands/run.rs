@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
-    /// Systems: names of built-in ones, or configuration files
+    /// Built-in systems or configuration files
     #[arg(required = true, value_name = "CONFIG")]
     configs: Vec<String>,
-    /// Split to answer [default: dev, or the only one of the collection]
+    /// Split to run on [default: dev, or the only split]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
     /// Run file to write; the need file, the TREC runs of a submission and the record are written
@@ -46,7 +46,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["conversations", "requests"])]
     candidates: Option<PathBuf>,
     /// File of passages to use instead of those in the data folder, or folder of such files, as
-    /// JSON lines or `TrecWeb`; can be repeated; with --candidates, only the passages in that run
+    /// JSON lines or TrecWeb; repeatable; with --candidates, only the passages in that run
     /// are read
     #[arg(long, value_name = "FILE", conflicts_with_all = ["conversations", "requests"])]
     passages: Vec<PathBuf>,
@@ -56,7 +56,7 @@ pub(crate) struct RunArgs {
     /// Run tag, the last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     run_tag: Option<Name>,
-    /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
+    /// Use this need model, saved by `clariq need train -o`, instead of the system's own
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]

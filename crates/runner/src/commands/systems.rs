@@ -1,41 +1,98 @@
-//! `clariq systems`: the built-in systems, and what each needs.
+//! `clariq systems`: the built-in systems, what each needs, and their files.
 
 use crate::failure::Outcome;
-use crate::output::{Cell, Sheet};
+use crate::output::{Cell, Sheet, print};
 use crate::settings::Settings;
+use clap::{Args, Subcommand};
 use clariq_core::Result;
 use clariq_experiment::{Loaded, recipes, systems};
 
-pub(crate) fn systems(settings: &Settings) -> Result<Outcome> {
+#[derive(Args)]
+pub(crate) struct SystemsArgs {
+    #[command(subcommand)]
+    command: Option<SystemsCommand>,
+}
+
+#[derive(Subcommand)]
+enum SystemsCommand {
+    /// Print the file of a built-in system
+    Show {
+        /// Built-in system
+        #[arg(value_name = "SYSTEM")]
+        system: String,
+    },
+}
+
+pub(crate) fn systems(settings: &Settings, arguments: &SystemsArgs) -> Result<Outcome> {
+    match &arguments.command {
+        Some(SystemsCommand::Show { system }) => show(system),
+        None => list(settings),
+    }
+}
+
+fn show(name: &str) -> Result<Outcome> {
+    let text = systems::built_in(name).ok_or_else(|| systems::unknown(name))?;
+    print(|out| out.write_all(text.as_bytes()))
+}
+
+fn list(settings: &Settings) -> Result<Outcome> {
+    let all: Vec<Loaded> =
+        systems::names().map(|name| Loaded::open_any(name, &[])).collect::<Result<_>>()?;
+    if settings.format.is_none() {
+        let lines: Vec<String> = all.iter().map(line).collect::<Result<_>>()?;
+        return print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")));
+    }
     let mut sheet = Sheet::new(&["system", "ranks", "needs", "description"]);
-    for name in systems::names() {
-        let loaded = Loaded::open_any(name, &[])?;
+    for loaded in &all {
         let ranks = if loaded.answers() { "statements, passages" } else { "documents" };
-        let needs = needs(&loaded)?;
+        let needs = needs(loaded)?;
         let needs = if needs.is_empty() { Cell::Nothing } else { Cell::text(needs.join(", ")) };
-        sheet.row(vec![
-            Cell::text(name),
-            Cell::text(ranks),
-            needs,
-            Cell::text(&loaded.description),
-        ]);
+        let description = Cell::text(&loaded.description);
+        sheet.row(vec![Cell::text(&loaded.name), Cell::text(ranks), needs, description]);
     }
     sheet.print(settings.format)
 }
 
-/// What there must be beside documents and requests.
+/// The column of the descriptions, and the width of a terminal.
+const INDENT: usize = 25;
+const WIDTH: usize = 80;
+
+/// A system with its description and needs, wrapped.
+fn line(loaded: &Loaded) -> Result<String> {
+    let needs = needs(loaded)?;
+    let needs =
+        if needs.is_empty() { String::new() } else { format!(" [needs {}]", needs.join(", ")) };
+    let text = format!("{}{needs}", loaded.description);
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        if line.is_empty() {
+            line.push_str(word);
+        } else if INDENT + line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(word.to_owned());
+        } else {
+            line.push(' ');
+            line.push_str(word);
+        }
+    }
+    let indented = format!("\n{:INDENT$}", "");
+    Ok(format!("{:INDENT$}{}", loaded.name, lines.join(&indented)))
+}
+
+/// What a system needs beside documents and requests.
 fn needs(loaded: &Loaded) -> Result<Vec<String>> {
     let mut needs = Vec::new();
     let models = loaded.plan.models();
     if loaded.needs_models() {
         needs.push("learned models".to_owned());
     }
-    // `clariq setup` installs the one, and the others are trained.
+    // `clariq setup` installs all-MiniLM-L6-v2; recipes are trained.
     let is_own = |name: &str| name != "all-MiniLM-L6-v2" && !recipes::is_recipe(name);
     let names = models.iter().map(|model| model.name.clone()).chain(loaded.bases()?);
     needs.extend(names.filter(|name| is_own(name)));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
-        needs.push("judgements of train".to_owned());
+        needs.push("labels of train".to_owned());
     }
     if loaded.uses.iter().any(|uses| uses.to_string() == "batch") {
         needs.push("all requests at once".to_owned());

@@ -15,15 +15,14 @@ pub(crate) struct TrainArgs {
     /// Systems or recipes: names of built-in ones, or files
     #[arg(required = true, value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
-    /// Split that the models will be used for; for test, the key `train_on` of a recipe is applied
-    /// [default: dev, or the only one of the collection]
+    /// Split that the models will be used for; test applies the key `train_on` of a recipe
+    /// [default: dev, or the only split]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Folder for the model, which must not exist [default: in the user's cache, by recipe and
-    /// data]
+    /// Output folder; must not exist yet [default: in the user's cache, one per recipe and data]
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Override a parameter of the recipe, as key=value or objective.key=value; can be repeated
+    /// Override a parameter of the recipe, as key=value or objective.key=value; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Continue from the last checkpoint of the same training

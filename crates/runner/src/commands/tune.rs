@@ -13,7 +13,7 @@ use std::slice;
 
 #[derive(Args)]
 pub(crate) struct TuneArgs {
-    /// System: the name of a built-in one, or a configuration file
+    /// Built-in system or configuration file
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
     /// Labelled split to tune on [default: the first of the collection]
@@ -26,7 +26,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "FILE", requires = "requests")]
     pub(crate) qrels: Option<PathBuf>,
     /// Parameter and its values, as stage.key=value,value,… or, for systems with several tasks,
-    /// task.stage.key=…; can be repeated
+    /// task.stage.key=…; repeatable
     #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
     pub(crate) grid: Vec<String>,
     /// Measure to maximise, such as nDCG@3

@@ -22,6 +22,12 @@ fn every_shell_completes_every_command() {
             assert!(script.contains(command.as_str()), "{shell}: {command}");
         }
         assert!(script.contains("skip-bad"), "{shell}");
+        // The others complete no values.
+        if ["bash", "zsh", "fish"].contains(&shell) {
+            for value in ["bm25-tuned", "2023-test", "nDCG@10"] {
+                assert!(script.contains(value), "{shell}: {value}");
+            }
+        }
     }
     let refused = bench.run(&["completions", "dos"]);
     assert_eq!(refused.status, Some(2));
@@ -55,7 +61,31 @@ fn every_command_has_a_manual_page() {
         assert!(page.contains(&format!("clariq\\-{command}")), "{page}");
     }
     assert!(bench.text("pages/clariq-need-train.1").contains("repeats"));
+    for command in ["eval", "run", "need-train"] {
+        let page = bench.text(&format!("pages/clariq-{command}.1"));
+        let mut lines = page.lines();
+        while let Some(line) = lines.next() {
+            if line == ".TP" {
+                let option = lines.next().expect("an option");
+                let description = lines.next().unwrap_or_default();
+                assert!(!description.is_empty(), "{command}: no description of {option}");
+            }
+        }
+    }
     let refused = bench.run(&["man", "-o", "pages/clariq.1"]);
     assert_eq!(refused.status, Some(2));
     assert!(refused.stderr.contains("pages/clariq.1"), "{}", refused.stderr);
+}
+
+#[test]
+fn help_fits_a_terminal_and_has_examples() {
+    let bench = Bench::new();
+    for command in ["run", "eval", "rank", "train", "tune", "report", "ask"] {
+        let help = bench.shell(&["env", "COLUMNS=80", "sh"], &format!("\"$0\" {command} --help"));
+        let example = help.stdout.split("Examples:").nth(1).expect("examples");
+        assert!(example.contains("clariq "), "{example}");
+        for line in example.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
 }

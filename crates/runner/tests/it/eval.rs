@@ -97,8 +97,11 @@ fn figures_per_topic_are_written_whatever_is_printed() {
         near(first.expect("a line").parse().expect("a figure"), mean(&written["Recall5"]));
     }
     for (line, row) in [
-        ("a.run --leaderboard --ties id", "| RANK | CREATOR | bm25 | 0.4140 | "),
-        ("a.run --task document_relevance --leaderboard", "| RANK | CREATOR | bm25 | 0.2500 |"),
+        ("a.run --leaderboard --ties id", "| RANK | CREATOR | MODELNAME | 0.4140 | "),
+        (
+            "a.run --task document_relevance --leaderboard",
+            "| RANK | CREATOR | MODELNAME | 0.2500 |",
+        ),
         ("multi.run --task document_relevance --multi-turn", "MRR100: "),
     ] {
         let (printed, written) = per_topic(&bench, line);
@@ -140,4 +143,15 @@ fn what_would_be_dropped_is_refused() {
         let found = bench.run(&["eval", "--data", "data", "a.run", "-m", "R@5", "-m", measures]);
         assert_eq!((found.status, found.stdout.as_str()), (Some(2), ""), "{}", found.stderr);
     }
+}
+
+#[test]
+fn the_split_of_the_record_is_scored() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 --data data --split test -o x.test.run");
+    let named = bench.succeed("eval x.test.run --data data --split test").stdout;
+    assert_eq!(bench.succeed("eval x.test.run --data data").stdout, named);
+    let needs = "--data data --task clarification_need";
+    let named = bench.succeed(&format!("eval x.test.need {needs} --split test")).stdout;
+    assert_eq!(bench.succeed(&format!("eval x.test.need {needs}")).stdout, named);
 }

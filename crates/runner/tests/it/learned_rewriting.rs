@@ -34,7 +34,7 @@ fn bench() -> Bench {
 }
 
 fn record(bench: &Bench, run: &str) -> Value {
-    serde_json::from_slice(&bench.read(&format!("{run}.json"))).expect("JSON")
+    serde_json::from_slice(&bench.read(&run.replace(".json", ".record.json"))).expect("JSON")
 }
 
 const TURNS: usize = 15;

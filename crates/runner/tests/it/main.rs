@@ -28,6 +28,8 @@ mod report;
 mod rewrites;
 mod run;
 mod run_conversations;
+mod setup;
+mod systems;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

@@ -189,7 +189,7 @@ fn a_bank_of_questions_alone_is_asked_from() {
     ]);
     assert_eq!(asked.status, Some(0), "{}", asked.stderr);
     assert!(asked.stdout.contains("saturn"), "{}", asked.stdout);
-    assert_eq!(asked.stderr.matches("has no need labels").count(), 1, "{}", asked.stderr);
+    assert_eq!(asked.stderr.matches("no need labels in mine").count(), 1, "{}", asked.stderr);
     bench.succeed("data check --data mine");
     bench.write("requests.jsonl", "{\"id\": 1, \"text\": \"tell me about saturn\"}\n");
     bench.succeed("-q run bm25-tuned --data mine --requests requests.jsonl -o a.run");
@@ -270,7 +270,7 @@ fn systems_are_listed_with_what_they_need() {
     let listed = Bench::new().succeed("systems --format tsv").stdout;
     assert!(listed.contains("ikat-bm25\tstatements, passages\t"), "{listed}");
     assert!(listed.lines().any(|line| line.starts_with("bm25\tdocuments\t")), "{listed}");
-    assert!(listed.contains("judgements of train"), "{listed}");
+    assert!(listed.contains("labels of train"), "{listed}");
 }
 
 #[test]

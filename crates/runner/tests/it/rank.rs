@@ -205,7 +205,8 @@ fn ids_and_texts_with_escapes_do_not_move_the_cursor() {
     bench.write("r.jsonl", "{\"id\": \"a\\u001b[2J\\u009b\\u202e\", \"text\": \"tents\"}\n");
     for format in ["jsonl", "trec", "tsv", "csv"] {
         let line = format!("rank bm25 --data data --requests r.jsonl --depth 1 --format {format}");
-        let printed = bench.succeed(&line).stdout;
+        let lines = bench.succeed(&line).stdout;
+        let printed = lines.lines().last().expect("a line");
         assert!(printed.contains("a\\u001b[2J\\u009b\\u202e"), "{printed:?}");
         assert!(!printed.trim_end().contains(|c: char| c.is_control() && c != '\t'), "{printed:?}");
     }
@@ -215,5 +216,19 @@ fn ids_and_texts_with_escapes_do_not_move_the_cursor() {
         let said = bench.run(words).stderr;
         assert!(said.contains("hint: ") && said.len() < 3_000, "{} bytes", said.len());
         assert!(!said.contains('\u{1b}'), "{said}");
+    }
+}
+
+#[test]
+fn tables_of_rankings_have_a_header() {
+    let bench = Bench::with_sample();
+    bench.write("r.jsonl", "{\"id\": 1, \"text\": \"a tent\"}\n");
+    for (format, header) in
+        [("csv", "id,rank,document,score,text"), ("tsv", "id\trank\tdocument\tscore\ttext")]
+    {
+        let line = format!("rank bm25 --data data --requests r.jsonl --depth 2 --format {format}");
+        let ranked = bench.succeed(&line).stdout;
+        assert_eq!(ranked.lines().next(), Some(header));
+        assert_eq!(ranked.lines().count(), 3);
     }
 }

@@ -142,7 +142,7 @@ fn bad_input_is_told_and_leaves_nothing() {
     let cases = [
         ("report runs/none.run", "runs/none.run: missing file"),
         ("report runs/sample/bm25.dev.run runs/damaged.run", "runs/damaged.run:1"),
-        ("report runs/train.run", "expected: answers to topics of <sample>/dev.tsv"),
+        ("report runs/train.run --split dev", "expected: answers to topics of <sample>/dev.tsv"),
         ("report runs/sample/bm25.dev.run --need runs/train.need", "runs/train.need\n"),
         ("report runs/sample/bm25.dev.run --need runs/none.need", "runs/none.need: missing file"),
         (
@@ -190,7 +190,7 @@ fn what_a_run_leaves_out_is_told_at_once_and_on_the_page() {
     bench.write("one.run", "13 0 Q00260 1 1.0 tag\n99 0 Q00260 1 1.0 tag\n");
     let told = bench.succeed("report one.run").stderr;
     assert!(told.contains("warning: one.run: 14 topics are not answered and count 0\n"), "{told}");
-    assert!(told.contains("warning: one.run: 1 topics are not in the labels"), "{told}");
+    assert!(told.contains("warning: one.run: 1 topics have no labels"), "{told}");
     let page = Html::parse_document(&bench.text("report.html"));
     assert!(
         words(&select(&page, "#figures > ul")[0])

@@ -54,7 +54,7 @@ fn resolved_utterances_as_rewrites_make_the_run_of_a_manual_system() {
         }
         for (by, class) in [("model", "automatic"), ("people", "manual")] {
             let record: Value =
-                serde_json::from_slice(&bench.read(&format!("{by}.json.json"))).expect("JSON");
+                serde_json::from_slice(&bench.read(&format!("{by}.record.json"))).expect("JSON");
             assert_eq!(record["uses"], json!([format!("rewrites-by-{by}")]));
             assert_eq!(record["answer"]["class"], class);
             assert_eq!(record["rewrites"]["file"], file);

@@ -61,7 +61,9 @@ fn runs_of_collections_keep_apart_and_are_scored_with_their_own() {
     }
     bench.remove("runs/sample/bm25.dev.run.json");
     let told = bench.succeed("eval runs/sample/bm25.dev.run");
-    assert!(told.stderr.contains("warning: no record beside runs/sample/bm25.dev.run"), "{told:?}");
+    assert!(!told.stderr.contains("no record"), "foreign runs have none: {told:?}");
+    let told = bench.succeed("-v eval runs/sample/bm25.dev.run");
+    assert!(told.stderr.contains("runs/sample/bm25.dev.run was made for (no record"), "{told:?}");
     let figures = bench.succeed("-q reproduce bm25 --split dev --runs mine");
     assert!(figures.stdout.contains("OK") && bench.path("mine/sample/bm25.dev.run").exists());
 }

@@ -6,8 +6,7 @@ use clariq_core::{Location, Problem, problem};
 use clariq_files::shorten;
 use serde::Deserialize;
 
-pub(super) const HINT: &str =
-    "docs/reference/formats.md shows a record; --skip-bad leaves bad records out and counts them";
+pub(super) const HINT: &str = "the documentation shows a record (reference, Formats); --skip-bad leaves bad records out and counts them";
 
 /// What was expected and what was found.
 type Wrong = (String, String);
@@ -64,7 +63,7 @@ impl Draft {
         }
         let conversation = Conversation {
             id: context,
-            topic: self.topic_id.map_or_else(String::new, IdOrNumber::into_text).as_str().into(),
+            topic: self.topic_id.unwrap_or_default().0.as_str().into(),
             facet: self.facet_id.unwrap_or_default().as_str().into(),
             request,
             turns,

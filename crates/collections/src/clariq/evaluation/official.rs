@@ -16,7 +16,6 @@ use crate::evaluation::{
 use clariq_core::{Error, ProblemKind, TopicId, bail};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::{Run, Source, python_float, read_run};
-use std::io::BufRead as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -78,7 +77,7 @@ impl<'a> Official<'a> {
             topics: if asked.by_topic { scores.columns("") } else { Vec::new() },
             warnings,
             form: Form::Lines(line),
-            leaderboard: asked.leaderboard.then(|| row(&asked.file, &scores.means)),
+            leaderboard: asked.leaderboard.then(|| row(&scores.means)),
             ..Scored::default()
         })
     }
@@ -102,7 +101,7 @@ impl<'a> Official<'a> {
                 (scores.missing, "topics have no prediction and count as class 0"),
                 (scores.out_of_range, "predictions are outside 1 to 4 and count as wrong"),
                 (scores.duplicates, "topics are predicted again; the last line counts"),
-                (scores.unknown, "predicted topics are not in the labels and are not looked at"),
+                (scores.unknown, "predicted topics have no labels and are ignored"),
             ]),
             // The official scorer puts two spaces after the first two names and one after the third.
             form: Form::Lines(|name, figure| {
@@ -132,7 +131,7 @@ impl<'a> Official<'a> {
         let of = |name: &str| figures.iter().find(|(metric, _)| metric == name).map(|of| of.1);
         let board: Option<Vec<f64>> = OF_DOCUMENTS.into_iter().map(of).collect();
         let leaderboard = match board {
-            Some(figures) => Some(row(&asked.file, &figures)),
+            Some(figures) => Some(row(&figures)),
             None if asked.leaderboard => {
                 let hint = "leave --leaderboard out to see the metrics that there are";
                 bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
@@ -150,7 +149,7 @@ impl<'a> Official<'a> {
                 (scores.missing, "contexts are not answered and count 0"),
                 (
                     scores.not_candidates,
-                    "contexts get a question without figures, which counts as the worst one",
+                    "contexts ask a question without figures in the table; its minimum is used",
                 ),
             ]),
             form: Form::Lines(line),
@@ -192,10 +191,7 @@ impl<'a> Official<'a> {
             figures: found.figures().map(|(name, figure)| (name.to_owned(), figure)).to_vec(),
             warnings: counted(&[
                 (found.missing, "contexts are not answered"),
-                (
-                    found.unknown,
-                    "contexts are about topics that are not in the labels and are not looked at",
-                ),
+                (found.unknown, "contexts are about topics without labels and are ignored"),
             ]),
             form: Form::Lines(line),
             ..Scored::default()
@@ -322,19 +318,7 @@ fn line(name: &str, figure: f64) -> String {
     format!("{name}: {}", python_float(figure))
 }
 
-fn row(file: &Path, figures: &[f64]) -> String {
+fn row(figures: &[f64]) -> String {
     let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.4}")).collect();
-    let tag = tag_of(file).unwrap_or_else(|| "MODELNAME".to_owned());
-    let (team, model) = tag.split_once('/').unwrap_or(("CREATOR", &tag));
-    format!("| RANK | {team} | {model} | {} |", figures.join(" | "))
-}
-
-/// The last field of the first line of a run. Standard input was read already.
-fn tag_of(file: &Path) -> Option<String> {
-    if file.as_os_str() == "-" {
-        return None;
-    }
-    let mut first = String::new();
-    Source::new(file).stream().ok()?.read_line(&mut first).ok()?;
-    first.split_whitespace().last().map(str::to_owned)
+    format!("| RANK | CREATOR | MODELNAME | {} |", figures.join(" | "))
 }

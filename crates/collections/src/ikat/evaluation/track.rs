@@ -37,7 +37,7 @@ impl<'a> Track<'a> {
     /// The labels, or the problem that there are none.
     fn labels(&self) -> Result<&Labels, Error> {
         if self.labels.are_absent() {
-            let hint = "data/README.md names the files of labels; `clariq eval` also takes --qrels \
+            let hint = "the documentation names the files of labels (reference, Formats); `clariq eval` also takes --qrels \
                         and --answers";
             let found = "topics without labels";
             let problem =
@@ -149,7 +149,7 @@ impl Evaluation for Track<'_> {
             let columns = columns(&evaluated, labels, Some(part), asked.measures)?;
             if columns.is_empty() {
                 let expected = format!("labels of {} of {}", part.name(), self.split);
-                let hint = "data/README.md names the files of labels";
+                let hint = "the documentation names the files of labels (reference, Formats)";
                 bail!(self.ikat.location(), expected, "other labels alone", hint);
             }
             let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();

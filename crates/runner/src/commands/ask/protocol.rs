@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const FORM: &str = "{\"request\": …} or {\"answer\": …}";
-const HINT: &str = "data/README.md shows a conversation in JSON lines";
+const HINT: &str = "the documentation shows a conversation in JSON lines (reference, Formats)";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

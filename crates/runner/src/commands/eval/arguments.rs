@@ -18,43 +18,41 @@ pub(crate) struct EvalArgs {
     /// Same as RUN, for compatibility with the official scorer
     #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     run_file: Option<PathBuf>,
-    /// What to score, in the words of the official scorer
+    /// Evaluation task, named as in the official scorer
     #[arg(long, aliases = ["eval_task", "eval-task"], value_parser = one_of(TASKS),
           default_value = "question_relevance")]
     task: Task,
     #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT",
           help = labelled_split())]
     pub(super) split: Option<String>,
-    /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; can be
-    /// repeated
+    /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; repeatable
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     pub(super) measures: Vec<String>,
-    /// TREC qrels to use instead of the labels of --split; with a --split of iKAT, instead of its
-    /// grades of passages
+    /// TREC qrels to use instead of the labels of --split; for iKAT, they replace the graded
+    /// passages
     #[arg(long, value_name = "FILE")]
     pub(super) qrels: Option<PathBuf>,
-    /// Written answers that responses are compared with, for runs of iKAT: JSON by turn, as
-    /// released for 2024 or 2025
+    /// Reference answers for ROUGE (iKAT), JSON keyed by turn
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// Also print the figures of every topic, with -m or --qrels (`trec_eval -q`)
+    /// Also print the figures of every topic, as `trec_eval -q` does (with -m or --qrels)
     #[arg(long)]
     per_topic: bool,
     /// Order of equal scores [default: official; id with -m or --qrels]
     #[arg(long, value_parser = one_of(TIE_RULES))]
     ties: Option<TieRule>,
-    /// The run is multi-turn: contexts and question texts (only for document relevance)
+    /// Score a multi-turn run: contexts and question texts (document relevance only)
     #[arg(long, alias = "multi_turn")]
     multi_turn: bool,
-    /// Conversations of a multi-turn run: scores whether the next question is relevant, new, and
-    /// not answered "no" in the labels
+    /// Conversations that a multi-turn run was made for: score whether its question is relevant,
+    /// new, and not answered "no" in the labels
     #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
     conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
     #[arg(long, conflicts_with = "full")]
     leaderboard: bool,
-    /// Also print figures per class, the confusion matrix, and the distance of predictions from the
-    /// labels (only for clarification need)
+    /// Also print figures per class, the confusion matrix, and distances of predictions from labels
+    /// (clarification need only)
     #[arg(long)]
     full: bool,
     /// Write the figures of every topic to this file, as JSON (not for clarification need)
@@ -63,7 +61,7 @@ pub(crate) struct EvalArgs {
 }
 
 const DOCUMENTS: &str =
-    "Retrieval figures after the first question and its answer, from the released table";
+    "Document retrieval after asking the top question, looked up in the released table";
 
 /// The tasks of the official scorer.
 const TASKS: Names<Task> = &[
@@ -72,11 +70,11 @@ const TASKS: Names<Task> = &[
     ("document_relevance", Task::Documents, DOCUMENTS),
 ];
 
-const OFFICIAL: &str = "As the official scorer: only the first line with each score is kept";
-const ID: &str = "As trec_eval 9 and pytrec_eval: all lines are kept, scores that are equal in single \
-                  precision by descending id";
-const DOUBLE: &str = "As trec_eval 10: scores are compared in double precision";
-const INTERVAL: &str = "The lowest and highest value that any order of equal scores could give";
+const OFFICIAL: &str = "Only the first line with each score counts, as in the official scorer";
+const ID: &str = "All lines count, scores that are equal in single precision by descending id, as \
+                  in trec_eval 9 and pytrec_eval";
+const DOUBLE: &str = "Scores are compared in double precision, as in trec_eval 10";
+const INTERVAL: &str = "The lowest and highest value over all orders of equal scores";
 const TIE_RULES: Names<TieRule> = &[
     ("official", TieRule::Order(Ties::Official), OFFICIAL),
     ("id", TieRule::Order(Ties::Id), ID),

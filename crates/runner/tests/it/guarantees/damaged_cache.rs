@@ -57,7 +57,7 @@ fn a_damaged_index() {
 fn damaged_vectors() {
     let bench = Bench::with_sample();
     bench.write_tiny();
-    let vectors = ("embeddings", "vectors.safetensors", "are computed again: ");
+    let vectors = ("embeddings", "vectors.bin", "are computed again: ");
     is_made_again(&bench, vectors, |output| {
         Work::on(&bench, "data", "dev").run("tiny.toml", &[], output).expect("a run")
     });

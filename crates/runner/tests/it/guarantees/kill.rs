@@ -4,8 +4,9 @@ use crate::common::Bench;
 use clariq_core::sha256_hex;
 use clariq_index::DocumentIndex;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::MetadataExt as _;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Kills at delays, for each test.
@@ -181,4 +182,24 @@ fn a_killed_build_leaves_no_index_or_a_whole_one() {
         assert!(outputs(&bench) == complete, "the next run gives the same bytes");
     }
     assert!(kills >= 6, "{kills} kills hit");
+}
+
+#[test]
+fn an_interrupted_reproduction_prints_the_figures_so_far() {
+    let bench = Bench::with_sample();
+    let line = "reproduce no-question bm25 bm25-english bm25-tuned --data data";
+    let mut child = bench
+        .command(&line.split(' ').collect::<Vec<_>>())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut notes = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let first =
+        notes.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("no-question on")));
+    assert!(first.is_some(), "a system is done");
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    let output = child.wait_with_output().expect("it ends");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.lines().nth(1).is_some_and(|row| row.starts_with("no-question")), "{printed}");
 }

@@ -86,7 +86,7 @@ fn passages_of_another_run_are_reranked_and_answered_from() {
     let submission: Value = serde_json::from_slice(&bench.read("out.json")).unwrap();
     let response = &submission["turns"][0]["responses"][0];
     assert!(!response["text"].as_str().unwrap().is_empty());
-    let record: Value = serde_json::from_slice(&bench.read("out.json.json")).unwrap();
+    let record: Value = serde_json::from_slice(&bench.read("out.record.json")).unwrap();
     assert_eq!(record["candidates"]["file"], "elsewhere.run");
     assert_eq!(record["passages"]["count"], given.len());
     // A system of one task ranks among them as well.

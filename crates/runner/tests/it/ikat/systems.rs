@@ -43,7 +43,7 @@ fn a_run_is_written_validated_converted_and_scored() {
         bench.succeed(&format!("-q eval {run} --split 2023-test -m P(rel=2)@5 --format tsv"));
     assert!(graded.stdout.contains("passages (graded by NIST) P(rel=2)@5\t"), "{}", graded.stdout);
     let record: serde_json::Value =
-        serde_json::from_slice(&bench.read(&format!("{run}.json"))).unwrap();
+        serde_json::from_slice(&bench.read(&run.replace(".json", ".record.json"))).unwrap();
     assert_eq!(record["split"], "2023-test");
     assert_eq!(record["answer"]["class"], "automatic");
 }
@@ -195,7 +195,7 @@ fn a_system_with_an_encoder_gives_the_same_bytes_with_any_number_of_threads() {
         let read = |threads: u32| bench.read(&format!("t{threads}.{ending}"));
         assert!(read(1) == read(3), "{ending}");
     }
-    let record: serde_json::Value = serde_json::from_slice(&bench.read("t1.json.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&bench.read("t1.record.json")).unwrap();
     assert!(record["models"][tiny].is_string(), "{record}");
 }
 

@@ -24,7 +24,7 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         "no such system",
         NOTHING,
         "run bm52 -o out/old.run",
-        ["bm52", "one of `no-question`, `bm25`", "nothing"],
+        ["bm52", "a built-in system", "nothing"],
     ),
     case("unknown key", changed!("depth" to "depht"), MINE, ["mine.toml:7", "`depth`", "`depht`"]),
     case(

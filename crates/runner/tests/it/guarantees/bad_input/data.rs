@@ -51,7 +51,18 @@ const BAD_DATA: &[Case] = &[
         ["nowhere", "a folder", "nothing at that path"],
     ),
     case("a file as folder", NOTHING, "run bm25 --data data/dev.tsv", [DEV, "a folder", "a file"]),
-    case("missing file", |bench| bench.remove(DEV), RUN, [DEV, "`dev.tsv`", "nothing"]),
+    case(
+        "missing split",
+        |bench| bench.remove(DEV),
+        RUN,
+        ["--split", "--split train or --split test", "no dev in data"],
+    ),
+    case(
+        "missing file",
+        |bench| bench.remove(DEV),
+        "run bm25 --data data --split dev -o out/old.run",
+        [DEV, "`dev.tsv`", "nothing"],
+    ),
     case(
         "missing column",
         |bench| bench.edit(DEV, |text| text.replacen("question_id", "qid", 1)),

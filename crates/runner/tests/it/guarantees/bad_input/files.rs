@@ -175,8 +175,8 @@ fn a_pipe_in_place_of_a_record_is_not_waited_for() {
     bench.remove("a.run.json");
     let made = std::process::Command::new("mkfifo").arg(bench.path("a.run.json")).status();
     assert!(made.expect("mkfifo").success());
-    let finished = bench.succeed("eval a.run --data data");
-    assert!(finished.stderr.contains("no record beside a.run"), "{}", finished.stderr);
+    let finished = bench.succeed("-v eval a.run --data data");
+    assert!(finished.stderr.contains("no record beside it"), "{}", finished.stderr);
 }
 
 #[test]
