@@ -17,7 +17,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
 /// Version of the format. An index of another version is rebuilt.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 
 /// tantivy's limits on the memory of a writer per thread.
 const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;

@@ -117,13 +117,13 @@ fn another_format_is_rebuilt_whatever_its_fields() {
     let meta = built.folder.path().join("meta.json");
     let text = fs::read_to_string(&meta).expect("tantivy's metadata");
     let other =
-        text.replace(r#"\"clariq_index_format\":4"#, r#"\"clariq_index_format\":99,\"new\":true"#);
+        text.replace(r#"\"clariq_index_format\":5"#, r#"\"clariq_index_format\":99,\"new\":true"#);
     assert_ne!(other, text);
     fs::write(&meta, other).expect("written");
     let (_, opened) = open_or_build(built.folder.path(), &bank).expect("an index");
     assert_eq!(
         opened,
-        Opened::Rebuilt { because: "its format is 99, this version writes 4".to_owned() }
+        Opened::Rebuilt { because: "its format is 99, this version writes 5".to_owned() }
     );
 }
 
