@@ -11,16 +11,16 @@ use clariq_core::{Request, Result, TopicId, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run, Source, read_qrels};
 use clariq_rank::Override;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The most points of a grid: the figures of all of them, for every topic, are kept.
+/// The maximum number of points of a grid. The figures of all points and topics are in memory.
 pub const MOST_POINTS: usize = 10_000;
 
-/// Parameters with the values that each can have.
+/// Parameters and the values of each.
 #[derive(Debug, Clone)]
 pub struct Grid {
     axes: Vec<Axis>,
@@ -74,7 +74,7 @@ impl Grid {
     }
 }
 
-/// Values between commas; lists and tables of TOML hold commas of their own.
+/// Splits values at commas, except those inside lists and tables of TOML.
 fn split_values(text: &str) -> Vec<String> {
     let (mut values, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (index, character) in text.char_indices() {
@@ -110,26 +110,26 @@ pub enum Labels<'a> {
 pub struct Search<'a> {
     /// The system: a configuration file, or the name of a built-in one.
     pub system: &'a str,
-    /// What replaces utterances of the requests.
+    /// Rewritten utterances.
     pub rewrites: Option<&'a Arc<Rewrites>>,
-    /// What is tried.
+    /// The grid.
     pub grid: &'a Grid,
-    /// What is tried on.
+    /// The requests and their judgements.
     pub labels: Labels<'a>,
-    /// The task whose ranking is judged; the usual one of the collection, if none is named.
+    /// The task whose ranking is judged; the default is the usual one of the collection.
     pub task: Option<&'a str>,
-    /// The measures that are taken.
+    /// The measures.
     pub measures: &'a [Box<dyn Measure>],
-    /// The number of the one that is tuned for.
+    /// The index of the measure that is maximised.
     pub by: usize,
     /// Folds of the cross-validation over conversations.
     pub folds: usize,
 }
 
-/// A point of the grid: its values, and what they reach for every request.
+/// A point of the grid with its figures for every judged topic.
 pub struct Trial {
     values: Vec<Override>,
-    /// The measures' values, in the order of the judged requests.
+    /// The values of the measures per judged topic.
     pub scores: Vec<Vec<f64>>,
     /// The means of the measures.
     pub means: Vec<f64>,
@@ -145,21 +145,21 @@ impl fmt::Display for Trial {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 pub struct Tuned {
     /// Every point of the grid, in its order.
     pub trials: Vec<Trial>,
     by: usize,
-    /// The fold of every judged request; those of one conversation are in one.
+    /// The fold of every judged topic. A conversation is in one fold.
     fold_of: Vec<usize>,
     folds: usize,
 }
 
-/// What tuning is worth on conversations that have no say in it.
+/// The figures of held-out conversations.
 pub struct HeldOut<'t> {
-    /// For each fold, the best trial on the conversations of the others.
+    /// For each fold, the best trial on the other folds.
     pub choices: Vec<&'t Trial>,
-    /// The mean of each measure over all requests, each by the choice of the other folds.
+    /// The mean of each measure over all topics, each scored with the choice of the other folds.
     pub means: Vec<f64>,
 }
 
@@ -168,12 +168,12 @@ struct Judge<'a> {
     own: Option<Box<dyn Evaluation + 'a>>,
     qrels: Qrels,
     measures: &'a [Box<dyn Measure>],
-    /// The judged requests in the order of their file.
+    /// The judged topics: those of requests in the order of their file, then the others.
     topics: Vec<TopicId>,
 }
 
 impl Search<'_> {
-    /// Tries every point.
+    /// Scores every point.
     pub fn run(&self, session: &Session) -> Result<Tuned> {
         let (session, name) = match self.labels {
             Labels::Split(split) => (session.clone().answering(split), split),
@@ -224,7 +224,8 @@ impl Search<'_> {
         })?)
     }
 
-    /// The fold of every judged request: conversations in turn, in the order of their file.
+    /// The fold of every judged topic: conversations are assigned in turn, in the order of their
+    /// file.
     fn folds(&self, judge: &Judge) -> Result<Vec<usize>> {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut conversations = Vec::with_capacity(judge.topics.len());
@@ -284,12 +285,30 @@ impl<'a> Judge<'a> {
                 (Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?, None)
             }
         };
-        let topics = requests.iter().map(|request| TopicId::from(request.id.as_str()));
-        let topics = topics.filter(|topic| qrels.topic(topic).is_some()).collect();
+        let mut topics: Vec<TopicId> = Vec::new();
+        for request in requests {
+            let topic = TopicId::from(request.id.as_str());
+            if qrels.topic(&topic).is_some() {
+                topics.push(topic);
+            }
+        }
+        // As in `eval`, judged topics without a request count 0.
+        let answered: HashSet<TopicId> = topics.iter().cloned().collect();
+        let requested = topics.len();
+        for (topic, _) in qrels.topics() {
+            if !answered.contains(topic) {
+                topics.push(topic.clone());
+            }
+        }
+        if topics.len() > requested {
+            let missing = topics.len() - requested;
+            let text = format!("warning: {missing} topics are not answered and count 0");
+            session.observer.note(&text);
+        }
         Ok(Self { session, own, qrels, measures, topics })
     }
 
-    /// What a run reaches for every judged request; one that it does not answer counts 0.
+    /// Scores a run for every judged topic; a topic without a ranking counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
         let ranked = RankedRun::new(run);
         let judge = |measure: usize| -> HashMap<TopicId, f64> {
@@ -313,7 +332,7 @@ impl<'a> Judge<'a> {
 }
 
 impl Tuned {
-    /// The trials, best first; of equally good ones, the first of the grid first.
+    /// The trials, best first; equally good ones in the order of the grid.
     pub fn best_first(&self) -> Vec<&Trial> {
         let mut trials: Vec<&Trial> = self.trials.iter().collect();
         trials.sort_by(|a, b| b.means[self.by].total_cmp(&a.means[self.by]));
@@ -334,7 +353,7 @@ impl Tuned {
         HeldOut { means: (0..measures).map(mean).collect(), choices }
     }
 
-    /// The first best trial on the conversations outside a fold.
+    /// The best trial on the topics outside a fold; of equally good ones, the first.
     fn best_without(&self, fold: usize) -> Option<&Trial> {
         let mean = |trial: &Trial| {
             let others = trial.scores.iter().zip(&self.fold_of).filter(|(_, of)| **of != fold);

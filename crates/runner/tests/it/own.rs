@@ -310,6 +310,25 @@ fn labels_of_files_are_as_good_as_those_of_a_split() {
 }
 
 #[test]
+fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
+    let bench = bench("export");
+    bench.write("more.qrels", bench.text("data/qrels.dev.txt") + "gone 0 bike/1 1\n");
+    bench.succeed("-q run bm25-english --data data --split dev -o a.run");
+    let scored = bench.succeed("eval a.run --qrels more.qrels -m nDCG@10 --format tsv");
+    let tuned = bench.succeed(
+        "tune bm25-english --data data --grid bm25.k1=0.9 -m nDCG@10 --folds 3 --format tsv \
+         --qrels more.qrels --requests data/requests.dev.jsonl",
+    );
+    let row = tuned.stdout.lines().nth(1).expect("a row").to_owned();
+    let figure = row.rsplit('\t').next().expect("a figure");
+    assert!(scored.stdout.contains(figure), "{row} {}", scored.stdout);
+    for told in [&scored, &tuned] {
+        let warning = "warning: 1 topics are not answered and count 0";
+        assert!(told.stderr.contains(warning), "{}", told.stderr);
+    }
+}
+
+#[test]
 fn rankings_that_were_written_beside_a_submission_are_scored() {
     let bench = Bench::new();
     for entry in std::fs::read_dir(root().join("data/sample-ikat")).unwrap() {
