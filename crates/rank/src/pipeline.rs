@@ -2,7 +2,7 @@
 
 use crate::rewrite::{REWRITE, Rewrite};
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Ranking, Request, Result};
+use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -46,6 +46,7 @@ impl Pipeline {
             let ranked = stage.apply(&Batch { progress: &progress, ..*batch }, rankings)?;
             let counted = counted.into_inner();
             (batch.progress)((requests.len() as u64).saturating_sub(counted));
+            check_finite(&**stage, batch, &ranked)?;
             Ok(ranked)
         })
     }
@@ -78,7 +79,9 @@ impl Pipeline {
         }
         for stage in &self.stages {
             let before = ranking.clone();
-            ranking = stage.apply(one, vec![ranking])?.pop().unwrap_or_default();
+            let ranked = stage.apply(one, vec![ranking])?;
+            check_finite(&**stage, one, &ranked)?;
+            ranking = ranked.into_iter().next().unwrap_or_default();
             traces.push(trace(stage.about().name, &ranking, stage.explain(one, doc, &before)?));
         }
         Ok(traces)
@@ -93,6 +96,19 @@ impl Pipeline {
     pub fn parameters(&self) -> Value {
         parameters(&self.about().collect::<Vec<_>>())
     }
+}
+
+/// Refuses scores that are infinite or no numbers: they can be neither compared nor written.
+fn check_finite(stage: &dyn Stage, batch: &Batch, rankings: &[Ranking]) -> Result<()> {
+    for (request, ranking) in batch.requests.iter().zip(rankings) {
+        let Some(hit) = ranking.iter().find(|hit| !hit.score.is_finite()) else { continue };
+        let about = stage.about();
+        let document = batch.context.documents.id(hit.doc);
+        let found = format!("{} for `{document}` and request `{}`", hit.score, request.id);
+        let hint = format!("a parameter or a weight is too large: {}", about.parameters);
+        bail!(format!("stage `{}`", about.name), "finite scores", found, hint);
+    }
+    Ok(())
 }
 
 pub(crate) fn parameters(stages: &[About]) -> Value {
