@@ -80,11 +80,11 @@ mod sentences;
 mod session;
 mod system;
 pub mod systems;
+pub mod training;
 pub mod tune;
 
 pub use cache::KeptTexts;
 pub use clariq_core::{Observer, Silent, Task};
-pub use models::Again;
 pub use needs::{HeldOut, NeedModels, Predict};
 pub use plan::Plan;
 pub use rewrites::Rewrites;

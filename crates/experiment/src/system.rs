@@ -1,12 +1,12 @@
-//! The executor: a system that is open, what it ranks for requests and answers, and why.
+//! The executor: an open system, which ranks documents, composes answers, and explains both.
 
-use crate::needs;
+use crate::needs::{self, Predict};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::sentences::Sentences;
 use crate::session::{Contexts, Session};
 use crate::systems::Loaded;
 use clariq_collections::documents::{Bank, BankRow};
-use clariq_core::{Doc, Documents, Hit, Need, Progress, Ranking, Request, Result, bail};
+use clariq_core::{Doc, Documents, Hit, Models, Need, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
 use clariq_need::Classifier;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
@@ -19,21 +19,21 @@ use std::slice;
 pub struct Query {
     /// The request.
     pub request: Request,
-    /// What its user says of themselves; only a system that answers looks at it.
+    /// The statements of its user, for systems that answer.
     pub statements: Statements,
 }
 
-/// What a user says of themselves.
+/// The statements of a user about themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statements {
     /// Documents of the collection, in ascending order; `None` for all of them.
     Known(Option<Vec<Doc>>),
-    /// Texts of a user whom the collection need not know.
+    /// Texts that come with the request.
     Own(Vec<String>),
 }
 
 impl Query {
-    /// A request of nobody: a system that answers it works, and a later error is about a request.
+    /// A dummy request that checks whether a system works.
     pub fn of_nobody() -> Self {
         Self { request: Request::new("0", "hello"), statements: Statements::Own(Vec::new()) }
     }
@@ -45,31 +45,31 @@ impl From<Request> for Query {
     }
 }
 
-/// What a system finds for a request.
+/// The result of a system for a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// The need that was predicted for the request, where any was.
+    /// The predicted need, if the system predicts it.
     pub need: Option<Need>,
-    /// The documents of [`Part::Documents`], best first.
+    /// The ranking of [`Part::Documents`].
     pub ranking: Ranking,
-    /// What the system answers, where it does.
+    /// The answer, if the system answers.
     pub answer: Option<Answer>,
 }
 
-/// An answer, and what it rests on.
+/// An answer with its sources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// The text.
     pub text: String,
-    /// The passages that its sentences come from.
+    /// The passages of its sentences.
     pub used: Vec<Doc>,
-    /// The user's statements, best first; of [`Statements::Own`], by their numbers from 0.
+    /// The ranking of the user's statements. Those of [`Statements::Own`] are numbered from 0.
     pub statements: Ranking,
-    /// Those that it takes into account, best first.
+    /// The statements that the answer uses, best first.
     pub chosen: Ranking,
 }
 
-/// What a system ranks.
+/// The documents that a system ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The statements of the user; only in a system that answers.
@@ -78,24 +78,24 @@ pub enum Part {
     Documents,
 }
 
-/// A document in a ranking, as it is shown.
+/// A document of a ranking with its text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listed {
-    /// Its id; of a statement, its number.
+    /// Its id, or the number of a statement.
     pub id: String,
     /// Its text.
     pub text: String,
-    /// The higher, the better.
+    /// Its score.
     pub score: f64,
 }
 
-/// What each stage of a pipeline did to a document, and the task of the pipeline.
+/// The trace of a document through the stages of a pipeline, with the task of the pipeline.
 pub type Traces = (&'static str, Vec<StageTrace>);
 
-/// A system that is open: its models are there, and its need model is trained.
+/// An open system with its models.
 pub struct System<'a> {
     pub(crate) contexts: &'a Contexts<'a>,
-    /// What it was opened from.
+    /// Its configuration.
     pub loaded: &'a Loaded,
     pub(crate) need_model: Option<Box<Classifier>>,
     /// The checksums of its models by name.
@@ -103,18 +103,35 @@ pub struct System<'a> {
 }
 
 impl<'a> System<'a> {
+    /// Opens a system whose models were trained before.
+    pub(crate) fn open_trained(
+        contexts: &'a Contexts<'a>,
+        loaded: &'a Loaded,
+        predict: Predict,
+    ) -> Result<Self> {
+        let session = contexts.session;
+        let mut weights = Map::new();
+        for model in loaded.plan.models() {
+            weights.insert(model.label(), session.open(&model)?.checksum().into());
+        }
+        let need_model = needs::open(session, loaded, predict)?;
+        let system = Self { contexts, loaded, need_model, weights };
+        system.context(Part::Documents)?;
+        Ok(system)
+    }
+
     /// Opens indexes and vectors of the documents before the first request.
     pub fn warm_up(&self) -> Result<()> {
         let part = Part::Documents;
         run(self.pipeline(part), self.context(part)?, &[], &|_| {}).map(drop)
     }
 
-    /// What it was opened in.
+    /// Its session.
     pub fn session(&self) -> &'a Session<'a> {
         self.contexts.session
     }
 
-    /// What it ranks.
+    /// The kinds of documents that it ranks.
     pub fn parts(&self) -> &'static [Part] {
         match self.loaded.plan {
             Plan::Rank(_) => &[Part::Documents],
@@ -149,9 +166,8 @@ impl<'a> System<'a> {
         Ok(self.context(part)?.documents)
     }
 
-    /// Ranks, and answers where the system does. What a request gets depends on the others only
-    /// where the system uses the batch; for the same bytes however requests arrive, rank each by
-    /// itself.
+    /// Ranks documents, and answers if the system does. The result of a request depends on the other
+    /// requests only if the system uses the batch.
     pub fn rank(&self, queries: &[Query]) -> Result<Vec<Outcome>> {
         self.rank_counting(queries, &|_| {})
     }
@@ -183,14 +199,14 @@ impl<'a> System<'a> {
         run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
     }
 
-    /// Gives requests that have no need the predicted one, where the system predicts any.
+    /// Predicts the needs of requests that have none, if the system has a need model.
     pub(crate) fn predict(&self, requests: &mut [Request]) {
         if let Some(model) = &self.need_model {
             needs::predict(model, requests);
         }
     }
 
-    /// The requests with their needs and what was rewritten, as stages see them.
+    /// The requests with predicted needs and rewritten utterances.
     fn requests(&self, queries: &[Query]) -> Vec<Request> {
         let mut requests: Vec<Request> =
             queries.iter().map(|query| query.request.clone()).collect();
@@ -218,8 +234,8 @@ impl<'a> System<'a> {
         let rankings = statements.into_iter().zip(chosen).zip(passages);
         for (request, ((statements, mut chosen), ranking)) in requests.iter().zip(rankings) {
             chosen.truncate(plan.config.statements.count(&chosen));
-            // Each request has a bank of its own: how rare a word is among the sentences must not
-            // depend on the other requests, some of which are later turns of the conversation.
+            // Each request has a bank of its own: document frequencies of words must not depend on
+            // other requests, some of which are later turns of the conversation.
             let sentences = Sentences::new(&ranking, context.documents, rule)?;
             let over = self.contexts.over(&sentences.bank);
             let ranked = run(&plan.sentences, &over, &[sentences.request(request)], progress)?;
@@ -230,7 +246,7 @@ impl<'a> System<'a> {
         Ok(outcomes)
     }
 
-    /// Ranks the statements of each user, and scores those that an answer rests on. Consecutive
+    /// Ranks the statements of each user, and scores them for the choice of an answer. Consecutive
     /// requests of one user are ranked together.
     fn rank_statements(
         &self,
@@ -268,7 +284,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Follows a document of a part through the pipelines that rank it.
+    /// Traces a document through the pipelines that rank it.
     pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>> {
         let requests = self.requests(slice::from_ref(query));
         let pipeline = self.pipeline(part);
@@ -293,7 +309,7 @@ impl<'a> System<'a> {
         Ok(all)
     }
 
-    /// Documents of a part as they are shown, with scores that strictly decrease.
+    /// The documents of a ranking with their texts, and with scores that strictly decrease.
     pub fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>> {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         let mut all = Vec::with_capacity(ranking.len());
@@ -309,7 +325,7 @@ impl<'a> System<'a> {
         Ok(all)
     }
 
-    /// What a document of a part is called; of a statement, its number.
+    /// The id of a document, or the number of a statement.
     pub fn name(&self, query: &Query, part: Part, doc: Doc) -> Result<String> {
         if matches!((&query.statements, part), (Statements::Own(_), Part::Statements)) {
             return Ok((doc.index() + 1).to_string());
@@ -323,16 +339,16 @@ impl<'a> System<'a> {
     }
 }
 
-/// The statements of one user as documents of their own, so that the statements of others do not
-/// change how rare a word is.
+/// The statements of one user as a bank, so that document frequencies do not depend on the statements
+/// of others.
 struct UserStatements {
     bank: Bank,
-    /// The document that each row of the bank is in rankings, in the order of the rows.
+    /// The document in rankings of each row of the bank.
     docs: Vec<Doc>,
 }
 
 impl UserStatements {
-    /// Texts that came with a request. In rankings they are numbered from 0.
+    /// Texts that came with a request, numbered from 0 in rankings.
     fn of_texts(texts: &[String]) -> Self {
         let number = |doc: Doc| (doc.index() + 1).to_string();
         let docs = Doc::all(texts.len());
@@ -358,7 +374,7 @@ impl UserStatements {
         Self { bank: Bank::new(statements.into_iter().map(row).collect(), ""), docs }
     }
 
-    /// The request with all statements as candidates, so that a stage cuts none of them off.
+    /// The request with all statements as candidates, so that no stage cuts them off.
     fn request(&self, request: &Request) -> Request {
         let candidates = Some(Doc::all(self.docs.len()).collect());
         Request { candidates, ..request.clone() }
@@ -370,7 +386,7 @@ impl UserStatements {
         Some(Doc(row as u32))
     }
 
-    /// Rankings of rows as rankings of the documents that these are.
+    /// Replaces rows of the bank by documents in rankings.
     fn name(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
         for hit in rankings.iter_mut().flatten() {
             hit.doc = self.docs[hit.doc.index()];
@@ -379,7 +395,7 @@ impl UserStatements {
     }
 }
 
-/// Runs a pipeline; where there is no document at all, nothing is ranked.
+/// Runs a pipeline. Without any document, nothing is ranked.
 fn run(
     pipeline: &Pipeline,
     context: &Context,

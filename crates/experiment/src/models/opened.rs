@@ -1,4 +1,4 @@
-//! The models of a session: where they are, those that are open, and what they computed.
+//! The open models of a session, their folders, and the vectors and texts that they computed.
 
 use super::rewrites::RewriteCache;
 use super::vectors::TextVectorCache;
@@ -9,7 +9,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The folder of a model, and how it is read.
-pub(super) type Located = (PathBuf, Reading);
+#[derive(Debug, Clone)]
+pub(crate) struct Located {
+    pub(crate) folder: PathBuf,
+    pub(crate) reading: Reading,
+}
 
 pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
 
@@ -18,7 +22,7 @@ pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
 pub(crate) struct OpenedModels {
     pub(super) located: Cached<ModelName, Located>,
     pub(super) models: Cached<ModelName, Model>,
-    /// How many texts each has cut, as far as that was reported.
+    /// The number of texts that each has cut, as last reported.
     pub(super) cut: Cached<ModelName, usize>,
     /// Vectors of documents, by the checksums of encoder and documents.
     pub(super) documents: Cached<String, Arc<DocumentVectors>>,
@@ -35,8 +39,7 @@ impl OpenedModels {
         lock(&self.rewrites).values_mut().for_each(RewriteCache::save);
     }
 
-    /// Says how many texts and pairs each model has cut, where these are twice as many as when it
-    /// was said last.
+    /// Reports the number of texts and pairs that each model has cut, whenever it has doubled.
     pub(crate) fn report_cut(&self, observer: &dyn Observer) {
         let mut reported = lock(&self.cut);
         let open: BTreeMap<_, _> = lock(&self.models).clone().into_iter().collect();
@@ -58,7 +61,7 @@ pub(super) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>>
     cached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was opened under a key, or what `open` opens now. Others that need it wait for it.
+/// Returns the value of a key, which `open` makes at the first call. Other threads wait for it.
 pub(super) fn open_once<K: Eq + Hash, T: Clone>(
     opened: &Cached<K, T>,
     key: K,

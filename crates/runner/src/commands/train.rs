@@ -5,9 +5,9 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Precision, Result, Trained};
-use clariq_experiment::Again;
 use clariq_experiment::recipes::check_output;
 use clariq_experiment::systems::find_recipes;
+use clariq_experiment::training::{TrainMode, train as train_recipe};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -34,11 +34,11 @@ pub(crate) struct TrainArgs {
 }
 
 impl TrainArgs {
-    fn again(&self) -> Again {
+    fn mode(&self) -> TrainMode {
         match (self.resume, self.force && self.output.is_none()) {
-            (true, _) => Again::Resume,
-            (_, true) => Again::Force,
-            _ => Again::Reuse,
+            (true, _) => TrainMode::Resume,
+            (_, true) => TrainMode::Force,
+            _ => TrainMode::Reuse,
         }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         }
         let name = recipe.name.to_string();
         let (folder, trained) =
-            session.train(recipe, arguments.again(), arguments.output.as_deref())?;
+            train_recipe(&session, recipe, arguments.mode(), arguments.output.as_deref())?;
         if trained.is_none() {
             settings.note(&format!(
                 "`{name}` was trained before on the same data by the same recipe; --force trains again"

@@ -5,7 +5,7 @@
 use crate::common::here::{Work, printed, write};
 use crate::common::{Bench, root};
 use clariq_core::Error;
-use clariq_experiment::Again;
+use clariq_experiment::training::TrainMode;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -231,7 +231,7 @@ fn a_killed_training_goes_on_to_the_same_bytes() {
         let work = Work::on(&bench, "data", "dev");
         work.train("long.toml", &[], again, Some(output)).expect("a model").2
     };
-    train(Again::Reuse, "whole");
+    train(TrainMode::Reuse, "whole");
     let mut killed = bench
         .command(&["train", "long.toml", "--data", "data", "-o", "broken"])
         .spawn()
@@ -245,7 +245,7 @@ fn a_killed_training_goes_on_to_the_same_bytes() {
     killed.kill().expect("killed");
     killed.wait().expect("waited for");
     assert!(!bench.path("broken").exists(), "nothing is there before it is whole");
-    let resumed = train(Again::Resume, "broken");
+    let resumed = train(TrainMode::Resume, "broken");
     assert!(resumed.contains("continuing after step"), "{resumed}");
     assert!(files(&bench.path("whole")) == files(&bench.path("broken")));
     assert!(!bench.path("broken.training").exists());
@@ -258,7 +258,7 @@ fn folds_hold_out_other_topics() {
         let folder = format!("fold-{fold}");
         let set = ["held_out=0.5", &format!("fold={fold}"), "epochs=0.02"];
         let work = Work::on(&bench, "data", "dev");
-        work.train("vectors.toml", &set, Again::Reuse, Some(&folder)).expect("a model");
+        work.train("vectors.toml", &set, TrainMode::Reuse, Some(&folder)).expect("a model");
         let card: Value =
             serde_json::from_slice(&bench.read(&format!("{folder}/training.json"))).expect("JSON");
         card["held_out_topics"].as_array().expect("topics").clone()
@@ -282,12 +282,12 @@ fn what_was_trained_is_found_again_and_other_data_train_anew() {
     assert_eq!(first.stderr.matches("it is kept in").count(), 2, "{}", first.stderr);
     let second = bench.succeed("train vectors.toml scorer.toml --data data");
     assert_eq!(second.stderr.matches("was trained before").count(), 2, "{}", second.stderr);
-    assert!(!train(Again::Reuse));
+    assert!(!train(TrainMode::Reuse));
     bench.edit("data/train.tsv", |text| {
         let lines: Vec<&str> = text.lines().collect();
         lines[..lines.len() - 9].join("\n") + "\n"
     });
-    assert!(train(Again::Reuse) && !train(Again::Reuse) && train(Again::Force));
+    assert!(train(TrainMode::Reuse) && !train(TrainMode::Reuse) && train(TrainMode::Force));
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn models_learn_from_labels_of_ones_own() {
     write(&bench, "vectors.toml", &recipe("vectors", softmax, 2.0));
     let train = |recipe: &str| {
         let work = Work::on(&bench, "own", "dev");
-        let trained = work.train(recipe, &[], Again::Reuse, None).expect("a model").1;
+        let trained = work.train(recipe, &[], TrainMode::Reuse, None).expect("a model").1;
         assert!(trained.is_some(), "{recipe} was not trained before");
     };
     train("vectors.toml");
@@ -340,7 +340,7 @@ fn refusal(bench: &Bench, line: &str) -> String {
     let done: Result<(), Error> = match words[..] {
         ["run", system] => work.run(system, &[], "s.run").map(drop),
         ["train", recipe, ref set @ ..] => {
-            work.train(recipe, set, Again::Reuse, Some("m")).map(drop)
+            work.train(recipe, set, TrainMode::Reuse, Some("m")).map(drop)
         }
         _ => {
             let finished = bench.run(&words);

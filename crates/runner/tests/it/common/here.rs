@@ -8,7 +8,8 @@ use clariq_core::{Error, Observer, Silent, Task, Trained};
 use clariq_experiment::recipes::{check_output, is_recipe};
 use clariq_experiment::run::{FileInput, FileKind, Input, SplitInput, run};
 use clariq_experiment::systems::find_recipes;
-use clariq_experiment::{Again, Contexts, Loaded, Options, Session};
+use clariq_experiment::training::{TrainMode, train};
+use clariq_experiment::{Contexts, Loaded, Options, Session};
 use clariq_rank::Override;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -145,19 +146,20 @@ impl<'w> Work<'w> {
         self,
         recipe: &str,
         set: &[&str],
-        again: Again,
+        again: TrainMode,
         output: Option<&str>,
     ) -> Result<(PathBuf, Option<Trained>, String), Error> {
         let set: Vec<String> = set.iter().map(|&set| set.to_owned()).collect();
         let names = [self.bench.path(recipe).display().to_string()];
         let recipe = find_recipes(&names, &set)?.remove(0);
         let output = output.map(|name| self.bench.path(name));
-        if again == Again::Reuse {
+        if again == TrainMode::Reuse {
             output.iter().try_for_each(|output| check_output(output, 1))?;
         }
         let _alone = train_alone();
         let (trained, notes) = self.with_session(|session| {
-            session.clone().answering(self.split).train(recipe, again, output.as_deref())
+            let session = session.clone().answering(self.split);
+            train(&session, recipe, again, output.as_deref())
         });
         trained.map(|(folder, trained)| (folder, trained, notes))
     }

@@ -11,26 +11,26 @@ use clariq_files::{Lock, with_ending};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What happens where a training was done or begun before.
+/// What is done with a model, or a checkpoint, of the same training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// A finished model is used; an interrupted training begins anew.
+pub enum TrainMode {
+    /// Use a finished model; begin an interrupted training anew.
     Reuse,
-    /// A finished model is used; an interrupted training continues after its last checkpoint.
+    /// Use a finished model; continue an interrupted training from its last checkpoint.
     Resume,
-    /// The model is trained again.
+    /// Train again.
     Force,
 }
 
-/// The folder of a recipe's model, `output` or one in the cache after all that makes it, where the
-/// model is trained now if need be; and the figures of the training. Where another process trains
-/// it already, its model is waited for.
+/// Returns the folder of a recipe's model: `output`, or one in the cache whose name includes a
+/// checksum of everything that makes the model. Trains the model if it is not there, and returns the
+/// figures of the training. If another process trains it, waits for that.
 pub(super) fn obtain(
     session: &Session,
     recipe: &Recipe,
     examples: &JudgedQuestions,
     output: Option<&Path>,
-    again: Again,
+    mode: TrainMode,
 ) -> Result<(PathBuf, Option<Trained>)> {
     let models = session.models_folder();
     let base = recipes::find_installed(&models, &recipe.base)?;
@@ -42,7 +42,7 @@ pub(super) fn obtain(
     let location = session.collection.location();
     let bank = session.documents.checksum();
     let data = format!("Question bank {} of {location}.", bank.short());
-    if again != Again::Force && cache::check(&folder) == State::Sound {
+    if mode != TrainMode::Force && cache::check(&folder) == State::Sound {
         return Ok((folder, None));
     }
     let parent = folder.parent().unwrap_or(Path::new(""));
@@ -53,8 +53,8 @@ pub(super) fn obtain(
         session.observer.note(&text);
     })?;
     match cache::check(&folder) {
-        State::Sound if again != Again::Force => return Ok((folder, None)),
-        State::Damaged { found } if again != Again::Force => session.observer.note(&format!(
+        State::Sound if mode != TrainMode::Force => return Ok((folder, None)),
+        State::Damaged { found } if mode != TrainMode::Force => session.observer.note(&format!(
             "note: the model in {} is damaged and is trained again: {found}",
             folder.display()
         )),
@@ -62,7 +62,7 @@ pub(super) fn obtain(
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
     let options = &session.model_options(Reading::cut_at(recipe.max_tokens));
-    let resume = again == Again::Resume;
+    let resume = mode == TrainMode::Resume;
     let base = &base;
     let training = Training { recipe, base, examples, data, options, resume };
     let mut task: Option<Box<dyn Task>> = None;
@@ -174,7 +174,7 @@ mod tests {
         thread::scope(|scope| {
             let first = || {
                 let examples = JudgedQuestions::default();
-                obtain(&session, &recipe, &examples, Some(&output), Again::Resume).unwrap()
+                obtain(&session, &recipe, &examples, Some(&output), TrainMode::Resume).unwrap()
             };
             let first = [(); 3].map(|()| scope.spawn(first));
             let trained = first.map(|first| first.join().unwrap().1.is_some());

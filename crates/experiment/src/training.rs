@@ -1,0 +1,125 @@
+//! Trainings: a recipe's model is found in the cache, or trained on the labels of a collection.
+//!
+//! A recipe may mine negatives with a system, and a system may need the model of another recipe.
+//! So models are trained before a system is opened, and an open system trains nothing.
+
+mod examples;
+mod store;
+
+use crate::models::Located;
+use crate::needs::Predict;
+use crate::recipes;
+use crate::session::{Contexts, Options, Session};
+use crate::system::{Query, System};
+use crate::systems::Loaded;
+use clariq_core::{
+    JudgedQuestions, ModelName, Precision, Ranking, Reading, Recipe, Request, Result, Trained, bail,
+};
+use clariq_rank::Override;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use store::TrainMode;
+
+impl<'a> System<'a> {
+    /// Trains the models of a system that are missing, and opens it. Needs are predicted if a stage
+    /// looks at them.
+    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self> {
+        Self::open_predicting(contexts, loaded, Predict::ForStages)
+    }
+
+    /// Opens a system like [`System::open`], with a choice of the requests whose needs it predicts.
+    pub fn open_predicting(
+        contexts: &'a Contexts<'a>,
+        loaded: &'a Loaded,
+        predict: Predict,
+    ) -> Result<Self> {
+        loaded.check_tasks(contexts.session.collection)?;
+        for model in loaded.plan.models() {
+            train_if_missing(contexts.session, &model)?;
+        }
+        Self::open_trained(contexts, loaded, predict)
+    }
+}
+
+/// Trains the model of a recipe, unless it is there or the name is not that of a recipe.
+fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
+    if session.has_located(model) {
+        return Ok(());
+    }
+    session.engine_for(&model.name)?;
+    let Some(recipe) = recipes::find_kind(&model.name, model.kind)? else { return Ok(()) };
+    let max_tokens = model.reading.max_tokens.or(Some(recipe.max_tokens));
+    let reading = Reading { max_tokens, ..model.reading.clone() };
+    let (folder, _) = train(session, recipe, TrainMode::Resume, None)?;
+    session.set_located(model, Located { folder, reading });
+    Ok(())
+}
+
+/// Trains a recipe, unless its model of this data is there. Returns the folder of the model, which
+/// is in the cache if `output` is `None`, and the figures of a training that was needed.
+pub fn train(
+    session: &Session,
+    mut recipe: Recipe,
+    mode: TrainMode,
+    output: Option<&Path>,
+) -> Result<(PathBuf, Option<Trained>)> {
+    recipe.train_on = recipe.train_on.to_answer(session.split);
+    session.engine_for(&recipe.name)?;
+    let (mut examples, requests) = examples::collect(session, &recipe)?;
+    if let Some((system, depth)) = recipe.negatives() {
+        let rankings = mine(session, &recipe, system, depth, requests)?;
+        set_negatives(&mut examples, &rankings);
+    }
+    store::obtain(session, &recipe, &examples, output, mode)
+}
+
+/// Ranks the training requests by the system that negatives are mined with.
+fn mine(
+    session: &Session,
+    recipe: &Recipe,
+    system: &str,
+    depth: usize,
+    requests: Vec<Request>,
+) -> Result<Vec<Ranking>> {
+    // The examples of a model must not depend on the precision that it is run with.
+    let options = Options { precision: Precision::F32, ..session.options.clone() };
+    let session = Session { options, models: Arc::default(), ..session.clone() };
+    let contexts = Contexts::new(&session);
+    let loaded = mining_system(recipe, system, depth)?;
+    let queries: Vec<Query> = requests.into_iter().map(Query::from).collect();
+    let outcomes = System::open(&contexts, &loaded)?.rank(&queries)?;
+    Ok(outcomes.into_iter().map(|outcome| outcome.ranking).collect())
+}
+
+/// The system that negatives are mined with, with the depth of the recipe.
+fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
+    let shallow = Loaded::open(name, &[])?;
+    let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
+    let deeper =
+        Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
+    let loaded = Loaded::open(name, &[deeper])?;
+    if loaded.plan.models().iter().any(|model| *model.name == *recipe.name) {
+        let found = format!("`{name}`, which needs `{}` itself", recipe.name);
+        let hint = "take the negatives of `bm25-english` or of a system with an untrained model";
+        let expected = "negatives of a system that needs no such model";
+        bail!(format!("recipe `{}`", recipe.name), expected, found, hint);
+    }
+    Ok(loaded)
+}
+
+/// Takes the ranked questions that are not relevant and not empty as negatives.
+fn set_negatives(examples: &mut JudgedQuestions, rankings: &[Ranking]) {
+    for (topic, ranking) in rankings.iter().enumerate() {
+        let relevant = &examples.relevant[topic];
+        let mut negatives = Vec::new();
+        for hit in ranking {
+            let question = hit.doc.0;
+            let is_empty = examples.questions[question as usize].is_empty();
+            if !is_empty && !relevant.contains(&question) {
+                negatives.push(question);
+            }
+        }
+        examples.candidates[topic] = negatives;
+    }
+}
