@@ -15,7 +15,7 @@ pub struct Asker<'a> {
     /// The system.
     pub system: System<'a>,
     max_turns: usize,
-    /// Whether moves say why.
+    /// True if moves contain explanations.
     pub explains: bool,
 }
 
@@ -25,31 +25,31 @@ pub enum Move {
     Ask {
         /// The question with its score.
         question: Listed,
-        /// Why it is asked, where that was wanted.
+        /// The explanation, if explanations were requested.
         why: Why,
     },
     /// To ask nothing more.
     Stop {
         /// The reason.
         reason: String,
-        /// What would be asked otherwise, where that was wanted.
+        /// The best candidates, if explanations were requested.
         why: Why,
     },
     /// To answer.
     Answer(Outcome),
 }
 
-/// Where a question comes from; empty where nobody wants to know.
+/// The explanation of a question; empty if none was requested.
 #[derive(Default)]
 pub struct Why {
     /// The best candidates.
     pub candidates: Vec<Listed>,
-    /// What each stage did to the best question.
+    /// The traces of the best question through the stages.
     pub stages: Vec<StageTrace>,
 }
 
 impl Move {
-    /// What is said to the user: the question that is asked, or the answer.
+    /// The text for the user: the question, or the answer.
     pub fn says(&self) -> Option<&str> {
         match self {
             Self::Ask { question, .. } => Some(&question.text),
@@ -60,7 +60,8 @@ impl Move {
 }
 
 impl<'a> Asker<'a> {
-    /// Opens a system that asks at most `max_turns` questions; with `explains`, its moves say why.
+    /// Opens a system that asks at most `max_turns` questions; with `explains`, its moves contain
+    /// explanations.
     pub fn open(
         contexts: &'a Contexts<'a>,
         loaded: &'a Loaded,
@@ -71,17 +72,17 @@ impl<'a> Asker<'a> {
         Ok(Self { system, max_turns, explains })
     }
 
-    /// Whether the system answers, in place of asking.
+    /// True if the system answers instead of asking.
     pub fn answers(&self) -> bool {
         self.system.loaded.answers()
     }
 
-    /// Opens everything that the system looks at, so that a later error is about a request.
+    /// Opens the documents, indexes and models, so that a later error concerns a request.
     pub fn warm_up(&self) -> Result<()> {
         self.next(&mut Query::of_nobody()).map(drop)
     }
 
-    /// Decides on the next move. The conversation gets the need of its opening.
+    /// Decides on the next move, and predicts the need of the conversation's opening.
     pub fn next(&self, conversation: &mut Query) -> Result<Move> {
         self.system.predict(slice::from_mut(&mut conversation.request));
         let conversation = &*conversation;
@@ -105,8 +106,8 @@ impl<'a> Asker<'a> {
         Ok(Move::Ask { question, why })
     }
 
-    /// Why a system asks nothing, as far as a stage says so; any document tells where there is no
-    /// silence.
+    /// The reason of a stage to ask nothing, from the trace of the empty question or, in a collection
+    /// without one, of any document.
     fn reason(&self, conversation: &Query, silence: Option<Doc>) -> Result<String> {
         let about = silence.unwrap_or(Doc(0));
         let traces = self.system.explain(conversation, Part::Documents, about)?;
@@ -119,7 +120,7 @@ impl<'a> Asker<'a> {
         Ok(if due.is_empty() { nothing } else { format!("{nothing}: {}", due.join("; ")) })
     }
 
-    /// The best candidates, and what the stages did to the first that says something.
+    /// The best candidates, and the traces of the first one with a text.
     fn why(&self, conversation: &Query, ranking: &[Hit]) -> Result<Why> {
         let silence = self.system.session().documents.silence();
         let real = ranking.iter().find(|hit| Some(hit.doc) != silence);
@@ -135,7 +136,7 @@ impl<'a> Asker<'a> {
         Ok(listed)
     }
 
-    /// The best documents of each part of an answer.
+    /// The best documents of each ranking of an answer.
     pub fn sources(
         &self,
         conversation: &Query,

@@ -1,8 +1,8 @@
-//! The cache: where indexes, models and vectors are kept between runs.
+//! The cache of indexes, models, vectors and rewrites.
 //!
-//! An entry is a folder with a [`manifest`], which is written before the folder takes its name. An
-//! entry whose files differ from it is made again. Vectors and rewrites, whose entries have no end,
-//! are removed where they were not used for long and take too much space.
+//! An entry is a folder with a [`manifest`] of its files. An entry whose files differ from the
+//! manifest is made again. If vectors or rewrites take too much space, the least recently used
+//! entries are removed.
 
 use clariq_core::{
     AddText, Checksum, Documents, Error, Observer, Result, TextKeeper, sha256_of_file,
@@ -16,10 +16,11 @@ use std::sync::LazyLock;
 use std::time::SystemTime;
 use std::{env, fs};
 
-/// The list of an entry's files; `sha256sum -c SHA256SUMS` checks the same.
+/// The manifest of an entry, which `sha256sum -c SHA256SUMS` can check.
 pub const SUMS: &str = "SHA256SUMS";
 
-/// `$CLARIQ_CACHE`, or `clariq` in the user's cache folder (XDG), or in that for temporary files.
+/// The folder of the cache: `$CLARIQ_CACHE`, or `clariq` in the user's cache folder (XDG), or in the
+/// folder for temporary files.
 pub fn folder() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("CLARIQ_CACHE")
@@ -30,18 +31,18 @@ pub fn folder() -> PathBuf {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
-    /// There is none.
+    /// There is no entry.
     Absent,
     /// Every file is as it was written.
     Sound,
     /// A file is missing, changed or not listed, or cannot be read.
     Damaged {
-        /// Which, and how it differs.
+        /// The file, and the difference.
         found: String,
     },
 }
 
-/// Checks every file of an entry against the list.
+/// Checks every file of an entry against its manifest.
 pub(crate) fn check(entry: &Path) -> State {
     if !entry.exists() {
         return State::Absent;
@@ -56,14 +57,14 @@ pub(crate) fn check(entry: &Path) -> State {
     }
 }
 
-/// Writes the list of a complete folder, and gives it its place in place of what is there.
+/// Writes the manifest of a complete folder, and puts the folder in the place of an entry.
 pub(crate) fn store(made: &Path, entry: &Path) -> Result<()> {
     manifest::write(made, SUMS, &manifest::names(made, SUMS)?)?;
     remove(entry)?;
     fs::rename(made, entry).map_err(Error::io("create", entry))
 }
 
-/// Removes an entry by way of another name, so that no half of it ever stands under its own.
+/// Removes an entry. It is renamed first, so that an interrupted removal leaves no half of it.
 pub(crate) fn remove(entry: &Path) -> Result<()> {
     if !entry.exists() {
         return Ok(());
@@ -78,12 +79,12 @@ pub(crate) fn remove(entry: &Path) -> Result<()> {
 pub(crate) struct Kept<'k> {
     pub(crate) entry: PathBuf,
     pub(crate) file: &'k str,
-    /// What it holds, in the plural, for messages.
+    /// Its content for messages, in the plural.
     pub(crate) what: &'k str,
 }
 
 impl Kept<'_> {
-    /// Reads the entry, or makes and writes it where there is none or a damaged one.
+    /// Reads the entry. Makes and writes it if it is missing or damaged.
     pub(crate) fn read_or_make<T>(
         &self,
         observer: &dyn Observer,
@@ -100,7 +101,7 @@ impl Kept<'_> {
         Ok(made)
     }
 
-    /// Reads the entry, if it is there. A damaged one is as good as none, and noted.
+    /// Reads the entry, if it is there. A damaged one is treated as missing, with a note.
     pub(crate) fn read_or_note<T>(
         &self,
         observer: &dyn Observer,
@@ -116,15 +117,15 @@ impl Kept<'_> {
         })
     }
 
-    /// What `read` finds in the file, if there is one, or else how it is damaged. The entry is then
-    /// the last one that was used.
+    /// Reads the file of the entry by `read`, and marks the entry as used. The error describes the
+    /// damage of an entry.
     pub(crate) fn read<T>(
         &self,
         read: impl FnOnce(&Path) -> Option<T>,
     ) -> Result<Option<T>, String> {
         match check(&self.entry) {
             State::Sound => {
-                // Where the time cannot be set, the entry counts as older than it is.
+                // Best effort: without it, the entry counts as older.
                 let _ = self.set_used();
                 Ok(read(&self.entry.join(self.file)))
             }
@@ -133,7 +134,7 @@ impl Kept<'_> {
         }
     }
 
-    /// Writes the entry in place of what is there, and makes room for it.
+    /// Writes the entry, and removes entries that were not used for long.
     pub(crate) fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let made = beside(&self.entry, "made");
         let put = || {
@@ -149,28 +150,27 @@ impl Kept<'_> {
         remove_unused(folder, MOST_KEPT, *FIRST_USE).map_err(Error::io("list", folder))
     }
 
-    /// Says that the entry was used now.
+    /// Marks the entry as used now.
     fn set_used(&self) -> io::Result<()> {
         let now = SystemTime::now().max(*FIRST_USE);
         set_used(&self.entry, now)
     }
 }
 
-/// When this process first used an entry.
+/// The time at which this process first used an entry.
 static FIRST_USE: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
 
-/// Says when an entry was used: the time of its list.
+/// Sets the time at which an entry was used: the modification time of its manifest.
 fn set_used(entry: &Path, now: SystemTime) -> io::Result<()> {
     File::options().append(true).open(entry.join(SUMS))?.set_modified(now)
 }
 
-/// Bytes that the entries beside each other may have, such as all vectors.
+/// The maximum size of all entries in a folder, such as all vectors.
 const MOST_KEPT: u64 = 16 << 30;
 
-/// Removes the entries of a folder that were used longest ago, where all of them have more bytes than
-/// `most`. Those used from `since` on stay, however large: a large collection has many, and the
-/// first would make room for the last. Another process that uses one that is removed says so, or
-/// computes it again.
+/// Removes the least recently used entries of a folder until the others have at most `most` bytes.
+/// Entries that were used since `since` stay: the entries of one run must not displace each other.
+/// Another process that uses a removed entry computes it again.
 fn remove_unused(folder: &Path, most: u64, since: SystemTime) -> io::Result<()> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -191,20 +191,20 @@ fn remove_unused(folder: &Path, most: u64, since: SystemTime) -> io::Result<()> 
     Ok(())
 }
 
-/// A folder beside an entry that no other process uses.
+/// A path beside an entry that no other process uses.
 pub(crate) fn beside(entry: &Path, ending: &str) -> PathBuf {
     with_ending(entry, &format!(".{}.{ending}", std::process::id()))
 }
 
-/// Files with fewer bytes, packed or not, are read into memory.
+/// Below this size, packed or not, files of documents are read into memory.
 const MOST_IN_MEMORY: u64 = 512 << 20;
 
-/// Stores of texts in a cache folder.
+/// Stores of texts in the cache.
 #[derive(Debug, Clone)]
 pub struct KeptTexts {
     /// The cache.
     pub cache: PathBuf,
-    /// Files of so many bytes and more are too many for memory.
+    /// From this size on, the texts of files are stored on disk.
     pub from: u64,
 }
 
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(list(), "adz", "those of this process stay");
     }
 
-    /// The sample as a folder, with its passages in no order and some of them twice.
+    /// Writes the sample as a folder, with its passages shuffled and some of them twice.
     fn write_sample(folder: &Path) -> Ikat {
         let sample = Ikat::open(DataDir::Sample, None).unwrap();
         let passages = sample.ranked_in(PASSAGES);

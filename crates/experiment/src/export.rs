@@ -1,4 +1,4 @@
-//! A collection in the plain forms that other tools read: JSON lines and TREC qrels.
+//! Export of a collection as JSON lines and TREC qrels.
 
 use clariq_collections::Collection;
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker};
@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `documents.jsonl` (lines of `{"id", "text"}`), and for each split that is there
-/// `requests.<split>.jsonl`, in the form that [`crate::requests`] reads; if it has labels,
-/// `qrels.<split>.txt`; and if more is known of its requests, `annotations.<split>.jsonl`; all of a
-/// task. Topics of iKAT alone have no documents. The files take their names when all are complete;
-/// each is given with its number of lines.
+/// Writes the documents of a task to `documents.jsonl` (lines of `{"id", "text"}`), and for each
+/// split `requests.<split>.jsonl`, in the form that [`crate::requests`] reads. A split with labels
+/// has `qrels.<split>.txt`, and one with annotations `annotations.<split>.jsonl`. A folder with
+/// topics of iKAT only has no documents. Returns each file with its number of lines.
 pub fn export(
     collection: &dyn Collection,
     task: &str,
@@ -71,7 +70,7 @@ fn texts(documents: &dyn Documents) -> Result<Vec<String>> {
     Doc::all(documents.len()).map(text).collect()
 }
 
-/// The judgements of a topic as lines, by document.
+/// The judgements of a topic as lines of qrels, by document.
 fn lines_of(qrels: &Qrels, topic: &str) -> Vec<String> {
     let Some(judgements) = qrels.topic(&topic.into()) else { return Vec::new() };
     let mut judged: Vec<_> = judgements.documents().collect();

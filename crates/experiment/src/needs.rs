@@ -1,4 +1,4 @@
-//! The clarification needs that a system predicts, and what made the predictions.
+//! Predicted clarification needs, and the models that predict them.
 
 use crate::session::Session;
 use crate::systems::Loaded;
@@ -13,18 +13,18 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// For which requests a system predicts the need before it ranks.
+/// The requests whose need a system predicts before it ranks.
 #[derive(Clone, Copy)]
 pub enum Predict {
-    /// For none: requests have their needs already, if any.
+    /// None: the requests have needs already, or do not need them.
     Never,
-    /// For all, if a stage looks at needs.
+    /// All, if a stage uses needs.
     ForStages,
-    /// For all: needs are part of the result.
+    /// All: needs are part of the result.
     Always,
 }
 
-/// The need model of a system, trained now if none was named, where its predictions are wanted.
+/// Opens or trains the need model of a system, if its predictions are used.
 pub(crate) fn open(
     session: &Session,
     loaded: &Loaded,
@@ -47,7 +47,7 @@ pub(crate) fn open(
     Ok(None)
 }
 
-/// Gives requests that have no need the predicted one.
+/// Predicts the needs of requests that have none.
 pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) {
     let open = requests.iter_mut().filter(|request| request.need.is_none());
     let mut open: Vec<&mut Request> = open.collect();
@@ -58,7 +58,7 @@ pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) {
     }
 }
 
-/// The needs that a system predicts for a split, and what made them.
+/// The predicted needs of a split, and their description for the record.
 pub(crate) struct PredictedNeeds {
     needs: HashMap<RequestId, Need>,
     pub(crate) made_by: Value,
@@ -74,9 +74,9 @@ impl PredictedNeeds {
     }
 }
 
-/// Predicts the needs of the requests of a split, if the system has a model of them. Where stages
-/// look at them, a request of train gets the prediction of a model that did not see its label:
-/// otherwise rankings of train would know more than those of dev.
+/// Predicts the needs of the requests of a split, if the system has a need model. If stages use
+/// needs, requests of train get held-out predictions: otherwise, rankings of train would see their
+/// labels and those of dev would not.
 pub(crate) fn predict_split(
     session: &Session,
     loaded: &Loaded,
@@ -91,14 +91,14 @@ pub(crate) fn predict_split(
     if !held_out.is_empty() {
         made_by["folds"] = HELD_OUT_FOLDS.into();
     }
-    // Every topic of train has a label, so that these are in the order of the requests.
+    // Every topic of train has a label, so the predictions are in the order of the requests.
     predictions.iter_mut().zip(held_out).for_each(|(own, held_out)| *own = held_out);
     let ids = requests.iter().map(|request| request.id.clone());
     let needs = ids.zip(predictions.into_iter().map(|prediction| prediction.need)).collect();
     Ok(Some(PredictedNeeds { needs, made_by }))
 }
 
-/// What made predictions, for the record of a run.
+/// The description of a need model for the record of a run.
 pub(crate) fn need_record(model: &Classifier) -> Value {
     let config = &model.made_of.config;
     json!({
@@ -109,9 +109,9 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
     })
 }
 
-/// The need model of a system: the one that was named, or one that is trained now, perhaps with its
-/// predictions for the training topics, each held out. On a collection without need labels there is
-/// none: nothing is predicted, and stages pass over the need.
+/// Reads the need model that the user named, or trains that of the system, optionally with held-out
+/// predictions for the training topics. A collection without need labels has no model: no needs are
+/// predicted, and stages ignore them.
 fn open_model(
     session: &Session,
     loaded: &Loaded,
@@ -153,18 +153,18 @@ pub struct NeedModels<'a> {
     clariq: &'a ClariQ,
 }
 
-/// What a model that was not trained on dev predicts there.
+/// The predictions of a model for dev, on which it was not trained.
 pub struct HeldOut {
     /// Labels and predictions.
     pub pairs: Vec<(Need, Need)>,
-    /// The probability of each predicted need, and whether it is the label.
+    /// The probability of each predicted need, and true if it is the label.
     pub confidence: Vec<(f64, bool)>,
     /// The figures of each need.
     pub report: NeedReport,
 }
 
 impl<'a> NeedModels<'a> {
-    /// Models that label a split, or requests of none.
+    /// Need models for the requests of a split, or for requests of no split.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl<'a> NeedModels<'a> {
         Ok(Self { session: Session { split, ..session }, clariq })
     }
 
-    /// The labels and features that the need model of a system is trained on.
+    /// The training data of a system's need model.
     pub fn training(&self, system: &str) -> Result<Training> {
         let Some(config) = Loaded::open(system, &[])?.need else {
             let hint =
@@ -185,7 +185,7 @@ impl<'a> NeedModels<'a> {
         training(&self.session, self.clariq, &config)
     }
 
-    /// A saved model (`.json`), or the need model of a system, trained now.
+    /// Reads a saved model (`.json`), or trains the need model of a system.
     pub fn open(&self, name: &str) -> Result<Classifier> {
         let path = Path::new(name);
         if path.extension().is_none_or(|extension| extension != "json") {
@@ -203,7 +203,7 @@ impl<'a> NeedModels<'a> {
         Ok(classifier)
     }
 
-    /// Writes what a model predicts for the split as a need file.
+    /// Writes the predictions for the split as a need file.
     pub fn write(&self, model: &Classifier, target: &Target) -> Result<()> {
         let Session { collection, split, task, .. } = self.session;
         let requests = collection.requests(split.unwrap_or("dev"), task)?;
@@ -213,7 +213,7 @@ impl<'a> NeedModels<'a> {
         target.write(|out| put_need_lines(out, labels))
     }
 
-    /// What a model predicts for dev; `None` if it was trained on dev, or dev is not there.
+    /// The predictions for dev; `None` if the model was trained on dev, or dev is missing.
     pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOut>> {
         if !self.clariq.has(Split::Dev, true) || !model.made_of.config.train_on().is_default() {
             return Ok(None);

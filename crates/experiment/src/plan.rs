@@ -1,4 +1,4 @@
-//! What a system does with a request: it ranks by one pipeline, or answers by several.
+//! The plan of a system: to rank by one pipeline, or to answer by several.
 
 use clariq_collections::Class;
 use clariq_core::{Hit, Location, ModelName, Result, bail, problem};
@@ -13,24 +13,24 @@ pub const STATEMENTS: &str = "statements";
 pub const PASSAGES: &str = "passages";
 /// The task that ranks sentences of the best passages.
 const SENTENCES: &str = "sentences";
-/// The task whose scores choose statements; that of `statements` where a system has none.
+/// The task whose scores choose statements; the default is `statements`.
 pub(crate) const CHOSEN: &str = "chosen";
 
 const HINT: &str = "`clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)";
 
-/// What a system does with a request.
+/// The plan of a system.
 pub enum Plan {
-    /// It ranks the documents of a task.
+    /// To rank the documents of a task.
     Rank(Pipeline),
-    /// It answers by the best statements of the user, and an extract of the best passages.
+    /// To answer by the best statements of the user and an extract of the best passages.
     Answer(Box<AnswerPlan>),
 }
 
-/// The pipelines of a system that answers, and how it puts an answer together.
+/// The pipelines and the answer rules of a system that answers.
 pub struct AnswerPlan {
-    /// Ranks what the user says of themselves.
+    /// Ranks the statements of the user.
     pub statements: Pipeline,
-    /// Scores the statements that an answer rests on, where `statements` does not.
+    /// Scores the statements that an answer uses; `statements` does so by default.
     pub chosen: Option<Pipeline>,
     /// Ranks passages.
     pub passages: Pipeline,
@@ -41,8 +41,8 @@ pub struct AnswerPlan {
 }
 
 impl Plan {
-    /// The plan of a configuration with this pipeline, these pipelines by task, and this table
-    /// `[answer]` at its location; `file` is for messages.
+    /// Makes a plan of the pipeline, the pipelines by task and the table `[answer]` of a
+    /// configuration; `file` is for messages.
     pub(crate) fn new(
         file: &str,
         pipeline: Pipeline,
@@ -70,7 +70,7 @@ impl Plan {
         Ok(Self::Answer(Box::new(AnswerPlan { statements, chosen, passages, sentences, config })))
     }
 
-    /// How it answers, where it does.
+    /// The table `[answer]`, if the system answers.
     pub fn answer(&self) -> Option<&AnswerConfig> {
         match self {
             Self::Rank(_) => None,
@@ -87,7 +87,7 @@ impl Plan {
         pipelines.into_iter().flat_map(Pipeline::about)
     }
 
-    /// The learned models that its stages ask for, each once.
+    /// The learned models of the stages, each once.
     pub fn models(&self) -> Vec<ModelName> {
         let mut models: Vec<ModelName> = Vec::new();
         for model in self.stages().flat_map(|stage| stage.models) {
@@ -98,7 +98,7 @@ impl Plan {
         models
     }
 
-    /// Whether a stage looks at predicted needs.
+    /// True if a stage uses predicted needs.
     pub fn sees_need(&self) -> bool {
         self.stages().any(|stage| stage.sees_need)
     }
@@ -167,46 +167,46 @@ impl AnswerPlan {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerConfig {
-    /// What the system may see.
+    /// The class of the system, which limits its input.
     pub class: Class,
-    /// How many passages are handed in for a turn.
+    /// The number of passages in a submission per turn.
     #[serde(default = "usual_passages")]
     pub passages: usize,
-    /// Which statements an answer is said to rest on.
+    /// The choice of the statements that an answer uses.
     pub statements: StatementRule,
-    /// How the text is put together.
+    /// The composition of the text.
     pub response: ResponseRule,
 }
 
-/// The best statement, and of those behind it the ones that are good enough.
+/// The rule that chooses statements: the best one, and others near to it.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatementRule {
-    /// The most statements.
+    /// The maximum number of statements.
     most: usize,
-    /// The lowest score of a statement behind the best.
+    /// The minimum score of a statement after the best.
     least: f64,
-    /// How far behind the best it may be.
+    /// The maximum difference to the score of the best.
     gap: f64,
 }
 
-/// An extract of the best passages.
+/// The rule that composes a text of sentences of the best passages.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResponseRule {
-    /// The passages whose sentences are taken.
+    /// The number of passages whose sentences are used.
     pub sources: usize,
-    /// The most tokens of an answer; spaCy counts at most as many.
+    /// The maximum number of tokens of an answer, which spaCy's count never exceeds.
     pub tokens: usize,
-    /// The fewest words of a sentence, where a passage has any that fits.
+    /// The minimum number of words of a sentence, if any sentence of a passage fits.
     pub fewest_words: usize,
-    /// The most words of such a sentence.
+    /// The maximum number of words of a sentence.
     pub most_words: usize,
 }
 
-/// What the guidelines allow a response.
+/// The maximum number of tokens of a response in the guidelines.
 pub(crate) const MOST_TOKENS: usize = 250;
-/// What the validator accepts.
+/// The maximum number of passages that the validator accepts.
 const MOST_PASSAGES: usize = 1000;
 
 fn usual_passages() -> usize {
@@ -250,7 +250,7 @@ impl AnswerConfig {
 }
 
 impl StatementRule {
-    /// How many of the best statements are taken: always one, where there is one.
+    /// The number of the best statements that are chosen: at least one, if there is one.
     pub fn count(&self, ranking: &[Hit]) -> usize {
         let Some(best) = ranking.first() else { return 0 };
         let is_near = |hit: &&Hit| hit.score >= self.least && best.score - hit.score <= self.gap;

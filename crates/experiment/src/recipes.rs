@@ -1,4 +1,4 @@
-//! Training recipes by name, and the folders that models are in.
+//! Training recipes by name, and the folders of models.
 
 use clariq_core::{ModelKind, Recipe, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -35,13 +35,13 @@ pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>> {
     }
 }
 
-/// Whether the model of that name is trained on labels.
+/// True if the model of that name is trained on labels.
 pub fn is_recipe(name: &str) -> bool {
     BUILT_IN.iter().any(|(known, _)| *known == name)
         || Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
-/// The folder of a model that is named by its path, or installed in `models`.
+/// The folder of a model: a path, or an installed model in `models`.
 pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
     let folders = [PathBuf::from(name), models.join(name)];
     let is_model = |folder: &PathBuf| {
@@ -50,7 +50,7 @@ pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
     folders.into_iter().find(is_model)
 }
 
-/// The folder of a model that must be named by its path, or installed in `models`.
+/// The folder of a model, which must be a path or an installed model in `models`.
 pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf> {
     if let Some(folder) = installed(models, name) {
         return Ok(folder);
@@ -63,7 +63,7 @@ pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf> {
     bail!(format!("model `{name}`"), expected, found, hint)
 }
 
-/// Checks a folder named for the models of `count` recipes: it takes one, and must not exist.
+/// Checks the output folder of trainings: it is for one recipe, and must not exist.
 pub fn check_output(output: &Path, count: usize) -> Result<()> {
     let (expected, found, hint) = if count > 1 {
         let hint = "without --output every model gets a folder of its own in the cache";

@@ -1,8 +1,8 @@
-//! The record beside a run, `<run>.json`: what made it.
+//! The record beside a run, `<run>.json`.
 //!
-//! It holds everything that a figure depends on and nothing else: the same inputs give the same
-//! bytes. It takes its place last, with the checksums of the files that it describes: one that does
-//! not fit its run was left by an interrupted command.
+//! It contains everything that a figure depends on and nothing else, so that the same inputs give the
+//! same bytes. It is renamed last and contains the checksums of the files that it describes: if they
+//! differ, a command was interrupted.
 
 use crate::needs::need_record;
 use crate::plan::Plan;
@@ -17,10 +17,10 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Bytes that a record may have: a thousand times what most have.
+/// The maximum size of a record, a thousand times the usual one.
 const MOST_OF_A_RECORD: u64 = 4 << 20;
 
-/// Where the record of a run file is: `X.run.json`, or `X.record.json` for a submission `X.json`.
+/// The path of the record of a run: `X.run.json`, or `X.record.json` for a submission `X.json`.
 pub fn path_of(run: &Path) -> PathBuf {
     if run.extension().is_some_and(|ending| ending == "json") {
         run.with_extension("record.json")
@@ -29,7 +29,7 @@ pub fn path_of(run: &Path) -> PathBuf {
     }
 }
 
-/// Whether a file has the name of a record, and its run is beside it.
+/// True if a file has the name of a record, and its run is beside it.
 pub fn is_record(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let Some(stem) = name.strip_suffix(".json") else { return false };
@@ -38,10 +38,10 @@ pub fn is_record(path: &Path) -> bool {
     runs.into_iter().flatten().any(|run| Path::new(&run).is_file())
 }
 
-/// An output of a command: its kind, its path, and its content.
+/// An output of a command: its key in the record, its path, and its content.
 pub type Output = (&'static str, PathBuf, Staged);
 
-/// What learned models compute with, which decides the last digits of their scores.
+/// The arithmetic of learned models, which determines the last digits of their scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arithmetic {
@@ -50,7 +50,7 @@ pub(crate) struct Arithmetic {
 }
 
 impl Arithmetic {
-    /// What the models of a system compute with; `None` for a system without any.
+    /// The arithmetic of a system's models; `None` for a system without any.
     pub(crate) fn of(session: &Session, loaded: &Loaded) -> Option<Self> {
         let options = session.model_options(Reading::default());
         let precision = options.precision.to_string();
@@ -58,7 +58,7 @@ impl Arithmetic {
     }
 }
 
-/// How a record begins: what it says of a system, and of its stages and what they rank, by task if
+/// The first part of a record: the system, its stages and the documents that they rank, by task if
 /// there are several.
 pub(crate) fn describe(system: &System, tag: &str) -> Result<Value> {
     let (session, loaded) = (system.session(), system.loaded);
@@ -104,7 +104,7 @@ pub(crate) fn describe(system: &System, tag: &str) -> Result<Value> {
     Ok(made_by)
 }
 
-/// Puts outputs into their places that are staged already, and last the record of them.
+/// Commits staged outputs, and then their record.
 pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<()> {
     let mut outputs = Map::new();
     for (kind, path, staged) in &files {
@@ -121,7 +121,7 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<()> {
     files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)
 }
 
-/// What is read of the record beside a run.
+/// The part of a run's record that other commands read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Record {
@@ -129,42 +129,43 @@ pub struct Record {
     pub system: String,
     /// Its stages with their parameters; nothing for a system that answers.
     pub stages: Value,
-    /// What its system uses beyond one request.
+    /// The input of its system beyond one request.
     pub uses: Vec<String>,
     split: Option<String>,
     bank: Option<Digest>,
     outputs: HashMap<String, Digest>,
 }
 
-/// The checksum of a file of a run, or of its documents; what else is said of it stays unread.
+/// The checksum of a file of a run, or of its documents.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Digest {
     pub(crate) sha256: String,
 }
 
-/// The record of a run; `None` where there is none that can be read.
+/// Reads the record of a run; `None` if it is missing or unreadable.
 pub fn read(run: &Path) -> Option<Record> {
     serde_json::from_slice(&read_regular(&path_of(run), MOST_OF_A_RECORD).ok()?).ok()
 }
 
-/// Whether a run's record has another checksum for its `kind` of output; `None` without a record.
+/// True if the record of a run has another checksum for this `kind` of output; `None` without a
+/// record.
 pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
     Some(read(run)?.outputs.get(kind)?.sha256 != sha256_hex(bytes))
 }
 
-/// The split that a run or need file is for; `None` where no record says so.
+/// The split of a run or need file; `None` without a record.
 pub fn split_of(file: &Path) -> Option<String> {
     let mut runs = runs_of_need(file);
     runs.push(file.to_owned());
     runs.iter().find_map(|run| read(run)?.split)
 }
 
-/// The checksum of the documents that a run ranks; `None` where no record says so.
+/// The checksum of the documents that a run ranks; `None` without a record.
 pub fn documents_of(run: &Path) -> Option<String> {
     Some(read(run)?.bank?.sha256)
 }
 
-/// `X.run` has its need file at `X.need`; a name without `.run` gets `.need` appended.
+/// The path of the need file of a run: `X.need` for `X.run`; otherwise `.need` is appended.
 pub fn need_path(run: &Path) -> PathBuf {
     let name = run.to_string_lossy();
     let stem = name.strip_suffix(".gz").unwrap_or(&name);

@@ -1,4 +1,4 @@
-//! The check of what a system reaches against the figures that its configuration expects.
+//! Reproduction: the figures of systems compared with those that their configurations expect.
 
 use crate::record;
 use crate::run::{SplitInput, ranking_path, run as write_run, usual_path};
@@ -11,17 +11,17 @@ use clariq_rank::{Expected, Uses};
 use std::fmt;
 use std::path::Path;
 
-/// A figure as near as this is the expected one: figures are written with six digits.
+/// The maximum difference of equal figures, which are written with six digits.
 const EXACT: f64 = 1e-5;
 
-/// What a figure is beside the expected one.
+/// The comparison of a figure with the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same.
+    /// They are equal.
     Equal,
-    /// Within the tolerance that the configuration allows.
+    /// The difference is within the tolerance of the configuration.
     Close,
-    /// Neither.
+    /// The difference is larger.
     Fail,
 }
 
@@ -30,17 +30,17 @@ pub enum Verdict {
 pub struct Figure<'s> {
     /// The system's name.
     pub system: &'s str,
-    /// What the system looks at beyond one request and the documents.
+    /// The input of the system beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// The measure, as configurations name it.
     pub measure: String,
-    /// What was published of it.
+    /// The published figure.
     pub published: Option<f64>,
-    /// What the configuration expects.
+    /// The figure that the configuration expects.
     pub expected: Option<f64>,
-    /// What the system reaches.
+    /// The figure of the run.
     pub obtained: f64,
-    /// The comparison, where something is expected.
+    /// The comparison, if a figure is expected.
     pub verdict: Option<Verdict>,
 }
 
@@ -61,8 +61,8 @@ impl fmt::Display for Figure<'_> {
     }
 }
 
-/// Those of the systems whose configurations expect figures of this split; all of them where none does,
-/// as on labels that were released later.
+/// The systems whose configurations expect figures on this split. If none does, as for labels that
+/// were released later, all systems.
 pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> Vec<&'s Loaded> {
     let bank = session.documents.checksum();
     let expects = |loaded: &&Loaded| expected(loaded, bank, split).is_some();
@@ -70,8 +70,9 @@ pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> V
     if expecting.is_empty() { systems.iter().collect() } else { expecting }
 }
 
-/// Runs systems on a split with labels, writes their runs into the folder `runs`, and compares what
-/// they reach; `each` gets the figures of a system when it is done. Systems that were made from labels of the split are left out.
+/// Runs systems on a labelled split, writes the runs to the folder `runs`, and compares the figures
+/// with the expected ones; `each` gets the figures of a system when it is done. Systems that were
+/// made from labels of the split are left out.
 pub fn check<'s>(
     session: &Session,
     systems: impl IntoIterator<Item = &'s Loaded>,
@@ -124,7 +125,7 @@ pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// The figures hold for one bank, so that the sample and the real collection have their own.
+/// The expected figures for these documents: the sample and the real collection have their own.
 fn expected<'a>(loaded: &'a Loaded, bank: &'a Checksum, split: &str) -> Option<&'a Expected> {
     loaded.expected_of(bank.as_str()).find(|expected| expected.split == split)
 }

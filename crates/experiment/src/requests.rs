@@ -1,5 +1,5 @@
 //! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
-//! …}]}`; for a system that ranks the statements of a user, with `"statements": [text, …]`.
+//! …}]}`. For a system that ranks the statements of a user, `"statements": [text, …]` is added.
 
 use crate::system::{Query, Statements};
 use clariq_collections::requests::request_in;
@@ -11,7 +11,7 @@ use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use std::collections::HashMap;
 use std::io::BufRead;
 
-/// What a file of requests looks like, for messages.
+/// The form of a file of requests, for messages.
 pub const ARCHIVE: Form = Form {
     what: "requests as JSON lines",
     hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
@@ -20,20 +20,20 @@ pub const ARCHIVE: Form = Form {
 const HINT: &str = "one JSON object a line; with --skip-bad, `clariq rank` answers a bad line with an \
                     error, and `clariq run` leaves it out";
 
-/// So many characters of a wrong value are kept for a message.
+/// The maximum number of characters of a wrong value in a message.
 const SHOWN: usize = 200;
 
-/// Reads requests from a stream, a line at a time; blank lines are passed over.
+/// Reads requests from a stream, a line at a time. Blank lines are skipped.
 pub struct Requests<'a> {
     lines: BoundedLines<'a>,
     documents: &'a dyn Documents,
     takes_statements: bool,
-    /// The lines of all ids so far, where each must be unique.
+    /// The line of each id so far, if ids must be unique.
     ids: Option<HashMap<Key, u32>>,
 }
 
 impl<'a> Requests<'a> {
-    /// `name` is the stream's, for messages; `documents` are what `candidates` names.
+    /// `name` is the name of the stream for messages; `documents` contains the candidates.
     pub fn new(
         name: impl Into<String>,
         lines: Box<dyn BufRead + 'a>,
@@ -44,8 +44,8 @@ impl<'a> Requests<'a> {
         Self { lines, documents, takes_statements, ids: None }
     }
 
-    /// Refuses a request with the id of one before it, as the lines of a TREC run need it, and more
-    /// requests than ids can be kept of. Without this, ids may repeat and a stream need not end.
+    /// Refuses repeated ids, as TREC runs require, and more requests than ids fit into memory. By
+    /// default, ids may repeat and a stream need not end.
     #[must_use]
     pub fn with_unique_ids(self) -> Self {
         Self { ids: Some(HashMap::new()), ..self }
@@ -92,13 +92,14 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// So many ids are kept at most, in 570 MB; a million take 36 MB.
+/// The maximum number of ids, which take 570 MB. A million take 36 MB.
 const MOST: usize = 25_000_000;
 
-/// The first 96 bits of an id's SHA-256: one of 10¹⁴ files of the most ids has two that share them.
+/// The first 96 bits of an id's SHA-256. Two ids of the largest file share them with a probability of
+/// 10⁻¹⁴.
 type Key = [u32; 3];
 
-/// Keeps an id that `at` has; what is wrong where a line before has it. Too many are an error.
+/// Adds the id of a line. Returns the problem if an earlier line has it; too many ids are an error.
 fn insert(lines: &mut HashMap<Key, u32>, id: &RequestId, at: Location) -> Result<Option<Problem>> {
     let digits = sha256_hex(id.as_str().as_bytes());
     let key = [0, 8, 16]
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn an_id_that_came_before_is_refused_where_ids_must_be_unique() {
-        // A number and its digits are one id in a run.
+        // A number and its digits are the same id in a run.
         let text = "{\"id\": 1, \"text\": \"a\"}\n\n{\"id\": \"2\", \"text\": \"a\"}\n\
                     {\"id\": \"1\", \"text\": \"b\"}\n{\"id\": 3, \"text\": \"a\"}\n";
         assert!(read(text, false).iter().all(Result::is_ok));

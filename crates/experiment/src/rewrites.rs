@@ -1,5 +1,5 @@
-//! Utterances that were rewritten elsewhere, by a model or by people, so that each can be understood
-//! alone. They replace what the user said, as resolved utterances do for manual systems of iKAT.
+//! Utterances that a model or people rewrote so that each can be understood alone. They replace the
+//! utterances of the user, as resolved utterances do for manual systems of iKAT.
 
 use clariq_collections::Collection;
 use clariq_collections::requests::texts_in;
@@ -9,18 +9,18 @@ use clariq_rank::Uses;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Rewritten utterances by the ids of the requests whose last one they are.
+/// Rewritten utterances, each by the id of the request whose last utterance it replaces.
 #[derive(Debug)]
 pub struct Rewrites {
-    /// The file as it was named, for messages.
+    /// The name of the file, for messages.
     pub(crate) name: String,
     pub(crate) read: RewritesFile,
-    /// Who wrote them, as a system declares it.
+    /// Their author, as a system declares it.
     pub(crate) by: Uses,
     pub(crate) texts: HashMap<String, String>,
 }
 
-/// What tells rewrites from others: a file's name without the folder, and its content.
+/// The description of a file of rewrites in the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RewritesFile {
@@ -34,7 +34,7 @@ impl Rewrites {
     ///
     /// # Errors
     ///
-    /// A line that is neither, an empty text, and an id that occurs twice.
+    /// A line of another form, an empty text, and a repeated id.
     pub fn read(source: &Source, by: Uses) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let (sha256, texts) = (sha256_hex(&input.bytes), texts_in(&input)?);
@@ -42,12 +42,12 @@ impl Rewrites {
         Ok(Self { name: input.name, read: RewritesFile { file, sha256 }, by, texts })
     }
 
-    /// Whether the last utterance of a request has a rewrite.
+    /// True if the last utterance of a request has a rewrite.
     pub fn has(&self, request: &Request) -> bool {
         self.texts.contains_key(request.id.as_str())
     }
 
-    /// Reports how many of `all` requests have no rewrite.
+    /// Warns about the number of requests without a rewrite.
     pub fn report_missing(&self, missing: u64, all: u64, observer: &dyn Observer) {
         if missing > 0 {
             let name = &self.name;
@@ -57,7 +57,8 @@ impl Rewrites {
         }
     }
 
-    /// Replaces what the user said in a request, in earlier turns as well. What has no rewrite stays.
+    /// Replaces the utterances of the user in a request, earlier ones included. Utterances without a
+    /// rewrite stay.
     pub(crate) fn apply(&self, collection: &dyn Collection, request: &mut Request) {
         let of_user = request.said.iter_mut().rev().filter(|said| said.speaker == Speaker::User);
         for (back, said) in of_user.enumerate() {

@@ -1,4 +1,4 @@
-//! The sentences that answers are made of, as documents, and the answers that are made of them.
+//! The sentences of passages as documents, and answers composed of them.
 
 use crate::plan::ResponseRule;
 use clariq_collections::documents::{Bank, BankRow};
@@ -25,7 +25,7 @@ impl Sentences {
         let (mut rows, mut passage_of) = (Vec::new(), Vec::new());
         for passage in cut {
             for sentence in rule.sentences(&passages.text(passage)?) {
-                // Ids of one length: in their order, which is the bank's, the sentences are as here.
+                // Ids of equal length, so that the order of the bank is the order of the sentences.
                 let id = format!("{:08}", rows.len()).as_str().into();
                 rows.push(BankRow { id, text: sentence.to_owned() });
                 passage_of.push(passage);
@@ -34,14 +34,14 @@ impl Sentences {
         Ok(Self { bank: Bank::new(rows, ""), passages: passage_of })
     }
 
-    /// The request with all sentences as candidates, so that a stage cuts none of them off.
+    /// The request with all sentences as candidates, so that no stage cuts them off.
     pub(crate) fn request(&self, request: &Request) -> Request {
         let candidates = Some(Doc::all(self.passages.len()).collect());
         Request { candidates, ..request.clone() }
     }
 
-    /// The best sentences that fit, in the order of their ranking, and the passages that they come
-    /// from, in the order of their first sentences.
+    /// The best sentences that fit, in the order of their ranking, and their passages, in the order of
+    /// their first sentences.
     pub(crate) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> (String, Vec<Doc>) {
         let (mut text, mut count, mut used) = (String::new(), 0, Vec::new());
         for hit in ranking {
@@ -70,7 +70,7 @@ impl Sentences {
 }
 
 impl ResponseRule {
-    /// The sentences of a passage that are neither short nor long; all of them where none is so.
+    /// The sentences of a passage with a suitable length; all sentences, if none is suitable.
     fn sentences<'p>(&self, passage: &'p str) -> Vec<&'p str> {
         let trimmed = |sentence: &'p str| sentence.trim();
         let all: Vec<&str> = clariq_text::sentences::split(passage)

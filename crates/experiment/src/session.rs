@@ -1,4 +1,4 @@
-//! A session: a collection, the options of the work on it, and the models that are open.
+//! A session: a collection, options, and open models.
 
 use crate::cache;
 use crate::models::opened::OpenedModels;
@@ -12,24 +12,24 @@ use clariq_rank::Context;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How work is done.
+/// The options of a session.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Threads that learned models and index building use; results are the same with any number.
+    /// Threads of learned models and index building. Results do not depend on the number.
     pub threads: usize,
     /// Seed of cross-validation and of bootstraps; a training recipe has a seed of its own.
     pub seed: u64,
-    /// Where learned models are run: `cpu`, or `cuda:0` and so on.
+    /// The device of learned models: `cpu`, `cuda:0` and so on.
     pub device: String,
-    /// What learned models compute with.
+    /// The precision of learned models.
     pub precision: Precision,
     /// Folder of indexes, models and vectors.
     pub cache: PathBuf,
-    /// Folder of the index, in place of one in the cache.
+    /// Folder of the index, instead of one in the cache.
     pub index: Option<PathBuf>,
     /// Bytes of memory for building an index.
     pub memory: usize,
-    /// A need model that was trained before, in place of the one that a system declares.
+    /// A saved need model, instead of the one that a system declares.
     pub need_model: Option<PathBuf>,
 }
 
@@ -48,31 +48,31 @@ impl Default for Options {
     }
 }
 
-/// A collection with the options of the work on it, an engine for learned models, and an observer.
+/// A collection with options, an engine for learned models, and an observer.
 #[derive(Clone)]
 pub struct Session<'a> {
     /// The collection.
     pub collection: &'a dyn Collection,
-    /// What is ranked, by the name of a task.
+    /// The task.
     pub task: &'static str,
     /// The documents of that task.
     pub documents: &'a dyn Documents,
-    /// The split that is answered, if any: it decides what models may be trained on.
+    /// The split of the requests, if any. It limits the labels that models are trained on.
     pub split: Option<&'static str>,
-    /// How work is done.
+    /// The options.
     pub options: Options,
-    /// What opens and trains learned models, where there is something that can.
+    /// Opens and trains learned models, if the program has an engine.
     pub engine: Option<&'a dyn Engine>,
-    /// What hears of the work.
+    /// Receives notes and progress.
     pub observer: &'a dyn Observer,
-    /// The models that are open, which clones share.
+    /// The open models, which clones share.
     pub(crate) models: Arc<OpenedModels>,
-    /// Whether indexes and vectors are kept.
+    /// True if indexes and vectors are cached.
     pub(crate) keeps: bool,
 }
 
 impl<'a> Session<'a> {
-    /// A session on the collection's usual task, without an engine, that nothing hears of.
+    /// A session on the usual task of a collection, without an engine and an observer.
     pub fn new(collection: &'a dyn Collection, options: Options) -> Result<Self> {
         let task = collection.tasks()[0];
         let documents = collection.documents(task)?;
@@ -89,7 +89,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The same session to answer a split: models may then be trained on the splits before it.
+    /// The same session for requests of a split. Models may be trained on the splits before it.
     #[must_use]
     pub fn answering(self, split: &'static str) -> Self {
         Self { split: Some(split), models: Arc::default(), ..self }
@@ -100,7 +100,7 @@ impl<'a> Session<'a> {
         self.options.cache.join("models")
     }
 
-    /// How a model is run here.
+    /// The options of a model.
     pub fn model_options(&self, reading: Reading) -> ModelOptions {
         ModelOptions {
             device: self.options.device.clone(),
@@ -115,7 +115,7 @@ impl<'a> Session<'a> {
         self.engine.ok_or_else(|| NoModels::refusal(name))
     }
 
-    /// What stages work on over these documents, with indexes from when a stage first needs one.
+    /// The context of stages over these documents. Indexes are opened when a stage needs them.
     pub fn context<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
         let open = move |analyzer, documents: &dyn Documents| {
             if !self.keeps {
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
         context
     }
 
-    /// Opens an index or builds it; a damaged one is built again, unless its folder was named.
+    /// Opens or builds an index. A damaged one is built again, unless the user named its folder.
     fn open_index(
         &self,
         analyzer: Analyzer,
@@ -149,8 +149,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The folder of an index: as named, or in the cache under what it is made from. A folder that
-    /// was named is for the documents of the session's task.
+    /// The folder of an index: the one that the user named, which is for the documents of the session's
+    /// task, or one in the cache.
     pub fn folder_for(&self, analyzer: Analyzer, documents: &dyn Documents) -> PathBuf {
         if let Some(folder) = &self.options.index
             && documents.checksum() == self.documents.checksum()
@@ -161,12 +161,12 @@ impl<'a> Session<'a> {
         self.options.cache.join("index").join(name)
     }
 
-    /// How indexes are built.
+    /// The options of index building.
     pub fn build_options(&self) -> BuildOptions {
         BuildOptions { threads: self.options.threads, memory: self.options.memory }
     }
 
-    /// Reports whether an index was there, was built, or was built again.
+    /// Reports if an index was reused, built, or built again.
     pub fn report_opened(&self, index: &DocumentIndex, opened: &Opened) {
         let folder = index.folder().display();
         match opened {
@@ -179,24 +179,23 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A context for each task of a session's collection, whose indexes and spaces systems share.
+/// The contexts of the tasks of a collection. Systems share their indexes and spaces.
 pub struct Contexts<'a> {
     /// The session.
     pub session: &'a Session<'a>,
-    /// The session for documents of a few requests, whose indexes are not kept, and vectors only
-    /// where there are many.
+    /// The session for documents of single requests, such as sentences, which are not cached.
     passing: Session<'a>,
     tasks: Vec<(&'static str, Context<'a>)>,
 }
 
 impl<'a> Contexts<'a> {
-    /// Contexts for requests of the session's split, or of none: then the first split is judged
-    /// before.
+    /// Contexts for requests of the session's split. For requests of no split, judgements of the first
+    /// split count as earlier ones.
     pub fn new(session: &'a Session<'a>) -> Self {
         let collection = session.collection;
         let mut tasks = Vec::new();
         for &task in collection.tasks() {
-            // A task without documents is an error where a system ranks for it.
+            // A task without documents is an error only if a system ranks for it.
             let documents = match collection.documents(task) {
                 _ if task == session.task => session.documents,
                 Ok(documents) => documents,
@@ -213,19 +212,19 @@ impl<'a> Contexts<'a> {
         Self { session, passing: Session { keeps: false, ..session.clone() }, tasks }
     }
 
-    /// The context of a task; an error where the collection has no documents for it.
+    /// The context of a task; an error if the collection has no documents for it.
     pub(crate) fn of(&self, task: &str) -> Result<&Context<'a>> {
         if let Some((_, context)) = self.tasks.iter().find(|(known, _)| *known == task) {
             return Ok(context);
         }
         let collection = self.session.collection;
         collection.documents(collection.find_task(task)?)?;
-        // They were not there when the contexts were made.
+        // The documents appeared after the contexts were made.
         let hint = "were files copied there meanwhile? run it again";
         bail!(collection.location(), "documents of the task `{task}`", "none a moment ago", hint)
     }
 
-    /// A context over documents that are made for a few requests, of which nothing is kept.
+    /// A context over documents of single requests, without a cache.
     pub(crate) fn over<'b>(&'b self, documents: &'b dyn Documents) -> Context<'b> {
         self.passing.context(documents)
     }

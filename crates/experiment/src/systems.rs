@@ -1,4 +1,4 @@
-//! Systems by name: a configuration file, or one of those that are part of the program.
+//! Systems by name: configuration files, and built-in systems.
 
 use crate::plan::{AnswerConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
@@ -36,34 +36,32 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The tasks of a collection that a system with a table `[answer]` ranks for.
 const ANSWERED: [&str; 2] = [STATEMENTS, PASSAGES];
 
-/// The task of a collection whose documents such a system takes for passages. It has no statements:
-/// they come with the requests.
+/// The task whose documents such a system uses as passages. Its statements come with the requests.
 const DOCUMENTS: &str = "documents";
 
-/// A system as its file declares it, parsed and checked.
+/// The parsed and checked configuration of a system.
 pub struct Loaded {
     /// The file, for messages.
     pub file: String,
     /// The SHA-256 of the file.
     pub checksum: String,
-    /// Its name: the stem of its output files and its run tag.
+    /// Its name, which is the stem of its output files and its run tag.
     pub name: String,
-    /// What it is, in a line.
+    /// Its description in a line.
     pub description: String,
-    /// What tells it from the system that the file declares, where parameters are overridden:
-    /// `-k1-0.9`.
+    /// The suffix of its name for overridden parameters: `-k1-0.9`.
     pub variant: String,
-    /// What it looks at beyond one request and the documents.
+    /// Its input beyond one request and the documents.
     pub uses: Vec<Uses>,
-    /// What it does with a request.
+    /// Its plan.
     pub plan: Plan,
-    /// What makes its need file.
+    /// Its need model.
     pub need: Option<NeedConfig>,
-    /// How its multi-turn runs are written.
+    /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
-    /// The figures that it should reach.
+    /// Its expected figures.
     pub expected: Vec<Expected>,
-    /// What replaces utterances of its requests.
+    /// Rewritten utterances of its requests.
     pub rewrites: Option<Arc<Rewrites>>,
 }
 
@@ -73,7 +71,7 @@ impl Loaded {
         Self::open_any(name, overrides)?.of_one_task()
     }
 
-    /// The system, refused if it is one of several tasks.
+    /// Refuses a system of several tasks.
     pub fn of_one_task(self) -> Result<Self> {
         if let Plan::Answer(plan) = &self.plan {
             let tasks: Vec<&str> = plan.tasks().map(|(task, _)| task).collect();
@@ -101,7 +99,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Reads a system, and checks what its stages, models and figures are against what there is.
+    /// Reads a system, and checks its stages, models and figures.
     pub fn read(source: &Source, overrides: &[Override]) -> Result<Self> {
         let (mut need, mut answer) = (None, None);
         let parsed = Parsed::read(source, overrides, |section| {
@@ -142,8 +140,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// The system with these rewrites of its requests, which it declares, and after which its runs
-    /// are named.
+    /// Adds rewrites, which the system declares and the names of its runs contain.
     ///
     /// # Errors
     ///
@@ -162,36 +159,34 @@ impl Loaded {
         Ok(Self { rewrites: rewrites.cloned(), ..self })
     }
 
-    /// The class of its runs, where it answers: what people rewrote makes a manual run, whatever
-    /// else the system sees.
+    /// The class of its submissions, if it answers. Rewrites by people make manual runs.
     pub fn class(&self) -> Option<Class> {
         let by_people = self.uses.contains(&Uses::RewritesByPeople);
         let class = self.plan.answer()?.class;
         Some(if by_people { Class::Manual } else { class })
     }
 
-    /// Its name, with the parameters that are overridden: what files and lines of runs are named
-    /// after.
+    /// Its name with overridden parameters, for files and run tags.
     pub fn full_name(&self) -> String {
         format!("{}{}", self.name, self.variant)
     }
 
-    /// Whether it answers, and ranks for several tasks.
+    /// True if it answers.
     pub fn answers(&self) -> bool {
         self.plan.answer().is_some()
     }
 
-    /// Whether a collection with these tasks has all that the system ranks for.
+    /// True if a collection with these tasks has all tasks of the system.
     pub fn ranks_for(&self, tasks: &[&str]) -> bool {
         !self.answers() || tasks == [DOCUMENTS] || ANSWERED.iter().all(|task| tasks.contains(task))
     }
 
-    /// Whether it answers where answers are handed in for a collection, and ranks elsewhere.
+    /// True if it answers by the tasks of a collection with submissions.
     pub fn is_for(&self, collection: &dyn Collection) -> bool {
         ANSWERED.iter().all(|task| collection.tasks().contains(task)) == self.answers()
     }
 
-    /// Refuses a collection that lacks a task which the system ranks for.
+    /// Refuses a collection without the tasks of the system.
     pub fn check_tasks(&self, collection: &dyn Collection) -> Result<()> {
         if self.ranks_for(collection.tasks()) {
             return Ok(());
@@ -208,7 +203,7 @@ impl Loaded {
         )
     }
 
-    /// The models that those of its stages are trained from.
+    /// The base models of the models of its stages.
     pub fn bases(&self) -> Result<Vec<String>> {
         let mut bases = Vec::new();
         for model in self.plan.models() {
@@ -217,19 +212,19 @@ impl Loaded {
         Ok(bases)
     }
 
-    /// Whether its stages or its need model ask for learned models.
+    /// True if its stages or its need model need learned models.
     pub fn needs_models(&self) -> bool {
         !self.plan.models().is_empty()
     }
 
-    /// What it looks at to answer a split, or requests of none: labels of dev count for test alone.
+    /// Its input for requests of a split. Labels of dev are used for test only.
     pub fn uses_for(&self, split: Option<&str>) -> Vec<Uses> {
         let mut uses = self.uses.clone();
         uses.retain(|&uses| uses != Uses::DevLabels || split == Some("test"));
         uses
     }
 
-    /// The figures that it should reach over a bank with this checksum.
+    /// Its expected figures for documents with this checksum.
     pub(crate) fn expected_of<'s>(&'s self, bank: &'s str) -> impl Iterator<Item = &'s Expected> {
         self.expected.iter().filter(move |expected| bank.starts_with(&expected.bank))
     }
@@ -240,7 +235,7 @@ impl Loaded {
             if recipes::is_recipe(&model.name) {
                 self.check_declared(Uses::TrainLabels, &model.name)?;
             }
-            // A file that is no recipe is reported where the model is opened.
+            // A file that is no recipe is reported when the model is opened.
             let recipe = recipes::find(&model.name).ok().flatten();
             if recipe.is_some_and(|recipe| recipe.train_on == TrainOn::TrainAndDev) {
                 self.check_declared(Uses::DevLabels, &model.name)?;
@@ -265,11 +260,11 @@ impl Loaded {
     }
 }
 
-/// The longest suffix of a file name that says which parameters are overridden.
+/// The maximum length of a name's suffix for overridden parameters.
 const LONGEST_VARIANT: usize = 60;
 
-/// The overrides that change something, as a part of a file name: `-k1-0.9-b-0.4`; a checksum of
-/// them, where that is long or would not tell them from others.
+/// The suffix of a name for overrides that change a parameter: `-k1-0.9-b-0.4`, or a checksum if it
+/// is too long or ambiguous.
 fn variant_of(declared: &Loaded, source: &Source, overrides: &[Override]) -> String {
     let parameters = |loaded: &Loaded| {
         let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
@@ -287,7 +282,7 @@ fn variant_of(declared: &Loaded, source: &Source, overrides: &[Override]) -> Str
     suffix(&name, &sha256_hex(all.as_bytes()))
 }
 
-/// A part of a file name, or the first digits of a checksum where it cannot be one.
+/// A text as a part of a file name, or the first digits of its checksum if it cannot be one.
 fn suffix(name: &str, checksum: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.len() <= LONGEST_VARIANT && name.chars().all(is_plain) {
@@ -296,7 +291,7 @@ fn suffix(name: &str, checksum: &str) -> String {
     format!("-{}", &checksum[..12])
 }
 
-/// Refuses two systems of one name, which would write over each other's files.
+/// Refuses two systems with the same name, which would overwrite each other's files.
 pub fn check_names_differ(systems: &[Loaded]) -> Result<()> {
     let mut seen = HashSet::new();
     if let Some(again) = systems.iter().find(|loaded| !seen.insert(&loaded.name)) {
@@ -307,8 +302,8 @@ pub fn check_names_differ(systems: &[Loaded]) -> Result<()> {
     Ok(())
 }
 
-/// The recipes that are named, each once: by themselves, or by systems whose
-/// stages use them. `set` replaces parameters of theirs, as [`Recipe::with`] takes them.
+/// Finds recipes by their names, or by the names of systems that use them, each once. `set` replaces
+/// parameters as in [`Recipe::with`].
 pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>> {
     let mut found: Vec<Recipe> = Vec::new();
     for name in names {
@@ -322,7 +317,7 @@ pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>> {
 }
 
 fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
-    // A file is a recipe if it says what is trained.
+    // A file is a recipe if it has an objective.
     let says_objective = || {
         read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION)
             .is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
@@ -392,7 +387,7 @@ pub fn parse_assignment(text: &str, flag: &str) -> Result<Override> {
 
 const MOST_NAMED: usize = 9;
 
-/// Refuses a figure of no measure: it would be expected, and never compared.
+/// Refuses expected figures of unknown measures, which would never be compared.
 fn check_measures(expected: &[Expected]) -> Result<()> {
     let own: Vec<String> = KINDS.iter().flat_map(|kind| (kind.figures)()).collect();
     for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {

@@ -1,4 +1,4 @@
-//! A file of conversations or of requests as the input of a run, and what tells it from others.
+//! A file of conversations or of requests as the input of a run.
 
 use super::input::{Entry, Input, Skipped, put_ranking};
 use crate::requests::{ARCHIVE, Requests};
@@ -18,12 +18,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Conversations of `ClariQ`: their runs name questions by their texts.
+    /// Conversations of `ClariQ`. Their runs contain the texts of questions.
     Conversations,
-    /// Requests as JSON lines, as `clariq rank` reads them: their runs are those of TREC.
+    /// Requests as JSON lines, as for `clariq rank`. Their runs are TREC runs.
     Requests,
 }
 
@@ -53,7 +53,7 @@ pub struct FileInput<'a> {
 
 impl<'a> FileInput<'a> {
     /// Opens a file, plain or gzip; `-` is standard input.
-    /// With `skip_bad`, bad records are left out and counted; otherwise the first is the error.
+    /// With `skip_bad`, bad records are skipped and counted; otherwise the first one is an error.
     pub fn open(
         session: &Session<'a>,
         file: &Path,
@@ -62,9 +62,9 @@ impl<'a> FileInput<'a> {
     ) -> Result<Self> {
         let source = Source::new(file).repeatable()?;
         let sha256 = match &source {
-            // Whatever else it is, the reader says.
+            // The reader reports the error.
             Source::Path(path) if !path.is_file() => String::new(),
-            // It is an input from now on, though it is read only after outputs were begun.
+            // This also protects the file from being replaced by an output.
             source => source.checksum()?,
         };
         let name = file.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
@@ -128,8 +128,8 @@ impl Input for FileInput<'_> {
         self.source.name()
     }
 
-    /// Refuses a system that answers, and stages that compare requests with each other. A file is
-    /// ranked in blocks, and what a request gets must not depend on the block that it falls into.
+    /// Refuses a system that answers, and stages that compare requests with each other: a file is
+    /// ranked in blocks, and a ranking must not depend on the block.
     fn check(&self, loaded: &Loaded) -> Result<()> {
         let (found, hint) = match self.kind {
             FileKind::Conversations => (

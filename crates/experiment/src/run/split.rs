@@ -1,5 +1,5 @@
-//! A split of a collection as the input of a run: rankings as lines of TREC, or what is handed in
-//! and beside it the rankings of statements and of passages.
+//! A split of a collection as the input of a run, which is a TREC run, or a submission with the runs
+//! of statements and of passages beside it.
 
 use super::input::{Entry, Input, Skipped, put_ranking};
 use crate::plan::{PASSAGES, STATEMENTS};
@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// The requests of a split, perhaps with the documents that another run gives to each.
+/// The requests of a split, optionally with the candidates of another run.
 pub struct SplitInput<'a> {
     collection: &'a dyn Collection,
     split: &'static str,
@@ -28,15 +28,15 @@ pub struct SplitInput<'a> {
 }
 
 enum Output<'a> {
-    /// A ranking of these documents for each of these requests.
+    /// Rankings of these documents for these requests.
     Rankings(&'a dyn Documents, Vec<Request>),
-    /// Answers. Requests are read as they are answered.
+    /// Answers. The requests are not in memory.
     Answers(Answers<'a>),
 }
 
 struct Answers<'a> {
     class: Class,
-    /// Whether requests have what is known from earlier conversations.
+    /// True if requests include earlier conversations of the user.
     earlier: bool,
     form: Box<dyn AnswerForm + 'a>,
     statements: &'a dyn Documents,
@@ -46,7 +46,7 @@ struct Answers<'a> {
 }
 
 impl<'a> SplitInput<'a> {
-    /// The split as a system sees it, perhaps with the documents that a run gives to each request.
+    /// Opens a split for a system, optionally with the candidates of a run.
     pub fn open(
         session: &Session<'a>,
         loaded: &Loaded,
@@ -153,7 +153,7 @@ impl Input for SplitInput<'_> {
         }
     }
 
-    /// Its file, and for a system that looks at more than one request, the file of each split.
+    /// Describes the file of the split, and for a system that uses other requests, all splits.
     fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()> {
         let collection = self.collection;
         let (file, sha256) = digest(&collection.source(self.split)?)?;
@@ -192,7 +192,7 @@ impl Input for SplitInput<'_> {
         };
         let Answers { class, earlier, .. } = *answers;
         let seen = |task| self.collection.requests_seen(self.split, task, class, earlier);
-        // The two differ in their candidates alone.
+        // The requests of the two tasks differ only in their candidates.
         for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?) {
             let (statements, mut request) = (Statements::Known(of_user?.candidates), request?);
             if let Some((_, candidates)) = &self.given {
@@ -228,7 +228,7 @@ impl Input for SplitInput<'_> {
     }
 }
 
-/// Rankings as the lines that are written of them, ready to be scored.
+/// Rankings as a TREC run.
 pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranking]) -> Run {
     let mut run = Run::default();
     for (request, ranking) in requests.iter().zip(rankings) {
@@ -242,7 +242,7 @@ pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranki
     run
 }
 
-/// A run whose documents are candidates, whatever their scores.
+/// A run whose documents are candidates. Its scores are ignored.
 pub struct CandidateRun {
     run: Run,
     sha256: String,
@@ -256,17 +256,17 @@ impl CandidateRun {
         Ok(Self { run: strictly(|sink| parse_run(&input, sink))?, sha256 })
     }
 
-    /// The ids of all documents that it names.
+    /// The ids of all its documents.
     pub fn ids(&self) -> HashSet<&str> {
         self.run.lines.iter().map(|line| line.question.as_str()).collect()
     }
 
-    /// The candidates of each request, as far as the documents are there. Says how many are not, and
-    /// for how many of the requests there are none.
+    /// The candidates of each request that are in `documents`. Warns about missing documents and about
+    /// requests without candidates.
     ///
     /// # Errors
     ///
-    /// A run of other requests, and one whose documents are none of `documents`.
+    /// No request or no document of the run is known.
     fn candidates(
         &self,
         documents: &dyn Documents,
@@ -319,10 +319,10 @@ impl CandidateRun {
     }
 }
 
-/// The documents that a run gives to requests, by the ids of these.
+/// Candidates by the ids of requests.
 type Candidates = HashMap<String, Vec<Doc>>;
 
-/// Gives a request its documents; none, where the run has none for it.
+/// Sets the candidates of a request; none, if the run has none for it.
 fn give(candidates: &Candidates, request: &mut Request) {
     request.candidates = Some(candidates.get(request.id.as_str()).cloned().unwrap_or_default());
 }
