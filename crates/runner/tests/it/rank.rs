@@ -193,10 +193,10 @@ fn a_depth_that_is_asked_for_is_reached_or_refused() {
     refused("bm25-tuned --depth 100", "`bm25.depth` 30, `cutoff.depth` 30", set);
     refused("bm25 --depth 9 --set bm25.depth=5", "`bm25.depth` 5", "--set bm25.depth=9");
     assert_eq!(lines(&format!("bm25-tuned --depth 100 {set}")), 100);
-    // All candidates of a request are ranked, whatever the depths.
+    // All candidates of a request are ranked, whatever the depths, and here the empty question.
     let candidates = "\"candidates\": [\"Q00002\", \"Q00003\"]";
     bench.write("r.jsonl", format!("{{\"id\": 1, \"text\": \"tents\", {candidates}}}\n"));
-    assert_eq!(lines("bm25-tuned --depth 100"), 2);
+    assert_eq!(lines("bm25-tuned --depth 100"), 3);
 }
 
 #[test]
