@@ -1,6 +1,7 @@
 //! The `ClariQ` files, in and out: topics, facets, the question bank, relevance labels, run files
 //! and need files.
 
+mod candidates;
 mod check;
 mod collection;
 pub mod conversation;
@@ -15,6 +16,7 @@ mod stats;
 mod text_run;
 mod validate;
 
+pub use candidates::write_candidates;
 pub use check::check;
 pub use collection::{ClariQ, Split, SplitData};
 pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, WORST};

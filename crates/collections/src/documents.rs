@@ -14,11 +14,12 @@ pub use files::document_files;
 pub(crate) use files::files_in;
 pub(crate) use read::{check_documents, read_all, read_bank, read_unique};
 
-use crate::json::{self, Node, Parsed, Value};
+use crate::id_or_number::IdOrNumber;
 use crate::lines::Lines;
-use clariq_core::Error;
+use clariq_core::{Error, Problem, parse_json, problem};
 use clariq_files::archive::{Archive, Form};
 use clariq_files::{Source, shorten};
+use serde::Deserialize;
 use std::ops::ControlFlow;
 
 /// A longer line is no record of a passage.
@@ -75,10 +76,13 @@ pub fn for_each_passage(
 /// What takes the passages.
 type Each<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
 
+/// A place in a file: its name and the line.
+type Place<'a> = (&'a str, u64);
+
 fn read_lines(
     name: &str,
     lines: &mut Lines,
-    parse: fn(u64, &str) -> Parsed<Passage>,
+    parse: fn(Place, &str) -> Result<Passage, Box<Problem>>,
     each: Each,
 ) -> Result<(), Error> {
     loop {
@@ -87,7 +91,8 @@ fn read_lines(
             None => return Ok(()),
             Some(Ok(line)) if line.trim().is_empty() => continue,
             Some(Ok(line)) => {
-                parse(number, line).map_err(|fault| fault.in_file(name, FORM.hint).into())
+                let passage = parse((name, number), line);
+                passage.map_err(|problem| problem.hint(FORM.hint).into())
             }
             Some(Err(problem)) => Err(Error::Problem(problem)),
         };
@@ -97,40 +102,59 @@ fn read_lines(
     }
 }
 
-/// A passage a line: `doc_id`, `passage_id`, `passage_text`, as the track releases them; `id`,
+/// The keys of a line: of the track, of Anserini, and of BEIR. Further keys, such as `url`, are
+/// ignored.
+#[derive(Deserialize)]
+struct AnyPassage {
+    doc_id: Option<String>,
+    passage_id: Option<IdOrNumber>,
+    passage_text: Option<String>,
+    id: Option<IdOrNumber>,
+    contents: Option<String>,
+    #[serde(rename = "_id")]
+    beir_id: Option<IdOrNumber>,
+    title: Option<String>,
+    text: Option<String>,
+}
+
+/// A passage as JSON: `doc_id`, `passage_id`, `passage_text`, as the track releases them; `id`,
 /// `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and text
-/// are one text with a blank between them. Further keys, such as `url`, are ignored.
-fn of_json(line: u64, text: &str) -> Parsed<Passage> {
-    let node = json::parse_text(line, text)?;
-    if let Some(page) = node.get("doc_id") {
-        let number = node.field("passage_id")?.as_id("passage_id")?;
-        let text = node.text_of("passage_text")?;
-        return passage(&node, format!("{}:{number}", page.as_text("doc_id")?), text);
+/// are one text with a blank between them.
+fn of_json(at: Place, line: &str) -> Result<Passage, Box<Problem>> {
+    let any: AnyPassage = parse_json(at, line.as_bytes())?;
+    if let Some(page) = any.doc_id {
+        let (Some(number), Some(text)) = (any.passage_id, any.passage_text) else {
+            let expected = "the keys `passage_id` and `passage_text` beside `doc_id`";
+            return Err(Box::new(problem!(at, expected, "an object without one of them")));
+        };
+        return passage(at, format!("{page}:{}", number.into_text()), &text);
     }
-    let id = match node.get("_id") {
-        Some(id) => id.as_id("_id")?,
-        None => node.field("id")?.as_id("id")?,
+    let Some(id) = any.beir_id.or(any.id) else {
+        return Err(Box::new(problem!(at, "a key `id`", "an object without it")));
     };
-    let text = match node.get("contents") {
-        Some(text) => text.as_text("contents")?,
-        None => node.text_of("text")?,
+    let Some(text) = any.contents.or(any.text) else {
+        let expected = "a key `contents` or `text`";
+        return Err(Box::new(problem!(at, expected, "an object without them")));
     };
-    match node.optional_text("title")? {
-        Some(title) => passage(&node, id, &format!("{title} {text}")),
-        None => passage(&node, id, text),
+    match any.title {
+        Some(title) => passage(at, id.into_text(), &format!("{title} {text}")),
+        None => passage(at, id.into_text(), &text),
     }
 }
 
-/// A passage a line: its id, a tab, and its text.
-fn of_table(line: u64, text: &str) -> Parsed<Passage> {
-    let node = Node { line, value: Value::Text(text.into()) };
-    let (id, text) = text.split_once('\t').ok_or_else(|| node.unlike("a tab behind the id"))?;
-    passage(&node, id.to_owned(), text)
+/// A passage as a row of a table: its id, a tab, and its text.
+fn of_table(at: Place, line: &str) -> Result<Passage, Box<Problem>> {
+    let Some((id, text)) = line.split_once('\t') else {
+        let found = format!("`{}`", shorten(line));
+        return Err(Box::new(problem!(at, "a tab behind the id", found)));
+    };
+    passage(at, id.to_owned(), text)
 }
 
-fn passage(node: &Node, id: String, text: &str) -> Parsed<Passage> {
+fn passage(at: Place, id: String, text: &str) -> Result<Passage, Box<Problem>> {
     if id.is_empty() || id.contains(char::is_whitespace) {
-        return Err(node.fault("an id without blanks", format!("`{}`", shorten(&id))));
+        let found = format!("`{}`", shorten(&id));
+        return Err(Box::new(problem!(at, "an id without blanks", found)));
     }
-    Ok(Passage { id, text: text.trim().to_owned(), line: node.line })
+    Ok(Passage { id, text: text.trim().to_owned(), line: at.1 })
 }

@@ -34,11 +34,11 @@ mod check;
 pub mod clariq;
 mod data_dir;
 pub mod documents;
+mod entries;
 pub mod evaluation;
 pub mod fetch;
 mod id_or_number;
 pub mod ikat;
-mod json;
 mod kinds;
 mod lines;
 mod own;
@@ -102,6 +102,7 @@ pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send +
 /// which say for which requests (`dev`, `2024`). Methods that take either may panic if the
 /// collection has none of that name: `find_split` and `find_task` check
 /// what a user typed.
+#[deny(missing_docs)]
 pub trait Collection: Any + Send + Sync {
     /// Its entry in the registry.
     fn registered(&self) -> &'static Kind;

@@ -1,13 +1,17 @@
 //! Requests as JSON lines or as a table.
 
-use crate::json::{self, Node, Parsed, Value};
-use clariq_core::{Doc, Documents, Error, Problem, Request, Speaker, TopicId, Utterance, bail};
-use clariq_files::{
-    Input, MOST_OF_A_RUN, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source, read_strictly, shorten,
-    strictly,
+use crate::id_or_number::IdOrNumber;
+use clariq_core::{
+    Doc, Documents, Error, Location, Problem, Request, Speaker, TopicId, Utterance, bail,
+    parse_json, problem,
 };
-use std::borrow::Cow;
+use clariq_files::{
+    Input, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source, has_few_lines,
+    not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
+};
+use serde::Deserialize;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
                     id, a tab and a text";
@@ -43,8 +47,38 @@ pub fn texts_in(input: &Input) -> Result<HashMap<String, String>, Error> {
     Ok(requests.into_iter().map(pair).collect())
 }
 
-/// The keys of a request; the last are texts of its user, for systems that rank them.
-const KEYS: [&str; 5] = ["id", "text", "said", "candidates", "statements"];
+/// A request of a file. Other keys, such as `metadata`, are ignored.
+#[derive(Default, Deserialize)]
+struct AnyRequest {
+    id: Option<IdOrNumber>,
+    /// BEIR's name for it.
+    #[serde(rename = "_id")]
+    beir_id: Option<IdOrNumber>,
+    text: Option<String>,
+    said: Option<Vec<Said>>,
+    candidates: Option<Vec<IdOrNumber>>,
+    /// Texts of the user, for systems that rank them.
+    statements: Option<Vec<String>>,
+}
+
+/// A request of `clariq rank`, which refuses other keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestLine {
+    id: Option<IdOrNumber>,
+    text: Option<String>,
+    said: Option<Vec<Said>>,
+    candidates: Option<Vec<IdOrNumber>>,
+    statements: Option<Vec<String>>,
+}
+
+/// `{"user": …}` or `{"system": …}`.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Said {
+    User(String),
+    System(String),
+}
 
 /// The request of a line of JSON, and the statements of its user, if there are any. Unlike in the
 /// file of a collection, other keys are an error.
@@ -52,102 +86,104 @@ pub fn request_in(
     line: &str,
     find: &dyn Fn(&str) -> Option<Doc>,
 ) -> Result<(Request, Option<Vec<String>>), Problem> {
-    let parsed = json::parse_unique(line).and_then(|mut node| {
-        let mut statements = None;
-        if let Value::Object(fields) = &mut node.value {
-            fields.retain(|(_, node)| node.value != Value::Null);
-            let at = fields.iter().position(|(key, _)| key == "statements");
-            statements = at.map(|at| fields.remove(at).1);
-        }
-        let foreign = |(key, _): &&(Cow<str>, Node)| !KEYS.contains(&&**key);
-        if let Some((key, node)) = node.object().and_then(|fields| fields.iter().find(foreign)) {
-            let expected = format!("a key that is one of {}", KEYS.join(", "));
-            return Err(node.fault(expected, format!("`{}`", shorten(key))));
-        }
-        let said = node.get("said");
-        if said.is_some() == node.get("text").is_some() {
-            let found = if said.is_some() { "both" } else { "neither" };
-            return Err(node.fault("either `text` or `said`", found));
-        }
-        if let Some(said) = said {
-            let several = |said: &&Node| said.object().is_some_and(|fields| fields.len() != 1);
-            if let Some(several) = said.as_list("said")?.iter().find(several) {
-                return Err(several.unlike("{\"user\": …} or {\"system\": …}"));
-            }
-        }
-        let text = |node: &Node| Ok(node.as_text("statements")?.to_owned());
-        let texts = |all: Node| all.as_list("statements")?.iter().map(text).collect();
-        Ok((request(&node, Some(find))?, statements.map(texts).transpose()?))
-    });
-    parsed.map_err(|fault| fault.in_file("", FORM))
+    let at = Location::line("", 1);
+    let line: RequestLine =
+        parse_json(&at, line.as_bytes()).map_err(|problem| problem.hint(FORM))?;
+    let RequestLine { id, text, said, candidates, statements } = line;
+    if said.is_some() == text.is_some() {
+        let found = if said.is_some() { "both" } else { "neither" };
+        return Err(problem!(at, "either `text` or `said`", found, FORM));
+    }
+    let any = AnyRequest { id, text, said, candidates, ..AnyRequest::default() };
+    Ok((request(any, Some(find), &at)?, statements))
 }
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is
 /// left out.
 pub(crate) fn parse(input: &Input, find: Find, sink: Sink) -> Vec<Request> {
     let mut requests = Vec::new();
-    let mut lines: HashMap<String, u64> = HashMap::new();
-    json::for_each_line_as(input, parse_line, sink, |line, node, sink| {
-        let request = request(&node, find).and_then(|request| {
-            match lines.insert(request.id.to_string(), line) {
-                None if lines.len() <= MOST_TOPICS => Ok(request),
-                None => Err(node.fault(format!("at most {MOST_TOPICS} requests"), "more")),
-                Some(first) => {
+    if !has_few_lines(input, MOST_LINES, sink) {
+        return requests;
+    }
+    let mut first_lines: HashMap<String, u64> = HashMap::new();
+    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
+        if line.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let at = Location::line(&*input.name, number);
+        match parse_line(line, &at).and_then(|any| request(any, find, &at)) {
+            Ok(request) => {
+                if let Some(first) = first_lines.get(request.id.as_str()) {
                     let found = format!("`{}`, which is on line {first} already", request.id);
-                    let fault = node.fault("an id that no other request has", found);
-                    Err(fault.hint("remove one of the two, or give it an id of its own"))
+                    let hint = "remove one of the two, or give it an id of its own";
+                    sink(problem!(at, "an id that no other request has", found, hint));
+                } else if first_lines.len() == MOST_TOPICS {
+                    sink(problem!(at, "at most {MOST_TOPICS} requests", "more", FORM));
+                } else {
+                    first_lines.insert(request.id.to_string(), number);
+                    requests.push(request);
                 }
             }
-        });
-        requests.extend(request.map_err(|fault| sink(fault.in_file(&input.name, FORM))));
+            Err(problem) => sink(problem),
+        }
+        ControlFlow::Continue(())
     });
     requests
 }
 
 /// A line of JSON, or of a table: its id, a tab, and its text.
-fn parse_line(line: u64, text: &str) -> Parsed<Node<'_>> {
-    match text.split_once('\t') {
-        Some((id, said)) if !text.starts_with('{') => {
-            let node = |text: &str| Node { line, value: Value::Text(text.to_owned().into()) };
-            let fields = vec![("id".into(), node(id)), ("text".into(), node(said))];
-            Ok(Node { line, value: Value::Object(fields) })
+fn parse_line(line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
+    if !line.starts_with(b"{") && line.contains(&b'\t') {
+        let text = str::from_utf8(line).map_err(|_| not_utf8(at, "request", line))?;
+        if let Some((id, said)) = text.split_once('\t') {
+            return Ok(AnyRequest {
+                id: Some(IdOrNumber::Id(id.to_owned())),
+                text: Some(said.to_owned()),
+                ..AnyRequest::default()
+            });
         }
-        _ => json::parse_text(line, text),
     }
+    parse_json(at, line).map_err(|problem| problem.hint(FORM))
 }
 
-/// A request as `clariq rank` reads it, with `_id` as good as `id`. Other keys, such as `metadata`,
-/// are ignored.
-fn request(node: &Node, find: Find) -> Parsed<Request> {
-    let id = match node.get("_id") {
-        Some(id) => id.as_id("_id")?,
-        None => node.field("id")?.as_id("id")?,
+fn request(any: AnyRequest, find: Find, at: &Location) -> Result<Request, Problem> {
+    let Some(id) = any.beir_id.or(any.id) else {
+        return Err(problem!(at, "a key `id`", "a request without it", FORM));
     };
+    let id = id.into_text();
     if id.is_empty() || id.contains(char::is_whitespace) {
-        return Err(node.fault("an id without blanks", format!("`{}`", shorten(&id))));
+        let found = format!("`{}`", shorten(&id));
+        return Err(problem!(at, "an id without blanks", found, FORM));
     }
-    let said = match node.get("said") {
-        Some(said) => said.as_list("said")?.iter().map(utterance).collect::<Parsed<Vec<_>>>()?,
-        None => vec![Utterance::user(node.text_of("text")?)],
+    let said = match (any.said, any.text) {
+        (Some(said), _) => said.into_iter().map(Utterance::from).collect(),
+        (None, Some(text)) => vec![Utterance::user(text)],
+        (None, None) => {
+            return Err(problem!(at, "a key `text` or `said`", "a request without them", FORM));
+        }
     };
     let mut request = Request { said, ..Request::new(&*id, "") };
     if request.opening().trim().is_empty() {
-        return Err(node.fault("a request that says something", "an empty one"));
+        return Err(problem!(at, "a request that says something", "an empty one", FORM));
     }
     let Some(find) = find else { return Ok(request) };
-    if let Some(statements) = node.get("statements") {
-        let fault = statements.fault("a request without `statements`", "`statements`");
+    if any.statements.is_some() {
         let hint = "`clariq rank --requests FILE` takes them, with a system that answers, such as \
                     `ikat-bm25`";
-        return Err(fault.hint(hint));
+        return Err(problem!(at, "a request without `statements`", "`statements`", hint));
     }
-    if let Some(candidates) = node.get("candidates") {
-        let document = |node: &Node| {
-            let id = node.as_id("candidates")?;
-            find(&id).ok_or_else(|| node.unlike("a document of the collection"))
-        };
-        let ids = candidates.as_list("candidates")?;
-        let mut docs = ids.iter().map(document).collect::<Parsed<Vec<Doc>>>()?;
+    if let Some(candidates) = any.candidates {
+        let mut docs = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let id = candidate.into_text();
+            let Some(doc) = find(&id) else {
+                let found = format!("`{}`", shorten(&id));
+                return Err(problem!(at, "a document of the collection", found, FORM));
+            };
+            docs.push(doc);
+        }
         docs.sort_unstable();
         docs.dedup();
         request.candidates = Some(docs);
@@ -155,10 +191,11 @@ fn request(node: &Node, find: Find) -> Parsed<Request> {
     Ok(request)
 }
 
-fn utterance(node: &Node) -> Parsed<Utterance> {
-    match (node.optional_text("user")?, node.optional_text("system")?) {
-        (Some(text), None) => Ok(Utterance::user(text)),
-        (None, Some(text)) => Ok(Utterance::system(text)),
-        _ => Err(node.unlike("{\"user\": …} or {\"system\": …}")),
+impl From<Said> for Utterance {
+    fn from(said: Said) -> Self {
+        match said {
+            Said::User(text) => Self::user(text),
+            Said::System(text) => Self::system(text),
+        }
     }
 }

@@ -80,7 +80,7 @@ impl fmt::Display for Role {
 
 /// A text of a conversation, and what it counts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said<'a> {
+pub struct WeightedText<'a> {
     /// Its role.
     pub role: Role,
     /// The words.
@@ -89,7 +89,7 @@ pub struct Said<'a> {
     pub weight: f64,
 }
 
-impl<'a> Said<'a> {
+impl<'a> WeightedText<'a> {
     /// A text with its weight.
     pub fn new(role: Role, text: impl Into<Cow<'a, str>>, weight: f64) -> Self {
         Self { role, text: text.into(), weight }
@@ -137,13 +137,18 @@ impl<'a> History<'a> {
     }
 
     /// The texts whose vectors are summed; none that is blank or counts nothing.
-    pub fn said(&self, weights: &HistoryWeights) -> Vec<Said<'a>> {
+    pub fn said(&self, weights: &HistoryWeights) -> Vec<WeightedText<'a>> {
         let mut said = vec![
-            Said::new(Role::Last, self.now, 1.0),
-            Said::new(Role::InContext, self.in_context(), weights.context),
+            WeightedText::new(Role::Last, self.now, 1.0),
+            WeightedText::new(Role::InContext, self.in_context(), weights.context),
         ];
-        said.extend(Said::by_age(Role::Response, &self.system, weights.system, weights.decay));
-        said.retain(Said::counts);
+        said.extend(WeightedText::by_age(
+            Role::Response,
+            &self.system,
+            weights.system,
+            weights.decay,
+        ));
+        said.retain(WeightedText::counts);
         said
     }
 }

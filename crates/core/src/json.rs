@@ -36,8 +36,28 @@ fn parse_with_path<'de, T: Deserialize<'de>>(at: Location, text: &'de [u8]) -> R
         },
         Err(error) => {
             let path = error.path().to_string();
-            Err(problem(at, &path, error.inner()))
+            let mut problem = problem(at, &path, error.inner());
+            if let Some(word) = python_word(text, error.inner()) {
+                problem.expected = format!("`{}`, as JSON writes it", json_word(word));
+                problem.found = format!("`{word}`, as Python writes it");
+            }
+            Err(problem)
         }
+    }
+}
+
+/// The word of Python at the place of an error.
+fn python_word(text: &[u8], error: &serde_json::Error) -> Option<&'static str> {
+    let line = text.split(|&byte| byte == b'\n').nth(error.line().checked_sub(1)?)?;
+    let rest = line.get(error.column().checked_sub(1)?..)?;
+    ["True", "False", "None"].into_iter().find(|word| rest.starts_with(word.as_bytes()))
+}
+
+fn json_word(word: &str) -> &'static str {
+    match word {
+        "True" => "true",
+        "False" => "false",
+        _ => "null",
     }
 }
 
@@ -54,8 +74,10 @@ fn problem(mut at: Location, path: &str, error: &serde_json::Error) -> Problem {
         Problem::at(at, format!("a field {field}"), "none")
     } else if let Some(field) = message.strip_prefix("duplicate field ") {
         Problem::at(at, format!("{field} once"), "it again")
-    } else {
+    } else if message.contains(", expected ") {
         Problem::of_serde(at, message, "another value")
+    } else {
+        Problem::at(at, message, "another value")
     };
     if problem.expected.starts_with("a table") {
         "an object".clone_into(&mut problem.expected);
@@ -101,6 +123,10 @@ mod tests {
             ),
             ("{\"a\": 1}", "a.json:1: expected a list at `a`, found integer `1`"),
             ("[", "a.json:1: expected an object, found sequence"),
+            (
+                "{\"a\":\n True}",
+                "a.json:2: expected `true`, as JSON writes it, found `True`, as Python writes it",
+            ),
             ("{\"a\": []", "a.json:1: expected JSON, found EOF while parsing an object"),
             ("{\"a\": []}\n1", "a.json:2: expected JSON, found trailing characters"),
         ] {

@@ -6,6 +6,8 @@
 //! [`Problem`], which names the file and line of whatever is wrong, what was expected there, what
 //! was found, and a hint. No engine, no format and no collection is known here.
 
+#![deny(missing_docs)]
+
 mod checksum;
 mod document;
 mod embeddings;
@@ -32,7 +34,7 @@ pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::{DocumentVectors, Embeddings};
 pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, training_key};
 pub use findings::{Finding, Findings};
-pub use history::{History, HistoryWeights, Role, Said, ages};
+pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
 pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};

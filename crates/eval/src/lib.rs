@@ -16,6 +16,8 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod comparison;
 mod diagnosis;
 mod mean;

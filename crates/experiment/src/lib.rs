@@ -57,6 +57,8 @@
 //! Learned stages need an [engine](clariq_core::Engine), which is a field of the [`Session`];
 //! without one they are refused.
 
+#![deny(missing_docs)]
+
 /// The files of a folder that are part of the program, each with its name without `.toml`.
 macro_rules! built_in {
     ($folder:literal $($name:literal)*) => {

@@ -61,10 +61,19 @@ impl Origin {
     /// The location of a file for messages.
     pub fn locate(&self, name: &str) -> String {
         match self {
-            Self::Url(url) => format!("{url}{name}"),
+            Self::Url(url) => match (name.strip_prefix("../"), parent(url)) {
+                (Some(name), Some(parent)) => format!("{parent}{name}"),
+                _ => format!("{url}{name}"),
+            },
             Self::Folder(folder) => folder.join(name).display().to_string(),
         }
     }
+}
+
+/// The address of the folder above one, with its `/`.
+fn parent(url: &str) -> Option<&str> {
+    let above = url.strip_suffix('/')?.rfind('/')?;
+    Some(&url[..=above])
 }
 
 /// The usual limits on waiting for a server. A whole download has none.
@@ -307,6 +316,14 @@ fn stand_in(path: &Path) -> Result<Option<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_may_lie_beside_the_folder() {
+        let origin = Origin::parse("https://example.org/repository/data").unwrap();
+        assert_eq!(origin.locate("dev.tsv"), "https://example.org/repository/data/dev.tsv");
+        let beside = "https://example.org/repository/sample_runs/dev_bm25";
+        assert_eq!(origin.locate("../sample_runs/dev_bm25"), beside);
+    }
 
     #[test]
     fn origins_are_addresses_and_existing_folders() {

@@ -1,5 +1,7 @@
 //! Stages, which turn rankings into better ones, and the batches that they rank.
 
+#![deny(missing_docs)]
+
 use crate::context::Context;
 use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request, Result};
 use serde::{Deserialize, Serialize};

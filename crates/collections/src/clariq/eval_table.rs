@@ -6,12 +6,12 @@
 
 use crate::DataDir;
 use crate::clariq::pickle;
+use crate::entries::Entries;
 use clariq_core::{Error, FacetId, ProblemKind, parse_json, problem};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use indexmap::{IndexMap, IndexSet};
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -108,9 +108,11 @@ impl EvalTable {
         let file = Archive::new(sources, &FORM)?;
         let mut table = Self::default();
         pickle::read(&file, DEPTH, &mut |line| {
-            let (metric, context, Questions(questions)): (String, ContextId, Questions) =
+            let (metric, context, questions): (String, ContextId, Entries<Figures>) =
                 parse_json(file.name(), line)
                     .map_err(|problem| file.problem(&problem.expected, problem.found))?;
+            let questions = questions.0.into_iter();
+            let questions = questions.map(|(question, figures)| (question, figures.with_answer));
             table.insert(&metric, context, questions);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -122,9 +124,9 @@ impl EvalTable {
         &mut self,
         metric: &str,
         context: ContextId,
-        questions: Vec<(String, Option<f64>)>,
+        questions: impl Iterator<Item = (String, Option<f64>)>,
     ) {
-        let mut rows = Vec::with_capacity(questions.len());
+        let mut rows = Vec::new();
         for (question, figure) in questions {
             let known = self.questions.get_index_of(&*question);
             let place =
@@ -149,37 +151,10 @@ impl EvalTable {
     }
 }
 
-/// The questions of a context, and their figures with the answer.
-struct Questions(Vec<(String, Option<f64>)>);
-
 /// The figures of a question. No figure of ours depends on the others.
 #[derive(Deserialize)]
 struct Figures {
     with_answer: Option<f64>,
-}
-
-impl<'de> Deserialize<'de> for Questions {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-
-        impl<'de> Visitor<'de> for Each {
-            type Value = Questions;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a dictionary of questions")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Questions, A::Error> {
-                let mut questions = Vec::new();
-                while let Some((question, figures)) = map.next_entry::<String, Figures>()? {
-                    questions.push((question, figures.with_answer));
-                }
-                Ok(Questions(questions))
-            }
-        }
-
-        deserializer.deserialize_map(Each)
-    }
 }
 
 /// The part of a table that belongs to one metric.

@@ -6,6 +6,7 @@
 //! with the checksums of the pickle, so that the lines of another one are never read.
 
 use crate::DataDir;
+use crate::clariq::candidates;
 use crate::clariq::check::{CONVERSATIONS, EVAL_TABLES};
 use crate::clariq::conversation::{self, dictionary};
 use crate::clariq::eval_table::{self, locate};
@@ -55,8 +56,9 @@ pub fn convert_archives(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
     let tables = EVAL_TABLES.iter().map(|stem| (stem, &eval_table::FORM, eval_table::DEPTH));
     let conversations =
         CONVERSATIONS.iter().map(|stem| (stem, &conversation::FORM, dictionary::DEPTH));
+    let candidates = (&"top10k_docs_dict", &candidates::FORM, candidates::DEPTH);
     let mut files = Vec::new();
-    for (stem, form, depth) in tables.chain(conversations) {
+    for (stem, form, depth) in tables.chain(conversations).chain([candidates]) {
         if let Some(sources) = locate(data, stem) {
             files.extend(convert(&Archive::new(&sources, form)?, depth)?);
         }

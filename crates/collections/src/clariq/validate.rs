@@ -3,9 +3,14 @@
 use super::ClariQ;
 use crate::DataDir;
 use crate::clariq::need_file::parse_need_file;
-use crate::validation::{FileCheck, Validation, ValidationOptions, first_fields, topics_of};
-use clariq_core::{Documents, Error, TopicId, problem};
-use clariq_files::{Input, Source};
+use crate::clariq::text_run::{NOT_IN_THE_BANK, parse_text_run};
+use crate::documents::Bank;
+use crate::validation::{
+    FileCheck, Validation, ValidationOptions, Verdict, first_fields, topics_of,
+};
+use clariq_core::{Error, Findings, TopicId, problem};
+use clariq_files::{Input, Source, shorten};
+use std::collections::HashSet;
 
 /// Checks a TREC run, or a need file if its first line has two fields, over a split.
 pub(super) fn validate(
@@ -19,19 +24,56 @@ pub(super) fn validate(
     validate_file(file, &topics, &clariq.bank)
 }
 
-fn validate_file(
-    file: &Source,
-    topics: &[TopicId],
-    bank: &dyn Documents,
-) -> Result<Validation, Error> {
+fn validate_file(file: &Source, topics: &[TopicId], bank: &Bank) -> Result<Validation, Error> {
     let input = file.read()?;
     let mut check = FileCheck::new(&input.name, topics);
     if first_fields(&input).len() == 2 {
         check_needs(&mut check, &input);
+    } else if is_text_run(&input) {
+        return Ok(check_text_run(&input, bank));
     } else {
         check.run(&input, bank);
     }
     Ok(check.finish())
+}
+
+/// True for a multi-turn run: questions are quoted texts.
+fn is_text_run(input: &Input) -> bool {
+    let mut lines = input.bytes.split(|&byte| byte == b'\n');
+    lines.find(|line| !line.trim_ascii().is_empty()).is_some_and(|line| line.contains(&b'"'))
+}
+
+/// Checks a multi-turn run. No file of the folder lists its contexts.
+fn check_text_run(input: &Input, bank: &Bank) -> Validation {
+    let mut official = Findings::default();
+    let mut let_through = Findings::default();
+    let run = parse_text_run(input, bank, &mut |problem| official.add(problem));
+    let mut contexts = HashSet::new();
+    let mut questions = HashSet::new();
+    for line in &run.lines {
+        let at = (&*input.name, line.line);
+        let context = &line.topic;
+        contexts.insert(context);
+        if context.as_str().parse::<i64>().is_err() {
+            let found = format!("`{}`", shorten(context.as_str()));
+            let hint = "it is not looked at: contexts have whole numbers";
+            let_through.add(problem!(at, "a context id", found, hint).warning());
+        }
+        if line.question.as_str() == NOT_IN_THE_BANK {
+            let found = format!("another text in context {context}");
+            let hint = "it counts as the worst question of the context";
+            let expected = "the text of a question of the bank, or an empty one";
+            let_through.add(problem!(at, expected, found, hint).warning());
+        } else if !questions.insert((context, &line.question)) {
+            let found = format!("`{}` again in context {context}", line.question);
+            let hint = "the first question of a context counts";
+            let_through
+                .add(problem!(at, "every question of a context once", found, hint).warning());
+        }
+    }
+    let verdict =
+        if official.has_errors() { Verdict::Error } else { Verdict::Accepted { warnings: 0 } };
+    Validation { verdict, official, let_through, answered: contexts.len() }
 }
 
 fn check_needs(check: &mut FileCheck, input: &Input) {
@@ -55,8 +97,7 @@ fn check_needs(check: &mut FileCheck, input: &Input) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::{Bank, BankRow};
-    use crate::validation::Verdict;
+    use crate::documents::BankRow;
     use clariq_core::Severity;
 
     const SCORE: &str = "every score of a topic once";
@@ -94,6 +135,25 @@ mod tests {
         assert_eq!(checked(run), accepted(&facts));
         let facts = [("a label from 1 to 4", 1), ("every topic once", 1), (TOPIC, 1), (ANSWER, 1)];
         assert_eq!(checked("\n1 5\n1 2\n9 1\n"), accepted(&facts));
+    }
+
+    #[test]
+    fn multi_turn_runs_have_contexts_and_texts() {
+        let accepted = |facts: &[(&str, usize)]| {
+            let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
+            (Verdict::Accepted { warnings: 0 }, facts.collect())
+        };
+        let run = "968 0 \"Q1\" 0 5 t\n968 0 \"Q2\" 1 4 t\n969 0 \"Q1\" 0 5 t\n";
+        assert_eq!(checked(run), accepted(&[]));
+        let run = "968 0 \"Q1\" 0 5 t\n968 0 \"Q1\" 1 4 t\nF1 0 \"of no bank\" 0 5 t\n";
+        let facts = [
+            ("every question of a context once", 1),
+            ("a context id", 1),
+            ("the text of a question of the bank, or an empty one", 1),
+        ];
+        assert_eq!(checked(run), accepted(&facts));
+        let run = "968 0 \"Q1\" 0 high t\n";
+        assert_eq!(checked(run).0, Verdict::Error);
     }
 
     #[test]

@@ -50,7 +50,6 @@ impl Form<'_> {
             text: answer.text.to_owned(),
             passages: answer.passages.iter().map(|hit| self.passage(hit, answer)).collect(),
             statements: statements.collect::<io::Result<_>>()?,
-            line: 0,
         };
         let references = match self.year {
             Year::Y2025 => response.passages.clone(),
@@ -74,7 +73,6 @@ impl Form<'_> {
             id: statement_number(&self.statements.id(hit.doc)).to_owned(),
             text: self.statements.text(hit.doc).map_err(io::Error::other)?.into_owned(),
             score: written_score(hit.score),
-            line: 0,
         })
     }
 }

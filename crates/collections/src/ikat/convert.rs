@@ -42,7 +42,7 @@ fn by_appearance<'a>(turn: &'a SubmittedTurn, name: &str) -> Result<Vec<(&'a str
         if response.rank == -1 && !response.passages.is_empty() {
             let expected = "a rank from 1: scores are divided by the rank plus 1";
             let hint = "number the responses of a turn from 1";
-            bail!((name, response.line), expected, "the rank -1", hint);
+            bail!(name, expected, (format!("the rank -1 in turn {}", turn.id)), hint);
         }
         let weight = 1.0 / (f64::from(response.rank) + 1.0);
         for passage in &response.passages {

@@ -6,12 +6,13 @@
 
 use super::folder::Split;
 use super::topics::Topics;
-use crate::json::{self, Node, Parsed};
-use clariq_core::{Error, bail};
+use crate::entries::Entries;
+use clariq_core::{Error, bail, parse_json};
 use clariq_files::{
     Input, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, read_strictly,
 };
 use compact_str::{CompactString, ToCompactString};
+use serde::Deserialize;
 
 /// What a released file says of the turns of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,28 +78,45 @@ pub(super) fn read_answers(source: &Source) -> Result<Vec<(String, String)>, Err
 fn parse_answers(input: &Input, sink: Sink) -> Vec<(String, String)> {
     const FORM: &str = "answers are one JSON object, `{\"1-1_3\": \"…\"}` as in 2025 or \
                         `{\"0_8\": {\"manual\": {\"response\": \"…\"}}}` as in 2024";
-    let Some(root) = json::parse(json::MOST_VALUES, input, sink) else { return Vec::new() };
-    let Some(turns) = root.object() else {
-        sink(root.unlike("answers by turn").in_file(&input.name, FORM));
-        return Vec::new();
+    let turns: Entries<AnyAnswer> = match parse_json(&*input.name, &input.bytes) {
+        Ok(turns) => turns,
+        Err(problem) => {
+            sink(problem.hint(FORM));
+            return Vec::new();
+        }
     };
     let mut answers = Vec::new();
-    for (turn, node) in turns {
-        match answer(node) {
-            Ok(text) if text.trim().is_empty() => {}
-            Ok(text) => answers.push((turn.clone().into_owned(), text.to_owned())),
-            Err(fault) => sink(fault.in_file(&input.name, FORM)),
+    for (turn, answer) in turns.0 {
+        let text = match answer {
+            AnyAnswer::Text(text) => text,
+            AnyAnswer::Manual { manual } => manual.response,
+            AnyAnswer::Empty(_) => continue,
+        };
+        if !text.trim().is_empty() {
+            answers.push((turn, text));
         }
     }
     answers
 }
 
-fn answer<'n>(node: &'n Node) -> Parsed<&'n str> {
-    match node.object() {
-        Some([]) => Ok(""),
-        Some(_) => node.field("manual")?.text_of("response"),
-        None => node.as_text("answer"),
-    }
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text, or an object with `manual.response`")]
+enum AnyAnswer {
+    Text(String),
+    Manual {
+        manual: Manual,
+    },
+    /// A turn without an answer.
+    Empty(Empty),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Empty {}
+
+#[derive(Deserialize)]
+struct Manual {
+    response: String,
 }
 
 /// Reads labels of statements; the first problem is the error.

@@ -1,20 +1,17 @@
 //! Runs as they are handed in: statements, passages and responses for every turn, in the form of
 //! each year.
 //!
-//! 2023 and 2024: one JSON object, read by the rules of proto3's JSON form. 2025: JSON lines, one
-//! per turn. A reader of this module refuses what the official programs refuse to read; what they
+//! 2023 and 2024: one JSON object. 2025: JSON lines, one per turn. A reader of this module refuses what the official programs refuse to read; what they
 //! only warn of is the business of [`validate`](crate::ikat::validate).
 
 pub(super) mod lines;
 mod object;
-mod proto;
 mod write;
 
 pub use write::put_submission;
 pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
-use crate::json::{self, MOST_VALUES_OF_A_RUN};
 use clariq_core::Error;
 use clariq_files::{Input, Sink, Source, read_strictly};
 
@@ -48,8 +45,8 @@ pub struct SubmittedTurn {
     pub responses: Vec<Response>,
     /// The ranked passages; in 2025 alone. The other years have them in each response.
     pub references: Vec<RankedPassage>,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
+    /// The line, where it was read from JSON lines.
+    pub line: Option<u64>,
 }
 
 /// One response with what it rests on.
@@ -63,8 +60,6 @@ pub struct Response {
     pub passages: Vec<RankedPassage>,
     /// The ranked statements.
     pub statements: Vec<RankedStatement>,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
 }
 
 /// A passage of a response or, in 2025, of a turn.
@@ -78,8 +73,6 @@ pub struct RankedPassage {
     pub score: f64,
     /// Whether the response was written from it.
     pub used: bool,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
 }
 
 /// A statement of a response.
@@ -91,8 +84,15 @@ pub struct RankedStatement {
     pub text: String,
     /// Higher is better; in 2023 alone.
     pub score: f64,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
+}
+
+impl SubmittedTurn {
+    /// The response with the lowest rank from 1, which is the one that is judged; of equal ranks
+    /// the first.
+    pub fn best_response(&self) -> Option<&Response> {
+        let rank = |response: &&Response| if response.rank > 0 { response.rank } else { i32::MAX };
+        self.responses.iter().min_by_key(rank)
+    }
 }
 
 impl Submission {
@@ -107,18 +107,33 @@ impl Submission {
 
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &Input, year: Option<Year>, sink: Sink) -> Self {
-        let is_lines = year.map_or_else(|| lines::is_json_lines(input), |year| year == Year::Y2025);
-        if is_lines {
-            return lines::read(input, sink, None);
-        }
-        match (json::parse(MOST_VALUES_OF_A_RUN, input, sink), year) {
-            (None, year) => Self { year: year.unwrap_or(Year::Y2024), ..Self::default() },
-            // A run of one turn.
-            (Some(root), None) if lines::is_entry(&root) => lines::read(input, sink, None),
-            (Some(root), year) => {
-                let year = year.unwrap_or_else(|| object::year_of(&root));
-                object::read(&input.name, &root, year, sink)
-            }
-        }
+        let is_lines = match year {
+            Some(year) => year == Year::Y2025,
+            None => lines::is_json_lines(input),
+        };
+        if is_lines { lines::read(input, sink) } else { object::read(input, year, sink) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_response_has_the_lowest_rank() {
+        let best = |ranks: &[i32]| {
+            let response = |(place, rank): (usize, &i32)| Response {
+                rank: *rank,
+                text: place.to_string(),
+                ..Response::default()
+            };
+            let responses = ranks.iter().enumerate().map(response).collect();
+            let turn = SubmittedTurn { responses, ..SubmittedTurn::default() };
+            turn.best_response().map(|best| best.text.clone())
+        };
+        assert_eq!(best(&[]), None);
+        assert_eq!(best(&[2, 1, 3]).as_deref(), Some("1"));
+        assert_eq!(best(&[0, 4, 4]).as_deref(), Some("1"));
+        assert_eq!(best(&[0, 0]).as_deref(), Some("0"));
     }
 }

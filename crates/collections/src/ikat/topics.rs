@@ -50,8 +50,6 @@ pub struct Conversation {
     pub statements: Vec<String>,
     /// The user's turns, in order.
     pub turns: Vec<Turn>,
-    /// The line on which it begins.
-    pub line: u64,
 }
 
 /// What a user said once, what was answered, and the labels where they were released.
@@ -73,8 +71,6 @@ pub struct Turn {
     /// The passages that the response was written from, `clueweb22-…:3`; `None` where labels were
     /// not released.
     pub citations: Option<Vec<String>>,
-    /// The line on which it begins.
-    pub line: u64,
 }
 
 impl Turn {

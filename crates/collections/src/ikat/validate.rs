@@ -1,26 +1,71 @@
-//! What the official validator of each year says of a run, and what it lets through.
+//! The verdict of each year's official validator on a run, and problems that it overlooks.
 //!
-//! The checks are those of the track's own programs (irlabamsterdam/iKAT at 0539930:
-//! `run_validation/main.py` of 2023 and 2024, `validate_trec_ikat25.py` of 2025). They stop at the
-//! first error; here all findings are listed, and the verdict is the same, because any error is an
-//! error. Where the program of 2025 crashes, the verdict is an error.
+//! The rules are those of the track's own programs (irlabamsterdam/iKAT at 0539930:
+//! `run_validation/main.py` of 2023 and 2024, `validate_trec_ikat25.py` of 2025). These stop at the
+//! first error; here all findings are listed, and the verdict is the same.
 
-mod let_through;
 mod lines;
 mod object;
+mod overlooked;
 
 pub use crate::validation::{Validation, ValidationOptions, Verdict};
 
-use super::run::{MOST_OF_A_RUN, Submission};
+use super::run::lines::{Line, read_lines, submission};
+use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
 use super::topics::{Topics, Year};
-use clariq_core::{Error, Findings, Location, Problem, Severity};
-use clariq_files::{Input, Source};
+use clariq_core::{Error, Findings, Location, problem};
+use clariq_files::Source;
 
 /// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
 pub const MAX_WARNINGS: usize = 2000;
 
 /// The number of tokens that the guidelines allow a response.
 const MOST_TOKENS: usize = 250;
+
+/// What the official validator does about a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// It rejects the run.
+    Rejected,
+    /// It warns; in 2023 and 2024, too many warnings are an error.
+    Warned,
+    /// It overlooks it.
+    Overlooked,
+}
+
+use Class::{Overlooked, Rejected, Warned};
+
+/// A rule that runs should keep.
+struct Rule {
+    class: Class,
+    expected: &'static str,
+    hint: &'static str,
+    /// Lists the places where a run breaks the rule.
+    find: fn(&Run, &mut Found),
+}
+
+/// The line, where the form has lines, and what was found.
+type Found = Vec<(Option<u64>, String)>;
+
+/// A run while it is checked.
+struct Run<'a> {
+    submission: &'a Submission,
+    /// The lines of 2025.
+    lines: &'a [Line],
+    topics: &'a Topics,
+    options: &'a ValidationOptions<'a>,
+}
+
+impl Run<'_> {
+    fn turns(&self) -> impl Iterator<Item = &SubmittedTurn> {
+        self.submission.turns.iter()
+    }
+
+    /// All responses with their turns.
+    fn responses(&self) -> impl Iterator<Item = (&SubmittedTurn, &Response)> {
+        self.turns().flat_map(|turn| turn.responses.iter().map(move |response| (turn, response)))
+    }
+}
 
 /// Checks a run against the topics of its year.
 ///
@@ -43,68 +88,55 @@ pub fn validate(
     options: &ValidationOptions,
 ) -> Result<Validation, Error> {
     let input = &run.read_at_most(MOST_OF_A_RUN)?;
-    let mut check = Check {
-        input,
-        topics,
-        options,
-        errors: 0,
-        warnings: 0,
-        official: Findings::default(),
-        let_through: Findings::default(),
+    let mut official = Findings::default();
+    let mut errors = 0;
+    let mut refuse = |problem| {
+        errors += 1;
+        official.add(problem);
     };
-    let submission = match topics.year {
-        Year::Y2023 | Year::Y2024 => object::check(&mut check),
-        Year::Y2025 => lines::check(&mut check),
+    let mut lines = Vec::new();
+    let submission = if topics.year == Year::Y2025 {
+        lines = read_lines(input, &mut refuse);
+        // The rules report the fields that a line lacks.
+        submission(&lines, &input.name, &mut |_| {})
+    } else {
+        Submission::parse(input, Some(topics.year), &mut refuse)
     };
-    let_through::check(&mut check, &submission);
-    let verdict = check.verdict(&submission);
-    let Check { official, let_through, .. } = check;
-    Ok(Validation { verdict, official, let_through, answered: submission.turns.len() })
-}
-
-/// A run while it is checked.
-struct Check<'a> {
-    input: &'a Input,
-    topics: &'a Topics,
-    options: &'a ValidationOptions<'a>,
-    errors: usize,
-    warnings: usize,
-    official: Findings,
-    let_through: Findings,
-}
-
-impl Check<'_> {
-    fn verdict(&self, submission: &Submission) -> Verdict {
-        let by_object = submission.year != Year::Y2025;
-        if self.errors > 0 || by_object && self.warnings > self.options.max_warnings {
-            Verdict::Error
-        } else if by_object && submission.turns.is_empty() {
-            Verdict::NothingToValidate
-        } else {
-            Verdict::Accepted { warnings: self.warnings }
+    let run = Run { submission: &submission, lines: &lines, topics, options };
+    let rules = match topics.year {
+        Year::Y2025 => lines::RULES,
+        // The official program reads the whole run before it checks anything.
+        _ if errors > 0 || submission.turns.is_empty() => &[],
+        _ => object::RULES,
+    };
+    let mut overlooked = Findings::default();
+    let mut warnings = 0;
+    for rule in rules.iter().chain(overlooked::RULES) {
+        let mut found = Found::new();
+        (rule.find)(&run, &mut found);
+        for (line, found) in found {
+            let at = Location { file: input.name.clone(), line };
+            let problem = problem!(at, (rule.expected), found, (rule.hint));
+            match rule.class {
+                Rejected => {
+                    errors += 1;
+                    official.add(problem);
+                }
+                Warned => {
+                    warnings += 1;
+                    official.add(problem.warning());
+                }
+                Overlooked => overlooked.add(problem.warning()),
+            }
         }
     }
-
-    fn at(&self, line: u64) -> Location {
-        Location::line(&self.input.name, line)
-    }
-
-    /// Counts an error or a warning of the official validator.
-    fn add(&mut self, problem: Problem) {
-        match problem.severity {
-            Severity::Error => self.errors += 1,
-            Severity::Warning => self.warnings += 1,
-        }
-        self.official.add(problem);
-    }
-
-    /// Counts a warning of the official validator.
-    fn warn(&mut self, problem: Problem) {
-        self.add(problem.warning());
-    }
-
-    /// Notes what the official validator lets through.
-    fn note(&mut self, problem: Problem) {
-        self.let_through.add(problem.warning());
-    }
+    let is_object = topics.year != Year::Y2025;
+    let verdict = if errors > 0 || is_object && warnings > options.max_warnings {
+        Verdict::Error
+    } else if is_object && submission.turns.is_empty() {
+        Verdict::NothingToValidate
+    } else {
+        Verdict::Accepted { warnings }
+    };
+    Ok(Validation { verdict, official, let_through: overlooked, answered: submission.turns.len() })
 }

@@ -2,9 +2,9 @@
 
 use crate::DataDir;
 use crate::documents::files_in;
-use crate::json;
 use clariq_core::{Error, ProblemKind, bail, problem};
 use clariq_files::Source;
+use serde_json::Value;
 use std::io::{BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -146,7 +146,9 @@ fn begins_with_document(path: &Path) -> bool {
     let Some(head) = head() else { return false };
     let head = head.trim_start_matches('\u{feff}').trim();
     // A longer document may be cut there.
-    let Ok(first) = json::parse_text(1, head) else { return head.len() as u64 >= HEAD - 4 };
-    let has = |keys: [&str; 2]| keys.iter().any(|key| first.get(key).is_some());
-    has(["id", "_id"]) && has(["contents", "text"])
+    let Ok(first) = serde_json::from_str::<Value>(head) else {
+        return head.len() as u64 >= HEAD - 4;
+    };
+    let has_id = first.get("id").or(first.get("_id")).is_some();
+    has_id && first.get("contents").or(first.get("text")).is_some()
 }

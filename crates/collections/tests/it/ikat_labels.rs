@@ -220,12 +220,20 @@ fn labels_that_are_not_understood_are_refused_by_name() {
         (
             "gold-response-nist.json",
             "{\"1-1_1\":\n 7}".to_owned(),
-            "json:2: expected `answer` as a text",
+            "json:2: expected a text, or an object with `manual.response`",
         ),
-        ("gold-response-nist.json", "[]".to_owned(), "expected answers by turn"),
+        ("gold-response-nist.json", "[]".to_owned(), "expected an object"),
         ("gold-response-nist.json", "{\"7-1_1\": \"a\"}".to_owned(), "found `7-1_1`"),
-        (human, "{\"0_1\": {\"llm\": {}}}".to_owned(), "expected a key `manual`"),
-        (human, "{\"0_1\": {\"manual\": {}}}".to_owned(), "expected a key `response`"),
+        (
+            human,
+            "{\"0_1\": {\"llm\": {}}}".to_owned(),
+            "expected a text, or an object with `manual.response`",
+        ),
+        (
+            human,
+            "{\"0_1\": {\"manual\": {}}}".to_owned(),
+            "expected a text, or an object with `manual.response`",
+        ),
     ] {
         let error = refused(name, &text);
         assert!(error.contains(says), "{error}");

@@ -162,14 +162,17 @@ fn what_is_wrong_is_refused_with_its_line() {
         ),
         (
             vec![("corpus.jsonl", "\n{\"_id\": \"a\", \"text\": [1]}")],
-            "corpus.jsonl:2: expected `text` as a text",
+            "corpus.jsonl:2: expected a text at `text`",
         ),
         (
             vec![("corpus.jsonl", "{\"_id\": \"a\", \"text\": \"x\", \"title\": 1}")],
-            "`title` as a text",
+            "a text at `title`",
         ),
-        (vec![("corpus.jsonl", "{\"_id\": 1.5, \"text\": \"x\"}")], "`_id` as a text"),
-        (vec![("corpus.jsonl", "{\"_id\": \"a\"}")], "a key `text`"),
+        (
+            vec![("corpus.jsonl", "{\"_id\": 1.5, \"text\": \"x\"}")],
+            "a text or a whole number at `_id`",
+        ),
+        (vec![("corpus.jsonl", "{\"_id\": \"a\"}")], "a key `contents` or `text`"),
         (vec![("collection.tsv", "a\tb\nc d\n")], "collection.tsv:2: expected a tab behind the id"),
         (vec![corpus, ("collection.tsv", "a\tb\n")], "one file or folder of documents"),
         (
@@ -202,7 +205,7 @@ fn what_is_wrong_is_refused_with_its_line() {
         ),
         (
             vec![corpus, ("requests.dev.jsonl", "{\"id\": 1, \"said\": [{\"robot\": \"x\"}]}")],
-            "{\"user\": …}",
+            "`user` or `system`",
         ),
         (
             vec![

@@ -12,7 +12,7 @@ use crate::stages::conversation::{Conversation, TermHistory, explain};
 use crate::stages::ties::{Order, Ties};
 use crate::table::Table;
 use clariq_core::{
-    Doc, Explanation, Location, Problem, Ranking, Request, Result, Role, Said, bail,
+    Doc, Explanation, Location, Problem, Ranking, Request, Result, Role, WeightedText, bail,
 };
 use clariq_index::{Analyzer, Bm25, Query, Scorer, Variant};
 use rayon::prelude::*;
@@ -121,13 +121,14 @@ impl Retrieve {
     /// The texts that count differently, with their tokens; `None` where everything said is one
     /// query. Of a question that was answered "no", only those tokens count that the user never
     /// said; of an earlier turn of a `history`, each token once.
-    fn terms<'a>(&self, request: &'a Request) -> Option<Vec<(Said<'a>, Vec<String>)>> {
-        let with_tokens = |said: Said<'a>| {
+    fn terms<'a>(&self, request: &'a Request) -> Option<Vec<(WeightedText<'a>, Vec<String>)>> {
+        let with_tokens = |said: WeightedText<'a>| {
             let tokens = self.analyzer.tokens(&said.text);
             (said, tokens)
         };
         let said = self.conversation.as_ref()?.said(request);
-        let mut terms: Vec<(Said, Vec<String>)> = said.into_iter().map(with_tokens).collect();
+        let mut terms: Vec<(WeightedText, Vec<String>)> =
+            said.into_iter().map(with_tokens).collect();
         let of_user = terms.iter().filter(|(said, _)| !said.role.is_system());
         let wanted: HashSet<String> = of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
         for (said, tokens) in &mut terms {

@@ -6,7 +6,7 @@
 
 use crate::table::Table;
 use clariq_core::{
-    Explanation, History, HistoryWeights, Location, Request, Result, Role, Said, ages, bail,
+    Explanation, History, HistoryWeights, Location, Request, Result, Role, WeightedText, ages, bail,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl<H: FromLast> Conversation<H> {
     }
 
     /// What was said, each text with its weight.
-    pub(super) fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
+    pub(super) fn said<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         match self {
             Self::Weights(weights) => weights.said(request),
             Self::History(history) => history.said(&History::of(&request.said)),
@@ -53,8 +53,8 @@ impl<H: FromLast> Conversation<H> {
 }
 
 /// Explains what a text adds to a score: its weight times the sum of `parts`.
-pub(super) fn explain(said: &Said, parts: Vec<Explanation>) -> Explanation {
-    let Said { role, text, weight } = said;
+pub(super) fn explain(said: &WeightedText, parts: Vec<Explanation>) -> Explanation {
+    let WeightedText { role, text, weight } = said;
     let sum: f64 = parts.iter().map(|part| part.value).sum();
     Explanation::of(weight * sum, format!("{role}: {weight:.3} × {sum:.6} {text:?}"), parts)
 }
@@ -88,10 +88,10 @@ impl Weights {
     }
 
     /// Everything that was said, in its order.
-    fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
+    fn said<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         let turns = request.turns().count();
         let mut said = Vec::with_capacity(1 + 2 * turns);
-        said.push(Said::new(Role::Opening, request.opening(), 1.0));
+        said.push(WeightedText::new(Role::Opening, request.opening(), 1.0));
         let mut ages: Vec<f64> = ages(self.decay).take(turns).collect();
         ages.reverse();
         for ((turn, spoken), age) in (1..).zip(request.turns()).zip(ages) {
@@ -101,8 +101,12 @@ impl Weights {
             } else {
                 (self.question, self.answer)
             };
-            said.push(Said::new(Role::Question { turn, refused }, spoken.system, age * question));
-            said.push(Said::new(Role::Answer(turn), spoken.user, age * answer));
+            said.push(WeightedText::new(
+                Role::Question { turn, refused },
+                spoken.system,
+                age * question,
+            ));
+            said.push(WeightedText::new(Role::Answer(turn), spoken.user, age * answer));
         }
         said
     }
@@ -114,7 +118,7 @@ pub(super) trait FromLast: DeserializeOwned {
     fn numbers(&self) -> Vec<f64>;
 
     /// The texts that count, the last utterance first.
-    fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>>;
+    fn said<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>>;
 }
 
 /// The table `history` of `bm25`: what earlier terms count where one of the last utterance counts
@@ -135,11 +139,11 @@ impl FromLast for TermHistory {
         vec![self.user, self.system, self.decay]
     }
 
-    fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>> {
-        let mut said = vec![Said::new(Role::Last, history.now, 1.0)];
-        said.extend(Said::by_age(Role::Earlier, &history.user, self.user, self.decay));
-        said.extend(Said::by_age(Role::Response, &history.system, self.system, self.decay));
-        said.retain(Said::counts);
+    fn said<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>> {
+        let mut said = vec![WeightedText::new(Role::Last, history.now, 1.0)];
+        said.extend(WeightedText::by_age(Role::Earlier, &history.user, self.user, self.decay));
+        said.extend(WeightedText::by_age(Role::Response, &history.system, self.system, self.decay));
+        said.retain(WeightedText::counts);
         said
     }
 }
@@ -171,13 +175,14 @@ impl FromLast for VectorHistory {
         vec![self.context, self.nearest, self.system, self.decay]
     }
 
-    fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>> {
+    fn said<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>> {
         let Self { context, system, decay, .. } = *self;
         let mut said = history.said(&HistoryWeights { context, system, decay });
         let latest = [history.now].into_iter().chain(history.user.iter().copied());
-        let nearest =
-            latest.take(NEAREST_OF).map(|text| Said::new(Role::Nearest, text, self.nearest));
-        said.extend(nearest.filter(Said::counts));
+        let nearest = latest
+            .take(NEAREST_OF)
+            .map(|text| WeightedText::new(Role::Nearest, text, self.nearest));
+        said.extend(nearest.filter(WeightedText::counts));
         said
     }
 }
@@ -205,7 +210,7 @@ mod tests {
         request
     }
 
-    fn weights(said: &[Said]) -> Vec<f64> {
+    fn weights(said: &[WeightedText]) -> Vec<f64> {
         said.iter().map(|said| said.weight).collect()
     }
 

@@ -6,6 +6,7 @@ use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
+use clariq_collections::clariq::write_candidates;
 use clariq_collections::ikat::convert::convert_to_trec;
 use clariq_collections::ikat::validate::MAX_WARNINGS;
 use clariq_collections::{Validation, ValidationOptions, Verdict};
@@ -15,10 +16,10 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
-    /// TREC run, iKAT submission (JSON; for 2025 JSON lines), or need file; plain or gzip, `-` for
-    /// standard input
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
+    /// TREC run, multi-turn run, need file, or iKAT submission (JSON; for 2025 JSON lines); plain or
+    /// gzip, `-` for standard input. ClariQ: the run and the need file that are handed in together
+    #[arg(required = true, num_args = 1..=2, value_name = "RUN")]
+    runs: Vec<PathBuf>,
     #[arg(long, value_name = "SPLIT", help = format!("Split that the run is for: {}", splits()))]
     split: String,
     /// iKAT 2023 and 2024: maximum number of warnings before the run is rejected
@@ -27,7 +28,6 @@ pub(crate) struct ValidateArgs {
 }
 
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome> {
-    let file = Source::new(&arguments.run);
     let options = ValidationOptions {
         tokens: &clariq_text::tokens::count,
         max_warnings: arguments.max_warnings,
@@ -38,14 +38,24 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         let hint = "--split names the split that the run is for";
         bail!("--split", "one of {known}", "`{split}`", hint);
     };
-    let found = (kind.validate)(&settings.data_of(kind), split, &file, &options)?;
-    print_findings(&found.official, None);
-    print_findings(&found.let_through, Some("not checked officially"));
-    sheet(&file.name(), &found).print(settings.format)?;
-    Ok(if found.verdict == Verdict::Error { Outcome::CheckFailed } else { Outcome::Done })
+    let mut sheet =
+        Sheet::new(&["run", "verdict", "answered", "errors", "warnings", "not checked"]);
+    let mut outcome = Outcome::Done;
+    for run in &arguments.runs {
+        let file = Source::new(run);
+        let found = (kind.validate)(&settings.data_of(kind), split, &file, &options)?;
+        print_findings(&found.official, None);
+        print_findings(&found.let_through, Some("not checked officially"));
+        sheet.row(row(&file.name(), &found));
+        if found.verdict == Verdict::Error {
+            outcome = Outcome::CheckFailed;
+        }
+    }
+    sheet.print(settings.format)?;
+    Ok(outcome)
 }
 
-fn sheet(run: &str, found: &Validation) -> Sheet {
+fn row(run: &str, found: &Validation) -> Vec<Cell> {
     let verdict = match found.verdict {
         Verdict::Error => "error",
         Verdict::NothingToValidate => "nothing to validate",
@@ -55,19 +65,20 @@ fn sheet(run: &str, found: &Validation) -> Sheet {
         let of_severity = findings.iter().filter(|fact| fact.first.severity == severity);
         Cell::count(of_severity.map(|fact| fact.count).sum())
     };
-    Sheet::of([
-        ("run", Cell::text(run)),
-        ("verdict", Cell::text(verdict)),
-        ("answered", Cell::count(found.answered)),
-        ("errors", count(&found.official, Severity::Error)),
-        ("warnings", count(&found.official, Severity::Warning)),
-        ("not checked", count(&found.let_through, Severity::Warning)),
-    ])
+    vec![
+        Cell::text(run),
+        Cell::text(verdict),
+        Cell::count(found.answered),
+        count(&found.official, Severity::Error),
+        count(&found.official, Severity::Warning),
+        count(&found.let_through, Severity::Warning),
+    ]
 }
 
 #[derive(Args)]
 pub(crate) struct ConvertRunArgs {
-    /// iKAT submission (JSON; for 2025 JSON lines), plain or gzip; `-` for standard input
+    /// iKAT submission (JSON; for 2025 JSON lines), plain or gzip, `-` for standard input; or ClariQ's
+    /// `top10k_docs_dict.pkl.tar.gz`
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// Output format
@@ -80,14 +91,18 @@ pub(crate) struct ConvertRunArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum RunForm {
-    /// The passages as a TREC run, as the track's official program writes them
+    /// A TREC run: an iKAT submission's passages, as the track's official program writes them, or the
+    /// documents of every ClariQ topic, for `--candidates`
     Trec,
 }
 
 pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
     let source = Source::new(&arguments.run);
+    let target = Target::new(&arguments.output);
+    let is_pickle = arguments.run.to_string_lossy().contains(".pkl");
     match arguments.to {
-        RunForm::Trec => convert_to_trec(&source, &Target::new(&arguments.output))?,
+        RunForm::Trec if is_pickle => write_candidates(&source, &target)?,
+        RunForm::Trec => convert_to_trec(&source, &target)?,
     }
     Ok(Outcome::Done)
 }

@@ -97,11 +97,8 @@ fn figures_per_topic_are_written_whatever_is_printed() {
         near(first.expect("a line").parse().expect("a figure"), mean(&written["Recall5"]));
     }
     for (line, row) in [
-        ("a.run --leaderboard --ties id", "| RANK | CREATOR | MODELNAME | 0.4140 | "),
-        (
-            "a.run --task document_relevance --leaderboard",
-            "| RANK | CREATOR | MODELNAME | 0.2500 |",
-        ),
+        ("a.run --leaderboard --ties id", "| RANK | CREATOR | bm25 | 0.4140 | "),
+        ("a.run --task document_relevance --leaderboard", "| RANK | CREATOR | bm25 | 0.2500 |"),
         ("multi.run --task document_relevance --multi-turn", "MRR100: "),
     ] {
         let (printed, written) = per_topic(&bench, line);

@@ -52,6 +52,16 @@ fn questions(run: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
+fn published_multi_turn_runs_are_valid() {
+    let Some(bench) = bench() else { return };
+    for run in ["dev_bm25_multi_turn", "dev_best_question_multi_turn"] {
+        let line = format!("validate published/{run} --split dev --data data --format tsv");
+        let finished = bench.succeed(&line);
+        assert!(finished.stdout.contains("\taccepted\t"), "{run}: {}", finished.stdout);
+    }
+}
+
+#[test]
 fn the_bm25_baseline_is_the_published_run() {
     let Some(bench) = bench() else { return };
     bench.succeed("run bm25 --data data --split dev -o dev.run");
@@ -62,7 +72,7 @@ fn the_bm25_baseline_is_the_published_run() {
         ["0.324557", "0.563804", "0.667500", "0.691282"]
     );
     let row = bench.succeed("eval dev.run --data data --task document_relevance --leaderboard");
-    assert_eq!(row.stdout, "| RANK | CREATOR | MODELNAME | 0.3096 | 0.2313 | 0.1608 | 0.1530 |\n");
+    assert_eq!(row.stdout, "| RANK | CREATOR | bm25 | 0.3096 | 0.2313 | 0.1608 | 0.1530 |\n");
 }
 
 #[test]

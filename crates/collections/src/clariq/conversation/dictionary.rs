@@ -14,7 +14,8 @@ pub(in crate::clariq) const DEPTH: usize = 1;
 
 pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
     pickle::read(archive, DEPTH, &mut |line| {
-        let (IdOrNumber(id), _) = parse_json::<(IdOrNumber, IgnoredAny)>(archive.name(), line)?;
+        let (id, _) = parse_json::<(IdOrNumber, IgnoredAny)>(archive.name(), line)?;
+        let id = id.into_text();
         let at = Location::file(format!("{}: record {}", archive.name(), shorten(&id)));
         Ok(match parse_json::<(IgnoredAny, Draft)>(archive.name(), line) {
             Ok((_, draft)) => reader.finish(draft, id, at),

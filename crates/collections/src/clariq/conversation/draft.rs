@@ -63,7 +63,7 @@ impl Draft {
         }
         let conversation = Conversation {
             id: context,
-            topic: self.topic_id.unwrap_or_default().0.as_str().into(),
+            topic: self.topic_id.map_or_else(String::new, IdOrNumber::into_text).as_str().into(),
             facet: self.facet_id.unwrap_or_default().as_str().into(),
             request,
             turns,

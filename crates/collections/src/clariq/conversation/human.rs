@@ -81,7 +81,7 @@ impl Rows<'_, '_> {
         self.next += 1;
         let turns = turns(row);
         let whole = Draft {
-            topic_id: Some(IdOrNumber(row.fields[0].to_owned())),
+            topic_id: Some(IdOrNumber::Id(row.fields[0].to_owned())),
             facet_id: Some(row.fields[1].to_owned()),
             initial_request: Some(row.fields[2].to_owned()),
             conversation_context: Some(turns.clone()),

@@ -3,6 +3,7 @@
 
 use super::Reader;
 use super::draft::{Draft, HINT};
+use crate::id_or_number::IdOrNumber;
 use crate::lines::Lines;
 use clariq_core::{Error, parse_json};
 use clariq_files::MOST_OF_A_LINE;
@@ -20,7 +21,7 @@ pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> 
             let at = lines.at();
             let ended = match draft {
                 Ok(mut draft) => {
-                    let id = draft.record_id.take().map(|id| id.0);
+                    let id = draft.record_id.take().map(IdOrNumber::into_text);
                     reader.finish(draft, id.unwrap_or_else(|| lines.number().to_string()), at)
                 }
                 Err(mut problem) => {

@@ -16,6 +16,7 @@ use crate::evaluation::{
 use clariq_core::{Error, ProblemKind, TopicId, bail};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::{Run, Source, python_float, read_run};
+use std::io::BufRead as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -77,7 +78,7 @@ impl<'a> Official<'a> {
             topics: if asked.by_topic { scores.columns("") } else { Vec::new() },
             warnings,
             form: Form::Lines(line),
-            leaderboard: asked.leaderboard.then(|| row(&scores.means)),
+            leaderboard: asked.leaderboard.then(|| row(&asked.file, &scores.means)),
             ..Scored::default()
         })
     }
@@ -131,7 +132,7 @@ impl<'a> Official<'a> {
         let of = |name: &str| figures.iter().find(|(metric, _)| metric == name).map(|of| of.1);
         let board: Option<Vec<f64>> = OF_DOCUMENTS.into_iter().map(of).collect();
         let leaderboard = match board {
-            Some(figures) => Some(row(&figures)),
+            Some(figures) => Some(row(&asked.file, &figures)),
             None if asked.leaderboard => {
                 let hint = "leave --leaderboard out to see the metrics that there are";
                 bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
@@ -318,7 +319,19 @@ fn line(name: &str, figure: f64) -> String {
     format!("{name}: {}", python_float(figure))
 }
 
-fn row(figures: &[f64]) -> String {
+fn row(file: &Path, figures: &[f64]) -> String {
     let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.4}")).collect();
-    format!("| RANK | CREATOR | MODELNAME | {} |", figures.join(" | "))
+    let tag = tag_of(file).unwrap_or_else(|| "MODELNAME".to_owned());
+    let (team, model) = tag.split_once('/').unwrap_or(("CREATOR", &tag));
+    format!("| RANK | {team} | {model} | {} |", figures.join(" | "))
+}
+
+/// The last field of the first line of a run. Standard input was read already.
+fn tag_of(file: &Path) -> Option<String> {
+    if file.as_os_str() == "-" {
+        return None;
+    }
+    let mut first = String::new();
+    Source::new(file).stream().ok()?.read_line(&mut first).ok()?;
+    first.split_whitespace().last().map(str::to_owned)
 }

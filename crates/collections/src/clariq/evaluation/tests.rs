@@ -57,7 +57,7 @@ pub(crate) fn table(contexts: &[(ContextId, &[(&str, f64)])]) -> EvalTable {
     for (context, figures) in contexts {
         let figures =
             figures.iter().map(|(question, figure)| ((*question).to_owned(), Some(*figure)));
-        table.insert("P1", context.clone(), figures.collect());
+        table.insert("P1", context.clone(), figures);
     }
     table
 }

@@ -21,7 +21,7 @@ pub struct Evaluated {
     pub chosen: Vec<(TopicId, Vec<QuestionId>)>,
     /// The rankings of passages.
     pub passages: Run,
-    /// The first response to every turn.
+    /// The best response to every turn.
     pub responses: HashMap<String, String>,
 }
 
@@ -136,7 +136,7 @@ fn qrels(file: &Source, judgements: &[Judgement], topics: &Topics) -> Result<Qre
 
 impl Evaluated {
     /// What a file says that was handed in; of several responses to a turn, the statements and the
-    /// text of the first, and the passages of all, each once.
+    /// text of the best, and the passages of all, each once.
     pub fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {
         let (mut evaluated, mut provenance) = (Self::default(), Run::default());
         for turn in &submission.turns {
@@ -145,8 +145,8 @@ impl Evaluated {
             let chosen = statements.iter().map(|number| number.as_str().into()).collect();
             evaluated.chosen.push((turn.id.as_str().into(), chosen));
             push(&mut evaluated.passages, &turn.id, passages_of(submission.year, turn).into_iter());
-            if let Some(first) = turn.responses.first() {
-                evaluated.responses.insert(turn.id.clone(), first.text.clone());
+            if let Some(best) = turn.best_response() {
+                evaluated.responses.insert(turn.id.clone(), best.text.clone());
             }
         }
         evaluated.provenance = Some(provenance);
@@ -194,16 +194,16 @@ fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>)
     }
 }
 
-/// The numbers of the statements of the first response; 2025 names them by their text.
+/// The numbers of the statements of the best response; 2025 names them by their text.
 fn statements_of(ikat: &Ikat, split: Split, turn: &SubmittedTurn) -> Vec<String> {
-    let Some(first) = turn.responses.first() else { return Vec::new() };
+    let Some(best) = turn.best_response() else { return Vec::new() };
     let known = ikat.topics(split).ok().and_then(|topics| topics.turn(&turn.id));
     let number = |text: &str| {
         let (conversation, _) = known?;
         let index = conversation.statements.iter().position(|known| known == text)?;
         Some((index + 1).to_string())
     };
-    let named = first.statements.iter().filter_map(|statement| match split.year() {
+    let named = best.statements.iter().filter_map(|statement| match split.year() {
         Year::Y2025 => number(&statement.text),
         _ => Some(statement.id.clone()),
     });

@@ -1,112 +1,158 @@
 //! The run of 2025: JSON lines, one per turn.
 
 use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
+use crate::entries::Entries;
 use crate::ikat::topics::Year;
-use crate::json::{self, Node, Parsed};
-use clariq_core::{ProblemKind, problem};
-use clariq_files::{Input, Sink};
+use clariq_core::{Location, Problem, ProblemKind, parse_json, problem};
+use clariq_files::{Input, MOST_LINES, Sink, has_few_lines, until_too_many_errors};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::ops::ControlFlow;
 
-/// What a line holds, for hints.
+/// The hint of a fault in a line.
 pub(in crate::ikat) const FORM: &str = "a line has metadata, turn_id, responses and references";
 
-/// The keys of the metadata: who hands the run in, its name, and its type.
-pub(in crate::ikat) const METADATA: [&str; 3] = ["team_id", "run_id", "run_type"];
+/// A line. The official program ignores other fields.
+#[derive(Debug, Clone, Deserialize)]
+pub(in crate::ikat) struct Line {
+    #[serde(skip)]
+    pub(in crate::ikat) number: u64,
+    pub(in crate::ikat) metadata: Metadata,
+    pub(in crate::ikat) turn_id: String,
+    pub(in crate::ikat) responses: Option<Vec<LineResponse>>,
+    pub(in crate::ikat) references: Scores,
+}
 
-/// Takes a line by its number and its object.
-pub(in crate::ikat) type Check<'c> = &'c mut dyn FnMut(u64, &Node);
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(in crate::ikat) struct Metadata {
+    pub(in crate::ikat) team_id: String,
+    pub(in crate::ikat) run_id: String,
+    pub(in crate::ikat) run_type: String,
+}
 
-/// Reads a run. Name, type and team of the run are those of the first line. With `check`, which
-/// judges every line by itself, only what is no JSON goes to `sink`.
-pub(in crate::ikat) fn read(input: &Input, sink: Sink, mut check: Option<Check>) -> Submission {
-    let mut submission = Submission { year: Year::Y2025, ..Submission::default() };
-    let mut any = false;
-    json::for_each_line(input, sink, |number, node, sink| {
-        any = true;
-        if let Some(check) = &mut check {
-            check(number, &node);
+/// A response. The official program does not look at the fields of one that it drops.
+#[derive(Debug, Clone, Deserialize)]
+pub(in crate::ikat) struct LineResponse {
+    pub(in crate::ikat) rank: Option<i32>,
+    pub(in crate::ikat) text: Option<String>,
+    pub(in crate::ikat) citations: Option<Scores>,
+    pub(in crate::ikat) ptkb_provenance: Option<Vec<String>>,
+}
+
+/// Passage ids with their scores.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Entries<f64>")]
+pub(in crate::ikat) struct Scores(pub(in crate::ikat) Vec<(String, f64)>);
+
+impl From<Entries<f64>> for Scores {
+    /// Of a repeated passage the last score counts, as in Python.
+    fn from(entries: Entries<f64>) -> Self {
+        let mut scores: indexmap::IndexMap<String, f64> = indexmap::IndexMap::new();
+        scores.extend(entries.0);
+        Self(scores.into_iter().collect())
+    }
+}
+
+/// Reads the lines that can be read; problems of others go to `sink`.
+pub(in crate::ikat) fn read_lines(input: &Input, sink: Sink) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if !has_few_lines(input, MOST_LINES, sink) {
+        return lines;
+    }
+    let mut texts = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, text)) = texts.next() else { return ControlFlow::Break(()) };
+        if !text.is_empty() {
+            match parse_json::<Line>((&*input.name, number), text) {
+                Ok(line) => lines.push(Line { number, ..line }),
+                Err(problem) => sink(problem.hint(FORM)),
+            }
         }
-        match entry(&node, number) {
-            Ok((metadata, turn)) => {
+        ControlFlow::Continue(())
+    });
+    lines
+}
+
+/// Reads a run. Its name, type and team are those of the first line.
+pub(super) fn read(input: &Input, sink: Sink) -> Submission {
+    if input.bytes.trim_ascii().is_empty() {
+        let problem = problem!((&*input.name, 1), "a line for every turn", "nothing", FORM);
+        sink(problem.kind(ProblemKind::Empty));
+    }
+    let lines = read_lines(input, sink);
+    submission(&lines, &input.name, sink)
+}
+
+/// The run of some lines; a turn with a fault is left out.
+pub(in crate::ikat) fn submission(lines: &[Line], file: &str, sink: Sink) -> Submission {
+    let mut submission = Submission { year: Year::Y2025, ..Submission::default() };
+    for line in lines {
+        match submitted_turn(line, file) {
+            Ok(turn) => {
                 if submission.turns.is_empty() {
-                    [submission.team, submission.run_name, submission.run_type] = metadata;
+                    let Metadata { team_id, run_id, run_type } = line.metadata.clone();
+                    submission.team = team_id;
+                    submission.run_name = run_id;
+                    submission.run_type = run_type;
                 }
                 submission.turns.push(turn);
             }
-            Err(fault) if check.is_none() => sink(fault.in_file(&input.name, FORM)),
-            Err(_) => {}
+            Err(problem) => sink(problem),
         }
-    });
-    if !any && check.is_none() && input.bytes.trim_ascii().is_empty() {
-        let problem = problem!((&*input.name, 1), "a line for every turn", "nothing", FORM);
-        sink(problem.kind(ProblemKind::Empty));
     }
     submission
 }
 
-/// Whether the first of several lines is a turn.
-pub(super) fn is_json_lines(input: &Input) -> bool {
-    let bytes = input.bytes.trim_ascii();
-    let first = bytes.split(|&byte| byte == b'\n').next();
-    let first = first.and_then(|line| str::from_utf8(line).ok());
-    bytes.contains(&b'\n')
-        && first.and_then(|line| json::parse_text(1, line).ok()).is_some_and(|node| is_entry(&node))
-}
-
-/// Whether a value has what every turn of this form has, and no run of another.
-pub(super) fn is_entry(node: &Node) -> bool {
-    node.get("metadata").is_some() || node.get("references").is_some()
-}
-
-fn entry(node: &Node, line: u64) -> Parsed<([String; 3], SubmittedTurn)> {
-    let metadata = node.field("metadata")?;
-    let [team, name, kind] = METADATA.map(|key| metadata.text_of(key));
-    let metadata = [team?, name?, kind?].map(str::to_owned);
-    let references = scores(node.field("references")?, "references")?;
-    let responses = match node.get("responses") {
-        Some(responses) => responses.as_list("responses")?,
-        None => &[],
-    };
-    let responses = responses.iter().zip(1..).map(|(item, rank)| response(item, rank));
-    let responses = responses.collect::<Parsed<_>>()?;
-    let id = node.text_of("turn_id")?.to_owned();
-    Ok((metadata, SubmittedTurn { id, responses, references, line }))
-}
-
-fn response(node: &Node, rank: i64) -> Parsed<Response> {
-    let rank = match node.get("rank") {
-        Some(node) => node.integer().ok_or_else(|| node.unlike("a whole number as rank"))?,
-        None => rank,
-    };
-    let passages = cited(node.field("citations")?)?;
-    Ok(Response {
-        rank: i32::try_from(rank).map_err(|_| node.unlike("a rank of at most 32 bits"))?,
-        text: node.text_of("text")?.to_owned(),
-        passages,
-        statements: statements_of(node.field("ptkb_provenance")?)?,
-        line: node.line,
+fn submitted_turn(line: &Line, file: &str) -> Result<SubmittedTurn, Problem> {
+    let at = Location::line(file, line.number);
+    let mut responses = Vec::new();
+    for (response, rank) in line.responses.iter().flatten().zip(1..) {
+        let LineResponse { text: Some(text), citations: Some(citations), .. } = response else {
+            let found = format!("response {rank} of turn {} without one of them", line.turn_id);
+            return Err(problem!(at, "`text` and `citations` in a response", found, FORM));
+        };
+        let Some(statements) = &response.ptkb_provenance else {
+            let found = format!("response {rank} of turn {} without it", line.turn_id);
+            return Err(problem!(at, "`ptkb_provenance` in a response", found, FORM));
+        };
+        let statements = statements
+            .iter()
+            .map(|text| RankedStatement { text: text.clone(), ..Default::default() });
+        responses.push(Response {
+            rank: response.rank.unwrap_or(rank),
+            text: text.clone(),
+            passages: passages(citations, true),
+            statements: statements.collect(),
+        });
+    }
+    Ok(SubmittedTurn {
+        id: line.turn_id.clone(),
+        responses,
+        references: passages(&line.references, false),
+        line: Some(line.number),
     })
 }
 
-fn statements_of(node: &Node) -> Parsed<Vec<RankedStatement>> {
-    let statement = |node: &Node| {
-        let text = node.as_text("ptkb_provenance")?.to_owned();
-        Ok(RankedStatement { text, line: node.line, ..Default::default() })
+fn passages(scores: &Scores, used: bool) -> Vec<RankedPassage> {
+    let passage = |(id, score): &(String, f64)| RankedPassage {
+        id: id.clone(),
+        score: *score,
+        used,
+        ..RankedPassage::default()
     };
-    node.as_list("ptkb_provenance")?.iter().map(statement).collect()
+    scores.0.iter().map(passage).collect()
 }
 
-fn cited(node: &Node) -> Parsed<Vec<RankedPassage>> {
-    let cited = scores(node, "citations")?.into_iter();
-    Ok(cited.map(|passage| RankedPassage { used: true, ..passage }).collect())
-}
+/// True if the first line is a turn of this form.
+pub(super) fn is_json_lines(input: &Input) -> bool {
+    #[derive(Deserialize)]
+    struct AnyLine {
+        metadata: Option<IgnoredAny>,
+        references: Option<IgnoredAny>,
+    }
 
-/// An object of passage ids and scores.
-fn scores(node: &Node, key: &str) -> Parsed<Vec<RankedPassage>> {
-    let expected = format!("`{key}` as an object of passage ids and scores");
-    let fields = node.object().ok_or_else(|| node.unlike(expected))?;
-    let references = fields.iter().map(|(id, node)| {
-        let score = node.number().ok_or_else(|| node.unlike("a score as a number"))?;
-        Ok(RankedPassage { id: id.to_string(), score, line: node.line, ..Default::default() })
-    });
-    references.collect()
+    let bytes = input.bytes.trim_ascii();
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice(first)
+        .is_ok_and(|line: AnyLine| line.metadata.is_some() || line.references.is_some())
 }

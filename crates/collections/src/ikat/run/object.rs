@@ -1,106 +1,346 @@
 //! The run of 2023 and 2024: one JSON object.
+//!
+//! The official programs read it by the rules of proto3's JSON form. Of these, runs use names in
+//! camelCase, `null` for a missing value, and numbers as texts; any field that the year does not
+//! have is an error.
 
-use super::proto::{FORM, Message, int32};
 use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
-use crate::json::{Node, Parsed};
-use clariq_files::Sink;
+use clariq_core::{Problem, parse_json, problem};
+use clariq_files::{Input, Sink};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
 
-/// The year whose form the statements have.
-pub(super) fn year_of(root: &Node) -> Year {
-    let responses = list(root, &["turns"]).iter().flat_map(|turn| list(turn, &["responses"]));
-    let mut statements =
-        responses.flat_map(|response| list(response, &["ptkb_provenance", "ptkbProvenance"]));
-    match statements.next() {
-        Some(statement) if statement.object().is_some() => Year::Y2023,
-        _ => Year::Y2024,
+const FORM: &str = "see the run formats in the guidelines of that year";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunObject {
+    run_name: String,
+    run_type: String,
+    /// In 2024 alone.
+    #[serde(alias = "evalResponse")]
+    eval_response: Option<bool>,
+    turns: Vec<Turn>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Turn {
+    #[serde(default, alias = "turnId", deserialize_with = "or_default")]
+    turn_id: String,
+    #[serde(default, deserialize_with = "or_default")]
+    responses: Vec<AnyResponse>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnyResponse {
+    #[serde(default, deserialize_with = "or_default")]
+    rank: Int32,
+    #[serde(default, deserialize_with = "or_default")]
+    text: String,
+    #[serde(default, alias = "passageProvenance", deserialize_with = "or_default")]
+    passage_provenance: Vec<Passage>,
+    #[serde(default, alias = "ptkbProvenance", deserialize_with = "or_default")]
+    ptkb_provenance: Vec<AnyStatement>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Passage {
+    #[serde(default, deserialize_with = "or_default")]
+    id: String,
+    #[serde(default, deserialize_with = "or_default")]
+    text: String,
+    #[serde(default, deserialize_with = "or_default")]
+    score: Single,
+    #[serde(default, deserialize_with = "or_default")]
+    used: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Statement {
+    #[serde(default, deserialize_with = "or_default")]
+    id: String,
+    #[serde(default, deserialize_with = "or_default")]
+    text: String,
+    #[serde(default, deserialize_with = "or_default")]
+    score: Single,
+}
+
+/// Reads `null` as the default.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// A statement: an object in 2023, its number in 2024.
+enum AnyStatement {
+    Object(Statement),
+    Number(i32),
+}
+
+impl<'de> Deserialize<'de> for AnyStatement {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ObjectOrNumber;
+
+        impl<'de> Visitor<'de> for ObjectOrNumber {
+            type Value = AnyStatement;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a statement as an object (2023) or as its number (2024)")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AnyStatement, A::Error> {
+                Statement::deserialize(MapAccessDeserializer::new(map)).map(AnyStatement::Object)
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<AnyStatement, E> {
+                WholeNumber.visit_i64(number).map(|number| AnyStatement::Number(number.0))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<AnyStatement, E> {
+                WholeNumber.visit_u64(number).map(|number| AnyStatement::Number(number.0))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<AnyStatement, E> {
+                WholeNumber.visit_f64(number).map(|number| AnyStatement::Number(number.0))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<AnyStatement, E> {
+                WholeNumber.visit_str(text).map(|number| AnyStatement::Number(number.0))
+            }
+        }
+
+        deserializer.deserialize_any(ObjectOrNumber)
     }
 }
 
-/// The items under the first of these names that there is.
-fn list<'n, 'a>(node: &'n Node<'a>, names: &[&str]) -> &'n [Node<'a>] {
-    names.iter().find_map(|name| node.get(name)).and_then(Node::list).unwrap_or_default()
+/// A whole number of 32 bits, which may be written as a float or as a text.
+#[derive(Default)]
+struct Int32(i32);
+
+impl<'de> Deserialize<'de> for Int32 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WholeNumber)
+    }
 }
 
-/// Reads a run that was parsed already.
-pub(super) fn read(file: &str, root: &Node, year: Year, sink: Sink) -> Submission {
-    let mut submission = Submission { year, ..Submission::default() };
-    let turns = match head(root, &mut submission) {
-        Ok(turns) => turns,
-        Err(fault) => {
-            sink(fault.in_file(file, FORM));
-            return submission;
+struct WholeNumber;
+
+impl Visitor<'_> for WholeNumber {
+    type Value = Int32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number of at most 32 bits")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Int32, E> {
+        let narrow = i32::try_from(number);
+        narrow.map(Int32).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Int32, E> {
+        let narrow = i32::try_from(number);
+        narrow.map(Int32).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Int32, E> {
+        if number.fract() != 0.0 || number.abs() > f64::from(i32::MAX) {
+            return Err(E::invalid_value(Unexpected::Float(number), &self));
+        }
+        Ok(Int32(number as i32))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Int32, E> {
+        let number = text.parse().map(Int32);
+        number.map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+    }
+}
+
+/// A number in single precision, which may be written as a text.
+#[derive(Default)]
+struct Single(f64);
+
+impl<'de> Deserialize<'de> for Single {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+
+        impl Visitor<'_> for Number {
+            type Value = Single;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number in the range of single precision")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Single, E> {
+                self.visit_f64(number as f64)
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Single, E> {
+                self.visit_f64(number as f64)
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Single, E> {
+                if number.is_finite() && number.abs() <= f64::from(f32::MAX) {
+                    return Ok(Single(f64::from(number as f32)));
+                }
+                Err(E::invalid_value(Unexpected::Float(number), &self))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Single, E> {
+                match text.parse() {
+                    Ok(number) => self.visit_f64(number),
+                    Err(_) => Err(E::invalid_value(Unexpected::Str(text), &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Number)
+    }
+}
+
+/// Reads a run. Without a year, a run whose statements are objects is one of 2023, and any other
+/// one of 2024.
+pub(super) fn read(input: &Input, year: Option<Year>, sink: Sink) -> Submission {
+    let run: RunObject = match parse_json(&*input.name, &input.bytes) {
+        Ok(run) => run,
+        Err(problem) => {
+            sink(problem.hint(FORM));
+            return Submission { year: year.unwrap_or(Year::Y2024), ..Submission::default() };
         }
     };
-    for node in turns {
-        submission.turns.extend(turn(node, year).map_err(|fault| sink(fault.in_file(file, FORM))));
+    let year = year.unwrap_or_else(|| year_of(&run));
+    if year == Year::Y2023 && run.eval_response.is_some() {
+        let expected = "the fields run_name, run_type and turns";
+        let hint = "the official parser refuses every other field: remove it";
+        sink(problem!(&*input.name, expected, "`eval_response`", hint));
+    }
+    let mut submission = Submission {
+        year,
+        run_name: run.run_name,
+        run_type: run.run_type,
+        eval_response: run.eval_response.unwrap_or_default(),
+        ..Submission::default()
+    };
+    for turn in run.turns {
+        match submitted_turn(turn, year, &input.name) {
+            Ok(turn) => submission.turns.push(turn),
+            Err(problem) => sink(problem),
+        }
     }
     submission
 }
 
-/// Reads what a run says once, and returns its turns.
-fn head<'n, 'a>(root: &'n Node<'a>, submission: &mut Submission) -> Parsed<&'n [Node<'a>]> {
-    // The names are looked for as they are, before any rule about spellings.
-    for name in ["run_name", "run_type", "turns"] {
-        if root.get(name).is_none() {
-            let fault = root.unlike(format!("`{name}` at the head of the run"));
-            return Err(fault.hint("a run has run_name, run_type and turns"));
+fn year_of(run: &RunObject) -> Year {
+    let mut responses = run.turns.iter().flat_map(|turn| &turn.responses);
+    match responses.find_map(|response| response.ptkb_provenance.first()) {
+        Some(AnyStatement::Object(_)) => Year::Y2023,
+        _ => Year::Y2024,
+    }
+}
+
+fn submitted_turn(turn: Turn, year: Year, file: &str) -> Result<SubmittedTurn, Problem> {
+    let mut responses = Vec::with_capacity(turn.responses.len());
+    for response in turn.responses {
+        let mut passages = Vec::with_capacity(response.passage_provenance.len());
+        for passage in response.passage_provenance {
+            let Passage { id, text, score, used } = passage;
+            passages.push(RankedPassage { id, text, score: score.0, used });
+        }
+        let mut statements = Vec::with_capacity(response.ptkb_provenance.len());
+        for statement in response.ptkb_provenance {
+            statements.push(ranked_statement(statement, year, &turn.turn_id, file)?);
+        }
+        responses.push(Response {
+            rank: response.rank.0,
+            text: response.text,
+            passages,
+            statements,
+        });
+    }
+    Ok(SubmittedTurn { id: turn.turn_id, responses, ..SubmittedTurn::default() })
+}
+
+fn ranked_statement(
+    statement: AnyStatement,
+    year: Year,
+    turn: &str,
+    file: &str,
+) -> Result<RankedStatement, Problem> {
+    match (statement, year) {
+        (AnyStatement::Object(Statement { id, text, score }), Year::Y2023) => {
+            Ok(RankedStatement { id, text, score: score.0 })
+        }
+        (AnyStatement::Number(number), Year::Y2024) => {
+            Ok(RankedStatement { id: number.to_string(), ..RankedStatement::default() })
+        }
+        (AnyStatement::Object(_), _) => {
+            let expected = "statements as numbers, as in 2024";
+            Err(problem!(file, expected, "an object in turn {turn}", FORM))
+        }
+        (AnyStatement::Number(number), _) => {
+            let expected = "statements as objects of id, text and score, as in 2023";
+            Err(problem!(file, expected, "the number {number} in turn {turn}", FORM))
         }
     }
-    let names: &[&str] = match submission.year {
-        Year::Y2024 => &["run_name", "run_type", "eval_response", "turns"],
-        _ => &["run_name", "run_type", "turns"],
-    };
-    let run = Message::read(root, names)?;
-    submission.run_name = run.text("run_name")?;
-    submission.run_type = run.text("run_type")?;
-    submission.eval_response = run.boolean("eval_response")?;
-    run.list("turns")
 }
 
-fn turn(node: &Node, year: Year) -> Parsed<SubmittedTurn> {
-    let turn = Message::read(node, &["turn_id", "responses"])?;
-    Ok(SubmittedTurn {
-        id: turn.text("turn_id")?,
-        responses: turn.repeated("responses", |node| response(node, year))?,
-        line: node.line,
-        ..Default::default()
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn response(node: &Node, year: Year) -> Parsed<Response> {
-    let names = &["text", "rank", "passage_provenance", "ptkb_provenance"];
-    let response = Message::read(node, names)?;
-    Ok(Response {
-        rank: response.int32("rank")?,
-        text: response.text("text")?,
-        passages: response.repeated("passage_provenance", passage)?,
-        statements: response.repeated("ptkb_provenance", |node| statement(node, year))?,
-        line: node.line,
-    })
-}
-
-fn passage(node: &Node) -> Parsed<RankedPassage> {
-    let passage = Message::read(node, &["id", "text", "score", "used"])?;
-    Ok(RankedPassage {
-        id: passage.text("id")?,
-        text: passage.text("text")?,
-        score: passage.float("score")?,
-        used: passage.boolean("used")?,
-        line: node.line,
-    })
-}
-
-fn statement(node: &Node, year: Year) -> Parsed<RankedStatement> {
-    if year == Year::Y2024 {
-        let id = int32("ptkb_provenance", node)?.to_string();
-        return Ok(RankedStatement { id, line: node.line, ..RankedStatement::default() });
+    fn turn(json: &str) -> Result<Turn, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
     }
-    let statement = Message::read(node, &["id", "text", "score"])?;
-    Ok(RankedStatement {
-        id: statement.text("id")?,
-        text: statement.text("text")?,
-        score: statement.float("score")?,
-        line: node.line,
-    })
+
+    fn passage(json: &str) -> Option<(f64, bool)> {
+        let passage: Passage = serde_json::from_str(json).ok()?;
+        Some((passage.score.0, passage.used))
+    }
+
+    fn rank(json: &str) -> Option<i32> {
+        let response: AnyResponse = serde_json::from_str(&format!("{{\"rank\": {json}}}")).ok()?;
+        Some(response.rank.0)
+    }
+
+    #[test]
+    fn fields_may_be_missing_null_or_in_camel_case() {
+        assert_eq!(turn(r#"{"turnId": "9-1_1"}"#).unwrap().turn_id, "9-1_1");
+        assert_eq!(turn("{}").unwrap().turn_id, "");
+        assert!(turn(r#"{"turn_id": null, "responses": null}"#).unwrap().responses.is_empty());
+        assert!(turn(r#"{"TURN_ID": "9-1_1"}"#).is_err());
+        assert!(turn(r#"{"turn_id": 1}"#).is_err());
+    }
+
+    #[test]
+    fn whole_numbers_may_be_floats_or_texts() {
+        for (json, expected) in [
+            ("1", Some(1)),
+            ("1.0", Some(1)),
+            ("\"1\"", Some(1)),
+            ("null", Some(0)),
+            ("-1", Some(-1)),
+            ("1.5", None),
+            ("\"x\"", None),
+            ("true", None),
+            ("2147483648", None),
+        ] {
+            assert_eq!(rank(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn scores_are_in_single_precision() {
+        assert_eq!(passage(r#"{"score": 0.1}"#), Some((0.100_000_001_490_116_12, false)));
+        assert_eq!(passage(r#"{"score": "3.5", "used": true}"#), Some((3.5, true)));
+        for json in [r#"{"score": 1e39}"#, r#"{"score": "abc"}"#, r#"{"used": "true"}"#] {
+            assert_eq!(passage(json), None, "{json}");
+        }
+    }
 }

@@ -1,60 +1,92 @@
-//! The checks of 2025, line by line.
-//!
-//! The official program sees values as Python has them, so what it makes of other values than the
-//! guidelines show follows from Python's rules: scores of one kind can be sorted, a text can be
-//! split, everything else ends it.
+//! The rules of 2025.
 
-use super::{Check, MOST_TOKENS};
-use crate::ikat::run::Submission;
-use crate::ikat::run::lines::{FORM, METADATA, read};
-use crate::json::{Node, Value};
-use clariq_core::{is_python_space, problem};
+use super::{Found, MOST_TOKENS, Overlooked, Rejected, Rule, Run, Warned};
+use crate::ikat::run::lines::{Line, LineResponse};
+use clariq_core::is_python_space;
 use clariq_files::shorten;
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
 
-const TYPES: [&str; 3] = ["manual", "automatic", "generation-only"];
 const MOST_REFERENCES: usize = 1000;
 
-/// Reports all errors and warnings, and returns the run as far as it could be read.
-pub(super) fn check(check: &mut Check) -> Submission {
-    let input = check.input;
-    let (mut turns, mut heads, mut broken) = (HashSet::new(), Vec::new(), Vec::new());
-    let mut check_line = |line: u64, node: &Node| {
-        if let Some(turn) = node.get("turn_id").and_then(Node::text) {
-            turns.insert(turn.to_owned());
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        class: Rejected,
+        expected: "a run_type of manual, automatic or generation-only",
+        hint: "use one of these names",
+        find: unknown_run_type,
+    },
+    // The official program cuts them, and then refuses what it has cut.
+    Rule {
+        class: Rejected,
+        expected: "at most 1000 references",
+        hint: "leave out the last ones",
+        find: too_many_references,
+    },
+    Rule {
+        class: Warned,
+        expected: "a passage id such as clueweb22-en0004-50-00170:0",
+        hint: "references are passages of ClueWeb22",
+        find: passage_id_of_another_form,
+    },
+    Rule {
+        class: Rejected,
+        expected: "text, citations and ptkb_provenance in a response",
+        hint: "they may be empty",
+        find: missing_field_of_a_response,
+    },
+    Rule {
+        class: Rejected,
+        expected: "a citation that is a reference",
+        hint: "what a response cites has to be among the references of the turn",
+        find: citation_that_is_no_reference,
+    },
+    Rule {
+        class: Overlooked,
+        expected: "at most 250 words in all responses",
+        hint: "the official program drops whole responses from the end: write less",
+        find: too_many_words,
+    },
+    Rule {
+        class: Rejected,
+        expected: "every turn of the topics",
+        hint: "a run answers every turn of the topics",
+        find: missing_turn,
+    },
+    Rule {
+        class: Rejected,
+        expected: "a turn of the topics",
+        hint: "a run answers the turns of these topics alone",
+        find: unknown_turn,
+    },
+    Rule {
+        class: Overlooked,
+        expected: "the metadata of the first line",
+        hint: "a file holds one run",
+        find: other_metadata,
+    },
+];
+
+fn unknown_run_type(run: &Run, found: &mut Found) {
+    for line in run.lines {
+        let run_type = line.metadata.run_type.as_str();
+        if !["manual", "automatic", "generation-only"].contains(&run_type) {
+            found.push((Some(line.number), format!("`{}`", shorten(run_type))));
         }
-        let value = |key: &str| Some(node.get("metadata")?.get(key)?.text()?.to_owned());
-        heads.push((line, METADATA.map(value)));
-        check.entry(line, node);
-    };
-    let submission = read(input, &mut |problem| broken.push(problem), Some(&mut check_line));
-    for problem in broken {
-        check.add(problem);
     }
-    check.turn_names(&turns);
-    if !submission.turns.is_empty() {
-        check.same_heads(&submission, heads);
+}
+
+fn too_many_references(run: &Run, found: &mut Found) {
+    for line in run.lines {
+        let count = line.references.0.len();
+        if count > MOST_REFERENCES {
+            found.push((Some(line.number), count.to_string()));
+        }
     }
-    submission
 }
 
-/// Whether Python can sort the values: numbers with numbers, or texts with texts.
-fn can_be_sorted(fields: &[(std::borrow::Cow<str>, Node)]) -> bool {
-    let is_number = |node: &Node| matches!(node.value, Value::Number(_) | Value::Bool(_));
-    fields.len() < 2
-        || fields.iter().all(|(_, node)| is_number(node))
-        || fields.iter().all(|(_, node)| node.text().is_some())
-}
-
-/// The number of words of a text after compatibility normalization (NFKC), split as Python splits.
-fn words(text: &str) -> usize {
-    let normal: String = text.trim_matches(is_python_space).nfkc().collect();
-    normal.split(is_python_space).filter(|word| !word.is_empty()).count()
-}
-
-/// `clueweb22-en0004-50-00170:0`: four, two and five digits, and the number of the passage.
-pub(super) fn is_passage_id(id: &str) -> bool {
+/// True for `clueweb22-en0004-50-00170:0`: four, two and five digits, and the number of the passage.
+fn is_passage_id(id: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let id = id.strip_prefix("clueweb22-en").and_then(|id| id.split_once(':'));
     id.is_some_and(|(page, passage)| {
@@ -63,148 +95,103 @@ pub(super) fn is_passage_id(id: &str) -> bool {
     })
 }
 
-impl Check<'_> {
-    fn entry(&mut self, line: u64, node: &Node) {
-        if node.object().is_none() {
-            return self.wrong(line, "an object", Some(node));
-        }
-        self.metadata(line, node.get("metadata"));
-        let references = self.references(line, node.get("references"));
-        match node.get("responses").map(|node| (node, node.list())) {
-            None => {}
-            Some((_, Some(responses))) => self.responses(line, responses, &references),
-            Some((node, None)) => self.wrong(line, "responses as a list", Some(node)),
-        }
-    }
-
-    fn metadata(&mut self, line: u64, node: Option<&Node>) {
-        let Some(metadata) = node.filter(|node| node.object().is_some()) else {
-            return self.wrong(line, "metadata as an object", node);
-        };
-        for key in METADATA.into_iter().filter(|key| metadata.get(key).is_none()) {
-            self.add(problem!(self.at(line), "`{key}` in the metadata", "nothing", FORM));
-        }
-        if let Some(kind) = metadata.get("run_type")
-            && !kind.text().is_some_and(|kind| TYPES.contains(&kind))
-        {
-            self.wrong(line, &format!("a run_type of {}", TYPES.join(", ")), Some(kind));
-        }
-    }
-
-    /// The ids of the references, which citations are looked up in.
-    fn references<'n>(&mut self, line: u64, node: Option<&'n Node>) -> HashSet<&'n str> {
-        let Some(fields) = node.and_then(Node::object) else {
-            self.wrong(line, "references as an object of passage ids and scores", node);
-            return HashSet::new();
-        };
-        if !can_be_sorted(fields) {
-            let (expected, found) = ("scores that can be sorted", "values of several kinds");
-            self.add(problem!(self.at(line), expected, found, "give numbers"));
-        }
-        if fields.len() > MOST_REFERENCES {
-            // The official program cuts them, and then refuses what it has cut.
-            let (found, hint) = (fields.len().to_string(), "leave out the last ones");
-            self.add(problem!(self.at(line), "at most 1000 references", found, hint));
-        }
-        for (id, _) in fields {
+fn passage_id_of_another_form(run: &Run, found: &mut Found) {
+    for line in run.lines {
+        for (id, _) in &line.references.0 {
             if !is_passage_id(id) {
-                let expected = "an id such as clueweb22-en0004-50-00170:0";
-                let hint = "references are passages of ClueWeb22";
-                let found = format!("`{}`", shorten(id));
-                self.warn(problem!(self.at(line), expected, found, hint));
-            }
-        }
-        fields.iter().map(|(id, _)| id.as_ref()).collect()
-    }
-
-    /// Whole responses are dropped from the end while all of them have more than 250 words; only
-    /// the rest is checked.
-    fn responses(&mut self, line: u64, responses: &[Node], references: &HashSet<&str>) {
-        let mut lengths = Vec::with_capacity(responses.len());
-        for response in responses {
-            let text = response.get("text");
-            if response.object().is_none() || text.is_some_and(|text| text.text().is_none()) {
-                return self.wrong(line, "responses as objects with a text", Some(response));
-            }
-            lengths.push(text.and_then(Node::text).map_or(0, words));
-        }
-        let mut kept = responses.len();
-        let all: usize = lengths.iter().sum();
-        let mut total = all;
-        while total > MOST_TOKENS && kept > 0 {
-            kept -= 1;
-            total -= lengths[kept];
-            if responses[kept].get("text").is_none() {
-                self.wrong(line, "the text of a response", None);
-            }
-        }
-        if kept < responses.len() {
-            let expected = "at most 250 words in all responses";
-            let hint = "the official program drops whole responses from the end: write less";
-            self.note(problem!(self.at(line), expected, "{all}", hint));
-        }
-        for response in &responses[..kept] {
-            self.response_of_line(line, response, references);
-        }
-    }
-
-    fn response_of_line(&mut self, line: u64, response: &Node, references: &HashSet<&str>) {
-        for key in ["text", "citations", "ptkb_provenance"] {
-            if response.get(key).is_none() {
-                self.wrong(line, &format!("`{key}` in a response"), None);
-            }
-        }
-        let Some(citations) = response.get("citations") else { return };
-        // Citations are looked at where statements are given, even by an empty list.
-        if response.get("ptkb_provenance").is_none() {
-            return;
-        }
-        let Some(fields) = citations.object().filter(|fields| can_be_sorted(fields)) else {
-            let expected = "citations as an object of passage ids and scores";
-            return self.wrong(line, expected, Some(citations));
-        };
-        for (id, _) in fields.iter().filter(|(id, _)| !references.contains(id.as_ref())) {
-            let found = format!("`{}`", shorten(id));
-            let hint = "what a response cites has to be among the references of the turn";
-            self.add(problem!(self.at(line), "a citation that is a reference", found, hint));
-        }
-    }
-
-    fn turn_names(&mut self, given: &HashSet<String>) {
-        let topics = self.topics;
-        for (_, turn) in topics.turns().filter(|(_, turn)| !given.contains(turn.id.as_str())) {
-            let expected = format!("turn {}", turn.id);
-            let hint = "a run answers every turn of the topics";
-            self.add(problem!(self.at(1), expected, "no such turn in the run", hint));
-        }
-        let mut unknown: Vec<&str> =
-            given.iter().map(String::as_str).filter(|id| topics.turn(id).is_none()).collect();
-        unknown.sort_unstable();
-        for id in unknown {
-            let found = format!("`{}`", shorten(id));
-            let hint = "a run answers the turns of these topics alone";
-            self.add(problem!(self.at(1), "a turn of the topics", found, hint));
-        }
-    }
-
-    /// The head of the run is repeated on every line, and the official program does not compare
-    /// them.
-    fn same_heads(&mut self, submission: &Submission, heads: Vec<(u64, [Option<String>; 3])>) {
-        let first = [&submission.team, &submission.run_name, &submission.run_type];
-        for (line, head) in heads {
-            for ((key, first), value) in METADATA.into_iter().zip(first).zip(head) {
-                let Some(value) = value.filter(|value| value != first) else { continue };
-                let expected = format!("the {key} of the first turn, `{}`", shorten(first));
-                let found = format!("`{}`", shorten(&value));
-                self.note(problem!(self.at(line), expected, found, "a file holds one run"));
+                found.push((Some(line.number), format!("`{}`", shorten(id))));
             }
         }
     }
+}
 
-    /// An error at a value that is something else, or missing.
-    fn wrong(&mut self, line: u64, expected: &str, node: Option<&Node>) {
-        let found = node.map_or("nothing".to_owned(), Node::describe);
-        self.add(problem!(self.at(line), expected, found, FORM));
+/// The number of words of a text after compatibility normalization (NFKC), split as Python splits.
+fn words(text: &str) -> usize {
+    let normal: String = text.trim_matches(is_python_space).nfkc().collect();
+    normal.split(is_python_space).filter(|word| !word.is_empty()).count()
+}
+
+/// The number of words of every response.
+fn lengths(line: &Line) -> Vec<usize> {
+    let responses = line.responses.iter().flatten();
+    responses.map(|response| response.text.as_deref().map_or(0, words)).collect()
+}
+
+/// The responses that the official program checks: it drops whole responses from the end while all
+/// of them have more than 250 words.
+fn checked_responses(line: &Line) -> &[LineResponse] {
+    let responses = line.responses.as_deref().unwrap_or_default();
+    let lengths = lengths(line);
+    let mut kept = responses.len();
+    while kept > 0 && lengths[..kept].iter().sum::<usize>() > MOST_TOKENS {
+        kept -= 1;
+    }
+    &responses[..kept]
+}
+
+fn missing_field_of_a_response(run: &Run, found: &mut Found) {
+    for line in run.lines {
+        for response in checked_responses(line) {
+            for (name, is_there) in [
+                ("text", response.text.is_some()),
+                ("citations", response.citations.is_some()),
+                ("ptkb_provenance", response.ptkb_provenance.is_some()),
+            ] {
+                if !is_there {
+                    found.push((Some(line.number), format!("no {name}")));
+                }
+            }
+        }
+    }
+}
+
+fn citation_that_is_no_reference(run: &Run, found: &mut Found) {
+    for line in run.lines {
+        let references: HashSet<&str> =
+            line.references.0.iter().map(|(id, _)| id.as_str()).collect();
+        let citations = checked_responses(line).iter().filter_map(|it| it.citations.as_ref());
+        for (id, _) in citations.flat_map(|citations| &citations.0) {
+            if !references.contains(id.as_str()) {
+                found.push((Some(line.number), format!("`{}`", shorten(id))));
+            }
+        }
+    }
+}
+
+fn too_many_words(run: &Run, found: &mut Found) {
+    for line in run.lines {
+        let all: usize = lengths(line).iter().sum();
+        if all > MOST_TOKENS {
+            found.push((Some(line.number), all.to_string()));
+        }
+    }
+}
+
+fn missing_turn(run: &Run, found: &mut Found) {
+    let given: HashSet<&str> = run.lines.iter().map(|line| line.turn_id.as_str()).collect();
+    for (_, turn) in run.topics.turns() {
+        if !given.contains(turn.id.as_str()) {
+            found.push((None, format!("no {}", turn.id)));
+        }
+    }
+}
+
+fn unknown_turn(run: &Run, found: &mut Found) {
+    for line in run.lines {
+        if run.topics.turn(&line.turn_id).is_none() {
+            found.push((Some(line.number), format!("`{}`", shorten(&line.turn_id))));
+        }
+    }
+}
+
+fn other_metadata(run: &Run, found: &mut Found) {
+    let Some(first) = run.lines.first() else { return };
+    for line in run.lines {
+        if line.metadata != first.metadata {
+            let metadata = &line.metadata;
+            let all = [&*metadata.team_id, &metadata.run_id, &metadata.run_type].join(", ");
+            found.push((Some(line.number), format!("`{}`", shorten(&all))));
+        }
     }
 }
 

@@ -1,34 +1,202 @@
-//! The checks of 2023 and 2024, turn by turn.
+//! The rules of 2023 and 2024.
 
-use super::Check;
-use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
+use super::{Found, Rejected, Rule, Run, Warned};
+use crate::ikat::run::{Response, SubmittedTurn};
 use crate::ikat::topics::{Conversation, Year};
-use clariq_core::problem;
 use clariq_files::shorten;
 use std::collections::HashMap;
 
-/// The score that the first passage of a response is compared with.
+/// The official programs compare the first score of a list with this one.
 const FIRST: f64 = 1e9;
 const MOST_PASSAGES: usize = 1000;
-const PREFIX: &str = "clueweb22-";
 
-/// Reports all errors and warnings, and returns the run as far as it could be read.
-pub(super) fn check(check: &mut Check) -> Submission {
-    let (input, year) = (check.input, check.topics.year);
-    let submission = Submission::parse(input, Some(year), &mut |problem| check.add(problem));
-    if check.errors > 0 || submission.turns.is_empty() {
-        return submission;
+pub(super) const RULES: &[Rule] = &[
+    Rule { class: Warned, expected: "a run_name", hint: "name the run", find: no_run_name },
+    Rule {
+        class: Warned,
+        expected: "a run_type",
+        hint: "name the class of the system",
+        find: no_run_type,
+    },
+    Rule {
+        class: Warned,
+        expected: "a run_type of automatic, manual or, in 2024, only_response",
+        hint: "use one of these names",
+        find: unknown_run_type,
+    },
+    Rule {
+        class: Rejected,
+        expected: "as many turns as in the topics",
+        hint: "a run answers every turn of the topics once",
+        find: other_number_of_turns,
+    },
+    Rule {
+        class: Rejected,
+        expected: "as many conversations as in the topics",
+        hint: "a run answers every turn of the topics once",
+        find: other_number_of_conversations,
+    },
+    Rule {
+        class: Rejected,
+        expected: "as many turns of each conversation as in the topics",
+        hint: "a run answers every turn of the topics once",
+        find: other_number_of_turns_in_a_conversation,
+    },
+    Rule {
+        class: Rejected,
+        expected: "a turn id `<conversation>_<turn>`",
+        hint: "such as 9-1_3, in 2024 0_3",
+        find: turn_id_of_another_form,
+    },
+    Rule {
+        class: Rejected,
+        expected: "a conversation of the topics",
+        hint: "a run answers the turns of these topics alone: is it of another year?",
+        find: unknown_conversation,
+    },
+    Rule {
+        class: Rejected,
+        expected: "a turn of the conversation, from 1",
+        hint: "turns are numbered from 1",
+        find: unknown_turn,
+    },
+    Rule { class: Warned, expected: "a rank", hint: "the best response has rank 1", find: no_rank },
+    Rule {
+        class: Warned,
+        expected: "a rank above 0",
+        hint: "the best response has rank 1",
+        find: rank_not_above_0,
+    },
+    Rule {
+        class: Warned,
+        expected: "the text of a response",
+        hint: "write what the user is to read",
+        find: no_text,
+    },
+    Rule {
+        class: Warned,
+        expected: "scores of passages that do not rise",
+        hint: "order passages by score",
+        find: rising_scores_of_passages,
+    },
+    Rule {
+        class: Warned,
+        expected: "a passage id that begins with `clueweb22-`",
+        hint: "the passages of the track are those of ClueWeb22",
+        find: passage_of_another_collection,
+    },
+    Rule {
+        class: Warned,
+        expected: "a passage id `page:number` with one colon",
+        hint: "such as clueweb22-en0004-50-00170:0",
+        find: passage_id_of_another_form,
+    },
+    Rule {
+        class: Warned,
+        expected: "a passage that is used",
+        hint: "set `used` where the response rests on a passage; otherwise the first five count",
+        find: no_used_passage,
+    },
+    Rule {
+        class: Warned,
+        expected: "passages",
+        hint: "give passage_provenance, best first",
+        find: no_passages,
+    },
+    Rule {
+        class: Warned,
+        expected: "at most 1000 passages",
+        hint: "leave out the last ones",
+        find: too_many_passages,
+    },
+    Rule {
+        class: Warned,
+        expected: "statements",
+        hint: "give ptkb_provenance, even if no statement seems to matter",
+        find: no_statements,
+    },
+    Rule {
+        class: Rejected,
+        expected: "a statement of this user, from 1",
+        hint: "statements are numbered from 1, as in the topics",
+        find: unknown_statement,
+    },
+    Rule {
+        class: Rejected,
+        expected: "the text of the statement",
+        hint: "give the text as it is in the topics",
+        find: other_text_of_a_statement,
+    },
+    Rule {
+        class: Warned,
+        expected: "scores of statements that do not rise",
+        hint: "order statements by score",
+        find: rising_scores_of_statements,
+    },
+];
+
+fn no_run_name(run: &Run, found: &mut Found) {
+    if run.submission.run_name.is_empty() {
+        found.push((None, "an empty text".to_owned()));
     }
-    check.head(&submission);
-    check.turn_counts(&submission);
-    for turn in &submission.turns {
-        check.turn(&submission, turn);
-    }
-    submission
 }
 
-/// The conversation and the number that a turn id names, by the rules of the year: 2024 reads both
-/// as whole numbers.
+fn no_run_type(run: &Run, found: &mut Found) {
+    if run.submission.run_type.is_empty() {
+        found.push((None, "an empty text".to_owned()));
+    }
+}
+
+fn unknown_run_type(run: &Run, found: &mut Found) {
+    let run_type = run.submission.run_type.as_str();
+    let is_known = match run_type {
+        "automatic" | "manual" => true,
+        "only_response" => run.submission.year == Year::Y2024,
+        _ => false,
+    };
+    if !is_known {
+        found.push((None, format!("`{}`", shorten(run_type))));
+    }
+}
+
+fn other_number_of_turns(run: &Run, found: &mut Found) {
+    let (turns, wanted) = (run.turns().count(), run.topics.turns().count());
+    if turns != wanted {
+        found.push((None, format!("{turns} in place of {wanted}")));
+    }
+}
+
+/// The number of turns of each conversation in the run.
+fn turns_by_conversation(run: &Run) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    for turn in run.turns() {
+        if let Some((conversation, _)) = split_turn_id(&turn.id, run.submission.year) {
+            *counts.entry(conversation).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn other_number_of_conversations(run: &Run, found: &mut Found) {
+    let (conversations, wanted) =
+        (turns_by_conversation(run).len(), run.topics.conversations.len());
+    if conversations != wanted {
+        found.push((None, format!("{conversations} in place of {wanted}")));
+    }
+}
+
+fn other_number_of_turns_in_a_conversation(run: &Run, found: &mut Found) {
+    let counts = turns_by_conversation(run);
+    for Conversation { number, turns, .. } in &run.topics.conversations {
+        let count = counts.get(number).copied().unwrap_or_default();
+        if count != turns.len() {
+            let wanted = turns.len();
+            found.push((None, format!("{count} of conversation {number} in place of {wanted}")));
+        }
+    }
+}
+
+/// The conversation and the number that a turn id names. In 2024 both are whole numbers.
 fn split_turn_id(id: &str, year: Year) -> Option<(String, i64)> {
     let (conversation, turn) = id.split_once('_')?;
     let turn = whole_number(turn)?;
@@ -43,175 +211,204 @@ fn whole_number(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
-impl Check<'_> {
-    fn head(&mut self, submission: &Submission) {
-        let Submission { run_name, run_type, .. } = submission;
-        if run_name.is_empty() {
-            self.warn(problem!(self.at(1), "a run_name", "an empty text", "name the run"));
-        }
-        if run_type.is_empty() {
-            let hint = "name the class of the system";
-            self.warn(problem!(self.at(1), "a run_type", "an empty text", hint));
-        }
-        let types: &[&str] = match submission.year {
-            Year::Y2024 => &["automatic", "manual", "only_response"],
-            _ => &["automatic", "manual"],
-        };
-        if !types.contains(&run_type.as_str()) {
-            let expected = format!("a run_type of {}", types.join(", "));
-            let found = format!("`{}`", shorten(run_type));
-            self.warn(problem!(self.at(1), expected, found, "use one of these names"));
+/// The conversation of a turn, if there is one.
+fn conversation_of<'r>(run: &'r Run, turn: &SubmittedTurn) -> Option<&'r Conversation> {
+    let (number, _) = split_turn_id(&turn.id, run.submission.year)?;
+    run.topics.conversation(&number)
+}
+
+fn turn_id_of_another_form(run: &Run, found: &mut Found) {
+    for turn in run.turns() {
+        if split_turn_id(&turn.id, run.submission.year).is_none() {
+            found.push((None, format!("`{}`", shorten(&turn.id))));
         }
     }
+}
 
-    /// The numbers of turns and conversations, and of turns in each conversation.
-    fn turn_counts(&mut self, submission: &Submission) {
-        let topics = self.topics;
-        let mut counts: HashMap<String, usize> = HashMap::new();
-        for turn in &submission.turns {
-            if let Some((conversation, _)) = split_turn_id(&turn.id, submission.year) {
-                *counts.entry(conversation).or_default() += 1;
+fn unknown_conversation(run: &Run, found: &mut Found) {
+    for turn in run.turns() {
+        if let Some((number, _)) = split_turn_id(&turn.id, run.submission.year)
+            && run.topics.conversation(&number).is_none()
+        {
+            found.push((None, format!("`{}`", shorten(&turn.id))));
+        }
+    }
+}
+
+fn unknown_turn(run: &Run, found: &mut Found) {
+    for turn in run.turns() {
+        if let Some((_, index)) = split_turn_id(&turn.id, run.submission.year)
+            && let Some(conversation) = conversation_of(run, turn)
+        {
+            let last = conversation.turns.len();
+            if !usize::try_from(index).is_ok_and(|index| (1..=last).contains(&index)) {
+                found.push((None, format!("`{}`, of {last} turns", shorten(&turn.id))));
             }
         }
-        let mut compare = |found: usize, count: usize, what: String| {
-            if found != count {
-                let hint = "a run answers every turn of the topics once";
-                self.add(problem!(self.at(1), "{count} {what}", "{found}", hint));
-            }
-        };
-        let turns = submission.turns.len();
-        compare(turns, topics.turns().count(), "turns, as in the topics".to_owned());
-        let conversations = topics.conversations.len();
-        compare(counts.len(), conversations, "conversations, as in the topics".to_owned());
-        for Conversation { number, turns, .. } in &topics.conversations {
-            let found = counts.get(number).copied().unwrap_or_default();
-            compare(found, turns.len(), format!("turns of conversation {number}"));
+    }
+}
+
+fn in_turn(turn: &SubmittedTurn, value: &str) -> String {
+    format!("`{}` in turn {}", shorten(value), turn.id)
+}
+
+fn none_in_turn(turn: &SubmittedTurn) -> (Option<u64>, String) {
+    (None, format!("none in turn {}", turn.id))
+}
+
+fn no_rank(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        if response.rank == 0 {
+            found.push((None, format!("none, or 0, in turn {}", turn.id)));
         }
     }
+}
 
-    fn turn(&mut self, submission: &Submission, turn: &SubmittedTurn) {
-        let topics = self.topics;
-        let found = format!("`{}`", shorten(&turn.id));
-        let Some((number, index)) = split_turn_id(&turn.id, submission.year) else {
-            let expected = "a turn id `<conversation>_<turn>`";
-            let hint = "such as 9-1_3, in 2024 0_3";
-            return self.add(problem!(self.at(turn.line), expected, found, hint));
-        };
-        let Some(conversation) = topics.conversation(&number) else {
-            let expected = "a conversation of the topics";
-            let hint = "a run answers the turns of these topics alone: is it of another year?";
-            return self.add(problem!(self.at(turn.line), expected, found, hint));
-        };
-        let last = conversation.turns.len();
-        if !usize::try_from(index).is_ok_and(|index| (1..=last).contains(&index)) {
-            let expected = format!("a turn from 1 to {last} of conversation {number}");
-            self.add(problem!(self.at(turn.line), expected, found, "turns are numbered from 1"));
-        }
-        for response in &turn.responses {
-            self.response(submission, &turn.id, response);
-            self.passages(&turn.id, response);
-            self.statements(conversation, &turn.id, response);
+/// The official programs never remember the previous rank, so that every rank is compared with 0.
+fn rank_not_above_0(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        if response.rank <= 0 {
+            found.push((None, format!("{} in turn {}", response.rank, turn.id)));
         }
     }
+}
 
-    /// The previous rank is never remembered by the official validator, so every rank is compared
-    /// with 0.
-    fn response(&mut self, submission: &Submission, turn: &str, response: &Response) {
-        let Response { rank, line, .. } = *response;
-        let hint = "the best response has rank 1";
-        if rank == 0 {
-            self.warn(problem!(self.at(line), "a rank", "none, or 0, in turn {turn}", hint));
-        }
-        if rank <= 0 {
-            self.warn(problem!(self.at(line), "a rank above 0", "{rank} in turn {turn}", hint));
-        }
-        let needs_text = submission.year == Year::Y2023 || submission.run_type != "only_response";
-        if response.text.is_empty() && needs_text {
-            let (expected, hint) = ("the text of a response", "write what the user is to read");
-            self.warn(problem!(self.at(line), expected, "none in turn {turn}", hint));
+fn no_text(run: &Run, found: &mut Found) {
+    let submission = run.submission;
+    if submission.year == Year::Y2024 && submission.run_type == "only_response" {
+        return;
+    }
+    for (turn, response) in run.responses() {
+        if response.text.is_empty() {
+            found.push(none_in_turn(turn));
         }
     }
+}
 
-    fn passages(&mut self, turn: &str, response: &Response) {
-        let mut previous = FIRST;
+/// Lists the scores that are above the one before.
+fn rising<'a>(
+    turn: &SubmittedTurn,
+    scores: impl Iterator<Item = (&'a str, f64)>,
+    found: &mut Found,
+) {
+    let mut previous = FIRST;
+    for (id, score) in scores {
+        if score > previous {
+            let id = shorten(id);
+            found.push((None, format!("{score} after {previous} for `{id}` in turn {}", turn.id)));
+        }
+        previous = score;
+    }
+}
+
+fn rising_scores_of_passages(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        let passages = response.passages.iter();
+        rising(turn, passages.map(|passage| (passage.id.as_str(), passage.score)), found);
+    }
+}
+
+fn passage_of_another_collection(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
         for passage in &response.passages {
-            let (line, id, score) = (passage.line, shorten(&passage.id), passage.score);
-            if score > previous {
-                let found = format!("{score} after {previous} for `{id}` in turn {turn}");
-                let expected = "scores of passages that do not rise";
-                self.warn(problem!(self.at(line), expected, found, "order passages by score"));
+            if !passage.id.starts_with("clueweb22-") {
+                found.push((None, in_turn(turn, &passage.id)));
             }
-            if !passage.id.starts_with(PREFIX) {
-                let expected = "an id that begins with `clueweb22-`";
-                let hint = "the passages of the track are those of ClueWeb22";
-                self.warn(problem!(self.at(line), expected, "`{id}` in turn {turn}", hint));
-            }
-            if passage.id.matches(':').count() != 1 {
-                let expected = "an id `page:number` with one colon";
-                let hint = "such as clueweb22-en0004-50-00170:0";
-                self.warn(problem!(self.at(line), expected, "`{id}` in turn {turn}", hint));
-            }
-            previous = score;
-        }
-        let (line, count) = (response.line, response.passages.len());
-        let none = format!("none in turn {turn}");
-        if !response.passages.iter().any(|passage| passage.used) {
-            let hint =
-                "set `used` where the response rests on a passage; otherwise the first five count";
-            self.warn(problem!(self.at(line), "a passage that is used", (&*none), hint));
-        }
-        if count == 0 {
-            let hint = "give passage_provenance, best first";
-            self.warn(problem!(self.at(line), "passages", none, hint));
-        } else if count > MOST_PASSAGES {
-            let (found, hint) = (format!("{count} in turn {turn}"), "leave out the last ones");
-            self.warn(problem!(self.at(line), "at most 1000 passages", found, hint));
         }
     }
+}
 
-    /// 2023: the id has to be known, and the text has to be that of the topics. 2024: the number 0
-    /// is let through.
-    fn statements(&mut self, conversation: &Conversation, turn: &str, response: &Response) {
+fn passage_id_of_another_form(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        for passage in &response.passages {
+            if passage.id.matches(':').count() != 1 {
+                found.push((None, in_turn(turn, &passage.id)));
+            }
+        }
+    }
+}
+
+fn no_used_passage(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        if !response.passages.iter().any(|passage| passage.used) {
+            found.push(none_in_turn(turn));
+        }
+    }
+}
+
+fn no_passages(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        if response.passages.is_empty() {
+            found.push(none_in_turn(turn));
+        }
+    }
+}
+
+fn too_many_passages(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        if response.passages.len() > MOST_PASSAGES {
+            found.push((None, format!("{} in turn {}", response.passages.len(), turn.id)));
+        }
+    }
+}
+
+fn no_statements(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
         if response.statements.is_empty() {
-            let found = format!("none for a response in turn {turn}");
-            let hint = "give ptkb_provenance, even if no statement seems to matter";
-            return self.warn(problem!(self.at(response.line), "statements", found, hint));
+            found.push((None, format!("none for a response in turn {}", turn.id)));
         }
+    }
+}
+
+/// The text of a statement of 2023 in the topics.
+fn known_text<'c>(conversation: &'c Conversation, id: &str) -> Option<&'c str> {
+    let number: usize = id.parse().ok()?;
+    if number.to_string() != id {
+        return None;
+    }
+    conversation.statements.get(number.checked_sub(1)?).map(String::as_str)
+}
+
+/// The official program of 2024 lets the number 0 through.
+fn unknown_statement(run: &Run, found: &mut Found) {
+    for (turn, response) in run.responses() {
+        let Some(conversation) = conversation_of(run, turn) else { continue };
         let last = conversation.statements.len();
-        let mut previous = FIRST;
-        for RankedStatement { id, line, score, text } in &response.statements {
-            let expected = format!("a statement from 1 to {last}");
-            let hint = "statements are numbered from 1";
-            if self.topics.year == Year::Y2024 {
-                if !id.parse().is_ok_and(|number: usize| number <= last) {
-                    self.add(problem!(self.at(*line), expected, "{id} in turn {turn}", hint));
-                }
-                continue;
+        for statement in &response.statements {
+            let is_known = match run.submission.year {
+                Year::Y2024 => statement.id.parse().is_ok_and(|number: usize| number <= last),
+                _ => known_text(conversation, &statement.id).is_some(),
+            };
+            if !is_known {
+                found.push((None, format!("{}, of {last}", in_turn(turn, &statement.id))));
             }
-            let number = id.parse::<usize>().ok().filter(|number| number.to_string() == *id);
-            let known =
-                number.and_then(|number| conversation.statements.get(number.checked_sub(1)?));
-            let found = format!("`{}` in turn {turn}", shorten(id));
-            match known {
-                None if id.is_empty() => {
-                    let hint = "ids are \"1\", \"2\", …";
-                    self.add(problem!(self.at(*line), "the id of a statement", found, hint));
-                }
-                None => self.add(problem!(self.at(*line), expected, found, hint)),
-                Some(known) if known != text => {
-                    let expected = format!("the text of statement {id}, `{}`", shorten(known));
-                    let found = format!("`{}` in turn {turn}", shorten(text));
-                    let hint = "give the text as it is in the topics";
-                    self.add(problem!(self.at(*line), expected, found, hint));
-                }
-                Some(_) => {}
-            }
-            if *score > previous {
-                let found = format!("{score} after {previous} for statement {id} in turn {turn}");
-                let expected = "scores of statements that do not rise";
-                self.warn(problem!(self.at(*line), expected, found, "order statements by score"));
-            }
-            previous = *score;
         }
+    }
+}
+
+fn other_text_of_a_statement(run: &Run, found: &mut Found) {
+    if run.submission.year != Year::Y2023 {
+        return;
+    }
+    for (turn, response) in run.responses() {
+        let Some(conversation) = conversation_of(run, turn) else { continue };
+        for statement in &response.statements {
+            if let Some(known) = known_text(conversation, &statement.id)
+                && known != statement.text
+            {
+                let text = in_turn(turn, &statement.text);
+                found.push((None, format!("{text}, where it is `{}`", shorten(known))));
+            }
+        }
+    }
+}
+
+fn rising_scores_of_statements(run: &Run, found: &mut Found) {
+    if run.submission.year != Year::Y2023 {
+        return;
+    }
+    for (turn, Response { statements, .. }) in run.responses() {
+        let scores = statements.iter().map(|statement| (statement.id.as_str(), statement.score));
+        rising(turn, scores, found);
     }
 }

@@ -78,8 +78,8 @@ fn what_is_let_through_is_listed_apart() {
     bench.write("run.json", serde_json::to_vec_pretty(&small_run()).unwrap());
     let finished = bench.run(&["validate", "run.json", "--split", "2023-test"]);
     assert_eq!(finished.status, Some(1), "the sample has more turns");
-    let official = finished.stderr.find("error: run.json:1").expect("official");
-    let beyond = finished.stderr.find("not checked officially: run.json:").expect("listed");
+    let official = finished.stderr.find("error: run.json\n").expect("official");
+    let beyond = finished.stderr.find("not checked officially: run.json\n").expect("listed");
     assert!(official < beyond, "{}", finished.stderr);
     assert!(finished.stderr.contains("expected: every turn once"), "{}", finished.stderr);
     assert!(finished.stderr.contains("built-in iKAT sample"), "{}", finished.stderr);
@@ -109,6 +109,11 @@ fn clariq_files_are_checked_too() {
         assert_eq!(finished.stderr, "", "{file}");
         assert!(finished.stdout.contains("accepted        15"), "{}", finished.stdout);
     }
+    let pair = bench.succeed("validate good.run good.need --split dev --data data --format tsv");
+    assert_eq!(pair.stdout.matches("\taccepted\t15\t").count(), 2, "{}", pair.stdout);
+    bench.write("multi.run", "968 0 \"\" 0 5 t\n969 0 \"\" 0 5 t\n");
+    let multi = bench.succeed("validate multi.run --split dev --data data --format tsv");
+    assert!(multi.stdout.contains("\taccepted\t2\t0\t0\t0"), "{}", multi.stdout);
     bench.edit("good.run", |text| text.split_inclusive('\n').flat_map(|line| [line; 2]).collect());
     let finished = bench.succeed("validate good.run --split dev --data data");
     let facts =

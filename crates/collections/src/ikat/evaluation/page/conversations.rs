@@ -51,7 +51,7 @@ impl<'a> Answers<'a> {
             by_turn.entry(line.topic.as_str()).or_default().passages.push(line.question.as_str());
         }
         for turn in &entry.submission.turns {
-            by_turn.entry(&turn.id).or_default().response = turn.responses.first();
+            by_turn.entry(&turn.id).or_default().response = turn.best_response();
         }
         for column in &entry.columns {
             for (turn, value) in &column.values {
