@@ -1,7 +1,7 @@
 //! Vectors of texts.
 
 use crate::document::{Doc, Documents};
-use crate::model::{Encoder, Progress};
+use crate::encoder::{Encoder, Progress};
 use crate::problem::Result;
 use std::borrow::Cow;
 

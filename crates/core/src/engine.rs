@@ -1,7 +1,8 @@
 //! Engines, which open and train learned models, and what a training is made of.
 
 use crate::checksum::sha256_hex;
-use crate::model::{Model, ModelKind, ModelOptions};
+use crate::model::{Model, ModelKind};
+use crate::model_options::ModelOptions;
 use crate::problem::Result;
 use crate::recipe::Recipe;
 use std::path::Path;

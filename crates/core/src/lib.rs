@@ -11,6 +11,7 @@
 mod checksum;
 mod document;
 mod embeddings;
+mod encoder;
 mod engine;
 mod findings;
 mod history;
@@ -18,11 +19,13 @@ mod id;
 mod json;
 mod judgements;
 mod model;
+mod model_options;
 mod observer;
 mod printable;
 mod problem;
 mod processor;
 mod ranking;
+mod reading;
 mod recipe;
 mod regular;
 mod request;
@@ -32,21 +35,21 @@ pub use checksum::{
 };
 pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::{DocumentVectors, Embeddings};
+pub use encoder::{Decoding, Encoder, PairScorer, Progress, Rewriter};
 pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, training_key};
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
 pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};
-pub use model::{
-    Decoding, Encoder, Model, ModelKind, ModelName, ModelOptions, Models, NoModels, PairScorer,
-    Pooling, Precision, Progress, Reading, Rewriter, Similarity,
-};
+pub use model::{Model, ModelKind, ModelName, Models, NoModels};
+pub use model_options::{ModelOptions, Precision};
 pub use observer::{Observer, Silent, Task};
 pub use printable::{Escaped, fixed, is_python_space, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
 pub use processor::{instruction_set, multiplies_bf16};
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
+pub use reading::{Pooling, Reading, Similarity};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};

@@ -1,7 +1,8 @@
 //! Training recipes: the parameters of `configs/models/*.toml`.
 
 use crate::id::Name;
-use crate::model::{ModelKind, Precision};
+use crate::model::ModelKind;
+use crate::model_options::Precision;
 use crate::problem::{Location, Problem, Result};
 use crate::{bail, problem};
 use serde::{Deserialize, Serialize};

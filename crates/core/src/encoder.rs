@@ -1,0 +1,84 @@
+//! The abilities of learned models: encoding texts, scoring pairs, rewriting utterances.
+
+use crate::embeddings::Embeddings;
+use crate::problem::Result;
+use crate::reading::Similarity;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+
+/// Called with the number of items finished since the last call, from any thread.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// Texts in, vectors out: the dot product of two is their similarity.
+pub trait Encoder: Send + Sync {
+    /// Encodes requests, one row per text, in order. Each is computed by itself, so that its vector
+    /// does not depend on the others. `progress` counts texts.
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings>;
+
+    /// Encodes documents, one row per text, in order. Some models read them with another prompt than
+    /// requests. Documents may be computed together, which is faster; the last digits of a vector
+    /// then depend on the others.
+    fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode(texts, progress)
+    }
+
+    /// The meaning of the dot product of two vectors.
+    fn similarity(&self) -> Similarity {
+        Similarity::Cosine
+    }
+
+    /// Number of texts so far that exceeded the model's length and were cut.
+    fn cut(&self) -> usize {
+        0
+    }
+
+    /// Checksum of everything that determines the vectors.
+    fn checksum(&self) -> &str;
+}
+
+/// Pairs of request and document in, logits out: the higher, the better the document fits.
+pub trait PairScorer: Send + Sync {
+    /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>>;
+
+    /// Number of pairs so far that exceeded the model's length and were cut.
+    fn cut(&self) -> usize {
+        0
+    }
+
+    /// Checksum of everything that determines the logits.
+    fn checksum(&self) -> &str;
+}
+
+/// How a model writes a text: the best of some that it writes token by token.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decoding {
+    /// Texts that are continued at each step; with 1, always the most probable token.
+    pub beams: NonZeroUsize,
+    /// The exponent of a text's length that its log-probability is divided by.
+    pub length_penalty: f64,
+    /// Tokens of a text at most, with the one that it begins behind.
+    pub max_length: usize,
+    /// Whether the search ends as soon as there are as many whole texts as beams.
+    pub early_stopping: bool,
+}
+
+/// Conversations as texts in, their last utterances out, written so that each can be understood alone.
+pub trait Rewriter: Send + Sync {
+    /// Writes a text for each, in order; it does not depend on the others. `progress` counts texts.
+    fn rewrite(
+        &self,
+        texts: &[&str],
+        decoding: &Decoding,
+        progress: Progress,
+    ) -> Result<Vec<String>>;
+
+    /// Number of texts so far that exceeded the model's length and were cut.
+    fn cut(&self) -> usize {
+        0
+    }
+
+    /// Checksum of everything that determines the texts.
+    fn checksum(&self) -> &str;
+}

@@ -1,0 +1,57 @@
+//! How a model is run: device, precision, threads.
+
+use crate::processor::instruction_set;
+use crate::reading::Reading;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The numbers that a network computes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32-bit floats.
+    #[default]
+    F32,
+    /// 16-bit floats with 8 bits of mantissa: faster on some processors, and off by up to 1 %.
+    Bf16,
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+        })
+    }
+}
+
+/// How a model is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// `cpu`, or `cuda:0` and so on.
+    pub device: String,
+    /// The numbers it computes with.
+    pub precision: Precision,
+    /// Threads on the CPU.
+    pub threads: usize,
+    /// Overrides of its folder.
+    pub reading: Reading,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self {
+            device: "cpu".to_owned(),
+            precision: Precision::F32,
+            threads: 1,
+            reading: Reading::default(),
+        }
+    }
+}
+
+impl ModelOptions {
+    /// The instruction set that a model computes with under these options, or `cuda`.
+    pub fn computes_with(&self) -> &'static str {
+        if self.device == "cpu" { instruction_set() } else { "cuda" }
+    }
+}

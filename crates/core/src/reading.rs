@@ -1,0 +1,60 @@
+//! Settings of a model's folder that a configuration may override.
+
+use serde::{Deserialize, Serialize};
+
+/// The similarity of two vectors. Vectors for cosine have length 1, so both are dot products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Similarity {
+    /// The cosine of the angle between them.
+    Cosine,
+    /// Their dot product.
+    Dot,
+}
+
+/// A way to make one vector of the vectors of a text's tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// The vector of the first token.
+    Cls,
+    /// The largest value of each dimension.
+    Max,
+    /// The mean.
+    Mean,
+    /// The sum divided by the square root of the number of tokens.
+    #[serde(rename = "mean_sqrt_len_tokens", alias = "mean_sqrt_len")]
+    MeanSqrtLen,
+    /// The mean with the weights 1, 2, 3 and so on (Muennighoff, arXiv 2202.08904).
+    WeightedMean,
+    /// The vector of the last token.
+    LastToken,
+}
+
+/// Overrides of a model's folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// Where longer texts or pairs are cut, in tokens, and at most where the model's positions end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<usize>,
+    /// Text that an encoder puts before a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_prompt: Option<String>,
+    /// Text that an encoder puts before a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document_prompt: Option<String>,
+    /// How an encoder makes one vector of those of tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooling: Option<Pooling>,
+    /// The similarity of an encoder's vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<Similarity>,
+}
+
+impl Reading {
+    /// Cuts longer texts or pairs at so many tokens.
+    pub fn cut_at(max_tokens: usize) -> Self {
+        Self { max_tokens: Some(max_tokens), ..Self::default() }
+    }
+}
