@@ -14,7 +14,7 @@ pub(crate) struct Batch {
     pub(crate) segments: Tensor,
     /// Where the tokens are; `None` where all texts have one length.
     pub(crate) padding: Option<Padding>,
-    /// Whether dropout is applied.
+    /// True if dropout is applied.
     pub(crate) train: bool,
 }
 

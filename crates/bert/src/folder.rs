@@ -38,15 +38,15 @@ pub struct ModelFolder {
     pub path: PathBuf,
     /// `config.json`, whole.
     pub config: Object,
-    /// What the architecture needs of it.
+    /// The sizes in it.
     pub shape: Shape,
     /// The longest text or pair in tokens, by what the folder says and what the model can read.
     pub max_tokens: usize,
     /// The settings of its tokenizer.
     pub(crate) words: TokenizerConfig,
-    /// Whether letters are made small in front of the tokenizer.
+    /// True if texts are made lower case before the tokenizer.
     pub lower_case: bool,
-    /// What `modules.json` lists behind the transformer.
+    /// The modules after the transformer in `modules.json`.
     modules: Option<Modules>,
     /// The files with the weights: one, or as many as the index lists.
     pub weights: Vec<PathBuf>,
@@ -149,7 +149,7 @@ impl ModelFolder {
         (is_classifier && self.modules.is_none()).then(|| labels.map_or(2, Object::len))
     }
 
-    /// What the model is, in words: its family, and what it makes of a text or a pair.
+    /// A description: the family, and how a text or a pair becomes a vector or a score.
     pub(crate) fn describe(&self) -> Result<String> {
         let (family, tokens) = (self.shape.family, self.max_tokens);
         if let Some(labels) = self.labels() {
@@ -173,7 +173,7 @@ impl ModelFolder {
         Ok(text)
     }
 
-    /// Whether the model is told which text of a pair a token is of.
+    /// True if the model tells the two texts of a pair apart.
     pub(crate) fn uses_segments(&self) -> bool {
         let family = self.shape.family;
         let usual = matches!(family, Family::Bert | Family::Electra | Family::Albert)

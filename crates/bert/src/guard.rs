@@ -32,7 +32,7 @@ fn shorten(text: &str) -> &str {
 }
 
 thread_local! {
-    /// Whether a panic of this thread is caught and reported.
+    /// True while a panic of this thread is caught.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -1,7 +1,7 @@
 //! Inference on all cores: groups of texts of one length, one group per thread.
 //!
 //! A thread that computes a group alone never waits for another inside a matrix product, and its
-//! numbers stay in its own caches. What a group computes does not depend on how many threads there
+//! numbers stay in its own caches. The result of a group does not depend on how many threads there
 //! are, so that every bit of a result is the same.
 
 use crate::batch::Batch;
@@ -20,10 +20,10 @@ pub(crate) const GROUP_TOKENS: usize = 1024;
 /// The limit with which every text is a group of its own.
 pub(crate) const ALONE: usize = 1;
 
-/// What is computed of a group, one row of numbers per text.
+/// The function that is computed of a group, one row of numbers per text.
 pub(crate) type Answer = fn(&Network, &Batch) -> Result<Tensor>;
 
-/// A network that answers on several threads.
+/// A network that computes on several threads.
 pub(crate) struct Parallel {
     network: Mutex<Network>,
     threads: usize,

@@ -33,7 +33,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// A model that makes vectors as `sentence` says.
+    /// Opens a model whose vectors are made according to `sentence`.
     pub(crate) fn new(
         folder: &ModelFolder,
         sentence: &Sentence,
@@ -101,7 +101,7 @@ impl BertEncoder {
         let said = folder.sentence()?;
         let sentence = said.clone().read_as(path, &options.reading)?;
         let mut reader = Reader::new(&folder, &sentence, options)?;
-        // What the folder says is in its own checksum.
+        // The checksum of the folder covers its own settings.
         if sentence != said {
             let made_of = format!("{} {}", reader.checksum, sentence.digest());
             reader.checksum = sha256_hex(made_of.as_bytes());

@@ -50,7 +50,7 @@ pub(crate) struct Network {
     /// this token in its midst counts on behind it.
     pub(crate) padding: Option<i64>,
     segments: Option<Shared>,
-    /// Whether the second text of a pair is told apart.
+    /// True if the two texts of a pair are told apart.
     uses_segments: bool,
     embedding_norm: Linear,
     /// From the words' shorter vectors to those of the layers.
@@ -124,9 +124,9 @@ fn distance_projections(
 /// Which vectors of the last layer are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Those of all tokens: texts × tokens × hidden.
+    /// The vectors of all tokens: texts × tokens × hidden.
     All,
-    /// That of `[CLS]`: texts × hidden.
+    /// The vector of `[CLS]`: texts × hidden.
     First,
 }
 
@@ -225,7 +225,7 @@ impl Network {
         })
     }
 
-    /// Answers as fast as this machine can.
+    /// Chooses the fastest matrix products of this machine.
     pub(crate) fn for_inference(mut self) -> Self {
         self.products = Products::for_inference(self.device(), self.words.kind());
         self

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::slice;
 use tch::{Device, Kind, Tensor};
 
-/// What follows pooling, with its weights.
+/// A step after pooling, with its weights.
 #[derive(Debug, Clone)]
 enum Step {
     Dense(Shared, Option<Shared>, Activation),
@@ -37,7 +37,7 @@ impl Head {
         let is_whole = sentence.dim == sentence.full_dim;
         let unit = sentence.similarity == Similarity::Cosine;
         let mut modules = &sentence.modules[..];
-        // What is brought to length 1 at the end needs no such step just before.
+        // A normalisation just before the last one changes nothing.
         while let [before @ .., Module::Normalize] = modules
             && unit
             && is_whole
@@ -50,7 +50,7 @@ impl Head {
         Ok(Self { poolings, steps, full_dim, dim, unit })
     }
 
-    /// Whether it looks at the vectors of first tokens alone.
+    /// True if it uses the vectors of first tokens alone.
     pub(crate) fn takes_first(&self) -> bool {
         self.poolings == [Pooling::Cls]
     }

@@ -47,7 +47,7 @@ impl Linear {
 /// Which library multiplies matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Products {
-    /// What libtorch takes by itself: on x86 MKL, which leaves half of an AMD processor's vector
+    /// The default of libtorch: on x86 MKL, which leaves half of an AMD processor's vector
     /// units idle.
     Usual,
     /// oneDNN, which generates code for the processor at hand: on Zen 5 twice as fast, elsewhere no
@@ -117,7 +117,7 @@ fn one_dnn(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, Tch
     input.f_to_mkldnn(None)?.f_mkldnn_linear(weight, Some(bias))?.f_to_dense(None, false)
 }
 
-/// What `product` makes of operands rounded to bf16, rounded likewise, as 32-bit floats.
+/// The product of operands rounded to bf16, rounded likewise, as 32-bit floats.
 fn in_bf16<const N: usize>(
     operands: [&Tensor; N],
     native: bool,

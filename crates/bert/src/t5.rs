@@ -31,7 +31,7 @@ const USUAL_TOKENS: usize = 4096;
 /// The score of what does not count, as in Hugging Face's library.
 const NEVER: f32 = -1e9;
 
-/// What the decoder keeps of the tokens before, per layer.
+/// The decoder's cache of earlier tokens, per layer.
 type Past = Vec<(Option<LayerState>, Option<LayerState>)>;
 
 /// A network, and the store that its tensors are in.

@@ -22,7 +22,7 @@ pub struct Tokens {
     pub segments: Vec<i64>,
 }
 
-/// What a text is, which decides what an encoder has in front of it.
+/// The kind of a text, which decides its prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
     /// A request.
@@ -34,7 +34,7 @@ pub enum Prompt {
 /// The tokenizer of a model.
 pub struct Tokenize {
     tokenizer: Tokenizer,
-    /// What is in front of a request and of a document.
+    /// The prompts of requests and of documents.
     prompts: [String; 2],
     most: usize,
     /// How many texts and pairs were cut.

@@ -242,7 +242,7 @@ impl<'a> Learner<'a> {
     fn evaluate(&mut self) -> Result<[f64; 4]> {
         let recipe = self.training.recipe;
         let narrow = self.whole_words()?;
-        // What is saved is a model of 32-bit floats.
+        // Weights are saved as 32-bit floats.
         let mut exact = self.network.clone().for_training(Precision::F32);
         exact.padding = exact.shape.positions_after;
         let exact = Parallel::new(exact, self.training.options.threads);

@@ -217,7 +217,7 @@ pub(crate) fn torch(action: &'static str) -> impl Fn(TchError) -> Error {
     }
 }
 
-/// What libtorch says, without the trace of its own functions that it appends.
+/// The message of libtorch without its stack trace.
 fn first_line(error: &TchError) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }

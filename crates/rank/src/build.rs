@@ -12,18 +12,18 @@ use std::cell::RefCell;
 
 pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>>;
 
-/// What a system's file holds beside its stages that matters to them.
+/// Settings of a system's file that its stages depend on.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'i> {
     /// All stages, by name.
     pub(crate) registry: &'static [(&'static str, Factory)],
     /// How likeness is measured where a stage does not say.
     pub(crate) space: &'i SpaceConfig,
-    /// Whether a model predicts needs.
+    /// True if a model predicts needs.
     pub(crate) need: bool,
     /// The task whose pipeline is made, in a system of several.
     pub(crate) task: Option<&'i str>,
-    /// Whether the requests of the pipeline that is made were rewritten.
+    /// True if the requests of the pipeline were rewritten.
     pub(crate) is_rewritten: bool,
     /// For each parameter that replaces one of the file, whether a stage has it.
     pub(crate) used: &'i RefCell<Vec<bool>>,

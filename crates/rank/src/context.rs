@@ -1,4 +1,4 @@
-//! What all stages of a run share: documents, indexes and spaces over them, models, and the splits
+//! Objects that all stages of a run share: documents, indexes and spaces over them, models, and the splits
 //! around the requests. Indexes and spaces are opened when a stage first needs them.
 
 use crate::space::{Space, SpaceConfig};
@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex> + Sync + 'a;
 
-/// What was opened so far, by what describes it.
+/// Objects that were opened, by their descriptions.
 type Opened<K, T> = Mutex<Vec<(K, Arc<T>)>>;
 
-/// What all stages of a run share.
+/// Objects that all stages of a run share.
 pub struct Context<'a> {
     /// All documents.
     pub documents: &'a dyn Documents,
@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// All documents that say something, in order.
+    /// All documents with a text, in order.
     pub(crate) fn documents_with_text(&self) -> Result<&[Doc]> {
         if let Some(docs) = self.with_text.get() {
             return Ok(docs);

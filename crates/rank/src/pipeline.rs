@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Stages in the order in which they are applied.
 pub struct Pipeline {
-    /// What rewrites the requests first.
+    /// The model that rewrites the requests first.
     pub(crate) rewrite: Option<Rewrite>,
     /// The stages.
     pub stages: Vec<Box<dyn Stage>>,
 }
 
-/// What one stage did to one document.
+/// The effect of one stage on one document.
 #[derive(Serialize)]
 pub struct StageTrace {
     /// The stage's name.

@@ -25,16 +25,16 @@ pub(crate) struct Rewrite {
     /// Tokens that are written at most, and one more.
     #[serde(default = "number::<250, _>")]
     max_length: usize,
-    /// Whether the search ends as soon as there are as many whole texts as beams.
+    /// True if the search ends as soon as there are as many whole texts as beams.
     #[serde(default = "yes")]
     early_stopping: bool,
     /// Tokens that are read at most, the last ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
-    /// What is in front of every utterance that is read.
+    /// The separator before every utterance.
     #[serde(default = "usual_separator")]
     separator: String,
-    /// Whether what the system said is read.
+    /// True if responses are read.
     #[serde(default = "yes")]
     responses: bool,
 }
@@ -97,7 +97,7 @@ impl Rewrite {
         Ok(requests)
     }
 
-    /// What the model reads: everything said up to the user's last utterance.
+    /// The input of the model: everything said up to the user's last utterance.
     fn text(&self, request: &Request) -> String {
         let is_of_user = |speaker| speaker == Speaker::User;
         let end = request.said.iter().rposition(|said| is_of_user(said.speaker));

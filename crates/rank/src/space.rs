@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-/// What a space consists of, as a configuration says it.
+/// The table `[space]` of a configuration.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpaceConfig {
@@ -34,13 +34,12 @@ pub struct SpaceConfig {
     pub characters: f64,
 }
 
-/// The weight of an encoder's cosine; and how the encoder is read otherwise than its folder says, in
-/// a table with the key `weight`.
+/// The weight of an encoder's cosine and, in a table with the key `weight`, overrides of its folder.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Weighted {
     /// The weight.
     pub weight: f64,
-    /// How the encoder is read.
+    /// Overrides of the encoder's folder.
     pub reading: Reading,
 }
 
@@ -137,7 +136,7 @@ pub(crate) struct Space {
     /// Each with the weight of its cosine.
     encoders: Vec<(f32, EncodedDocuments)>,
     characters: Option<(f32, Characters)>,
-    /// All documents that say something, in order.
+    /// All documents with a text, in order.
     pub(crate) with_text: Vec<Doc>,
 }
 

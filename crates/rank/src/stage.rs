@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// What a system looks at beyond one request and the documents. Every table of results shows it.
+/// Inputs of a system beyond one request and the documents. Every table of results shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Uses {
@@ -22,7 +22,7 @@ pub enum Uses {
     RewritesByModel,
     /// Utterances that people rewrote.
     RewritesByPeople,
-    /// What the same user said in earlier conversations, and of themselves there.
+    /// Utterances and statements of the same user in earlier conversations.
     EarlierConversations,
 }
 
@@ -46,11 +46,11 @@ pub struct About {
     pub name: &'static str,
     /// The parameters with their defaults filled in, as they are written beside a run.
     pub parameters: Value,
-    /// What it looks at beyond one request and the documents.
+    /// Inputs beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// The models that it needs.
     pub models: Vec<ModelName>,
-    /// Whether it looks at the predicted need; where no stage does, none is predicted first.
+    /// True if it uses the predicted need; without such a stage, none is predicted first.
     pub sees_need: bool,
 }
 
@@ -65,7 +65,7 @@ impl About {
 /// Requests that are ranked together.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
-    /// What stages share.
+    /// Objects that stages share.
     pub context: &'a Context<'a>,
     /// The requests.
     pub requests: &'a [Request],
@@ -95,7 +95,7 @@ pub trait Stage: Send + Sync {
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>>;
 
     /// Explains the score that this stage gives a document of a batch of one request, whose ranking
-    /// so far is `before`; `None` where the rank says everything.
+    /// so far is `before`; `None` if the rank is all there is to say.
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let _ = (one, doc, before);
         Ok(None)

@@ -68,13 +68,13 @@ pub enum WrittenScores {
 pub struct System {
     /// Its name: the stem of its output files and its run tag.
     pub name: String,
-    /// What it is, in a line.
+    /// A description in one line.
     pub description: String,
-    /// What it looks at beyond one request and the documents.
+    /// Inputs beyond one request and the documents.
     pub uses: Vec<Uses>,
-    /// What makes its ranking; without stages in a system of several tasks.
+    /// The pipeline; without stages in a system of several tasks.
     pub pipeline: Pipeline,
-    /// What makes its ranking of each task, by the task's name, in a system of several.
+    /// The pipeline of each task, by name, in a system of several.
     pub tasks: BTreeMap<String, Pipeline>,
     /// How its multi-turn runs are written.
     pub conversation: ConversationConfig,

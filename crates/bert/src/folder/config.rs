@@ -1,4 +1,4 @@
-//! The sizes of a model and what it says of distances between tokens, read from its `config.json`.
+//! The sizes of a model and its treatment of distances between tokens, from `config.json`.
 
 use super::family::Family;
 use super::files::{COPY_AGAIN, Object, expect_usual, read_keys};
@@ -35,12 +35,12 @@ pub struct Shape {
     pub buckets: i64,
     /// How DeBERTa attends to distances; `None` elsewhere.
     pub disentangled: Option<Disentangled>,
-    /// Whether the position of a word is added to its vector.
+    /// True if the position of a word is added to its vector.
     pub adds_positions: bool,
     /// The id of the padding token where positions are counted from it, in RoBERTa and MPNet: the
     /// first token is at the row after it.
     pub positions_after: Option<i64>,
-    /// What is added to a variance before its root is taken.
+    /// The epsilon of layer normalisation.
     pub epsilon: f64,
     /// Dropout of hidden states while training.
     pub dropout: f64,
@@ -190,7 +190,7 @@ impl Shape {
         self.positions - self.positions_after.map_or(0, |padding| padding + 1)
     }
 
-    /// Whether the sizes fit together.
+    /// Refuses sizes that do not fit together.
     fn check(&self, at: &Path) -> Result<()> {
         let Self { family, hidden, heads, layers, groups, positions, segments, .. } = self;
         if hidden % heads != 0 {
@@ -239,9 +239,9 @@ pub struct Disentangled {
     pub span: i64,
     /// The distance at which the last bucket ends, where distances are put into buckets.
     pub most: Option<i64>,
-    /// Whether distances are projected as words are; otherwise they have projections of their own.
+    /// True if distances share the projections of words.
     pub is_shared: bool,
-    /// Whether the table is brought to the norm of a layer first.
+    /// True if the table is normalised first.
     pub is_normed: bool,
 }
 

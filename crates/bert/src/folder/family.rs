@@ -60,7 +60,7 @@ impl Family {
         bail!(at, "model_type {known}", "`{name}`", hint);
     }
 
-    /// What the classes of a `model_type` begin with in Hugging Face's library.
+    /// The prefix of the classes of a `model_type` in Hugging Face's library.
     pub(crate) fn class_of(model_type: &str) -> &'static str {
         let found = FAMILIES.iter().find(|(known, ..)| *known == model_type);
         found.map_or("Bert", |(_, class, ..)| class)

@@ -89,7 +89,7 @@ fn spelling(family: Family) -> Spelling {
 pub(crate) const FUSED: [&str; 3] =
     ["attention.self.in_proj.weight", "attention.self.q_bias", "attention.self.v_bias"];
 
-/// What DeBERTa calls the projections of distances to keys and to queries, where they have their own.
+/// DeBERTa's names of the projections of distances to keys and to queries.
 pub(crate) fn distance_parts(family: Family) -> [&'static str; 2] {
     match family {
         Family::Deberta => ["attention.self.pos_proj", "attention.self.pos_q_proj"],
@@ -97,7 +97,7 @@ pub(crate) fn distance_parts(family: Family) -> [&'static str; 2] {
     }
 }
 
-/// What a family calls the table of distances.
+/// A family's name of the table of distances.
 pub(crate) fn distance_table(family: Family) -> &'static str {
     match family {
         Family::Mpnet => "encoder.relative_attention_bias.weight",
@@ -108,7 +108,7 @@ pub(crate) fn distance_table(family: Family) -> &'static str {
 /// The name of the norm that DeBERTa's table of distances may have.
 pub(crate) const DISTANCE_NORM: &str = "encoder.LayerNorm";
 
-/// What ALBERT calls the table's own layer and the pooler, with their usual names.
+/// ALBERT's names of the layer after the table of words and of the pooler, with the usual ones.
 const OF_ALBERT: [(&str, &str); 2] =
     [("encoder.embedding_hidden_mapping_in.", "embeddings_project."), ("pooler.", "pooler.dense.")];
 
@@ -140,7 +140,7 @@ pub(crate) fn usual_name(family: Family, name: &str) -> String {
     in_layer().unwrap_or(name)
 }
 
-/// What a family calls the tensor of a usual name, as a model alone or beside a head.
+/// A family's name of a tensor, in a model alone or beside a head.
 pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String {
     let (prefix, [before, behind], parts) = spelling(family);
     let (dense, out) = head_names(family);

@@ -110,7 +110,7 @@ struct NormalizeConfig {
     module_output_name: Option<String>,
 }
 
-/// What follows pooling.
+/// A module after pooling.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Module {
     /// A matrix, perhaps with a bias, and an activation.
@@ -121,7 +121,7 @@ pub(crate) enum Module {
         from: usize,
         /// The length of those that it makes.
         to: usize,
-        /// Whether there is a bias.
+        /// True if there is a bias.
         bias: bool,
         /// The activation.
         activation: Activation,
@@ -155,17 +155,17 @@ impl fmt::Display for Module {
 pub(crate) struct Sentence {
     /// Their vectors are concatenated.
     pub poolings: Vec<Pooling>,
-    /// What follows, in order.
+    /// The modules after pooling, in order.
     pub modules: Vec<Module>,
     /// How many dimensions the vectors have before they are cut.
     pub full_dim: usize,
     /// How many of the first dimensions are kept.
     pub dim: usize,
-    /// What compares two vectors.
+    /// The similarity of two vectors.
     pub similarity: Similarity,
-    /// What is put in front of a request.
+    /// The prompt before a request.
     pub query_prompt: String,
-    /// What is put in front of a document.
+    /// The prompt before a document.
     pub document_prompt: String,
 }
 
@@ -194,7 +194,7 @@ impl Entry {
     }
 }
 
-/// What `modules.json` lists, without the transformer.
+/// The entries of `modules.json`, without the transformer.
 #[derive(Debug, Clone)]
 pub(crate) struct Modules {
     at: PathBuf,
@@ -289,13 +289,13 @@ impl Sentence {
         }
     }
 
-    /// Whether its vectors are those that the mean of the tokens' vectors has by cosine.
+    /// True if vectors are the mean of the tokens' vectors, compared by cosine.
     pub(crate) fn is_usual(&self) -> bool {
         let modules = vec![Module::Normalize; self.modules.len().min(1)];
         *self == Self { modules, ..Self::usual(self.full_dim) }
     }
 
-    /// Reads what the folder says of its vectors.
+    /// Reads the settings of a folder's vectors.
     pub(crate) fn read(root: &Path, hidden: usize, modules: Option<&Modules>) -> Result<Self> {
         let mut sentence = Self::usual(hidden);
         let settings = Settings::read(root)?;
@@ -339,7 +339,7 @@ impl Sentence {
         Ok(sentence)
     }
 
-    /// The same, but for what a system says itself.
+    /// The same with the overrides of a system.
     pub(crate) fn read_as(mut self, folder: &Path, reading: &Reading) -> Result<Self> {
         if let Some(pooling) = reading.pooling {
             let shapes_vectors = self.modules.iter().any(|module| *module != Module::Normalize);
@@ -360,7 +360,7 @@ impl Sentence {
         Ok(self)
     }
 
-    /// Adds what an entry of `modules.json` says.
+    /// Adds an entry of `modules.json`.
     fn add(
         &mut self,
         root: &Path,
@@ -437,7 +437,7 @@ impl Sentence {
         bail!(at, expected, "{found}", OTHER_MODELS)
     }
 
-    /// What of it, beyond the mean, the vectors depend on.
+    /// Everything beyond the mean that the vectors depend on.
     pub(crate) fn digest(&self) -> String {
         let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
         let Self { poolings, dim, similarity, query_prompt, document_prompt, .. } = self;

@@ -76,7 +76,7 @@ impl TransformerConfig {
 #[serde(default)]
 pub(crate) struct TokenizerConfig {
     do_lower_case: Option<bool>,
-    /// Whether BERT's own tokenizer takes accents off; by default where letters are made small.
+    /// True if BERT's own tokenizer removes accents; by default if it lower-cases.
     pub strip_accents: Option<bool>,
     tokenize_chinese_chars: Option<bool>,
     model_input_names: Option<Vec<String>>,
@@ -91,17 +91,17 @@ impl TokenizerConfig {
         Ok(read_settings(&path.join("tokenizer_config.json"))?.unwrap_or_default())
     }
 
-    /// Whether BERT's own tokenizer makes letters small.
+    /// True if BERT's own tokenizer lower-cases.
     pub(crate) fn lower_case(&self) -> bool {
         self.do_lower_case.unwrap_or(true)
     }
 
-    /// Whether BERT's own tokenizer takes each Chinese character for a word.
+    /// True if BERT's own tokenizer makes a word of each Chinese character.
     pub(crate) fn chinese_chars(&self) -> bool {
         self.tokenize_chinese_chars.unwrap_or(true)
     }
 
-    /// Whether the model is told which text of a pair a token is of; `None`: as its family is.
+    /// Whether the model tells the two texts of a pair apart; `None`: as usual in its family.
     pub(crate) fn segments(&self) -> Option<bool> {
         if let Some(names) = &self.model_input_names {
             return Some(names.iter().any(|name| name == "token_type_ids"));
@@ -118,7 +118,7 @@ impl TokenizerConfig {
         Some(most as usize)
     }
 
-    /// What of it is not usual, for a model with `vocab.txt` alone (`alone`) or with a tokenizer of
+    /// The unusual settings, for a model with `vocab.txt` alone (`alone`) or with a tokenizer of
     /// its own.
     pub(crate) fn digest(&self, alone: bool) -> String {
         let (lower_case, chinese_chars) = (self.lower_case(), self.chinese_chars());
@@ -134,7 +134,7 @@ impl TokenizerConfig {
     }
 }
 
-/// Whether blanks in front of punctuation are removed from what a model writes.
+/// True if blanks before punctuation are removed from a written text.
 pub(crate) fn cleans_up(path: &Path) -> Result<bool> {
     let config = read_object(&path.join("tokenizer_config.json"))?.unwrap_or_default();
     Ok(config.get("clean_up_tokenization_spaces") == Some(&Value::Bool(true)))

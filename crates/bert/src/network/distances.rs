@@ -1,4 +1,4 @@
-//! What distances between tokens are to attention: weights in MPNet, vectors in DeBERTa.
+//! Distances between tokens in attention: weights in MPNet, vectors in DeBERTa.
 
 use super::{Layer, Network, rows};
 use crate::batch::Batch;
@@ -7,7 +7,7 @@ use crate::weights::torch;
 use clariq_core::{Error, Result};
 use tch::{Kind, Tensor};
 
-/// What distances between the tokens of a batch are to attention.
+/// The distances between the tokens of a batch, as attention uses them.
 pub(super) enum Distances {
     /// Added to it, 1 × heads × tokens × tokens.
     Weights(Tensor),
@@ -16,7 +16,7 @@ pub(super) enum Distances {
 }
 
 impl Network {
-    /// What the distances of so many tokens are to attention.
+    /// The distances between so many tokens.
     pub(super) fn distances(&self, tokens: i64) -> Result<Option<Distances>> {
         let Some(table) = &self.distances else { return Ok(None) };
         let number = Tensor::arange(tokens, (Kind::Int64, table.device()));
@@ -68,7 +68,7 @@ impl Network {
     }
 }
 
-/// What distances between tokens add to attention, 1 × heads × tokens × tokens: in buckets that grow
+/// The weights that distances add to attention, 1 × heads × tokens × tokens: in buckets that grow
 /// with the distance, as in Raffel et al., JMLR 2020, with 32 buckets up to 128 tokens.
 fn added_by_distance(table: &Tensor, to: &Tensor) -> Result<Tensor> {
     let (exact, most) = (8, 16);

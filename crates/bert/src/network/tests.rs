@@ -119,7 +119,7 @@ fn padded(texts: &[&Tokens], of: impl Fn(&Tokens) -> Vec<i64>) -> Tensor {
     Tensor::from_slice(&rows).view([texts.len() as i64, longest])
 }
 
-/// Whether numbers are the expected ones, but for rounding: within 1/10,000 of the largest one.
+/// Asserts that numbers differ by at most 1/10,000 of the largest one.
 fn assert_near(found: &Tensor, expected: &Tensor, what: &str, length: i64) {
     assert_eq!(found.size(), expected.size(), "{what}");
     let distance = (found.to_kind(Kind::Double) - expected).abs().max().double_value(&[]);
@@ -155,7 +155,7 @@ fn texts() -> Vec<Tokens> {
     vec![text(&[2, 5, 9, 4, 3]), text(&[2, 3]), text(&[2, 8, 8, 6, 7, 11, 3]), text(&[2, 4, 3])]
 }
 
-/// What a batch gives, and the gradients of its sum of squares.
+/// The vectors of a batch, and the gradients of their sum of squares.
 fn answer(texts: &[&Tokens], of: fn(&Network, &Batch) -> Result<Tensor>) -> (Tensor, Vec<Tensor>) {
     let mut network = network();
     let result = of(&network, &Batch::new(texts, Device::Cpu, false)).unwrap();

@@ -30,11 +30,11 @@ pub(crate) struct T5Shape {
     pub buckets: i64,
     /// The distance from which on all are in the last bucket.
     pub distance: i64,
-    /// What is added to a variance before its root is taken.
+    /// The epsilon of layer normalisation.
     pub epsilon: f64,
-    /// Whether feed-forward layers have a gate, as in T5 1.1.
+    /// True if feed-forward layers have a gate, as in T5 1.1.
     pub is_gated: bool,
-    /// Whether the decoder's vectors are scaled before they are compared with those of words, as in
+    /// True if the decoder's vectors are scaled before they are compared with those of words, as in
     /// the first T5 and not in 1.1.
     pub scales_output: bool,
     /// The id of the padding token.
@@ -218,13 +218,13 @@ const GENERATION: &str = "generation_config.json";
 pub(crate) struct T5Folder {
     /// The folder.
     pub path: PathBuf,
-    /// What the architecture needs of `config.json`.
+    /// The sizes in `config.json`.
     pub shape: T5Shape,
     /// The files with the weights.
     pub weights: Vec<PathBuf>,
     /// `tokenizer.json`.
     pub tokenizer: PathBuf,
-    /// Whether blanks in front of punctuation are removed from what is written.
+    /// True if blanks before punctuation are removed from a written text.
     pub cleans_up: bool,
     /// Digest over all that the texts that are written depend on.
     pub checksum: String,
@@ -264,7 +264,7 @@ impl T5Folder {
         config.is_some_and(|config| config.get("model_type") == Some(&MODEL_TYPE.into()))
     }
 
-    /// What the model is, in words.
+    /// A description in words.
     pub(crate) fn describe(&self) -> String {
         let T5Shape { layers, hidden, .. } = self.shape;
         let version = if self.shape.is_gated { "T5 1.1" } else { "T5" };

@@ -20,7 +20,7 @@ pub(crate) struct AdamW {
     pub(crate) moments: BTreeMap<String, (Tensor, Tensor)>,
     /// Steps taken.
     pub(crate) steps: i32,
-    /// What weight decay has done to a weight that never had a gradient.
+    /// The factor of weight decay so far, for weights without a gradient.
     pub(crate) decay: f64,
     weight_decay: f64,
     clip: f64,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What a trained model is described by.
+/// The content of a model card.
 pub(crate) struct Description<'a> {
     pub(crate) training: &'a Training<'a>,
     pub(crate) base: &'a ModelFolder,
@@ -43,7 +43,7 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
         write_atomically(&to, |out| out.write_all(&bytes))
     };
     for name in COMPANIONS {
-        // What belongs to sentence-transformers describes an encoder of texts.
+        // Settings of sentence-transformers describe an encoder of texts.
         if kind == ModelKind::Encoder || !name.starts_with("sentence") {
             copied(about.base.path.join(name), name.into())?;
         }

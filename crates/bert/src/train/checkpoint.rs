@@ -14,10 +14,10 @@ use tch::Tensor;
 /// Bytes that a checkpoint may have: weights and moments of the largest models take less.
 const MOST_OF_A_CHECKPOINT: u64 = 1 << 36;
 
-/// What is counted.
+/// The counters of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counts {
-    /// What the training is made of: a checkpoint of another one is not used.
+    /// The key of the training: a checkpoint of another one is not used.
     pub(crate) key: String,
     /// Steps done.
     pub(crate) step: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Counts {
     pub(crate) best: Option<(usize, f64)>,
 }
 
-/// What was counted, and the best weights so far.
+/// The counters, and the best weights so far.
 pub(crate) type Restored = (Counts, HashMap<String, Tensor>);
 
 /// Writes a checkpoint in place of the one before.

@@ -1,4 +1,4 @@
-//! What a training computes of its examples: their tokens, and the loss of a step.
+//! The examples of a training as tokens, and the loss of a step.
 
 use crate::batch::Batch;
 use crate::network::Network;
@@ -22,12 +22,12 @@ pub(crate) enum Material<'a> {
     },
 }
 
-/// What the softmax over the questions of a batch needs.
+/// The examples and weights of the softmax over the questions of a batch.
 pub(crate) struct InBatch<'a> {
     pub(crate) judged: &'a JudgedQuestions,
     requests: Vec<Tokens>,
     questions: Vec<Tokens>,
-    /// What cosines are multiplied by.
+    /// The factor of cosines.
     scale: f64,
     /// Of the directions from requests to questions, from questions to requests, and from questions
     /// to questions.

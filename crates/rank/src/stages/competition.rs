@@ -21,7 +21,7 @@ use std::collections::HashSet;
 struct Competition {
     /// How often they compete.
     rounds: usize,
-    /// What similarities are multiplied by before the softmax: the inverse of its temperature.
+    /// The factor of similarities before the softmax: the inverse of its temperature.
     #[serde(default = "number::<20, _>")]
     scale: f32,
     /// How far a request moves towards what it wins, beside its own 1.

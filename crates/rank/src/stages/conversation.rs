@@ -1,4 +1,4 @@
-//! What each text of a conversation counts, for `bm25` and `dense`.
+//! The weights of the texts of a conversation, for `bm25` and `dense`.
 //!
 //! In the table `weights`, the opening counts 1, questions and answers what the table says, and
 //! what the user said "no" to possibly counts against a document. In the table `history`, what was
@@ -11,7 +11,7 @@ use clariq_core::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What the texts of a conversation count; `H` is the table `history` of the stage.
+/// The weights of the texts of a conversation; `H` is the table `history` of the stage.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Conversation<H> {
@@ -43,7 +43,7 @@ impl<H: FromLast> Conversation<H> {
         }
     }
 
-    /// What was said, each text with its weight.
+    /// The texts of a conversation with their weights.
     pub(super) fn said<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         match self {
             Self::Weights(weights) => weights.said(request),
@@ -69,9 +69,9 @@ pub(super) struct Weights {
     answer: f64,
     /// A question that was answered "no": usually below 0.
     refused_question: f64,
-    /// An answer that begins with "no": what follows often says what is wanted instead.
+    /// An answer that begins with "no": the rest is often what is wanted instead.
     refused_answer: f64,
-    /// What all of these are multiplied by for each later turn.
+    /// The factor of all of these for each later turn.
     decay: f64,
 }
 
@@ -130,7 +130,7 @@ pub(super) struct TermHistory {
     user: f64,
     /// A term that the system said one turn ago, however often.
     system: f64,
-    /// What both are multiplied by for each later turn.
+    /// The factor of both for each later turn.
     decay: f64,
 }
 
@@ -162,10 +162,10 @@ pub(super) struct VectorHistory {
     /// The nearest of the last four utterances of the user.
     #[serde(default)]
     nearest: f64,
-    /// What the system said one turn ago.
+    /// The response one turn ago.
     #[serde(default)]
     system: f64,
-    /// What `system` is multiplied by for each later turn; 0 looks at the last response alone.
+    /// The factor of `system` for each earlier response; 0 uses the last response alone.
     #[serde(default)]
     decay: f64,
 }

@@ -28,12 +28,12 @@ struct CrossEncoder {
     /// How many documents are reordered, by default as many as by the published baseline, or kept.
     #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
-    /// What of a conversation the pairs have.
+    /// The part of a conversation that the pairs contain.
     #[serde(default, skip_serializing_if = "Query::is_all")]
     query: Query,
 }
 
-/// What of a conversation is read together with a document.
+/// The part of a conversation that is read together with a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Query {

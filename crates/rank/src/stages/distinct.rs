@@ -1,4 +1,4 @@
-//! Stage `distinct`: leaves out what says the same as something better.
+//! Stage `distinct`: leaves out documents that repeat a better one.
 
 use crate::build::Build;
 use crate::space::SpaceConfig;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Distinct {
-    /// A document nearer than this to one that is kept says the same.
+    /// The similarity from which a document repeats one that is kept.
     same: f32,
     #[serde(skip_deserializing)]
     space: SpaceConfig,

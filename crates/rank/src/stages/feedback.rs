@@ -24,7 +24,7 @@ struct Feedback {
     /// The weight of their mean beside the request's 1.
     #[serde(default = "number::<1, _>")]
     weight: f32,
-    /// What part of a document's similarity to its neighbours is taken off its score.
+    /// The share of a document's similarity to its neighbours that is taken off its score.
     #[serde(default)]
     hub_weight: f32,
     /// How many nearest documents are its neighbours.

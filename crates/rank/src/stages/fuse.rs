@@ -20,7 +20,7 @@ enum Method {
     WeightedSum,
 }
 
-/// What is done to the scores of a ranking before `weighted-sum`.
+/// The normalisation of the scores of a ranking before `weighted-sum`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Normalise {

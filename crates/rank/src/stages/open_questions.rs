@@ -15,7 +15,7 @@ const OPENINGS: [&str; 9] =
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OpenQuestions {
-    /// What is added, on the scale of the scores that come in.
+    /// The bonus, on the scale of the scores that come in.
     bonus: f64,
 }
 

@@ -42,7 +42,7 @@ struct Feedback {
     /// How many terms are taken, of each document and of all.
     #[serde(default = "positive::<10>")]
     terms: NonZeroUsize,
-    /// What the query's own terms weigh; the others weigh 1 minus this.
+    /// The weight of the query's own terms; that of the others is 1 minus this.
     #[serde(default = "half")]
     weight: f32,
 }
@@ -78,7 +78,7 @@ fn prune(terms: Terms, most: NonZeroUsize) -> Terms {
     terms.into_iter().collect()
 }
 
-/// Whether a term may expand a query, whatever the documents are.
+/// True if a term may expand a query.
 fn is_word(term: &str) -> bool {
     (2..=20).contains(&term.len())
         && term.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())

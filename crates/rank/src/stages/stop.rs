@@ -15,10 +15,10 @@ use std::num::NonZeroUsize;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stop {
-    /// So many questions were asked.
+    /// The number of questions after which it stops.
     #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<usize>,
-    /// So many questions in a row were answered "no".
+    /// The number of questions in a row that were answered "no".
     #[serde(skip_serializing_if = "Option::is_none")]
     refusals: Option<usize>,
     /// The best question scores less.
@@ -40,7 +40,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(build.table.read::<Stop>()?))
 }
 
-/// What the explanation of a reason that is enough begins with.
+/// The beginning of the explanation of a sufficient reason.
 pub const STOPS: &str = "stop: ";
 
 /// A reason to stop: what is looked at, in words and as a figure, and whether it is enough.

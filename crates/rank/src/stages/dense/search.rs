@@ -22,7 +22,7 @@ pub(super) struct Search<'a> {
     pub(super) docs: &'a [Doc],
     /// The number of documents of a ranking.
     pub(super) depth: usize,
-    /// Whether nothing is ranked without a text of the user.
+    /// True if nothing is ranked without a text of the user.
     pub(super) needs_user: bool,
     /// Rank nothing if the best similarity to a text of the user is below this.
     pub(super) min_likeness: Option<f32>,
