@@ -76,14 +76,14 @@ pub(crate) fn remove(entry: &Path) -> Result<()> {
 }
 
 /// An entry of one file.
-pub(crate) struct Kept<'k> {
+pub(crate) struct CacheEntry<'k> {
     pub(crate) entry: PathBuf,
     pub(crate) file: &'k str,
     /// Its content for messages, in the plural.
     pub(crate) what: &'k str,
 }
 
-impl Kept<'_> {
+impl CacheEntry<'_> {
     /// Reads the entry. Makes and writes it if it is missing or damaged.
     pub(crate) fn read_or_make<T>(
         &self,
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn what_was_not_used_for_long_makes_room() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = |name: &str| Kept { entry: folder.path().join(name), file: "f", what: "texts" };
+        let kept = |name: &str| CacheEntry { entry: folder.path().join(name), file: "f", what: "texts" };
         let list = || {
             let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
             let mut names: Vec<_> =

@@ -1,6 +1,6 @@
 //! Rewritten utterances in the cache, one file per model and way of decoding.
 
-use crate::cache::Kept;
+use crate::cache::CacheEntry;
 use clariq_core::{Decoding, Observer, Progress, Result, Rewriter, read_regular, sha256_hex};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ pub(super) fn key(model: &dyn Rewriter, decoding: &Decoding) -> String {
     format!("{} {}", model.checksum(), serde_json::json!(decoding))
 }
 
-fn entry(path: PathBuf) -> Kept<'static> {
-    Kept { entry: path, file: "texts.json", what: "rewrites" }
+fn entry(path: PathBuf) -> CacheEntry<'static> {
+    CacheEntry { entry: path, file: "texts.json", what: "rewrites" }
 }
 
 impl RewriteCache {

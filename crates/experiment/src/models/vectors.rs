@@ -1,7 +1,7 @@
 //! Vectors of texts in the cache: those of the documents of a collection in one file, those of
 //! requests in one file per encoder.
 
-use crate::cache::Kept;
+use crate::cache::CacheEntry;
 use clariq_core::{
     Doc, DocumentVectors, Documents, Embeddings, Encoder, Observer, Progress, Result, open_regular,
     sha256, sha256_hex,
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 const FILE: &str = "vectors.bin";
 
-fn entry(path: PathBuf) -> Kept<'static> {
-    Kept { entry: path, file: FILE, what: "vectors" }
+fn entry(path: PathBuf) -> CacheEntry<'static> {
+    CacheEntry { entry: path, file: FILE, what: "vectors" }
 }
 
 /// The first line of a file of vectors, in JSON. The numbers of all vectors follow it, little-endian.
