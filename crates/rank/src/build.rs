@@ -14,7 +14,7 @@ pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>>;
 
 /// Settings of a system's file that its stages depend on.
 #[derive(Clone, Copy)]
-pub(crate) struct Beside<'i> {
+pub(crate) struct SystemSettings<'i> {
     /// All stages, by name.
     pub(crate) registry: &'static [(&'static str, Factory)],
     /// How likeness is measured where a stage does not say.
@@ -38,24 +38,30 @@ pub(crate) fn of_keys<S: Stage + DeserializeOwned + 'static>(
 
 pub(crate) struct Build<'i> {
     pub(crate) table: Table<'i>,
-    beside: Beside<'i>,
+    beside: SystemSettings<'i>,
 }
 
 /// Takes the keys `stages` and `rewrite` out of a table, and makes the pipeline that they declare.
-pub(crate) fn take_pipeline<'i>(table: &mut Table<'i>, beside: Beside<'i>) -> Result<Pipeline> {
+pub(crate) fn take_pipeline<'i>(
+    table: &mut Table<'i>,
+    beside: SystemSettings<'i>,
+) -> Result<Pipeline> {
     let rewrite = table.take_table(REWRITE)?.map(|mut rewrite| {
         beside.override_keys(&mut rewrite, REWRITE);
         Rewrite::read(rewrite)
     });
     let is_rewritten = beside.is_rewritten || rewrite.is_some();
-    let beside = Beside { is_rewritten, ..beside };
+    let beside = SystemSettings { is_rewritten, ..beside };
     let stages = table.take_tables("stages")?.into_iter();
     let stages = stages.map(|table| build_stage(table, beside)).collect::<Result<_>>()?;
     Ok(Pipeline { rewrite: rewrite.transpose()?, stages })
 }
 
 /// The same for a table that must hold nothing else.
-pub(crate) fn build_pipeline<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Pipeline> {
+pub(crate) fn build_pipeline<'i>(
+    mut table: Table<'i>,
+    beside: SystemSettings<'i>,
+) -> Result<Pipeline> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Nothing {}
@@ -65,7 +71,7 @@ pub(crate) fn build_pipeline<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Re
     Ok(pipeline)
 }
 
-impl<'i> Beside<'i> {
+impl<'i> SystemSettings<'i> {
     /// Sets the keys of a stage's table that are given in place of the file's.
     fn override_keys(&self, table: &mut Table<'i>, stage: &str) {
         for (index, change) in table.file.overrides.iter().enumerate() {
@@ -77,7 +83,7 @@ impl<'i> Beside<'i> {
     }
 }
 
-fn build_stage<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Box<dyn Stage>> {
+fn build_stage<'i>(mut table: Table<'i>, beside: SystemSettings<'i>) -> Result<Box<dyn Stage>> {
     let (name, span) = table.take_string("stage")?;
     let Some((_, factory)) = beside.registry.iter().find(|(stage, _)| *stage == name) else {
         let names: Vec<_> = beside.registry.iter().map(|(name, _)| format!("`{name}`")).collect();

@@ -1,6 +1,6 @@
 //! Systems: TOML files with a pipeline, a need model, what they look at, and expected figures.
 
-use crate::build::{Beside, build_pipeline, take_pipeline};
+use crate::build::{SystemSettings, build_pipeline, take_pipeline};
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
@@ -134,7 +134,7 @@ impl System {
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let used = RefCell::new(vec![false; overrides.len()]);
         let need = table.has("need");
-        let beside = Beside {
+        let beside = SystemSettings {
             registry: STAGES,
             space: &space,
             need,
@@ -146,7 +146,7 @@ impl System {
         let is_rewritten = pipeline.rewrite.is_some();
         let mut tasks = BTreeMap::new();
         for (task, table) in table.take_named_tables("tasks")? {
-            let beside = Beside { task: Some(&task), is_rewritten, ..beside };
+            let beside = SystemSettings { task: Some(&task), is_rewritten, ..beside };
             let own = build_pipeline(table, beside)?;
             tasks.insert(
                 task,
