@@ -28,7 +28,7 @@ use std::ops::Range;
 pub struct SpaceConfig {
     /// Encoders and the weights of their cosines.
     #[serde(default)]
-    pub models: BTreeMap<String, Weighted>,
+    pub models: BTreeMap<String, SpaceModel>,
     /// The weight of the cosine of character n-grams, which sees names that are spelt in two ways.
     #[serde(default)]
     pub characters: f64,
@@ -36,14 +36,14 @@ pub struct SpaceConfig {
 
 /// The weight of an encoder's cosine and, in a table with the key `weight`, overrides of its folder.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Weighted {
+pub struct SpaceModel {
     /// The weight.
     pub weight: f64,
     /// Overrides of the encoder's folder.
     pub reading: Reading,
 }
 
-impl<'de> Deserialize<'de> for Weighted {
+impl<'de> Deserialize<'de> for SpaceModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         deserializer.deserialize_any(NumberOrTable)
     }
@@ -53,25 +53,25 @@ impl<'de> Deserialize<'de> for Weighted {
 struct NumberOrTable;
 
 impl<'de> Visitor<'de> for NumberOrTable {
-    type Value = Weighted;
+    type Value = SpaceModel;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a weight, or a table with `weight`")
     }
 
-    fn visit_f64<E: Error>(self, weight: f64) -> std::result::Result<Weighted, E> {
-        Ok(Weighted { weight, reading: Reading::default() })
+    fn visit_f64<E: Error>(self, weight: f64) -> std::result::Result<SpaceModel, E> {
+        Ok(SpaceModel { weight, reading: Reading::default() })
     }
 
-    fn visit_i64<E: Error>(self, weight: i64) -> std::result::Result<Weighted, E> {
+    fn visit_i64<E: Error>(self, weight: i64) -> std::result::Result<SpaceModel, E> {
         self.visit_f64(weight as f64)
     }
 
-    fn visit_u64<E: Error>(self, weight: u64) -> std::result::Result<Weighted, E> {
+    fn visit_u64<E: Error>(self, weight: u64) -> std::result::Result<SpaceModel, E> {
         self.visit_f64(weight as f64)
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, map: M) -> std::result::Result<Weighted, M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> std::result::Result<SpaceModel, M::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Keys {
@@ -85,18 +85,18 @@ impl<'de> Visitor<'de> for NumberOrTable {
         let keys = Keys::deserialize(MapAccessDeserializer::new(map))?;
         let Keys { weight, max_tokens, query_prompt, document_prompt, pooling, similarity } = keys;
         let reading = Reading { max_tokens, query_prompt, document_prompt, pooling, similarity };
-        Ok(Weighted { weight, reading })
+        Ok(SpaceModel { weight, reading })
     }
 }
 
-impl Weighted {
+impl SpaceModel {
     /// The model of this name as it is read.
     fn model(&self, name: &str) -> ModelName {
         ModelName { reading: self.reading.clone(), ..ModelName::encoder(name) }
     }
 }
 
-impl Serialize for Weighted {
+impl Serialize for SpaceModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Table<'a> {
