@@ -38,35 +38,35 @@ pub(crate) fn of_keys<S: Stage + DeserializeOwned + 'static>(
 
 pub(crate) struct Build<'i> {
     pub(crate) table: Table<'i>,
-    beside: SystemSettings<'i>,
+    settings: SystemSettings<'i>,
 }
 
 /// Takes the keys `stages` and `rewrite` out of a table, and makes the pipeline that they declare.
 pub(crate) fn take_pipeline<'i>(
     table: &mut Table<'i>,
-    beside: SystemSettings<'i>,
+    settings: SystemSettings<'i>,
 ) -> Result<Pipeline> {
     let rewrite = table.take_table(REWRITE)?.map(|mut rewrite| {
-        beside.override_keys(&mut rewrite, REWRITE);
+        settings.override_keys(&mut rewrite, REWRITE);
         Rewrite::read(rewrite)
     });
-    let is_rewritten = beside.is_rewritten || rewrite.is_some();
-    let beside = SystemSettings { is_rewritten, ..beside };
+    let is_rewritten = settings.is_rewritten || rewrite.is_some();
+    let settings = SystemSettings { is_rewritten, ..settings };
     let stages = table.take_tables("stages")?.into_iter();
-    let stages = stages.map(|table| build_stage(table, beside)).collect::<Result<_>>()?;
+    let stages = stages.map(|table| build_stage(table, settings)).collect::<Result<_>>()?;
     Ok(Pipeline { rewrite: rewrite.transpose()?, stages })
 }
 
 /// The same for a table that must hold nothing else.
 pub(crate) fn build_pipeline<'i>(
     mut table: Table<'i>,
-    beside: SystemSettings<'i>,
+    settings: SystemSettings<'i>,
 ) -> Result<Pipeline> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Nothing {}
 
-    let pipeline = take_pipeline(&mut table, beside)?;
+    let pipeline = take_pipeline(&mut table, settings)?;
     table.read::<Nothing>()?;
     Ok(pipeline)
 }
@@ -83,16 +83,16 @@ impl<'i> SystemSettings<'i> {
     }
 }
 
-fn build_stage<'i>(mut table: Table<'i>, beside: SystemSettings<'i>) -> Result<Box<dyn Stage>> {
+fn build_stage<'i>(mut table: Table<'i>, settings: SystemSettings<'i>) -> Result<Box<dyn Stage>> {
     let (name, span) = table.take_string("stage")?;
-    let Some((_, factory)) = beside.registry.iter().find(|(stage, _)| *stage == name) else {
-        let names: Vec<_> = beside.registry.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let Some((_, factory)) = settings.registry.iter().find(|(stage, _)| *stage == name) else {
+        let names: Vec<_> = settings.registry.iter().map(|(name, _)| format!("`{name}`")).collect();
         let expected = format!("a stage, one of {}", names.join(", "));
         let hint = "the documentation lists all stages and their keys (reference, Stages)";
         bail!((table.file.at(span)), expected, "`{name}`", hint)
     };
-    beside.override_keys(&mut table, &name);
-    factory(Build { table, beside })
+    settings.override_keys(&mut table, &name);
+    factory(Build { table, settings })
 }
 
 impl Build<'_> {
@@ -100,12 +100,12 @@ impl Build<'_> {
     pub(crate) fn inner(&mut self, key: &str) -> Result<Vec<Pipeline>> {
         let inputs = self.table.take_tables(key)?.into_iter();
         let build = |input: Table| {
-            if self.beside.is_rewritten && input.has(REWRITE) {
+            if self.settings.is_rewritten && input.has(REWRITE) {
                 let hint = "leave it out around the stage, or in all of its inputs";
                 let at = input.at(REWRITE);
                 bail!(at, "requests that are rewritten once", "`rewrite` within `rewrite`", hint);
             }
-            build_pipeline(input, self.beside)
+            build_pipeline(input, self.settings)
         };
         inputs.map(build).collect()
     }
@@ -115,7 +115,7 @@ impl Build<'_> {
         let at = self.table.at("space");
         let space = match self.table.take_table("space")? {
             Some(own) => own.read()?,
-            None => self.beside.space.clone(),
+            None => self.settings.space.clone(),
         };
         space.check(at)?;
         Ok(space)
@@ -123,7 +123,7 @@ impl Build<'_> {
 
     /// Refuses a key that looks at needs where no model predicts them.
     pub(crate) fn require_need_model(&self, key: &str) -> Result<()> {
-        if self.beside.need || !self.table.has(key) {
+        if self.settings.need || !self.table.has(key) {
             return Ok(());
         }
         let expected = format!("a table [need], whose predictions `{key}` looks at");

@@ -134,7 +134,7 @@ impl System {
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let used = RefCell::new(vec![false; overrides.len()]);
         let need = table.has("need");
-        let beside = SystemSettings {
+        let settings = SystemSettings {
             registry: STAGES,
             space: &space,
             need,
@@ -142,12 +142,12 @@ impl System {
             is_rewritten: false,
             used: &used,
         };
-        let mut pipeline = take_pipeline(&mut table, beside)?;
+        let mut pipeline = take_pipeline(&mut table, settings)?;
         let is_rewritten = pipeline.rewrite.is_some();
         let mut tasks = BTreeMap::new();
         for (task, table) in table.take_named_tables("tasks")? {
-            let beside = SystemSettings { task: Some(&task), is_rewritten, ..beside };
-            let own = build_pipeline(table, beside)?;
+            let settings = SystemSettings { task: Some(&task), is_rewritten, ..settings };
+            let own = build_pipeline(table, settings)?;
             tasks.insert(
                 task,
                 Pipeline { rewrite: own.rewrite.or(pipeline.rewrite.clone()), ..own },

@@ -44,7 +44,7 @@ pub(super) struct Ready {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
+struct Keys {
     analyzer: Analyzer,
     variant: Option<Variant>,
     k1: Option<f64>,
@@ -64,25 +64,25 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
 
 pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
     let conversation = Conversation::take(&mut build.table)?;
-    let (model, given) = read(build.table)?;
-    let Given { analyzer, depth, pad, ties, .. } = given;
+    let (model, keys) = read(build.table)?;
+    let Keys { analyzer, depth, pad, ties, .. } = keys;
     let ready = Mutex::default();
     Ok(Retrieve { analyzer, model, depth, pad, ties, conversation, ready })
 }
 
-fn read(table: Table) -> Result<(Bm25, Given)> {
+fn read(table: Table) -> Result<(Bm25, Keys)> {
     let locations = ["k1", "b", "delta", "mu"].map(|key| (key, table.at(key)));
     let (stage, ties_at) = (table.at("stage"), table.at("ties"));
-    let given: Given = table.read()?;
-    let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
+    let keys: Keys = table.read()?;
+    let usual = Bm25::default_of(keys.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
-        k1: given.k1.unwrap_or(usual.k1),
-        b: given.b.unwrap_or(usual.b),
-        delta: given.delta.unwrap_or(usual.delta),
-        mu: given.mu.unwrap_or(usual.mu),
+        k1: keys.k1.unwrap_or(usual.k1),
+        b: keys.b.unwrap_or(usual.b),
+        delta: keys.delta.unwrap_or(usual.delta),
+        mu: keys.mu.unwrap_or(usual.mu),
         ..usual
     };
-    let set = [given.k1, given.b, given.delta, given.mu].map(|value| value.is_some());
+    let set = [keys.k1, keys.b, keys.delta, keys.mu].map(|value| value.is_some());
     for ((key, at), is_set) in locations.iter().zip(set) {
         let is_of_likelihood = *key == "mu";
         if is_set && is_of_likelihood != (model.variant == Variant::Ql) {
@@ -97,8 +97,8 @@ fn read(table: Table) -> Result<(Bm25, Given)> {
         let at = locations.into_iter().find(|(name, _)| *name == key).map_or(stage, |(_, at)| at);
         bail!(at, "{key} = {expected}", found, hint);
     }
-    given.ties.check(given.pad, ties_at)?;
-    Ok((model, given))
+    keys.ties.check(keys.pad, ties_at)?;
+    Ok((model, keys))
 }
 
 impl Retrieve {
