@@ -275,7 +275,8 @@ mod tests {
     #[test]
     fn what_was_not_used_for_long_makes_room() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = |name: &str| CacheEntry { entry: folder.path().join(name), file: "f", what: "texts" };
+        let kept =
+            |name: &str| CacheEntry { entry: folder.path().join(name), file: "f", what: "texts" };
         let list = || {
             let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
             let mut names: Vec<_> =
