@@ -26,7 +26,7 @@ os.environ["DISABLE_TQDM"] = "1"
 
 import numpy as np  # noqa: E402 (the threads are set first)
 
-# How many questions are wanted; scripts/bench-multi-turn wants fewer than scripts/bench-bm25.
+# How many questions are wanted.
 DEPTH = int(os.environ.get("DEPTH", "30"))
 
 
