@@ -163,8 +163,8 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
     assert_figures(
         &found,
         &[
-            ("statements (organisers) RR", 0.5),
-            ("statements (NIST) nDCG@3", 1.0),
+            ("ptkb_provenance (organisers) RR", 0.5),
+            ("ptkb_provenance (NIST) nDCG@3", 1.0),
             ("sets (organisers) macro R", 1.0),
             // One of two, and none of the two of the turn without a relevant statement.
             ("sets (organisers) micro P", 0.25),
