@@ -113,10 +113,11 @@ fn trec_runs_are_scored_by_the_grades_of_their_year() {
     let data = Data::with_labels();
     let found = data.score("2024", &of(&trec(&data, "0_1"))).unwrap();
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-    let nist = ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100"];
+    let nist =
+        ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
     assert_eq!(names, nist.map(|name| format!("passages (graded by NIST) {name}")));
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
-    for (value, expected) in values.iter().zip([ndcg(), ndcg(), ndcg(), 0.5, 1.0, 1.0]) {
+    for (value, expected) in values.iter().zip([ndcg(), ndcg(), ndcg(), 0.5, 1.0, 1.0, 1.0]) {
         assert!((value - expected).abs() < 1e-6, "{values:?}: the turn that is judged alone");
     }
     let found = data.score("2025", &of(&trec(&data, "1-1_1"))).unwrap();
@@ -148,7 +149,7 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
     // Two of three words.
     let expected = [("response ROUGE-1", 2.0 / 3.0), ("passages (graded by NIST) nDCG@5", ndcg())];
     assert_figures(&found, &expected);
-    assert_eq!(found.len(), 8, "nothing but passages and responses is labelled: {found:?}");
+    assert_eq!(found.len(), 9, "nothing but passages and responses is labelled: {found:?}");
 
     let line = |id: &str| {
         json!({

@@ -48,6 +48,7 @@ pub(super) static CATALOGUE: &[Spec] = &[
         needs_cutoff: true,
         ..Spec::new("Success", "Success@5", success)
     },
+    Spec { needs_cutoff: true, takes_rel: false, ..Spec::new("Judged", "Judged@10", judged) },
     Spec { takes_p: true, ..Spec::new("RBP", "RBP(p=0.8,rel=1)", rank_biased_precision) },
 ];
 
@@ -135,6 +136,18 @@ fn reciprocal_rank(by: &Parameters, ranking: &[QuestionId], judgements: &TopicJu
 /// Some call it Recall@k or Hit@k. Source: `trec_eval`'s `success_k`.
 fn success(by: &Parameters, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
     f64::from(u8::from(hits(by, ranking, judgements).any(|hit| hit)))
+}
+
+/// Judged@k: the share of the first k documents that somebody judged, with whatever grade. Where it
+/// is low, the other measures say little of a ranking that was not in the pool. Source:
+/// `ir_measures`' `Judged@k`; a ranking shorter than k is divided by its length.
+fn judged(by: &Parameters, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    let first = &ranking[..by.depth().min(ranking.len())];
+    if first.is_empty() {
+        return 0.0;
+    }
+    let judged = first.iter().filter(|document| judgements.grade(document).is_some()).count();
+    judged as f64 / first.len() as f64
 }
 
 /// RBP(p)@k = (1 − p) · Σ p^(rank − 1) over the ranks of the relevant among the first k.

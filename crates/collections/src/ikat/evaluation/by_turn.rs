@@ -8,9 +8,10 @@ use clariq_eval::{
 use clariq_files::{Qrels, Run};
 
 /// The measures of passages by grades, where none is named: nDCG counts all of them, the others
-/// those from 2, as the track's published figures do.
-const BY_GRADE: [&str; 6] =
-    ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100"];
+/// those from 2, as the track's published figures do. The labels are of a pool, so that the share
+/// of judged passages says how far the others hold.
+const BY_GRADE: [&str; 7] =
+    ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
 /// The same where all parts are shown.
 const FEW_BY_GRADE: [&str; 2] = ["nDCG@3", "nDCG@5"];
 
