@@ -1,9 +1,10 @@
 //! Export of a collection as JSON lines and TREC qrels.
 
 use clariq_collections::Collection;
-use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker, bail};
 use clariq_files::{Qrels, Staged};
 use serde_json::{Value, json};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,11 +12,13 @@ use std::path::{Path, PathBuf};
 /// split `requests.<split>.jsonl`, in the form that [`crate::requests`] reads. A split with labels
 /// has `qrels.<split>.txt`, and one with annotations `annotations.<split>.jsonl`. A folder with
 /// topics of iKAT only has no documents. Returns each file with its number of lines.
+/// The folder must have no files.
 pub fn export(
     collection: &dyn Collection,
     task: &str,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize)>> {
+    check_empty(folder)?;
     let documents = match collection.documents(task) {
         Err(Error::Problem(problem)) if problem.kind == ProblemKind::Empty => None,
         documents => Some(documents?),
@@ -45,6 +48,17 @@ pub fn export(
     let (staged, listed): (Vec<_>, Vec<_>) = files.into_iter().unzip();
     staged.into_iter().try_for_each(Staged::commit)?;
     Ok(listed)
+}
+
+/// Refuses a folder with files: those of another export would become part of this one.
+fn check_empty(folder: &Path) -> Result<()> {
+    let Ok(mut entries) = fs::read_dir(folder) else { return Ok(()) };
+    if let Some(Ok(entry)) = entries.next() {
+        let found = format!("`{}` in it", entry.file_name().display());
+        let hint = "name a new folder, or remove the files of the earlier export";
+        bail!(folder, "a folder without files for the export", found, hint);
+    }
+    Ok(())
 }
 
 fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {
@@ -159,6 +173,15 @@ mod tests {
         };
         assert_eq!(keys(DataDir::Sample, "dev"), "id need facets");
         assert_eq!(keys(DataDir::Folder(ikat.into()), "2023-test"), "id resolved statements");
+    }
+
+    #[test]
+    fn a_folder_with_another_export_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        export(&*sample, "questions", folder.path()).unwrap();
+        let again = export(&*sample, "questions", folder.path()).unwrap_err().to_string();
+        assert!(again.contains("a folder without files for the export"), "{again}");
     }
 
     #[test]
