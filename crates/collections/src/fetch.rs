@@ -80,7 +80,21 @@ pub fn fetch(
         };
         Ok((file, outcome))
     };
-    files.into_iter().map(fetch_one).collect()
+    let outcomes: Vec<_> = files.into_iter().map(fetch_one).collect::<Result<_, Error>>()?;
+    if outcomes.iter().all(|(_, outcome)| *outcome == Outcome::NotThere) {
+        return Err(nothing_found(request));
+    }
+    Ok(outcomes)
+}
+
+/// The error of an origin with none of the files.
+fn nothing_found(request: &FetchRequest) -> Error {
+    let names: Vec<&str> = request.files.iter().map(|file| file.path).collect();
+    let expected = format!("released files: {}", names.join(", "));
+    let hint = "`--from` names the folder or address that these paths follow: check it";
+    problem!(request.origin.locate(""), expected, "none of them", hint)
+        .kind(ProblemKind::MissingFile)
+        .into()
 }
 
 fn published(file: &Released) -> Published<'static> {

@@ -127,8 +127,11 @@ fn released_files_have_their_names_and_digests() {
     let release = kind.released.unwrap();
     let outer = tempfile::tempdir().unwrap();
     let origin = outer.path().join("origin");
-    for file in release.files() {
-        let found = ["", "topics", "passages", "qrels"].into_iter().find_map(|below| {
+    let pinned: Vec<Released> =
+        release.files().into_iter().filter(|file| file.sha256.is_some()).collect();
+    for file in &pinned {
+        let below = ["", "topics", "passages", "qrels", "published"];
+        let found = below.into_iter().find_map(|below| {
             let path = shared.join(below).join(file.name);
             let packed = shared.join(below).join(format!("{}.gz", file.name));
             [path, packed].into_iter().find(|path| path.exists())
@@ -142,9 +145,18 @@ fn released_files_have_their_names_and_digests() {
     let mut request = FetchRequest::of(&release, outer.path().join("data"));
     request.origin = Origin::Folder(origin);
     let all = outcomes(&request);
-    assert_eq!(all.len(), 7);
-    let came = |one: &Outcome| matches!(one, Outcome::Fetched(_));
-    assert!(all.iter().all(came), "{all:?}");
+    assert_eq!(pinned.len(), 8);
+    let fetched = all.iter().filter(|one| matches!(one, Outcome::Fetched(_))).count();
+    assert_eq!(fetched, pinned.len(), "{all:?}");
     let fetched = DataDir::Folder(request.folder.clone());
     assert_eq!(kind_of(&fetched).unwrap().name, kind.name);
+}
+
+#[test]
+fn an_origin_without_any_of_the_files_is_an_error_that_names_them() {
+    let files = [known("a.trec", b"a"), known("b.trec", b"b")];
+    let files = files.map(|file| Released { required: false, ..file });
+    let (_outer, request) = arrange(&[("other", "x")], &files);
+    let error = fetch(&request, &Silent).unwrap_err().to_string();
+    assert!(error.contains("a.trec, b.trec") && error.contains("none of them"), "{error}");
 }

@@ -139,7 +139,7 @@ fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome> {
 
 #[derive(Args)]
 pub(crate) struct FetchArgs {
-    /// Collection to fetch (iKAT: topics, passages and labels of 2023)
+    /// Collection to fetch (iKAT: topics and labels of all years, passages of 2023)
     #[arg(long, value_name = "NAME", default_value = KINDS[0].name, ignore_case = true,
           value_parser = collections())]
     collection: String,
