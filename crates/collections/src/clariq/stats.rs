@@ -16,6 +16,8 @@ struct SplitStats {
     topics: usize,
     /// Information needs behind them; `None` without labels.
     facets: Option<usize>,
+    /// Topics with one facet alone.
+    single: Option<usize>,
     /// Rows of the labelled file: single-turn conversations.
     rows: Option<usize>,
     /// Different questions judged relevant to some topic.
@@ -35,6 +37,7 @@ struct SplitStats {
 const FIGURES: &[Figure<SplitStats>] = &[
     ("topics", |split| Some(split.topics.into())),
     ("facets", |split| Some(split.facets?.into())),
+    ("topics with a single facet", |split| Some(split.single?.into())),
     ("single-turn conversations (rows)", |split| Some(split.rows?.into())),
     ("relevant questions, distinct", |split| Some(split.questions?.into())),
     ("relevant per topic, fewest", |split| Some(split.relevant?.0.into())),
@@ -83,6 +86,7 @@ impl SplitStats {
             split,
             topics: data.topics.len(),
             facets: labels.map(|labels| labels.facets.len()),
+            single: labels.map(single_topics),
             rows: labels.map(|labels| labels.rows.len()),
             questions: labels.map(|labels| {
                 labels.rows.iter().map(|row| &row.question).collect::<HashSet<_>>().len()
@@ -100,6 +104,15 @@ impl SplitStats {
             answer_words: labels.map(answers),
         })
     }
+}
+
+/// The number of topics with one facet.
+fn single_topics(labels: &Labelled) -> usize {
+    let mut facets = vec![0; labels.topics.len()];
+    for facet in &labels.facets {
+        facets[facet.topic] += 1;
+    }
+    facets.into_iter().filter(|count| *count == 1).count()
 }
 
 fn need_counts(labels: &Labelled) -> [usize; 4] {
