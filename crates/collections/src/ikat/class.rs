@@ -43,10 +43,14 @@ impl Conversation {
     }
 
     /// The passages to answer the turn at `index` from, which only a system that answers alone
-    /// sees; empty where none were released.
+    /// sees: the organisers' ranking, or else the cited passages; empty if none were released.
     pub fn given_passages(&self, index: usize, class: Class) -> Option<&[String]> {
-        let citations = self.turns[index].citations.as_deref().unwrap_or_default();
-        (class == Class::OnlyResponse).then_some(citations)
+        if class != Class::OnlyResponse {
+            return None;
+        }
+        let turn = &self.turns[index];
+        let given = turn.sample_ranking.as_deref().or(turn.citations.as_deref());
+        Some(given.unwrap_or_default())
     }
 }
 
@@ -118,6 +122,30 @@ mod tests {
                 assert!(!view(&scrambled).contains("scrambled"));
             }
         }
+    }
+
+    #[test]
+    fn the_example_of_the_guidelines_of_2024_gives_its_rankings_to_systems_that_respond() {
+        let topics = topics(&json!([{
+            "number": "1-1",
+            "title": "a title",
+            "ptkb": {"1": "I like tea.", "2": "I am tall."},
+            "turns": [{
+                "turn_id": "1",
+                "utterance": "utterance 1",
+                "resolved_utterance": "resolved 1",
+                "response": "response 1",
+                "ptkb_provenance": ["2"],
+                "response_provenance": [],
+                "sample_passage_ranking": ["a:1", "a:3"],
+            }],
+        }]));
+        assert_eq!(topics.year, Year::Y2024);
+        let conversation = &topics.conversations[0];
+        assert_eq!(conversation.turns[0].id.as_str(), "1-1_1");
+        assert_eq!(conversation.turns[0].relevant_statements, Some(vec![2]));
+        assert_eq!(conversation.given_passages(0, Class::OnlyResponse).unwrap(), ["a:1", "a:3"]);
+        assert_eq!(conversation.given_passages(0, Class::Automatic), None);
     }
 
     #[test]

@@ -71,6 +71,9 @@ pub struct Turn {
     /// The passages that the response was written from, `clueweb22-…:3`; `None` where labels were
     /// not released.
     pub citations: Option<Vec<String>>,
+    /// A ranking of passages that the organisers give to systems that only respond, as in the
+    /// example of the guidelines of 2024.
+    pub sample_ranking: Option<Vec<String>>,
 }
 
 impl Turn {

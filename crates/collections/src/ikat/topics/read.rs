@@ -43,6 +43,7 @@ struct AnyTurn {
     /// The cited passages.
     #[serde(alias = "citations")]
     response_provenance: Option<Vec<String>>,
+    sample_passage_ranking: Option<Vec<String>>,
 }
 
 impl AnyConversation {
@@ -50,6 +51,12 @@ impl AnyConversation {
         match self {
             Self { responses: Some(_), .. } => Year::Y2025,
             Self { number: IdOrNumber::Number(_), .. } => Year::Y2024,
+            // The example of the guidelines of 2024 has numbers as in 2023.
+            Self { turns: Some(turns), .. }
+                if turns.iter().any(|turn| turn.sample_passage_ranking.is_some()) =>
+            {
+                Year::Y2024
+            }
             _ => Year::Y2023,
         }
     }
@@ -208,6 +215,7 @@ impl Reader<'_> {
             response: turn.response.unwrap_or_default(),
             relevant_statements,
             citations: turn.response_provenance.map(|passages| self.citations(passages, &id)),
+            sample_ranking: turn.sample_passage_ranking,
             id: TopicId::from(id.as_str()),
         })
     }
@@ -224,9 +232,11 @@ impl Reader<'_> {
             let number = match &label {
                 IdOrNumber::Number(number) => usize::try_from(*number).ok(),
                 // Of equal statements, the first.
-                IdOrNumber::Id(text) => {
-                    statements.iter().position(|other| other == text).map(|place| place + 1)
-                }
+                IdOrNumber::Id(text) => statements
+                    .iter()
+                    .position(|other| other == text)
+                    .map(|place| place + 1)
+                    .or_else(|| text.parse().ok()),
             };
             let Some(number) = number.filter(|n| (1..=statements.len()).contains(n)) else {
                 let expected = format!("one of the {} statements of this user", statements.len());
