@@ -1,7 +1,8 @@
 //! What a check of a data folder finds.
 
-use clariq_core::{Error, Findings};
+use clariq_core::{Error, Findings, problem};
 use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source};
+use std::path::Path;
 
 /// What a check of a data folder found.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +36,16 @@ impl CheckReport {
         self.files.push(source.name());
         let input = self.note(source.read_at_most(MOST_OF_A_TABLE))?;
         Ok(input.map(|input| parse(&input, &mut |problem| self.findings.add(problem))))
+    }
+
+    /// Lists a file of the folder that no command reads.
+    pub(crate) fn add_unread(&mut self, file: &Path) {
+        let name = Source::new(file).name();
+        let hint = "the documentation lists the names that are read (reference, Formats)";
+        let found = "a file that is not read";
+        let problem = problem!(&*name, "files with names that are read", found, hint);
+        self.files.push(name);
+        self.findings.add(problem.warning());
     }
 
     /// What is wrong with a file becomes a finding.

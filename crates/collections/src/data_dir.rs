@@ -24,7 +24,7 @@ pub enum DataDir {
 }
 
 impl DataDir {
-    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link
+    /// The file `name`, plain or packed (`.gz`, `.zst`), or `None` if the folder has none. A link
     /// to nothing counts as a file: its target was meant to be read.
     pub fn file(&self, name: &str) -> Option<Source> {
         self.file_below(&[""], name)
@@ -34,7 +34,7 @@ impl DataDir {
     pub(crate) fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
-                let names = [name.to_owned(), format!("{name}.gz")];
+                let names = ["", ".gz", ".zst"].map(|packed| format!("{name}{packed}"));
                 let paths = folders.iter().flat_map(|below| {
                     let folder = folder.join(below);
                     names.each_ref().map(|name| folder.join(name))

@@ -1,8 +1,8 @@
 //! Passages: JSON lines of the track, of Anserini or of BEIR, tables of two columns, and `TrecWeb`,
 //! plain or packed, as a stream.
 //!
-//! A file is read record by record, so it may be longer than memory. The form is recognised by how
-//! it begins: `<` begins `TrecWeb`; a table has a tab in its first line, and JSON lines `{`.
+//! A file is read record by record, so it may be longer than memory. The form is recognised by the
+//! first line: a JSON object, or else a table if it has a tab, and `TrecWeb` if it begins with `<`.
 
 mod bank;
 mod files;
@@ -11,7 +11,7 @@ mod trec_web;
 
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
-pub(crate) use files::files_in;
+pub(crate) use files::{DocumentFolder, FileKind, PACKED, entries, packing_not_read};
 pub(crate) use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::id_or_number::IdOrNumber;
@@ -61,16 +61,29 @@ pub fn for_each_passage(
     let head = archive.head(1 << 10)?;
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
     let head = head.trim_ascii_start();
-    let mut first = head.iter().take_while(|byte| **byte != b'\n');
-    let is_table = !head.starts_with(b"{") && first.any(|byte| *byte == b'\t');
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_table = first.contains(&b'\t') && !begins_as_json_object(first);
     archive.with_content(|content| {
         let mut lines = Lines::new(&archive, content, LONGEST);
-        if head.starts_with(b"<") {
+        if head.starts_with(b"<") && !is_table {
             return trec_web::read(&mut lines, &mut each);
         }
         let parse = if is_table { of_table } else { of_json };
         read_lines(archive.name(), &mut lines, parse, &mut each)
     })
+}
+
+/// True if a line may be a JSON object: an id in a table may begin with `{`, too.
+pub(crate) fn begins_as_json_object(line: &[u8]) -> bool {
+    let Some(rest) = line.trim_ascii_start().strip_prefix(b"{") else { return false };
+    matches!(rest.trim_ascii_start().first(), None | Some(b'"' | b'}'))
+}
+
+/// True if a run can name a document or a request by this id: fields of a run are separated by
+/// blanks, and Python counts the separators U+001C to U+001F among them.
+pub(crate) fn is_id(id: &str) -> bool {
+    let separates = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
+    !id.is_empty() && !id.contains(separates)
 }
 
 /// What takes the passages.
@@ -152,7 +165,7 @@ fn of_table(at: Place, line: &str) -> Result<Passage, Box<Problem>> {
 }
 
 fn passage(at: Place, id: String, text: &str) -> Result<Passage, Box<Problem>> {
-    if id.is_empty() || id.contains(char::is_whitespace) {
+    if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));
         return Err(Box::new(problem!(at, "an id without blanks", found)));
     }

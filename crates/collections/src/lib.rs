@@ -63,6 +63,7 @@ use serde::Serialize;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// What is known of a request beyond what a system sees: labels, and what people wrote. Data
 /// exports have it beside the requests.
@@ -128,6 +129,11 @@ pub trait Collection: Any + Send + Sync {
     /// be known to a system that answers a later one.
     fn splits(&self) -> &'static [&'static str] {
         self.registered().splits
+    }
+
+    /// The files of its folder that have names of data and are not read.
+    fn unread_files(&self) -> &[PathBuf] {
+        &[]
     }
 
     /// Whether the requests of a split are there.

@@ -24,7 +24,9 @@ impl<'a> Lines<'a> {
     pub(crate) fn next(&mut self, what: &str) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
         let Some((number, line)) = self.reader.next_bytes()? else { return Ok(None) };
         self.number = number;
-        let (at, line) = ((self.archive.name(), number), line.trim_ascii_end());
+        let at = (self.archive.name(), number);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         Ok(Some(str::from_utf8(line).map_err(|_| Box::new(not_utf8(at, what, line)))))
     }
 

@@ -16,6 +16,7 @@ use clariq_files::{Input, Judgement, Qrels, Sink, Source, parse_qrels, read_qrel
 use folder::{Folder, SplitFiles};
 use serde_json::json;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Documents, requests for them, and judgements: as much of it as the folder has.
 pub(crate) const KIND: Kind = Kind {
@@ -38,24 +39,30 @@ pub(crate) const KIND: Kind = Kind {
 
 /// `all` are requests that belong to no other split; the others behind the usual three are those of
 /// the tracks, whose exports have them.
-const SPLITS: [&str; 9] =
-    ["train", "dev", "test", "2022", "2023-train", "2023-test", "2024", "2025", "all"];
+const SPLITS: [&str; 8] =
+    ["train", "dev", "test", "2023-train", "2023-test", "2024", "2025", "all"];
 
 struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
     splits: Vec<SplitFiles>,
+    /// Files with names of data that are not read.
+    unread: Vec<PathBuf>,
 }
 
 impl Own {
     fn open(data: &DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
-        let splits = SPLITS.iter().filter_map(|split| folder.split(split)).collect();
+        let mut splits = Vec::new();
+        for split in SPLITS {
+            splits.extend(folder.split(split)?);
+        }
+        let unread = folder.unread()?;
         let documents = read_unique(&folder.documents()?, keeper)?;
         if documents.is_empty() {
             return Err(no_documents(data));
         }
-        Ok(Self { data: data.clone(), documents, splits })
+        Ok(Self { data: data.clone(), documents, splits, unread })
     }
 
     fn split(&self, name: &str) -> Result<&SplitFiles, Error> {
@@ -100,9 +107,14 @@ impl Own {
 }
 
 fn files(folder: &Folder) -> Vec<Source> {
-    let splits = SPLITS.iter().filter_map(|split| folder.split(split));
-    let of_splits = splits.flat_map(|split| [Some(split.requests), split.qrels]);
-    of_splits.flatten().chain(folder.documents().unwrap_or_default()).collect()
+    let mut files = folder.documents().unwrap_or_default();
+    for split in SPLITS {
+        if let Ok(Some(split)) = folder.split(split) {
+            files.push(split.requests);
+            files.extend(split.qrels);
+        }
+    }
+    files
 }
 
 fn no_documents(data: &DataDir) -> Error {
@@ -124,6 +136,10 @@ impl Collection for Own {
 
     fn location(&self) -> String {
         self.data.to_string()
+    }
+
+    fn unread_files(&self) -> &[PathBuf] {
+        &self.unread
     }
 
     fn has(&self, split: &str) -> bool {
@@ -221,8 +237,9 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
-    for split in SPLITS.iter().filter_map(|split| folder.split(split)) {
-        let SplitFiles { requests, qrels, .. } = split;
+    for split in SPLITS {
+        let split = report.note(folder.split(split))?.flatten();
+        let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
         let mut asked = HashSet::new();
         let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
         let is_known = report.files.contains(&requests.name());
@@ -252,6 +269,10 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
                 }
             }
         })?;
+    }
+    // What is wrong with the folder was reported above.
+    for file in folder.unread().unwrap_or_default() {
+        report.add_unread(&file);
     }
     report.findings.sort(&report.files);
     Ok(report)

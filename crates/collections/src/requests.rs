@@ -1,5 +1,6 @@
 //! Requests as JSON lines or as a table.
 
+use crate::documents::{begins_as_json_object, is_id};
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, Request, Speaker, TopicId, Utterance, bail,
@@ -135,17 +136,19 @@ pub(crate) fn parse(input: &Input, find: Find, sink: Sink) -> Vec<Request> {
 
 /// A line of JSON, or of a table: its id, a tab, and its text.
 fn parse_line(line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
-    if !line.starts_with(b"{") && line.contains(&b'\t') {
-        let text = str::from_utf8(line).map_err(|_| not_utf8(at, "request", line))?;
-        if let Some((id, said)) = text.split_once('\t') {
-            return Ok(AnyRequest {
-                id: Some(IdOrNumber::Id(id.to_owned())),
-                text: Some(said.to_owned()),
-                ..AnyRequest::default()
-            });
-        }
+    if begins_as_json_object(line) {
+        return parse_json(at, line).map_err(|problem| problem.hint(FORM));
     }
-    parse_json(at, line).map_err(|problem| problem.hint(FORM))
+    let text = str::from_utf8(line).map_err(|_| not_utf8(at, "request", line))?;
+    let Some((id, said)) = text.split_once('\t') else {
+        let found = format!("`{}`", shorten(text));
+        return Err(problem!(at, "a JSON object, or an id, a tab and a text", found, FORM));
+    };
+    Ok(AnyRequest {
+        id: Some(IdOrNumber::Id(id.to_owned())),
+        text: Some(said.to_owned()),
+        ..AnyRequest::default()
+    })
 }
 
 fn request(any: AnyRequest, find: Find, at: &Location) -> Result<Request, Problem> {
@@ -153,7 +156,7 @@ fn request(any: AnyRequest, find: Find, at: &Location) -> Result<Request, Proble
         return Err(problem!(at, "a key `id`", "a request without it", FORM));
     };
     let id = id.into_text();
-    if id.is_empty() || id.contains(char::is_whitespace) {
+    if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));
         return Err(problem!(at, "an id without blanks", found, FORM));
     }

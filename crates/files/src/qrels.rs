@@ -33,8 +33,8 @@ pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
     let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let mut content = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let first = content.next().unwrap_or_default();
-    let is_beir = first.starts_with(HEADER.as_bytes());
     let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let is_beir = fields.clone().next() == Some(HEADER.as_bytes());
     let (names, document, grade) = if is_beir || fields.count() == 3 {
         ("<topic> <document> <relevance>", 1, 2)
     } else {

@@ -83,7 +83,23 @@ impl Settings {
     /// Opens whatever collection is in the data folder, and says which if it was not named.
     pub(crate) fn collection(&self) -> Result<Box<dyn Collection>> {
         self.say_which_data();
-        clariq_collections::open_keeping(&self.data, &KeptTexts::default())
+        let collection = clariq_collections::open_keeping(&self.data, &KeptTexts::default())?;
+        self.warn_of_unread(&*collection);
+        Ok(collection)
+    }
+
+    fn warn_of_unread(&self, collection: &dyn Collection) {
+        let unread = collection.unread_files();
+        let Some(first) = unread.first() else { return };
+        self.note(&format!(
+            "warning: {} of the data folder not read, such as {}: `clariq data check` lists them",
+            if unread.len() == 1 {
+                "1 file is".to_owned()
+            } else {
+                format!("{} files are", unread.len())
+            },
+            first.display()
+        ));
     }
 
     /// The same for systems: if no folder was named, the collection whose tasks they rank for.

@@ -1,34 +1,153 @@
 //! The files of documents in a folder, by their names.
 
-use clariq_core::{Error, bail};
+use clariq_core::{Error, bail, problem};
 use clariq_files::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The endings of files of documents, plain.
+const FORMS: [&str; 4] = [".jsonl", ".json", ".tsv", ".trecweb"];
+
+/// What a packed file has after its name.
+pub(crate) const PACKED: [&str; 3] = ["", ".gz", ".zst"];
+
+/// Packings that are not read.
+const NOT_READ: [&str; 5] = [".bz2", ".xz", ".lz4", ".zip", ".7z"];
+
+/// The kind of a file, by its name alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// JSON lines, a table or `TrecWeb`, plain or packed.
+    Documents,
+    /// The same in a packing that is not read.
+    NotRead,
+    /// Anything else.
+    Other,
+}
+
+impl FileKind {
+    pub(crate) fn of(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        // The record beside a run is about the run.
+        if name.starts_with('.') || name.ends_with(".run.json") {
+            return Self::Other;
+        }
+        let has_form = |name: &str| FORMS.iter().any(|form| name.ends_with(form));
+        let is_packed_by = |endings: &[&str]| {
+            let mut plain = endings.iter().filter_map(|ending| name.strip_suffix(ending));
+            plain.any(has_form)
+        };
+        if is_packed_by(&PACKED) {
+            Self::Documents
+        } else if is_packed_by(&NOT_READ) {
+            Self::NotRead
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// The files of a folder of documents, and of the folders below it, in the order of their paths.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentFolder {
+    pub(crate) documents: Vec<PathBuf>,
+    /// Other files, which are not read.
+    pub(crate) unread: Vec<PathBuf>,
+}
+
+impl DocumentFolder {
+    /// Lists a folder. A file of documents in a packing that is not read is an error.
+    pub(crate) fn list(folder: &Path) -> Result<Self, Error> {
+        let mut listed = Self::default();
+        listed.add(folder)?;
+        listed.documents.sort();
+        listed.unread.sort();
+        Ok(listed)
+    }
+
+    /// The same with tables among the files that are not read.
+    pub(crate) fn without_tables(mut self) -> Self {
+        let is_table = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            PACKED.iter().any(|packed| name.ends_with(&format!(".tsv{packed}")))
+        };
+        let (tables, documents) = self.documents.into_iter().partition(is_table);
+        self.documents = documents;
+        self.unread.extend::<Vec<PathBuf>>(tables);
+        self.unread.sort();
+        self
+    }
+
+    fn add(&mut self, folder: &Path) -> Result<(), Error> {
+        for path in entries(folder)? {
+            if path.is_dir() {
+                self.add(&path)?;
+                continue;
+            }
+            match FileKind::of(&path) {
+                FileKind::Documents => self.documents.push(path),
+                FileKind::NotRead => return Err(packing_not_read(&path)),
+                FileKind::Other => self.unread.push(path),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The entries of a folder whose names do not begin with a dot, sorted.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+        let entry = entry.map_err(Error::io("read", folder))?;
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// The error of a file that would be read in another packing.
+pub(crate) fn packing_not_read(path: &Path) -> Error {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let hint = "unpack it, or pack it with gzip or zstd";
+    problem!(path, "a file that is plain, .gz or .zst", "`{name}`", hint).into()
+}
 
 /// The files of documents that a path names: itself, or those of a folder.
 pub fn document_files(path: &Path) -> Result<Vec<Source>, Error> {
     if !path.is_dir() {
         return Ok(vec![Source::new(path)]);
     }
-    let files: Vec<Source> = files_in(path).into_iter().map(Source::Path).collect();
-    if files.is_empty() {
-        let hint =
-            "their names end in .jsonl, .json or .trecweb, and packed in .gz or .zst behind that";
+    let listed = DocumentFolder::list(path)?;
+    if listed.documents.is_empty() {
+        let hint = "their names end in .jsonl, .json, .tsv or .trecweb, and packed in .gz or .zst \
+                    behind that";
         bail!(path, "a folder with files of documents", "none", hint);
     }
-    Ok(files)
+    Ok(listed.documents.into_iter().map(Source::Path).collect())
 }
 
-/// The files of documents in a folder, packed or not, in the order of their names.
-pub(crate) fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    files.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
-        let endings = [".jsonl", ".json", ".trecweb"];
-        !name.starts_with('.') && endings.iter().any(|ending| plain.ends_with(ending))
-    });
-    files.sort();
-    files
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_listed_with_the_folders_below_them() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("b/c")).unwrap();
+        for name in ["b/c/1.JSONL", "a.tsv.GZ", "notes.txt", ".hidden.jsonl", "b/2.trecweb.zst"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let listed = DocumentFolder::list(folder.path()).unwrap();
+        let names = |paths: &[PathBuf]| -> Vec<String> {
+            let below = paths.iter().map(|path| path.strip_prefix(folder.path()).unwrap());
+            below.map(|path| path.display().to_string()).collect()
+        };
+        assert_eq!(names(&listed.documents), ["a.tsv.GZ", "b/2.trecweb.zst", "b/c/1.JSONL"]);
+        assert_eq!(names(&listed.unread), ["notes.txt"]);
+        fs::write(folder.path().join("b/3.jsonl.bz2"), "").unwrap();
+        let refused = DocumentFolder::list(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains("b/3.jsonl.bz2"), "{refused}");
+    }
 }

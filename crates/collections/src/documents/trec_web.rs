@@ -25,21 +25,28 @@ struct Page {
 
 pub(super) fn read(lines: &mut Lines, each: Each) -> Result<(), Error> {
     let mut page = Page::default();
+    let mut is_empty = true;
     while let Some(line) = lines.next("passage")? {
         let passage = match line {
             Ok(line) => {
-                let line = line.to_owned();
+                let line = line.trim_ascii_end().to_owned();
                 page.take(&line, lines)?.map(Ok)
             }
             Err(problem) => Some(Err(Error::Problem(problem))),
         };
-        if let Some(passage) = passage
-            && each(passage)?.is_break()
-        {
+        let Some(passage) = passage else { continue };
+        is_empty = false;
+        if each(passage)?.is_break() {
             return Ok(());
         }
     }
-    let Some(open) = page.open else { return Ok(()) };
+    let Some(open) = page.open else {
+        if is_empty {
+            let expected = "a passage between `<PASSAGE id=N>` and `</PASSAGE>`";
+            return Err(lines.problem(expected, "a file without any").into());
+        }
+        return Ok(());
+    };
     let expected = format!("`</PASSAGE>` for the passage that begins on line {}", open.line);
     Err(lines.problem(expected, "the end of the file").into())
 }

@@ -13,7 +13,7 @@ pub(super) fn files(data: &DataDir) -> Vec<Source> {
     let topics = Split::ALL.into_iter().map(Split::topics_file);
     let labels = RELEASED.iter().map(|(_, name, _)| *name);
     let named = topics.chain(labels).filter_map(|name| data.track_file(name));
-    named.chain(data.passage_files()).collect()
+    named.chain(data.passage_files().unwrap_or_default()).collect()
 }
 
 /// Reads every file of a folder and names everything that is wrong.
@@ -35,7 +35,7 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
             report.read(name, file, |input, sink| judged.check(input, sink))?;
         }
     }
-    let passages = data.passage_files();
+    let passages = report.note(data.passage_files())?.unwrap_or_default();
     if passages.is_empty() {
         report.absent.push("passages.jsonl".to_owned());
     }
@@ -44,6 +44,10 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         let hint = "it is an error if the texts differ";
         problem!(at, "every passage once", found, hint).warning()
     })?;
+    // What is wrong with the folder was reported above.
+    for file in data.unread_passage_files().unwrap_or_default() {
+        report.add_unread(&file);
+    }
     report.findings.sort(&report.files);
     Ok(report)
 }

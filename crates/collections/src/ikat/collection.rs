@@ -14,6 +14,7 @@ use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, probl
 use clariq_files::{Judgement, Qrels, Source};
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
 pub(crate) const KIND: Kind = Kind {
@@ -55,6 +56,8 @@ pub struct Ikat {
     topics: Vec<(Split, Topics)>,
     statements: Bank,
     passages: Box<dyn Documents>,
+    /// Files in `passages` that are not read.
+    unread: Vec<PathBuf>,
 }
 
 impl Ikat {
@@ -75,8 +78,9 @@ impl Ikat {
             }
         }
         let statements = Bank::new(rows, "");
-        let passages = read_all(&data.passage_files(), keeper)?;
-        Ok(Self { data, topics, statements, passages })
+        let unread = data.unread_passage_files()?;
+        let passages = read_all(&data.passage_files()?, keeper)?;
+        Ok(Self { data, topics, statements, passages, unread })
     }
 
     /// The topics of a split, which the folder must have.
@@ -152,6 +156,10 @@ impl Collection for Ikat {
 
     fn location(&self) -> String {
         location(&self.data)
+    }
+
+    fn unread_files(&self) -> &[PathBuf] {
+        &self.unread
     }
 
     fn has(&self, split: &str) -> bool {

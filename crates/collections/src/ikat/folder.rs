@@ -3,10 +3,11 @@
 use super::topics::{Topics, Year};
 use crate::DataDir;
 use crate::data_dir::Embedded;
-use crate::documents::files_in;
+use crate::documents::DocumentFolder;
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
+use std::path::PathBuf;
 
 /// A file of topics that the track released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,7 +80,7 @@ impl fmt::Display for Split {
 }
 
 /// Where files are looked for below a data folder.
-const FOLDERS: [&str; 4] = ["", "topics", "passages", "qrels"];
+const FOLDERS: [&str; 6] = ["", "topics", "passages", "qrels", "qrel", "ptkb"];
 
 /// The files of the sample, as they are in `data/sample-ikat`: topics of 2023 with labels of
 /// statements and passages, all written for this project.
@@ -92,7 +93,7 @@ pub(super) const SAMPLE: &[Embedded] = embedded![
     "2023-qrels.all-turns.txt",
 ];
 
-/// The track's files: they lie in the data folder, or in `topics`, `passages` and `qrels` below it.
+/// The track's files: they lie in the data folder, or in a folder of [`FOLDERS`] below it.
 impl DataDir {
     /// The file of this name, plain or with `.gz` appended, or `None` if the folder has neither.
     pub fn track_file(&self, name: &str) -> Option<Source> {
@@ -118,19 +119,44 @@ impl DataDir {
 
     /// The files of passages: those with the names of the track, and all in `passages`. Where there are JSON lines and `TrecWeb` of one name, they hold the
     /// same.
-    pub fn passage_files(&self) -> Vec<Source> {
+    ///
+    /// # Errors
+    ///
+    /// A file in `passages` that is packed in a form that is not read.
+    pub fn passage_files(&self) -> Result<Vec<Source>, Error> {
         let mut files: Vec<Source> = Vec::new();
         for name in PASSAGES {
             if name != "passages.trecweb" || self.track_file("passages.jsonl").is_none() {
                 files.extend(self.track_file(name));
             }
         }
-        if let Self::Folder(folder) = self {
-            let others = files_in(&folder.join("passages")).into_iter().map(Source::Path);
-            let others: Vec<Source> = others.filter(|file| !files.contains(file)).collect();
-            files.extend(others);
+        for path in self.passage_folder()?.documents {
+            let file = Source::Path(path);
+            if !files.contains(&file) {
+                files.push(file);
+            }
         }
-        files
+        Ok(files)
+    }
+
+    /// The files in `passages` that are not of passages.
+    pub(super) fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut unread = self.passage_folder()?.unread;
+        // Any file of the track may lie there.
+        unread.retain(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            self.track_file(&name) != Some(Source::Path(path.clone()))
+        });
+        Ok(unread)
+    }
+
+    fn passage_folder(&self) -> Result<DocumentFolder, Error> {
+        match self {
+            Self::Folder(folder) if folder.join("passages").is_dir() => {
+                Ok(DocumentFolder::list(&folder.join("passages"))?.without_tables())
+            }
+            _ => Ok(DocumentFolder::default()),
+        }
     }
 }
 

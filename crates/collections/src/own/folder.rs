@@ -1,15 +1,13 @@
 //! The files of a folder, by their names and by how they begin.
 
 use crate::DataDir;
-use crate::documents::files_in;
-use clariq_core::{Error, ProblemKind, bail, problem};
+use crate::documents::{DocumentFolder, FileKind, PACKED, entries, packing_not_read};
+use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::io::{BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
-
-/// What a packed file has behind its name.
-const ENDINGS: [&str; 3] = ["", ".gz", ".zst"];
 
 /// Files of all documents: of `clariq data export`, of BEIR and of MS MARCO.
 const DOCUMENTS: [&str; 4] = ["documents.jsonl", "corpus.jsonl", "collection.tsv", "documents.tsv"];
@@ -17,10 +15,10 @@ const DOCUMENTS: [&str; 4] = ["documents.jsonl", "corpus.jsonl", "collection.tsv
 /// Folders of such files.
 const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
 
-/// How the names of files of requests and of judgements begin.
-const OTHERS: [&str; 4] = ["requests", "queries", "topics", "qrels"];
+/// How the names of files begin that are not of documents.
+const OTHERS: [&str; 5] = ["requests", "queries", "topics", "qrels", "annotations"];
 
-/// So much of a file shows what it holds.
+/// The beginning of a file that shows what it holds, in bytes.
 const HEAD: u64 = 1 << 16;
 
 /// A folder of a user.
@@ -31,7 +29,7 @@ pub(super) struct SplitFiles {
     pub(super) name: &'static str,
     pub(super) requests: Source,
     pub(super) qrels: Option<Source>,
-    /// Whether the requests are those of all splits, of which the judged ones are of this one.
+    /// True if the requests are those of all splits, of which the judged ones are of this one.
     pub(super) is_shared: bool,
 }
 
@@ -43,99 +41,185 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// The file of that name, plain or packed. A link to nothing counts as a file.
-    fn file(&self, name: &str) -> Option<PathBuf> {
-        let paths = ENDINGS.map(|ending| self.0.join(format!("{name}{ending}")));
-        paths.into_iter().find(|path| path.symlink_metadata().is_ok())
+    /// The files of that name, plain and packed. A link to nothing counts as a file.
+    fn files(&self, name: &str) -> Vec<PathBuf> {
+        let paths = PACKED.map(|ending| self.0.join(format!("{name}{ending}")));
+        paths.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
     }
 
-    fn first(&self, names: impl IntoIterator<Item = String>) -> Option<Source> {
-        names.into_iter().find_map(|name| self.file(&name)).map(Source::Path)
+    /// The file that has one of these names. Two of them are an error, because it is not clear
+    /// which is meant.
+    fn only(&self, what: &str, names: &[String]) -> Result<Option<Source>, Error> {
+        let mut found: Vec<PathBuf> = names.iter().flat_map(|name| self.files(name)).collect();
+        found.retain(|path| !path.is_dir());
+        if let [one, other, ..] = &found[..] {
+            return Err(two_files(self.0, what, one, other));
+        }
+        Ok(found.pop().map(Source::Path))
     }
 
     pub(super) fn has_documents(&self) -> bool {
-        self.named_documents().next().is_some() || !self.loose_documents().is_empty()
+        !self.named_documents().is_empty()
+            || self.loose_files().iter().any(|path| begins_with_document(path))
     }
 
     /// The files of all documents, and the folders of such files.
-    fn named_documents(&self) -> impl Iterator<Item = PathBuf> {
-        let files = DOCUMENTS.iter().filter_map(|name| self.file(name));
-        let folders = FOLDERS.iter().map(|name| self.0.join(name)).filter(|path| path.is_dir());
-        files.chain(folders.filter(|folder| !files_in(folder).is_empty()))
+    fn named_documents(&self) -> Vec<PathBuf> {
+        let mut named: Vec<PathBuf> = DOCUMENTS.iter().flat_map(|name| self.files(name)).collect();
+        for name in FOLDERS {
+            let folder = self.0.join(name);
+            let is_empty = DocumentFolder::list(&folder).is_ok_and(|it| it.documents.is_empty());
+            if folder.is_dir() && !is_empty {
+                named.push(folder);
+            }
+        }
+        named
     }
 
-    /// Files in the folder itself that begin with a document.
-    fn loose_documents(&self) -> Vec<PathBuf> {
-        let mut files = files_in(self.0);
+    /// The files of JSON lines or `TrecWeb` in the folder itself that may be of documents, by
+    /// their names.
+    fn loose_files(&self) -> Vec<PathBuf> {
+        let mut files = entries(self.0).unwrap_or_default();
         files.retain(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            !OTHERS.iter().any(|other| name.starts_with(other)) && begins_with_document(path)
+            let name = file_name(path);
+            let is_table = PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")));
+            let is_other = OTHERS.iter().any(|other| name.starts_with(other));
+            !path.is_dir() && FileKind::of(path) == FileKind::Documents && !is_table && !is_other
         });
         files
     }
 
-    /// The files of the documents, in the order of their names.
+    /// The files of the documents, in the order of their names. Files in the folder itself are
+    /// read if one of them begins with a document: then all are, so that none is left out
+    /// because of a fault in its first line.
     pub(crate) fn documents(&self) -> Result<Vec<Source>, Error> {
-        let named: Vec<PathBuf> = self.named_documents().collect();
-        let files = match &named[..] {
-            [] => self.loose_documents(),
-            [one] if one.is_dir() => files_in(one),
-            [one] => vec![one.clone()],
-            [one, other, ..] => {
-                let found = format!("`{}` and `{}`", one.display(), other.display());
-                let hint = "leave one of them, or give each a data folder of its own";
-                bail!(self.0, "one file or folder of documents", found, hint);
+        self.check_packings()?;
+        let named = self.named_documents();
+        let mut loose = self.loose_files();
+        loose.retain(|path| !named.contains(path));
+        let first_loose = loose.iter().find(|path| begins_with_document(path));
+        let files = match (&named[..], first_loose) {
+            ([], Some(_)) => loose,
+            ([one], None) if one.is_dir() => DocumentFolder::list(one)?.documents,
+            ([one], None) => vec![one.clone()],
+            ([one, other, ..], _) => return Err(two_files(self.0, "documents", one, other)),
+            ([one], Some(other)) => return Err(two_files(self.0, "documents", one, other)),
+            ([], None) => {
+                let hint = "the documentation lists the forms of documents of your own (reference, Formats)";
+                let found = "none that begins with a document";
+                let problem = problem!(self.0, "files of documents", found, hint);
+                return Err(problem.kind(ProblemKind::MissingFile).into());
             }
         };
-        if files.is_empty() {
-            let hint =
-                "the documentation lists the forms of documents of your own (reference, Formats)";
-            let found = "none that begins with a document";
-            let problem = problem!(self.0, "files of documents", found, hint);
-            return Err(problem.kind(ProblemKind::MissingFile).into());
-        }
         Ok(files.into_iter().map(Source::Path).collect())
     }
 
-    /// The files of a split, if there are requests for it. In MS MARCO, `dev` is the small one if it
-    /// is there, and `test` is called `eval`.
-    pub(super) fn split(&self, name: &'static str) -> Option<SplitFiles> {
-        let shared = || {
-            let names = ["requests.jsonl", "queries.jsonl", "queries.tsv", "requests.tsv"];
-            self.first(names.map(str::to_owned))
-        };
+    /// Refuses files of documents, requests or judgements in a packing that is not read.
+    fn check_packings(&self) -> Result<(), Error> {
+        for path in self.data_files() {
+            if FileKind::of(&path) == FileKind::NotRead {
+                return Err(packing_not_read(&path));
+            }
+        }
+        Ok(())
+    }
+
+    /// The files in the folder itself and in `qrels` below it.
+    fn data_files(&self) -> Vec<PathBuf> {
+        let mut files = entries(self.0).unwrap_or_default();
+        files.extend(entries(&self.0.join("qrels")).unwrap_or_default());
+        files.retain(|path| !path.is_dir());
+        files
+    }
+
+    /// The files with names of data that are not read.
+    pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
+        for split in super::SPLITS {
+            if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
+                read.insert(requests.name());
+                read.extend(qrels.map(|file| file.name()));
+            }
+        }
+        let mut unread = self.data_files();
+        unread.retain(|path| {
+            let name = file_name(path);
+            let is_data = FileKind::of(path) == FileKind::Documents || name.starts_with("qrels");
+            is_data && !name.starts_with("annotations") && !read.contains(&Source::new(path).name())
+        });
+        for name in FOLDERS {
+            let folder = self.0.join(name);
+            if folder.is_dir() {
+                unread.extend(DocumentFolder::list(&folder)?.unread);
+            }
+        }
+        Ok(unread)
+    }
+
+    /// The files of a split, if there are requests for it. In MS MARCO, `dev` is the small one if
+    /// it is there, and `test` is called `eval`.
+    ///
+    /// # Errors
+    ///
+    /// Two files of requests or of judgements.
+    pub(super) fn split(&self, name: &'static str) -> Result<Option<SplitFiles>, Error> {
         let aliases: &[&str] = match name {
+            "all" => return self.all(),
             "dev" => &["dev.small", "dev"],
             "test" => &["test", "eval.small", "eval"],
-            "all" => {
-                let mut others = super::SPLITS.iter().filter(|other| **other != "all");
-                if others.any(|other| self.split(other).is_some_and(|files| files.is_shared)) {
-                    return None;
-                }
-                let qrels = ["qrels.txt", "qrels.tsv", "qrels"].map(str::to_owned);
-                let qrels = self.first(qrels).filter(|file| Path::new(&file.name()).is_file());
-                return Some(SplitFiles { name, requests: shared()?, qrels, is_shared: false });
-            }
             other => &[other],
         };
-        aliases.iter().find_map(|alias| {
-            let qrels = ["qrels/{}.tsv", "qrels/{}.txt", "qrels.{}.tsv", "qrels.{}.txt"];
-            let qrels = self.first(qrels.map(|name| name.replace("{}", alias)));
+        for alias in aliases {
+            let of = |names: [&str; 4]| names.map(|name| name.replace("{}", alias));
             let requests =
-                ["requests.{}.jsonl", "queries.{}.jsonl", "queries.{}.tsv", "requests.{}.tsv"];
-            let requests = self.first(requests.map(|name| name.replace("{}", alias)));
+                of(["requests.{}.jsonl", "queries.{}.jsonl", "queries.{}.tsv", "requests.{}.tsv"]);
+            let requests = self.only(&format!("requests of {name}"), &requests)?;
+            let qrels = of(["qrels/{}.tsv", "qrels/{}.txt", "qrels.{}.tsv", "qrels.{}.txt"]);
+            let qrels = self.only(&format!("judgements of {name}"), &qrels)?;
             let is_shared = requests.is_none();
-            let requests = match (requests, &qrels) {
-                (Some(own), _) => own,
-                (None, Some(_)) => shared()?,
-                (None, None) => return None,
+            let requests = match requests {
+                None if qrels.is_some() => self.shared_requests()?,
+                own => own,
             };
-            Some(SplitFiles { name, requests, qrels, is_shared })
-        })
+            if let Some(requests) = requests {
+                return Ok(Some(SplitFiles { name, requests, qrels, is_shared }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The requests of all splits in one file.
+    fn shared_requests(&self) -> Result<Option<Source>, Error> {
+        let names = ["requests.jsonl", "queries.jsonl", "queries.tsv", "requests.tsv"];
+        self.only("requests", &names.map(str::to_owned))
+    }
+
+    /// The split of requests that belong to no other split.
+    fn all(&self) -> Result<Option<SplitFiles>, Error> {
+        for other in super::SPLITS.iter().filter(|other| **other != "all") {
+            if self.split(other)?.is_some_and(|files| files.is_shared) {
+                return Ok(None);
+            }
+        }
+        let Some(requests) = self.shared_requests()? else { return Ok(None) };
+        let names = ["qrels.txt", "qrels.tsv", "qrels"].map(str::to_owned);
+        let qrels = self.only("judgements", &names)?;
+        Ok(Some(SplitFiles { name: "all", requests, qrels, is_shared: false }))
     }
 }
 
-/// Whether the first line that is not blank has the keys of a document.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// The error of two files of which one alone can be meant.
+fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> Error {
+    let found = format!("`{}` and `{}`", one.display(), other.display());
+    let hint = "leave one of them, or give each a data folder of its own";
+    problem!(folder, "one file or folder of {what}", found, hint).into()
+}
+
+/// True if the first line that is not blank has the keys of a document.
 fn begins_with_document(path: &Path) -> bool {
     let head = || -> Option<String> {
         let source = Source::Path(path.to_owned());

@@ -277,3 +277,104 @@ fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
     assert_eq!(values(&*own), values(&*clariq));
     assert!(values(&*own).iter().any(|(_, values)| values.iter().any(|(_, value)| *value > 0.0)));
 }
+
+const DOCUMENT: &str = "{\"id\": \"a\", \"text\": \"one\"}\n";
+
+#[test]
+fn a_file_beside_documents_is_read_or_refused_by_name() {
+    let faulty = [
+        "{\"id\": \"b\", \"te\n",
+        "[{\"id\": \"b\", \"text\": \"two\"}]\n",
+        "{\n  \"id\": \"b\",\n  \"text\": \"two\"\n}\n",
+        "// a comment\n{\"id\": \"b\", \"text\": \"two\"}\n",
+        "<DOC>\n<DOCNO>b</DOCNO>\n<TEXT>two</TEXT>\n</DOC>\n",
+    ];
+    for text in faulty {
+        let refused = refusal(&[("a.jsonl", DOCUMENT), ("b.jsonl", text)]);
+        assert!(refused.contains("b.jsonl"), "{text}: {refused}");
+    }
+}
+
+#[test]
+fn two_places_of_documents_are_refused_with_both_names() {
+    for other in ["documents.jsonl.gz", "corpus.jsonl", "more.jsonl", "documents/x.JSONL"] {
+        let refused = refusal(&[("documents.jsonl", DOCUMENT), (other, DOCUMENT)]);
+        let name = other.split('/').next().unwrap();
+        assert!(refused.contains("`documents.jsonl`"), "{other}: {refused}");
+        assert!(refused.contains(&format!("`{name}`")), "{other}: {refused}");
+    }
+    for packed in ["documents.jsonl.bz2", "more.jsonl.xz", "queries.dev.jsonl.bz2"] {
+        let refused = refusal(&[("documents.jsonl", DOCUMENT), (packed, "x")]);
+        assert!(refused.contains(packed), "{refused}");
+    }
+}
+
+#[test]
+fn folders_below_a_folder_of_documents_are_read() {
+    let (_folder, own) = opened(&[
+        ("documents/1.JSONL", DOCUMENT),
+        ("documents/below/2.tsv", "b\ttwo\n"),
+        ("documents/notes.txt", "x"),
+    ]);
+    assert_eq!(ids_of(&*own), ["a", "b"]);
+    assert_eq!(own.unread_files().len(), 1);
+}
+
+#[test]
+fn files_that_are_not_read_are_listed_by_the_check() {
+    let files = [
+        ("documents.jsonl", DOCUMENT),
+        ("queries.validation.jsonl", QUERIES),
+        ("qrels/validation.tsv", "q1\t0\ta\t1\n"),
+    ];
+    let (folder, own) = opened(&files);
+    assert_eq!(own.unread_files().len(), 2);
+    let report = check(&data(folder.path())).unwrap();
+    assert!(!report.findings.has_errors());
+    let listed = report.files.iter().filter(|file| file.contains("validation"));
+    assert_eq!(listed.count(), 2, "{:?}", report.files);
+}
+
+#[test]
+fn two_files_of_one_split_are_refused_with_both_names() {
+    let documents = ("documents.jsonl", DOCUMENT);
+    let (requests, qrels) = (("queries.dev.tsv", "q1\tx\n"), "q1 0 a 1\n");
+    let refused =
+        refusal(&[documents, requests, ("qrels.dev.txt", qrels), ("qrels/dev.tsv", qrels)]);
+    assert!(
+        refused.contains("`qrels.dev.txt`") && refused.contains("`qrels/dev.tsv`"),
+        "{refused}"
+    );
+    let refused = refusal(&[documents, requests, ("requests.dev.jsonl", QUERIES)]);
+    assert!(refused.contains("`queries.dev.tsv`"), "{refused}");
+    assert!(refused.contains("`requests.dev.jsonl`"), "{refused}");
+}
+
+#[test]
+fn ids_that_begin_like_another_form_are_ids() {
+    let (_folder, own) = opened(&[
+        ("collection.tsv", "<x>\tone\n{y\ttwo\n"),
+        ("queries.dev.tsv", "{q\tone\n"),
+        ("qrels.dev.txt", "query-id-1 0 <x> 1\n{q 0 <x> 1\n"),
+    ]);
+    assert_eq!(ids_of(&*own), ["<x>", "{y"]);
+    assert_eq!(ids(&*own, "dev"), ["{q"]);
+    let qrels = own.qrels("dev", "documents").unwrap().unwrap();
+    assert_eq!(qrels.topic(&"query-id-1".into()).unwrap().grade(&"<x>".into()), Some(1));
+    for text in
+        ["{\"id\": \"a\\u001cb\", \"text\": \"x\"}\n", "{\"id\": \"a\\u001f\", \"text\": \"x\"}\n"]
+    {
+        let refused = refusal(&[("documents.jsonl", text)]);
+        assert!(refused.contains("an id without blanks"), "{refused}");
+    }
+}
+
+#[test]
+fn rows_without_a_text_are_documents_and_no_requests() {
+    let (_folder, own) = opened(&[("collection.tsv", "a\tone\nb\t\n")]);
+    assert_eq!(documents(&*own)[1], ("b".to_owned(), String::new()));
+    let refused = refusal(&[("collection.tsv", "a\tone\n"), ("queries.dev.tsv", "7\t\n")]);
+    assert!(
+        refused.contains("queries.dev.tsv:1: expected a JSON object, or an id, a tab and a text")
+    );
+}
