@@ -102,8 +102,9 @@ impl<'a> Folder<'a> {
             ([], Some(_)) => loose,
             ([one], None) if one.is_dir() => DocumentFolder::list(one)?.documents,
             ([one], None) => vec![one.clone()],
-            ([one, other, ..], _) => return Err(two_files(self.0, "documents", one, other)),
-            ([one], Some(other)) => return Err(two_files(self.0, "documents", one, other)),
+            ([one, other, ..], _) | ([one], Some(other)) => {
+                return Err(two_files(self.0, "documents", one, other));
+            }
             ([], None) => {
                 let hint = "the documentation lists the forms of documents of your own (reference, Formats)";
                 let found = "none that begins with a document";
