@@ -65,6 +65,23 @@ impl Class {
     }
 }
 
+/// What a system sees of requests, where a collection distinguishes that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sight {
+    /// The class of the system.
+    pub class: Class,
+    /// Whether it sees what its users said in earlier conversations.
+    pub earlier_conversations: bool,
+    /// Whether it sees which statements are relevant to this turn and to earlier ones.
+    pub relevant_statements: bool,
+}
+
+impl From<Class> for Sight {
+    fn from(class: Class) -> Self {
+        Self { class, earlier_conversations: false, relevant_statements: false }
+    }
+}
+
 /// The class of a name in any spelling of TREC iKAT.
 impl TryFrom<String> for Class {
     type Error = String;

@@ -19,7 +19,7 @@ mod validate;
 pub use candidates::write_candidates;
 pub use check::check;
 pub use collection::{ClariQ, Split, SplitData};
-pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, WORST};
+pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, RetrievedWith, WORST};
 pub(crate) use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file};

@@ -82,6 +82,8 @@ pub struct Asked<'a> {
     pub task: Task,
     /// The file is of the multi-turn form.
     pub multi_turn: bool,
+    /// Documents are those found without the answer to the question.
+    pub no_answer: bool,
     /// The conversations that the file answers.
     pub conversations: Option<&'a Path>,
     /// A row for the official leaderboard.
@@ -104,6 +106,7 @@ impl Asked<'_> {
             ("--ties", self.ties.is_some()),
             ("--per-topic", self.per_topic),
             ("--multi-turn", self.multi_turn),
+            ("--no-answer", self.no_answer),
             ("--leaderboard", self.leaderboard),
             ("--full", self.full),
             ("--out-file", self.out_file),

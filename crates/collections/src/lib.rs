@@ -47,7 +47,7 @@ pub mod requests;
 mod statistics;
 mod validation;
 
-pub use answer::{Answer, AnswerForm, Class, ranking_path};
+pub use answer::{Answer, AnswerForm, Class, Sight, ranking_path};
 pub use around::Around;
 pub use check::CheckReport;
 pub use data_dir::DataDir;
@@ -148,16 +148,8 @@ pub trait Collection: Any + Send + Sync {
     /// The requests of a split for a task, as systems see them: without labels.
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error>;
 
-    /// The requests of a split as systems of a class see them, where the collection distinguishes
-    /// classes; with what is known of their users from `earlier` conversations, if the system uses
-    /// that.
-    fn requests_seen(
-        &self,
-        split: &str,
-        task: &str,
-        _class: Class,
-        _earlier: bool,
-    ) -> Result<Requests<'_>, Error> {
+    /// The requests of a split as a system sees them, where the collection distinguishes that.
+    fn requests_seen(&self, split: &str, task: &str, _sight: Sight) -> Result<Requests<'_>, Error> {
         self.requests(split, task)
     }
 

@@ -4,8 +4,8 @@ use crate::needs::Predict;
 use crate::session::Contexts;
 use crate::system::{Listed, Outcome, Part, Query, System};
 use crate::systems::Loaded;
-use clariq_core::{Doc, Hit, Result};
-use clariq_rank::{STOPS, StageTrace};
+use clariq_core::{Doc, Hit, Result, Speaker, Utterance};
+use clariq_rank::{STOPS, StageTrace, shared_words};
 use std::slice;
 
 const SHOWN: usize = 5;
@@ -36,7 +36,12 @@ pub enum Move {
         why: Why,
     },
     /// To answer.
-    Answer(Outcome),
+    Answer {
+        /// The answer.
+        outcome: Outcome,
+        /// Why no document fits what was said, if none does.
+        unfit: Option<String>,
+    },
 }
 
 /// The explanation of a question; empty if none was requested.
@@ -53,7 +58,7 @@ impl Move {
     pub fn says(&self) -> Option<&str> {
         match self {
             Self::Ask { question, .. } => Some(&question.text),
-            Self::Answer(outcome) => outcome.answer.as_ref().map(|answer| &*answer.text),
+            Self::Answer { outcome, .. } => outcome.answer.as_ref().map(|answer| &*answer.text),
             Self::Stop { .. } => None,
         }
     }
@@ -93,7 +98,8 @@ impl<'a> Asker<'a> {
         let mut outcomes = self.system.rank(slice::from_ref(conversation))?;
         let outcome = outcomes.pop().unwrap_or_default();
         if self.answers() {
-            return Ok(Move::Answer(outcome));
+            let unfit = self.unfit(conversation, &outcome)?;
+            return Ok(Move::Answer { outcome, unfit });
         }
         let why =
             if self.explains { self.why(conversation, &outcome.ranking)? } else { Why::default() };
@@ -104,6 +110,35 @@ impl<'a> Asker<'a> {
         };
         let question = self.list(conversation, slice::from_ref(best))?.remove(0);
         Ok(Move::Ask { question, why })
+    }
+
+    /// Why the best passage fits nothing that the user said, where the system has a rule. A question
+    /// such as "and why?" has stop words alone, and goes on with what was said before.
+    fn unfit(&self, conversation: &Query, outcome: &Outcome) -> Result<Option<String>> {
+        let config = self.system.loaded.plan.answer();
+        let Some(rule) = config.and_then(|config| config.fits) else { return Ok(None) };
+        let context = self.system.context(Part::Documents)?;
+        let Some(best) = outcome.ranking.first() else {
+            return Ok(Some("there are no documents".to_owned()));
+        };
+        let mut most: Option<f64> = None;
+        let of_user = |said: &&Utterance| said.speaker == Speaker::User;
+        for said in conversation.request.said.iter().filter(of_user) {
+            let shared = shared_words(context, rule.analyzer, &said.text, best.doc)?;
+            if let Some(shared) = shared {
+                most = Some(most.map_or(shared, |most| most.max(shared)));
+            }
+        }
+        if let Some(most) = most {
+            let reason = format!(
+                "the best document shares {:.0} % of what the words of the request weigh, and {:.0} % \
+                 are wanted",
+                100.0 * most,
+                100.0 * rule.words
+            );
+            return Ok((most < rule.words).then_some(reason));
+        }
+        Ok(Some("the request has stop words alone".to_owned()))
     }
 
     /// The reason of a stage to ask nothing, from the trace of the empty question or, in a collection

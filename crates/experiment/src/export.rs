@@ -2,7 +2,7 @@
 
 use clariq_collections::Collection;
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker, bail};
-use clariq_files::{Qrels, Staged};
+use clariq_files::{Qrels, Staged, Target};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Write};
@@ -59,6 +59,13 @@ fn check_empty(folder: &Path) -> Result<()> {
         bail!(folder, "a folder without files for the export", found, hint);
     }
     Ok(())
+}
+
+/// Writes requests as JSON lines, in the form that [`crate::requests`] reads.
+pub fn write_requests(requests: &[Request], output: &Target) -> Result<()> {
+    output.write(|out| {
+        requests.iter().try_for_each(|request| writeln!(out, "{}", line_of(request, None)))
+    })
 }
 
 fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {

@@ -2,6 +2,7 @@
 
 use clariq_collections::Class;
 use clariq_core::{Hit, Location, ModelName, Result, bail, problem};
+use clariq_index::Analyzer;
 use clariq_rank::{About, Pipeline, Section};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -176,6 +177,19 @@ pub struct AnswerConfig {
     pub statements: StatementRule,
     /// The composition of the text.
     pub response: ResponseRule,
+    /// When the best passage fits what was said; without it, any does.
+    pub fits: Option<FitRule>,
+}
+
+/// What the best passage must share with what was said. A run answers every turn; `ask` says so
+/// where nothing fits.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitRule {
+    /// The analyser by which words are compared.
+    pub analyzer: Analyzer,
+    /// The least share of the words of the utterance, weighted by idf, stop words left out.
+    pub words: f64,
 }
 
 /// The rule that chooses statements: the best one, and others near to it.
@@ -239,6 +253,10 @@ impl AnswerConfig {
         if !least.is_finite() || gap.is_nan() || *gap < 0.0 {
             let expected = "statements.gap of at least 0, and a number as least";
             bail!(at, expected, "least {least} and gap {gap}", HINT);
+        }
+        if let Some(fits) = self.fits.filter(|fits| !(0.0..=1.0).contains(&fits.words)) {
+            let found = fits.words.to_string();
+            bail!(at, "fits.words from 0 to 1", found, HINT);
         }
         let ResponseRule { fewest_words, most_words, .. } = response;
         if fewest_words > most_words {

@@ -135,6 +135,13 @@ impl Loaded {
             let hint = "what is known from earlier conversations is a part of iKAT's requests";
             bail!(&*loaded.file, "{expected}, for uses = [\"earlier-conversations\"]", found, hint);
         }
+        if loaded.uses.contains(&Uses::RelevantStatements) && loaded.class() != Some(Class::Manual)
+        {
+            let expected = "a system with class = \"manual\", for uses = [\"relevant-statements\"]";
+            let found = loaded.class().map_or("one that ranks alone", Class::name);
+            let hint = "the track allows these labels to manual runs alone";
+            bail!(&*loaded.file, expected, found, hint);
+        }
         loaded.check_training_declared()?;
         check_measures(&loaded.expected)?;
         Ok(loaded)

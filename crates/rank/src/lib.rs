@@ -40,6 +40,7 @@ mod build;
 mod context;
 mod pipeline;
 mod rewrite;
+mod shared_words;
 mod space;
 mod stage;
 mod stages;
@@ -48,6 +49,7 @@ mod table;
 
 pub use context::Context;
 pub use pipeline::{Pipeline, StageTrace};
+pub use shared_words::shared_words;
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;

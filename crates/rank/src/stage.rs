@@ -24,6 +24,8 @@ pub enum Uses {
     RewritesByPeople,
     /// Utterances and statements of the same user in earlier conversations.
     EarlierConversations,
+    /// Labels of the statements that are relevant to this turn and to earlier ones.
+    RelevantStatements,
 }
 
 impl fmt::Display for Uses {
@@ -35,6 +37,7 @@ impl fmt::Display for Uses {
             Self::RewritesByModel => "rewrites-by-model",
             Self::RewritesByPeople => "rewrites-by-people",
             Self::EarlierConversations => "earlier-conversations",
+            Self::RelevantStatements => "relevant-statements",
         })
     }
 }

@@ -1,8 +1,8 @@
 //! `ClariQ`'s evaluation tables: how good the documents are that a search finds after a question
 //! was asked and answered, per metric, facet (or conversation) and question.
 //!
-//! They are Python pickles of `{metric: {context: {question: {"with_answer": figure}}}}`, plain,
-//! packed, or in pieces. Other figures of a question (`no_answer`) are ignored.
+//! They are Python pickles of `{metric: {context: {question: {"with_answer": figure, "no_answer":
+//! figure}}}}`, plain, packed, or in pieces.
 
 use crate::DataDir;
 use crate::clariq::pickle;
@@ -29,6 +29,15 @@ pub(super) const FORM: Form = Form {
 
 /// The keys above the figures of a context: its metric and its id.
 pub(super) const DEPTH: usize = 2;
+
+/// What documents are retrieved with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetrievedWith {
+    /// The request, the question and its answer.
+    Answer,
+    /// The request and the question.
+    QuestionAlone,
+}
 
 /// What the figures of a table belong to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -90,6 +99,11 @@ impl EvalTable {
     /// `stem.pkl.gz`, else `stem.pkl.tar.gz`, else the pieces `stem.pkl.tar.gz.aa`, `.ab` and so
     /// on.
     pub fn open(data: &DataDir, stem: &str) -> Result<Self, Error> {
+        Self::open_of(data, stem, RetrievedWith::Answer)
+    }
+
+    /// Reads the figures of one kind of retrieval, as [`EvalTable::open`] finds the table.
+    pub fn open_of(data: &DataDir, stem: &str, with: RetrievedWith) -> Result<Self, Error> {
         let sources = locate(data, stem).ok_or_else(|| {
             problem!(
                 data.to_string(),
@@ -99,21 +113,30 @@ impl EvalTable {
             )
             .kind(ProblemKind::MissingFile)
         })?;
-        Self::read(&sources)
+        Self::read_of(&sources, with)
     }
 
     /// Reads a table from one file, or from the pieces of one in their order. What they are packed
     /// in is recognised by their content.
     pub fn read(sources: &[Source]) -> Result<Self, Error> {
+        Self::read_of(sources, RetrievedWith::Answer)
+    }
+
+    fn read_of(sources: &[Source], with: RetrievedWith) -> Result<Self, Error> {
         let file = Archive::new(sources, &FORM)?;
         let mut table = Self::default();
         pickle::read(&file, DEPTH, &mut |line| {
             let (metric, context, questions): (String, ContextId, Entries<Figures>) =
                 parse_json(file.name(), line)
                     .map_err(|problem| file.problem(&problem.expected, problem.found))?;
-            let questions = questions.0.into_iter();
-            let questions = questions.map(|(question, figures)| (question, figures.with_answer));
-            table.insert(&metric, context, questions);
+            let figures = questions.0.into_iter().map(|(question, figures)| {
+                let figure = match with {
+                    RetrievedWith::Answer => figures.with_answer,
+                    RetrievedWith::QuestionAlone => figures.no_answer,
+                };
+                (question, figure)
+            });
+            table.insert(&metric, context, figures);
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(table)
@@ -139,6 +162,12 @@ impl EvalTable {
         self.metrics[metric].insert(context, rows);
     }
 
+    /// True if some question has a figure: not every table has those without the answer.
+    pub fn has_figures(&self) -> bool {
+        let questions = self.metrics.values().flat_map(Contexts::values).flatten();
+        questions.into_iter().any(|(_, figure)| figure.is_some())
+    }
+
     /// The metrics in file order.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = MetricTable<'_>> {
         let questions = &self.questions;
@@ -151,10 +180,11 @@ impl EvalTable {
     }
 }
 
-/// The figures of a question. No figure of ours depends on the others.
+/// The figures of a question.
 #[derive(Deserialize)]
 struct Figures {
     with_answer: Option<f64>,
+    no_answer: Option<f64>,
 }
 
 /// The part of a table that belongs to one metric.
@@ -180,7 +210,7 @@ impl<'a> MetricTable<'a> {
     }
 }
 
-/// A context of a metric: a few candidates and their figures with the answer.
+/// A context of a metric: a few candidates and their figures.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     questions: &'a IndexSet<Box<str>>,

@@ -4,6 +4,7 @@
 mod clarification_need;
 mod context_relevance;
 mod document_relevance;
+mod facet_requests;
 mod leaderboard;
 mod need_report;
 mod official;
@@ -18,6 +19,7 @@ pub use context_relevance::{ContextRelevance, ContextScorer};
 pub use document_relevance::{
     DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
+pub use facet_requests::{FacetRequests, facet_requests};
 pub use leaderboard::{Entry, Leaderboard, Placement};
 pub use need_report::{NeedClass, NeedReport, need_report};
 pub(crate) use official::{Official, names};

@@ -3,8 +3,8 @@
 //! The rules of the track are enforced by construction: requests are made of what is returned here
 //! and of nothing else, so a system cannot read a label by mistake.
 
-use super::topics::{Conversation, Year};
-use crate::Class;
+use super::topics::{Conversation, Turn, Year};
+use crate::{Class, Sight};
 use clariq_core::Utterance;
 
 impl Class {
@@ -25,21 +25,36 @@ impl Class {
 
 impl Conversation {
     /// What was said up to the user's turn at `index` (from 0), as a system of `class` may see it: a
-    /// manual one sees resolved utterances.
-    pub fn said(&self, index: usize, class: Class) -> Vec<Utterance> {
-        let mut said = self.all_said(class);
+    /// manual one sees resolved utterances, and perhaps the statements that are relevant to them.
+    pub fn said(&self, index: usize, sight: impl Into<Sight>) -> Vec<Utterance> {
+        let mut said = self.all_said(sight.into());
         said.truncate(2 * index + 1);
         said
     }
 
     /// All that was said, as a system of `class` may see it in a later conversation.
-    pub(super) fn all_said(&self, class: Class) -> Vec<Utterance> {
-        let said = self.turns.iter().flat_map(|turn| {
-            let resolved = (class == Class::Manual).then(|| turn.resolved_or_raw());
-            let user = Utterance::user(resolved.unwrap_or(&turn.utterance));
-            [user, Utterance::system(turn.response.as_str())]
-        });
-        said.collect()
+    pub(super) fn all_said(&self, sight: Sight) -> Vec<Utterance> {
+        let mut said = Vec::with_capacity(2 * self.turns.len());
+        for turn in &self.turns {
+            let is_manual = sight.class == Class::Manual;
+            let utterance = if is_manual { turn.resolved_or_raw() } else { &turn.utterance };
+            let mut text = utterance.to_owned();
+            if is_manual && sight.relevant_statements {
+                for statement in self.relevant_statements(turn) {
+                    text.push(' ');
+                    text.push_str(statement);
+                }
+            }
+            said.push(Utterance::user(text));
+            said.push(Utterance::system(turn.response.as_str()));
+        }
+        said
+    }
+
+    /// The statements that the labels call relevant to a turn.
+    fn relevant_statements<'s>(&'s self, turn: &'s Turn) -> impl Iterator<Item = &'s String> {
+        let numbers = turn.relevant_statements.iter().flatten();
+        numbers.filter_map(|&number| self.statements.get((number as usize).checked_sub(1)?))
     }
 
     /// The passages to answer the turn at `index` from, which only a system that answers alone
@@ -159,6 +174,13 @@ mod tests {
         assert_eq!(said(Class::Automatic), raw);
         assert_eq!(said(Class::OnlyResponse), raw);
         assert_eq!(said(Class::Manual), ["resolved 1", "response 1", "resolved 2"]);
+        let labelled = Sight { relevant_statements: true, ..Sight::from(Class::Manual) };
+        let said: Vec<_> =
+            conversation.said(1, labelled).into_iter().map(|said| said.text).collect();
+        // Those of earlier turns and of this one, and none of the next.
+        assert_eq!(said, ["resolved 1 I like tea.", "response 1", "resolved 2 I am tall."]);
+        let automatic = Sight { relevant_statements: true, ..Sight::from(Class::Automatic) };
+        assert_eq!(conversation.said(1, automatic), conversation.said(1, Class::Automatic));
         let given = |class| conversation.given_passages(1, class);
         assert_eq!((given(Class::Automatic), given(Class::Manual)), (None, None));
         assert_eq!(given(Class::OnlyResponse).unwrap(), ["clueweb22-en0000-00-00000:2"]);

@@ -9,8 +9,10 @@ use super::topics::{Conversation, Topics, Turn};
 use super::validate::validate;
 use crate::documents::{Bank, BankRow, read_all, read_bank};
 use crate::evaluation::Evaluation;
-use crate::{Annotation, AnswerForm, Class, Collection, DataDir, Kind, Requests, Statistics};
-use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, problem};
+use crate::{
+    Annotation, AnswerForm, Class, Collection, DataDir, Kind, Requests, Sight, Statistics,
+};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
 use clariq_files::{Judgement, Qrels, Source};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -183,36 +185,37 @@ impl Collection for Ikat {
     }
 
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
-        self.requests_seen(split, task, Class::Automatic, false)
+        self.requests_seen(split, task, Class::Automatic.into())
     }
 
     /// A manual system gets the resolved utterances in place of the utterances. One that only
     /// responds gets the passages that are given to it as candidates; where none are given, it
-    /// ranks all of them, because a run needs a response to every turn. With `earlier`, a request
-    /// begins with what was said in earlier conversations of the user, and the statements there that
-    /// are not repeated are candidates, too.
-    fn requests_seen(
-        &self,
-        split: &str,
-        task: &str,
-        class: Class,
-        earlier: bool,
-    ) -> Result<Requests<'_>, Error> {
+    /// ranks all of them, because a run needs a response to every turn. With earlier conversations, a
+    /// request begins with what was said there, and the statements there that are not repeated are
+    /// candidates, too. With relevant statements, these follow the utterance of each turn.
+    fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
         let (split, of_statements) = (split_of(split)?, task == STATEMENTS);
         let topics = self.topics(split)?;
+        let mut labels = topics.turns().filter_map(|(_, turn)| turn.relevant_statements.as_ref());
+        if sight.relevant_statements && labels.all(Vec::is_empty) {
+            let hint = "leave `relevant-statements` out of the system's `uses`";
+            let found = "topics without `ptkb_provenance`";
+            bail!(split.topics_file(), "the relevant statements of turns", found, hint);
+        }
         Ok(Box::new(topics.conversations.iter().flat_map(move |conversation| {
-            let before = topics.before(&conversation.number).filter(move |_| earlier);
+            let before = topics.before(&conversation.number);
+            let before = before.filter(move |_| sight.earlier_conversations);
             let own = of_statements.then(|| {
                 let mut docs = self.statements_of(split, conversation, before.clone());
                 docs.sort_unstable();
                 docs
             });
-            let before: Vec<_> = before.flat_map(|before| before.all_said(class)).collect();
+            let before: Vec<_> = before.flat_map(|before| before.all_said(sight)).collect();
             (0..conversation.turns.len()).map(move |index| {
-                let given = || self.given(conversation.given_passages(index, class)?);
+                let given = || self.given(conversation.given_passages(index, sight.class)?);
                 let candidates = own.clone().or_else(given);
                 let id = conversation.turns[index].id.as_str().into();
-                let said = [before.clone(), conversation.said(index, class)].concat();
+                let said = [before.clone(), conversation.said(index, sight)].concat();
                 Ok(Request { id, said, candidates, need: None })
             })
         })))
@@ -327,8 +330,8 @@ mod tests {
     fn a_request_has_what_its_class_may_see() {
         let sample = sample();
         let split = Split::Test2023;
-        let requests = |task, class| -> Vec<Request> {
-            let requests = sample.requests_seen(split.name(), task, class, false).unwrap();
+        let requests = |task, class: Class| -> Vec<Request> {
+            let requests = sample.requests_seen(split.name(), task, class.into()).unwrap();
             requests.map(Result::unwrap).collect()
         };
         let topics = sample.topics(split).unwrap();
@@ -376,6 +379,10 @@ mod tests {
         }
     }
 
+    fn seeing(class: Class, earlier_conversations: bool) -> Sight {
+        Sight { earlier_conversations, ..Sight::from(class) }
+    }
+
     #[test]
     fn what_a_user_said_in_an_earlier_conversation_is_known_where_it_is_used() {
         let folder = tempfile::tempdir().unwrap();
@@ -399,7 +406,7 @@ mod tests {
         let ikat = Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
         let bank = ikat.ranked_in(STATEMENTS);
         let seen = |class, earlier| -> Vec<String> {
-            let requests = ikat.requests_seen("2025", STATEMENTS, class, earlier).unwrap();
+            let requests = ikat.requests_seen("2025", STATEMENTS, seeing(class, earlier)).unwrap();
             let shown = requests.map(|request| {
                 let Request { id, said, candidates, .. } = request.unwrap();
                 let names = candidates.unwrap().into_iter().map(|doc| {
@@ -427,7 +434,8 @@ mod tests {
         // In 2023, two conversations are of two users.
         let sample = sample();
         let of_sample = |earlier| -> Vec<Request> {
-            let requests = sample.requests_seen("2023-test", STATEMENTS, Class::Manual, earlier);
+            let requests =
+                sample.requests_seen("2023-test", STATEMENTS, seeing(Class::Manual, earlier));
             requests.unwrap().map(Result::unwrap).collect()
         };
         assert_eq!(of_sample(true), of_sample(false));

@@ -6,7 +6,7 @@ use crate::plan::{PASSAGES, STATEMENTS};
 use crate::session::Session;
 use crate::system::{Answer, Query, Statements};
 use crate::systems::Loaded;
-use clariq_collections::{Answer as HandedIn, AnswerForm, Class, Collection, ranking_path};
+use clariq_collections::{Answer as HandedIn, AnswerForm, Collection, Sight, ranking_path};
 use clariq_core::{
     Doc, Documents, Hit, Location, Observer, Ranking, Request, RequestId, Result, bail, problem,
     sha256_hex,
@@ -35,9 +35,7 @@ enum Output<'a> {
 }
 
 struct Answers<'a> {
-    class: Class,
-    /// True if requests include earlier conversations of the user.
-    earlier: bool,
+    sight: Sight,
     form: Box<dyn AnswerForm + 'a>,
     statements: &'a dyn Documents,
     passages: &'a dyn Documents,
@@ -73,7 +71,12 @@ impl<'a> SplitInput<'a> {
             return Ok(Self { collection, split, given, output });
         };
         loaded.check_tasks(collection)?;
-        let (class, earlier) = (config.class, loaded.uses.contains(&Uses::EarlierConversations));
+        let class = config.class;
+        let sight = Sight {
+            class,
+            earlier_conversations: loaded.uses.contains(&Uses::EarlierConversations),
+            relevant_statements: loaded.uses.contains(&Uses::RelevantStatements),
+        };
         let declared = loaded.class().unwrap_or(class);
         let form = collection.answer_form(split, declared).ok_or_else(|| {
             let expected = "a collection that answers are handed in for";
@@ -83,12 +86,11 @@ impl<'a> SplitInput<'a> {
         })?;
         let (statements, passages) =
             (collection.documents(STATEMENTS)?, collection.documents(PASSAGES)?);
-        let requests = collection.requests_seen(split, PASSAGES, class, earlier)?;
+        let requests = collection.requests_seen(split, PASSAGES, sight)?;
         let ids = requests.map(|request| Ok(request?.id)).collect::<Result<Vec<_>>>()?;
         let given = given.zip(candidates(passages, &mut ids.iter())?);
         let (requests, most) = (ids.len(), config.passages);
-        let output =
-            Output::Answers(Answers { class, earlier, form, statements, passages, most, requests });
+        let output = Output::Answers(Answers { sight, form, statements, passages, most, requests });
         Ok(Self { collection, split, given, output })
     }
 
@@ -190,8 +192,7 @@ impl Input for SplitInput<'_> {
             }
             Output::Answers(answers) => answers,
         };
-        let Answers { class, earlier, .. } = *answers;
-        let seen = |task| self.collection.requests_seen(self.split, task, class, earlier);
+        let seen = |task| self.collection.requests_seen(self.split, task, answers.sight);
         // The requests of the two tasks differ only in their candidates.
         for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?) {
             let (statements, mut request) = (Statements::Known(of_user?.candidates), request?);

@@ -44,7 +44,7 @@ fn candidates_restrict_what_is_ranked() {
 
 /// The turns of a split, with the statements of their users as the collection has them.
 fn turns(ikat: &Ikat, split: &str) -> Vec<Query> {
-    let seen = |task| ikat.requests_seen(split, task, Class::Automatic, false).unwrap();
+    let seen = |task| ikat.requests_seen(split, task, Class::Automatic.into()).unwrap();
     let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),

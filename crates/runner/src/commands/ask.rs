@@ -127,7 +127,11 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: Query) -> Result<(
             settings.note(&format!("need for clarification: {need} of 4"));
         }
         let reasons = moves::reasons(asker, &conversation, &next)?;
-        let Some(said) = next.says() else {
+        let unfit = match &next {
+            Move::Answer { unfit: Some(reason), .. } => Some(format!("nothing fits: {reason}")),
+            _ => None,
+        };
+        let Some(said) = unfit.as_deref().or_else(|| next.says()) else {
             print(|out| write!(out, "{reasons}"))?;
             match &next {
                 Move::Stop { reason, .. } => {

@@ -7,17 +7,18 @@ use crate::settings::Settings;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use clariq_collections::clariq::conversation::{Order, Shape, synthesize as synthesize_files};
-use clariq_collections::clariq::convert_archives;
+use clariq_collections::clariq::evaluation::facet_requests as make_facet_requests;
+use clariq_collections::clariq::{RetrievedWith, convert_archives};
 use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
 use clariq_collections::{
     Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
 };
 use clariq_core::{Result, Severity, bail};
 use clariq_experiment::Observer;
-use clariq_experiment::export::export as write_files;
+use clariq_experiment::export::{export as write_files, write_requests};
 use clariq_experiment::run::folder_of;
 use clariq_files::download::Origin;
-use clariq_files::{Source, Target};
+use clariq_files::{Source, Target, protect, refuse_input};
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
@@ -30,6 +31,9 @@ pub(crate) enum DataCommand {
     Fetch(FetchArgs),
     /// Write the collection as JSON lines and TREC qrels, for other tools
     Export(ExportArgs),
+    /// Write a request per facet with the first question of a run and its answer, to search documents
+    /// of your own
+    FacetRequests(FacetRequestsArgs),
     /// Generate multi-turn conversations from the rows of a labelled split
     Synthesize(SynthesizeArgs),
     /// Cut web pages into passages, by the guidelines of TREC iKAT
@@ -46,6 +50,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Stats => stats(settings),
         DataCommand::Fetch(arguments) => fetch(settings, arguments),
         DataCommand::Export(arguments) => export(settings, arguments),
+        DataCommand::FacetRequests(arguments) => facet_requests(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize(settings, arguments),
         DataCommand::Segment(arguments) => segment(settings, arguments),
     }
@@ -209,6 +214,45 @@ fn describe(file: &Released, outcome: FetchOutcome) -> String {
         FetchOutcome::Present => format!("already present, {checked}"),
         FetchOutcome::NotThere => "not found in that folder".to_owned(),
     }
+}
+
+#[derive(Args)]
+pub(crate) struct FacetRequestsArgs {
+    /// Run of question relevance, whose first question per topic is asked
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Labelled split whose facets are searched for
+    #[arg(long, default_value = "dev", value_name = "SPLIT")]
+    split: String,
+    /// Leave the answers out
+    #[arg(long)]
+    no_answer: bool,
+    /// File to write, JSON lines for `clariq rank` and `clariq run --requests`; `-` for standard
+    /// output
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+fn facet_requests(settings: &Settings, arguments: &FacetRequestsArgs) -> Result<Outcome> {
+    let collection = settings.collection()?;
+    protect(&arguments.run);
+    refuse_input(&arguments.output)?;
+    let with =
+        if arguments.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
+    let run = Source::new(&arguments.run);
+    let made = make_facet_requests(&*collection, &run, &arguments.split, with)?;
+    let target = Target::new(&arguments.output);
+    write_requests(&made.requests, &target)?;
+    if target.is_stream() {
+        return Ok(Outcome::Done);
+    }
+    Sheet::of([
+        ("facets", Cell::count(made.requests.len())),
+        ("without a question", Cell::count(made.not_asked)),
+        ("without an answer", Cell::count(made.not_answered)),
+        ("file", Cell::path(&arguments.output)),
+    ])
+    .print(settings.format)
 }
 
 #[derive(Args)]

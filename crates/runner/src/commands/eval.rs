@@ -111,7 +111,7 @@ fn print(
         }
         return sheet.print(settings.format);
     }
-    if let Some(out) = &arguments.out_file {
+    if let Some(out) = arguments.out_file.as_ref().filter(|_| asked.task != Task::Need) {
         write_atomically(out, |file| write_per_topic(scored, file))?;
     }
     if let Some(lines) = &scored.leaderboard {

@@ -51,12 +51,13 @@ fn console_examples_print_what_the_pages_show() {
 }
 
 /// The systems of the table, in its order.
-const SYSTEMS: [&str; 9] = [
+const SYSTEMS: [&str; 10] = [
     "no-question",
     "bm25",
     "bm25-english",
     "bm25-tuned",
     "bert-reranker",
+    "bert-ranker",
     "dense",
     "dense-tuned",
     "strict",

@@ -121,7 +121,6 @@ fn what_would_be_dropped_is_refused() {
         ("a.run --multi-turn", "--multi-turn"),
         ("a.run --leaderboard --format tsv", "--leaderboard"),
         ("a.run --task document_relevance --ties id", "--ties"),
-        ("a.need --task clarification_need --out-file out.json", "--out-file"),
         ("a.need --task clarification_need --ties id", "--ties"),
         ("a.need --task clarification_need --full --format tsv", "--full"),
         ("multi.run --conversations c.jsonl --out-file out.json", "--out-file"),
@@ -151,4 +150,85 @@ fn the_split_of_the_record_is_scored() {
     let needs = "--data data --task clarification_need";
     let named = bench.succeed(&format!("eval x.test.need {needs} --split test")).stdout;
     assert_eq!(bench.succeed(&format!("eval x.test.need {needs}")).stdout, named);
+}
+
+/// A table of one facet with figures of both kinds.
+fn table_with_both(metrics: &[&str], with_answer: f64, no_answer: f64) -> String {
+    let question =
+        |id: &str| format!("V{id}\n(dVwith_answer\nF{with_answer}\nsVno_answer\nF{no_answer}\nss");
+    let questions = ["MIN", "MAX"].map(question).concat();
+    let metric = |name: &&str| format!("V{name}\n(dVF0012\n(d{questions}ss");
+    format!("(d{}.", metrics.iter().map(metric).collect::<String>())
+}
+
+#[test]
+fn documents_are_scored_with_and_without_the_answer_and_shown_on_the_page() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q run bm25 --data data --split dev -o a.run");
+    bench.succeed("-q run bm25-tuned --data data --split dev -o b.run");
+    let runs = "a.run b.run";
+    bench.succeed(&format!("-q report {runs} --data data"));
+    assert!(!bench.text("report.html").contains("id=\"documents\""), "there is no table");
+    let metrics = ["MRR100", "P1", "NDCG3", "NDCG5"];
+    let name = "data/single_turn_train_eval.pkl";
+    bench.write(name, table_with_both(&metrics, 0.5, 0.125));
+    let line = "-q eval a.run --data data --task document_relevance";
+    assert!(bench.succeed(line).stdout.starts_with("MRR100: 0.5\n"));
+    let alone = bench.succeed(&format!("{line} --no-answer")).stdout;
+    assert!(alone.starts_with("MRR100: 0.125\nP1: 0.125\n"), "{alone}");
+    bench.succeed(&format!("-q report {runs} --data data"));
+    let page = bench.text("report.html");
+    for text in ["After the question and its answer", "without its answer", ">0.5000<", ">0.1250<"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+    // A table without the second kind is refused, and no figure is made up.
+    bench.write(name, eval_table(&metrics, "VF0012", &[("MIN", 0.5), ("MAX", 0.75)]));
+    let words: Vec<&str> = line.split(' ').chain(["--no-answer"]).collect();
+    let refused = bench.run(&words);
+    assert!(refused.status == Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("found: `with_answer` alone"), "{}", refused.stderr);
+}
+
+#[test]
+fn needs_take_the_flags_of_the_official_scorer_and_help_shows_them() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q run bm25 --data data --split dev -o a.run");
+    let line =
+        "eval --eval_task clarification_need --experiment_type dev --data_dir data --run_file";
+    let plain = bench.succeed(&format!("{line} a.need"));
+    let with_file = bench.succeed(&format!("{line} a.need --out_file out.json"));
+    assert_eq!(with_file.stdout, plain.stdout);
+    assert!(!bench.path("out.json").exists() && with_file.stderr.contains("nothing is written"));
+    let help = bench.succeed("eval --help").stdout;
+    for flag in ["eval_task", "experiment_type", "run_file", "out_file", "multi_turn"] {
+        assert!(help.contains(&format!("--{flag}]")), "{flag}: {help}");
+    }
+}
+
+#[test]
+fn facets_are_searched_for_with_the_first_question_and_its_answer() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q run bm25 --data data --split dev -o a.run");
+    let line = "data facet-requests a.run --data data --split dev";
+    let made = bench.succeed(&format!("{line} -o with.jsonl --format tsv")).stdout;
+    let facets = bench.text("with.jsonl").lines().count();
+    assert!(made.contains(&format!("\n{facets}\t0\t")), "{made}");
+    bench.succeed(&format!("{line} --no-answer -o without.jsonl"));
+    let users = |name: &str| bench.text(name).matches("{\"user\":").count();
+    assert!(users("with.jsonl") > facets && users("without.jsonl") == facets);
+    // Documents of one's own, scored per facet by the released judgements.
+    let judged = bench.text("data/dev.qrel");
+    let documents: std::collections::BTreeSet<&str> =
+        judged.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let text = |id: &&str| format!("{{\"id\": \"{id}\", \"text\": \"thermometer saturn {id}\"}}\n");
+    bench.write("own/documents.jsonl", documents.iter().map(text).collect::<String>());
+    for name in ["with", "without"] {
+        bench.succeed(&format!(
+            "-q run bm25-english --data own --requests {name}.jsonl -o {name}.run"
+        ));
+        let scored =
+            bench.succeed(&format!("-q eval {name}.run --qrels data/dev.qrel -m RR")).stdout;
+        assert!(scored.contains("RR"), "{scored}");
+    }
 }

@@ -39,7 +39,7 @@ fn requests(collection: &dyn Collection, split: &str, loaded: &Loaded) -> Vec<Qu
         let task = collection.tasks()[0];
         return collection.requests(split, task).unwrap().map(|one| one.unwrap().into()).collect();
     };
-    let seen = |task| collection.requests_seen(split, task, config.class, false).unwrap();
+    let seen = |task| collection.requests_seen(split, task, config.class.into()).unwrap();
     let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),

@@ -28,18 +28,27 @@ pub struct ContextRelevance {
     pub new: usize,
     /// Questions that the labels have an answer to for this facet, and not a "no".
     pub answered: usize,
+    /// Contexts for which it asks the empty question.
+    pub stopped: usize,
+    /// The turns of these contexts.
+    pub turns_until_stop: usize,
 }
 
 impl ContextRelevance {
     /// Names and figures: the share of contexts for which a question is asked, and of those
-    /// questions the shares that are relevant, new, and answered.
-    pub fn figures(&self) -> [(&'static str, f64); 4] {
-        [
+    /// questions the shares that are relevant, new, and answered; the mean number of turns before
+    /// the empty question, if the run ever asks it.
+    pub fn figures(&self) -> Vec<(&'static str, f64)> {
+        let mut figures = vec![
             ("Asked", ratio(self.asked, self.contexts)),
             ("Relevant", ratio(self.relevant, self.asked)),
             ("New", ratio(self.new, self.asked)),
             ("Answered", ratio(self.answered, self.asked)),
-        ]
+        ];
+        if self.stopped > 0 {
+            figures.push(("Turns", ratio(self.turns_until_stop, self.stopped)));
+        }
+        figures
     }
 }
 
@@ -87,6 +96,8 @@ impl<'a> ContextScorer<'a> {
         };
         let text = self.bank.find(question.as_str()).map(|number| self.bank.text(number));
         if text == Some("") {
+            self.found.stopped += 1;
+            self.found.turns_until_stop += conversation.turns.len();
             return;
         }
         self.found.asked += 1;
@@ -148,6 +159,10 @@ mod tests {
                 request: "r".to_owned(),
                 turns: Vec::new(),
             };
+            if id == 3 {
+                let turn = Turn { question: "what".to_owned(), answer: "x".to_owned() };
+                conversation.turns = vec![turn.clone(), turn];
+            }
             if id == 4 {
                 conversation
                     .turns
@@ -164,8 +179,12 @@ mod tests {
             relevant: 3,
             new: 3,
             answered: 2,
+            stopped: 1,
+            turns_until_stop: 2,
         };
         assert_eq!(found, expected);
         assert_eq!(found.figures()[1], ("Relevant", 0.75));
+        assert_eq!(found.figures()[4], ("Turns", 2.0));
+        assert_eq!(ContextRelevance::default().figures().len(), 4);
     }
 }

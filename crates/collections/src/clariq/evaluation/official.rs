@@ -1,6 +1,6 @@
 //! The challenge's official scorer as the evaluation of `ClariQ`.
 
-use super::page::{Comparison, render};
+use super::page::{Comparison, DocumentsOfRuns, render};
 use super::{
     CUTOFFS, ContextScorer, DocumentRelevance, clarification_need, document_relevance,
     multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
@@ -8,7 +8,9 @@ use super::{
 use crate::Collection;
 use crate::around::read_once;
 use crate::clariq::conversation::{Reading, read_records};
-use crate::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file, read_text_run};
+use crate::clariq::{
+    ClariQ, EvalTable, Labelled, RetrievedWith, Split, read_need_file, read_text_run,
+};
 use crate::evaluation::{
     Asked, By, ByQrels, Columns, Evaluation, Form, PageAsked, PageRun, Rendered, Scored, Task,
     TieRule, Topics, Written, counted, passed_over,
@@ -24,7 +26,11 @@ use std::sync::OnceLock;
 /// Weighted F1 of need labels, as configurations name it.
 const NEED_F1: &str = "need F1";
 /// The measures of the challenge's leaderboard of document relevance.
-const OF_DOCUMENTS: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+pub(super) const OF_DOCUMENTS: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+
+/// What is said of `--out-file` with needs.
+const NO_FILE: &str =
+    "note: --out-file: as the official scorer, nothing is written for clarification need";
 
 /// The names of the figures that configurations may expect.
 pub(crate) fn names() -> Vec<String> {
@@ -85,7 +91,7 @@ impl<'a> Official<'a> {
 
     /// Labels of clarification need.
     fn needs(&self, asked: &Asked) -> Result<Scored, Error> {
-        let takes = ["--task", "--leaderboard", "--full"];
+        let takes = ["--task", "--leaderboard", "--full", "--out-file"];
         asked.takes("--task clarification_need", &takes)?;
         let labels = self.labels()?;
         let predictions = read_need_file(&Source::new(&asked.file))?;
@@ -109,6 +115,7 @@ impl<'a> Official<'a> {
                 let spaces = if name == "F1" { " " } else { "  " };
                 format!("{name}:{spaces}{}", python_float(figure))
             }),
+            notes: if asked.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
             leaderboard: asked.leaderboard.then(|| cells.join("\n")),
             needs: asked.full.then(|| need_report(&predictions, labels)),
             ..Scored::default()
@@ -117,7 +124,7 @@ impl<'a> Official<'a> {
 
     /// The documents after the first question and its answer.
     fn documents(&self, asked: &Asked) -> Result<Scored, Error> {
-        let takes = ["--task", "--multi-turn", "--out-file", "--leaderboard"];
+        let takes = ["--task", "--multi-turn", "--no-answer", "--out-file", "--leaderboard"];
         asked.takes("--task document_relevance", &takes)?;
         let stem = table_stem(self.split, asked.multi_turn);
         let scores = self.document_scores(asked, &stem)?;
@@ -160,14 +167,24 @@ impl<'a> Official<'a> {
     }
 
     fn document_scores(&self, asked: &Asked, stem: &str) -> Result<DocumentRelevance, Error> {
-        let (data, source) = (&self.clariq.data, Source::new(&asked.file));
+        let source = Source::new(&asked.file);
+        let with =
+            if asked.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
+        let table = || -> Result<EvalTable, Error> {
+            let table = EvalTable::open_of(&self.clariq.data, stem, with)?;
+            if asked.no_answer && !table.has_figures() {
+                let hint = "leave --no-answer out; the whole released table has both";
+                bail!(format!("{stem}.pkl"), "figures `no_answer`", "`with_answer` alone", hint);
+            }
+            Ok(table)
+        };
         if asked.multi_turn {
             let run = read_text_run(&source, &self.clariq.bank)?;
-            return Ok(multi_turn_document_relevance(&run, &EvalTable::open(data, stem)?));
+            return Ok(multi_turn_document_relevance(&run, &table()?));
         }
         let labels = self.labels()?;
         let run = read_run(&source)?;
-        Ok(document_relevance(&run, &EvalTable::open(data, stem)?, labels))
+        Ok(document_relevance(&run, &table()?, labels))
     }
 
     /// Whether the next question of each conversation is relevant, new and answered.
@@ -189,7 +206,11 @@ impl<'a> Official<'a> {
             bail!(file, "conversations about topics of {name}", "other topics alone", hint);
         }
         Ok(Scored {
-            figures: found.figures().map(|(name, figure)| (name.to_owned(), figure)).to_vec(),
+            figures: found
+                .figures()
+                .into_iter()
+                .map(|(name, figure)| (name.to_owned(), figure))
+                .collect(),
             warnings: counted(&[
                 (found.missing, "contexts are not answered"),
                 (found.unknown, "contexts are about topics without labels and are ignored"),
@@ -197,6 +218,31 @@ impl<'a> Official<'a> {
             form: Form::Lines(line),
             ..Scored::default()
         })
+    }
+
+    /// Document relevance of runs by the measures of the leaderboard, with and without the answer, as
+    /// far as the data folder has figures.
+    fn documents_of(&self, runs: &[Run]) -> Result<Vec<DocumentsOfRuns>, Error> {
+        let mut all = Vec::new();
+        for with in [RetrievedWith::Answer, RetrievedWith::QuestionAlone] {
+            let stem = table_stem(self.split, false);
+            let table = match EvalTable::open_of(&self.clariq.data, &stem, with) {
+                Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => break,
+                table => table?,
+            };
+            if !table.has_figures() {
+                continue;
+            }
+            let mut figures = Vec::with_capacity(runs.len());
+            for run in runs {
+                let scores = document_relevance(run, &table, self.labels()?);
+                let of = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
+                let means = OF_DOCUMENTS.map(|name| of(name).map_or(0.0, Column::mean));
+                figures.push(means.to_vec());
+            }
+            all.push(DocumentsOfRuns { with, figures });
+        }
+        Ok(all)
     }
 
     /// Document relevance by the expected measures, where the data folder has the table.
@@ -303,7 +349,9 @@ impl Evaluation for Official<'_> {
             topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
             needs.push(lines);
         }
+        let documents = self.documents_of(&runs)?;
         let html = render(&Comparison {
+            documents: &documents,
             asked: *asked,
             split: self.split,
             bank: &self.clariq.bank,

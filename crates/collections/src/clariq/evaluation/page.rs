@@ -2,6 +2,7 @@
 //! topic, and the confusion of needs.
 
 mod depth;
+mod documents;
 mod judged;
 mod leaderboard;
 mod needs;
@@ -18,6 +19,7 @@ use clariq_report::differences::{self, Focus};
 use clariq_report::figures::{self, Compared, Measured};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, figure};
+pub(crate) use documents::DocumentsOfRuns;
 use judged::Judged;
 use maud::{Markup, html};
 
@@ -30,6 +32,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) labels: &'a Labelled,
     /// The lines of the runs that are asked for.
     pub(crate) runs: &'a [Run],
+    /// Their document relevance, where the evaluation table is there.
+    pub(crate) documents: &'a [DocumentsOfRuns],
     /// The lines of the need files that are asked for.
     pub(crate) needs: &'a [Vec<NeedLine>],
 }
@@ -73,10 +77,13 @@ fn sections(comparison: &Comparison, judged: &Judged, compared: &Compared) -> Ve
     let shown = judged.topics.iter().map(|it| (it.topic.id.as_str(), it.topic.request.as_str()));
     // Topics are compared by recall at the largest depth.
     let deepest = Focus::by_topic(CUTOFFS.len() - 1, shown);
+    let has_documents = !comparison.documents.is_empty();
+    let documents = has_documents.then(|| documents::section(comparison));
     let needs = (!comparison.needs.is_empty()).then(|| needs::section(comparison));
     [
         Some(figures::section(compared, &intro, titles, &remarks(comparison))),
         placed.map(|placed| section("leaderboard", "Leaderboard", placed)),
+        documents.map(|of| section("documents", "Documents", of)),
         Some(section("depth", "Depth", depth::section(judged))),
         differences::section(compared, &deepest),
         needs.map(|needs| section("needs", "Need", needs)),

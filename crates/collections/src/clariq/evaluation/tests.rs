@@ -102,6 +102,7 @@ impl Small {
             bank: &self.bank,
             labels: &self.labels,
             runs: &self.runs,
+            documents: &[],
             needs: &self.needs,
         }
     }

@@ -34,7 +34,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) asked: &'a PageRun,
     pub(crate) submission: Submission,
     pub(crate) evaluated: Evaluated,
-    /// The figures; the same measures over the same turns for all runs, one at least.
+    /// The figures; the same measures over the same turns for all runs, and none without labels.
     pub(crate) columns: Vec<Column>,
 }
 
@@ -71,6 +71,11 @@ pub(crate) fn render(comparison: &Comparison) -> String {
 }
 
 fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
+    let content = conversations::section(comparison);
+    let conversations = Section { id: "conversations", name: "Conversations", content };
+    if compared.baseline().columns.is_empty() {
+        return vec![conversations];
+    }
     let intro = "Each part of the runs, over the turns that its labels judge: the rankings of \
                  statements and of passages, the statements of the responses as lists \
                  (ptkb_provenance) and as sets (macro averages), and the words that responses share with the organisers'.";
@@ -85,8 +90,7 @@ fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
         let focus = focus(comparison, compared, (id, name), part);
         sections.extend(focus.and_then(|focus| differences::section(compared, &focus)));
     }
-    let content = conversations::section(comparison);
-    sections.push(Section { id: "conversations", name: "Conversations", content });
+    sections.push(conversations);
     sections
 }
 

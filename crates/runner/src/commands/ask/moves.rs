@@ -18,7 +18,7 @@ pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Resul
         return Ok(text);
     }
     let why = match next {
-        Move::Answer(outcome) => return sources(asker, conversation, outcome),
+        Move::Answer { outcome, .. } => return sources(asker, conversation, outcome),
         Move::Ask { why, .. } => why,
         Move::Stop { reason, why } => {
             let _ = writeln!(text, "  stops: {reason}");
@@ -59,7 +59,13 @@ pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result
     let turn = request.turns().count() + 1;
     let mut object = json!({ "turn": turn, "need": request.need });
     let why = match next {
-        Move::Answer(outcome) => return answer_object(asker, conversation, outcome, turn),
+        Move::Answer { outcome, unfit } => {
+            let mut object = answer_object(asker, conversation, outcome, turn)?;
+            if let Some(reason) = unfit {
+                object["unfit"] = reason.as_str().into();
+            }
+            return Ok(object);
+        }
         Move::Ask { question, why } => {
             object["action"] = "ask".into();
             object["question_id"] = question.id.as_str().into();

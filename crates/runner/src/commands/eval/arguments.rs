@@ -15,14 +15,14 @@ pub(crate) struct EvalArgs {
     /// Run or need file to score; `-` for standard input
     #[arg(value_name = "RUN", required_unless_present = "run_file")]
     run: Option<PathBuf>,
-    /// Same as RUN, for compatibility with the official scorer
-    #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
+    /// Same as RUN
+    #[arg(long, visible_alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     run_file: Option<PathBuf>,
     /// Evaluation task, named as in the official scorer
-    #[arg(long, aliases = ["eval_task", "eval-task"], value_parser = one_of(TASKS),
+    #[arg(long, visible_alias = "eval_task", alias = "eval-task", value_parser = one_of(TASKS),
           default_value = "question_relevance")]
     task: Task,
-    #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT",
+    #[arg(long, visible_alias = "experiment_type", alias = "experiment-type", value_name = "SPLIT",
           help = labelled_split())]
     pub(super) split: Option<String>,
     /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; repeatable
@@ -42,10 +42,13 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_parser = one_of(TIE_RULES))]
     ties: Option<TieRule>,
     /// Score a multi-turn run: contexts and question texts (document relevance only)
-    #[arg(long, alias = "multi_turn")]
+    #[arg(long, visible_alias = "multi_turn")]
     multi_turn: bool,
+    /// Document relevance after the question alone, without its answer (the figures `no_answer`)
+    #[arg(long, conflicts_with = "leaderboard")]
+    no_answer: bool,
     /// Conversations that a multi-turn run was made for: score whether its question is relevant,
-    /// new, and not answered "no" in the labels
+    /// new, and not answered "no" in the labels, and after how many turns it asks nothing more
     #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
     conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
@@ -55,8 +58,9 @@ pub(crate) struct EvalArgs {
     /// (clarification need only)
     #[arg(long)]
     full: bool,
-    /// Write the figures of every topic to this file, as JSON (not for clarification need)
-    #[arg(long, alias = "out_file", value_name = "FILE")]
+    /// Write the figures of every topic to this file, as JSON; for clarification need, nothing is
+    /// written, as by the official scorer
+    #[arg(long, visible_alias = "out_file", value_name = "FILE")]
     pub(super) out_file: Option<PathBuf>,
 }
 
@@ -116,6 +120,7 @@ impl EvalArgs {
             out_file: self.out_file.is_some(),
             task: self.task,
             multi_turn: self.multi_turn,
+            no_answer: self.no_answer,
             conversations: self.conversations.as_deref(),
             leaderboard: self.leaderboard,
             full: self.full,
@@ -184,7 +189,7 @@ mod tests {
     ];
 
     /// Flags, and whether each of [`ASKS`] takes them.
-    const TAKES: [(&str, [bool; 5]); 11] = [
+    const TAKES: [(&str, [bool; 5]); 12] = [
         ("--ties official", [true, false, false, false, true]),
         ("--ties id", [true, false, false, false, true]),
         ("--ties interval", [true, false, false, false, true]),
@@ -192,7 +197,8 @@ mod tests {
         ("--multi-turn", [false, false, true, false, false]),
         ("--leaderboard", [true, true, true, false, false]),
         ("--full", [false, true, false, false, false]),
-        ("--out-file o.json", [true, false, true, false, true]),
+        ("--no-answer", [false, false, true, false, false]),
+        ("--out-file o.json", [true, true, true, false, true]),
         ("--format tsv", [true; 5]),
         ("--format json", [true; 5]),
         ("--split train", [true; 5]),

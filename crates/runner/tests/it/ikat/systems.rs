@@ -81,6 +81,91 @@ fn a_figure_has_one_name_whatever_file_it_is_of() {
     assert_eq!(figures("eval alone.json"), alone);
 }
 
+#[test]
+fn a_manual_system_may_use_the_relevant_statements_of_its_turn_and_of_earlier_ones() {
+    let bench = Bench::new();
+    let manual = fs::read_to_string(root().join("configs/ikat-bm25.toml")).unwrap();
+    let (system, _) = manual.split_once("\n[[expected]]").unwrap();
+    let manual = system.replace("class = \"automatic\"", "class = \"manual\"");
+    bench.write("plain.toml", &manual);
+    let uses = "\nuses = [\"relevant-statements\"]\n\n[[tasks.statements";
+    let labelled = manual.replacen("\n\n[[tasks.statements", uses, 1);
+    bench.write("labelled.toml", &labelled);
+    let score = |name: &str| -> f64 {
+        let line = format!("-q run {name}.toml --split 2023-test -o {name}.json --format tsv");
+        let told = bench.succeed(&line).stdout;
+        assert_eq!(told.contains("relevant-statements"), name == "labelled", "{told}");
+        let line =
+            format!("-q eval {name}.statements.run --split 2023-test -m nDCG@3 --format tsv");
+        let scored = bench.succeed(&line).stdout;
+        scored.lines().nth(1).unwrap().split('\t').nth(1).unwrap().parse().unwrap()
+    };
+    let (labelled_score, plain_score) = (score("labelled"), score("plain"));
+    assert!(labelled_score > plain_score + 0.1, "{labelled_score} {plain_score}");
+    // No other class may, and labels of later turns are not seen.
+    bench.write("automatic.toml", labelled.replace("class = \"manual\"", "class = \"automatic\""));
+    let refused = bench.run(&["run", "automatic.toml", "--split", "2023-test"]);
+    assert!(refused.stderr.contains("the track allows these labels to manual runs alone"));
+    bench.write_ikat("plain", |topics| topics.truncate(1));
+    bench.write_ikat("later", |topics| {
+        topics.truncate(1);
+        let turns = topics[0]["turns"].as_array_mut().unwrap();
+        turns.last_mut().unwrap()["ptkb_provenance"] = json!([1, 2, 3]);
+    });
+    bench.write_ikat("none", |topics| {
+        topics.truncate(1);
+        for turn in topics[0]["turns"].as_array_mut().unwrap() {
+            turn["ptkb_provenance"] = json!([]);
+        }
+    });
+    let lines = |data: &str| {
+        let line = "-q run labelled.toml --split 2023-test";
+        bench.succeed(&format!("{line} --data {data} -o {data}.json"));
+        bench.text(&format!("{data}.statements.run"))
+    };
+    let (plain, later) = (lines("plain"), lines("later"));
+    let differs = plain.lines().zip(later.lines()).filter(|(one, other)| one != other);
+    let turns: std::collections::BTreeSet<&str> =
+        differs.filter_map(|(line, _)| line.split(' ').next()).collect();
+    assert_eq!(turns.len(), 1, "the last turn alone: {turns:?}");
+    let words = ["run", "labelled.toml", "--split", "2023-test", "--data", "none"];
+    assert!(bench.run(&words).stderr.contains("found: topics without `ptkb_provenance`"));
+}
+
+#[test]
+fn a_page_needs_no_labels() {
+    let bench = Bench::new();
+    bench.write_ikat("data", |topics| {
+        for conversation in topics.iter_mut() {
+            for turn in conversation["turns"].as_array_mut().unwrap() {
+                let turn = turn.as_object_mut().unwrap();
+                turn.remove("ptkb_provenance");
+                turn.remove("response_provenance");
+            }
+        }
+    });
+    let on = "--split 2023-test --data data";
+    bench.succeed(&format!("-q run ikat-bm25 {on} -o mine.json"));
+    let told = bench.succeed(&format!("report mine.json {on}"));
+    assert!(told.stderr.contains("warning: no labels of 2023-test are there"), "{}", told.stderr);
+    let page = bench.text("report.html");
+    assert!(page.contains("id=\"conversations\"") && !page.contains("id=\"figures\""));
+}
+
+#[test]
+fn a_question_that_nothing_fits_gets_no_answer() {
+    let bench = Bench::new();
+    let ask = |request: &str| {
+        let mut command = bench.command(&["-q", "ask", "--system", "ikat-bm25", request]);
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let cooking = ask("What can I cook tonight?");
+    assert!(cooking.starts_with("nothing fits: the best document shares "), "{cooking}");
+    assert!(ask("What can I do?").starts_with("nothing fits: the request has stop words alone"));
+    assert!(ask("Which telescope should I buy?").starts_with("Beginners should buy binoculars"));
+}
+
 /// A built-in system with another space in place of its encoder, and without expected figures.
 fn with_space(name: &str, space: &str) -> String {
     let text = fs::read_to_string(root().join(format!("configs/{name}.toml"))).unwrap();

@@ -21,7 +21,7 @@ struct Placed {
 /// The leaderboards with the runs and need files among their entries; `None` on other collections
 /// than the released one, and where nothing was published.
 pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup> {
-    if !comparison.bank.checksum().to_string().starts_with(RELEASED_BANK) {
+    if !is_released(comparison) {
         return None;
     }
     let board = Leaderboard::published(Task::Ranking, false, comparison.split)?;
@@ -41,6 +41,11 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup
     })
 }
 
+/// True for the released bank, which the published entries are about.
+pub(super) fn is_released(comparison: &Comparison) -> bool {
+    comparison.bank.checksum().to_string().starts_with(RELEASED_BANK)
+}
+
 fn needs(comparison: &Comparison) -> Option<Markup> {
     let board = Leaderboard::published(Task::Need, false, comparison.split)?;
     let figures = |lines| {
@@ -52,7 +57,12 @@ fn needs(comparison: &Comparison) -> Option<Markup> {
     (!comparison.needs.is_empty()).then(|| part("Clarification need", "need files", &board, files))
 }
 
-fn part(title: &str, what: &str, board: &Leaderboard, entries: Vec<(String, Vec<f64>)>) -> Markup {
+pub(super) fn part(
+    title: &str,
+    what: &str,
+    board: &Leaderboard,
+    entries: Vec<(String, Vec<f64>)>,
+) -> Markup {
     let mut placed: Vec<Placed> = entries
         .into_iter()
         .map(|(name, figures)| Placed { name, placement: board.place(&figures), figures })
