@@ -5,7 +5,7 @@ use clariq_core::{
     Embeddings, Encoder, Error, Model, ModelKind, ModelName, Models, NoModels, PairScorer, Problem,
     Progress, Ranking, Recipe, Request, Utterance,
 };
-use clariq_experiment::Loaded;
+use clariq_experiment::SystemConfig;
 use clariq_files::Source;
 use clariq_index::{BuildOptions, DocumentIndex};
 use clariq_rank::{Batch, Context, System};
@@ -26,7 +26,7 @@ pub fn systems(bytes: &[u8]) {
         Ok(system) => system,
         Err(error) => return is_helpful(&error.to_problem()),
     };
-    match Loaded::read(&source, &[]) {
+    match SystemConfig::read(&source, &[]) {
         Ok(_) => rank(&system),
         // It asks for models or labels that it does not declare, or expects figures of no measure.
         Err(error) => assert!(!error.to_problem().hint.is_empty(), "{error}"),

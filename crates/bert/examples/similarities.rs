@@ -25,7 +25,8 @@ impl Task {
     fn scores(&self) -> Result<Vec<Vec<f32>>> {
         let options = ModelOptions { threads: 2, ..ModelOptions::default() };
         let texts = |texts: &[String]| -> Vec<String> { texts.to_vec() };
-        let (requests, documents) = (texts(&self.requests), texts(&self.documents));
+        let requests = texts(&self.requests);
+        let documents = texts(&self.documents);
         let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
         let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
         if self.kind == "cross-encoder" {

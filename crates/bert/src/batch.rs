@@ -78,7 +78,9 @@ impl Padding {
         if texts.iter().all(|text| text.ids.len() == longest) {
             return None;
         }
-        let (mut cells, mut positions, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut cells = Vec::new();
+        let mut positions = Vec::new();
+        let mut firsts = Vec::new();
         let mut numbers = vec![0; texts.len() * longest];
         for (row, text) in texts.iter().enumerate() {
             firsts.push(cells.len() as i64);

@@ -55,7 +55,8 @@ impl Engine for Torch {
     ) -> Result<Trained> {
         let curve = train(training, folder, report)?;
         let (first_loss, last_loss) = curve.loss(ENDS).unwrap_or_default();
-        let (steps, recall) = (curve.rows.len(), curve.last_recall());
+        let steps = curve.rows.len();
+        let recall = curve.last_recall();
         Ok(Trained { steps, first_loss, last_loss, recall })
     }
 }

@@ -151,7 +151,8 @@ impl ModelFolder {
 
     /// A description: the family, and how a text or a pair becomes a vector or a score.
     pub(crate) fn describe(&self) -> Result<String> {
-        let (family, tokens) = (self.shape.family, self.max_tokens);
+        let family = self.shape.family;
+        let tokens = self.max_tokens;
         if let Some(labels) = self.labels() {
             self.check_cross_encoder()?;
             let plural = if labels == 1 { "label" } else { "labels" };

@@ -72,13 +72,15 @@ pub(crate) fn on_threads<S, T: Send>(
     start: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
     let run = || -> Result<Vec<(usize, T)>> {
         // The number of threads inside libtorch is a property of the thread that calls it, and so is
         // the missing tape.
         tch::set_num_threads(1);
         let _without_tape = tch::no_grad_guard();
-        let (mut own, mut done) = (start()?, Vec::new());
+        let mut own = start()?;
+        let mut done = Vec::new();
         loop {
             let piece = next.fetch_add(1, Ordering::Relaxed);
             if piece >= pieces || failed.load(Ordering::Relaxed) {

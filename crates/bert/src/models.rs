@@ -52,7 +52,8 @@ impl Reader {
             most if most < folder.shape.most_tokens() as usize => most.to_string(),
             _ => "whole".to_owned(),
         };
-        let (precision, computes_with) = (options.precision, options.computes_with());
+        let precision = options.precision;
+        let computes_with = options.computes_with();
         let checksum = &folder.checksum;
         let made_of = format!("{ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
         Ok(Self {

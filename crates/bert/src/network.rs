@@ -56,8 +56,7 @@ pub(crate) struct Network {
     /// From the words' shorter vectors to those of the layers.
     project: Option<Linear>,
     layers: Vec<Layer>,
-    /// What distances between tokens add to attention, buckets × heads; in DeBERTa the vectors of
-    /// distances, rows × hidden.
+    /// Relative position biases, buckets × heads; in DeBERTa the vectors of distances, rows × hidden.
     distances: Option<Shared>,
     distance_norm: Option<Linear>,
     /// 0 for the biases of keys, which the first DeBERTa does not have, and 1 for the others.
@@ -417,13 +416,16 @@ impl Network {
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
-        let (heads, width) = (self.shape.heads, hidden / self.shape.heads);
+        let heads = self.shape.heads;
+        let width = hidden / self.shape.heads;
         let projected = match &batch.padding {
             Some(padding) => rows(projected, &padding.numbers)?,
             None => projected.shallow_clone(),
         };
         let split = projected.view([texts, tokens, 3, heads, width]).permute([2, 0, 3, 1, 4]);
-        let (mut query, key, value) = (split.get(0), split.get(1), split.get(2));
+        let mut query = split.get(0);
+        let key = split.get(1);
+        let value = split.get(2);
         if wanted == Wanted::First {
             query = query.narrow(2, 0, 1);
         }
@@ -523,7 +525,8 @@ impl Network {
     /// Gives the network a new classifier of so many classes, and the layer before it if it has
     /// none: normal with deviation 0.02, as BERT initialises. tch's own initialisation is another.
     pub(crate) fn new_head(&mut self, classes: i64) {
-        let (hidden, like) = (self.shape.hidden, (self.words.kind(), self.words.device()));
+        let hidden = self.shape.hidden;
+        let like = (self.words.kind(), self.words.device());
         let fresh = |to: i64| {
             let normal = Tensor::randn([to, hidden], (Kind::Float, Device::Cpu));
             let weight = normal.to_device(like.1).to_kind(like.0) * 0.02;

@@ -46,7 +46,8 @@ impl Head {
         }
         let steps = modules.iter().map(|module| step(module, device)).collect::<Result<_>>()?;
         let poolings = sentence.poolings.clone();
-        let (full_dim, dim) = (sentence.full_dim as i64, sentence.dim as i64);
+        let full_dim = sentence.full_dim as i64;
+        let dim = sentence.dim as i64;
         Ok(Self { poolings, steps, full_dim, dim, unit })
     }
 

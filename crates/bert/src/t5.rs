@@ -93,7 +93,9 @@ impl T5 {
             bail!(&*folder.path, "max_tokens that leaves room for a text", "{most}");
         }
         let made_of = format!("1 {} {most} {}", folder.checksum, options.computes_with());
-        let (weights, idle, cut) = (Mutex::new(weights), Mutex::default(), AtomicUsize::new(0));
+        let weights = Mutex::new(weights);
+        let idle = Mutex::default();
+        let cut = AtomicUsize::new(0);
         let threads = if device == Device::Cpu { options.threads } else { 1 };
         let checksum = sha256_hex(made_of.as_bytes());
         let model =
@@ -121,7 +123,8 @@ impl T5 {
             let Some(tensor) = weights.get(name) else {
                 bail!(file, "a tensor {name}", "none of that name", OTHER_MODELS);
             };
-            let (expected, found) = (variable.size(), tensor.size());
+            let expected = variable.size();
+            let found = tensor.size();
             if found != expected {
                 bail!(file, "{name} of the shape {expected:?}", "{found:?}", OTHER_MODELS);
             }
@@ -157,7 +160,7 @@ impl T5 {
         Ok(if self.folder.cleans_up { clean_up(&text) } else { text })
     }
 
-    /// What is written for one text, in ids, without the mark that it begins behind.
+    /// The ids written for one text, without the start token.
     fn generate(&self, network: &Network, text: &str, decoding: &Decoding) -> Result<Vec<i64>> {
         let shape = &self.folder.shape;
         let ids = Tensor::from_slice(&self.read(text)?).unsqueeze(0).to_device(self.device);
@@ -253,7 +256,9 @@ impl Network {
         let read = if past.is_some() { encoded.narrow(1, 0, 1) } else { encoded.shallow_clone() };
         let read = read.expand([beams, -1, -1], false);
         let last = Tensor::from_slice(last).unsqueeze(1).to_device(self.device);
-        let (read, last, before) = (Some(&read), Some(&last), past.take());
+        let read = Some(&read);
+        let last = Some(&last);
+        let before = past.take();
         let out = self.model.forward_t(None, None, read, last, None, None, None, before, false);
         *past = out.next_cache;
         out.decoder_output.select(1, -1).to_kind(Kind::Float)
@@ -267,7 +272,9 @@ fn greedy(
     (start, end): (i64, i64),
     most: usize,
 ) -> Result<Vec<i64>> {
-    let (mut written, mut last, mut past) = (Vec::new(), start, None);
+    let mut written = Vec::new();
+    let mut last = start;
+    let mut past = None;
     while written.len() + 1 < most && last != end {
         let logits = network.step(encoded, &[last], &mut past);
         last = i64::try_from(logits.argmax(-1, false).view(1).get(0))
@@ -305,7 +312,8 @@ fn beam_search(
     let mut running: Vec<Beam> =
         first.take(count).map(|score| Beam { score, ..Beam::default() }).collect();
     let mut finished = vec![Beam { score: NEVER, ..Beam::default() }; count];
-    let (mut past, mut can_improve) = (None, true);
+    let mut past = None;
+    let mut can_improve = true;
     for length in 1..max_length {
         let last: Vec<i64> =
             running.iter().map(|beam| beam.ids.last().copied().unwrap_or(start)).collect();
@@ -318,13 +326,15 @@ fn beam_search(
         let places = Vec::<i64>::try_from(places.to_device(Device::Cpu));
         let places = places.map_err(torch("reading tokens"))?;
         let is_last = length + 1 >= max_length;
-        let (mut next, mut ends) = (Vec::with_capacity(2 * count), true);
+        let mut next = Vec::with_capacity(2 * count);
+        let mut ends = true;
         // The end of a text must be among the best to be taken; the others are there so that enough
         // beams go on.
         let full = early_stopping && finished.iter().all(|beam| beam.is_finished);
         let penalty = (length as f64).powf(length_penalty) as f32;
         for (rank, (score, place)) in values(&scores)?.into_iter().zip(places).enumerate() {
-            let (parent, id) = ((place / words) as usize, place % words);
+            let parent = (place / words) as usize;
+            let id = place % words;
             let mut ids = running[parent].ids.clone();
             ids.push(id);
             let hits = is_last || id == end;

@@ -195,7 +195,8 @@ impl<'a> Learner<'a> {
                 report(&TrainingEvent::StoppedEarly(self.counts.step));
                 break;
             }
-            let (epoch, number) = (self.counts.step / per_epoch, self.counts.step % per_epoch);
+            let epoch = self.counts.step / per_epoch;
+            let number = self.counts.step % per_epoch;
             if current.as_ref().is_none_or(|(of, _)| *of != epoch) {
                 current = Some((epoch, steps(recipe, self.training.examples, &self.split, epoch)));
             }

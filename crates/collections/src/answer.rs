@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What a system answers to one request, and what the answer rests on.
+/// The response of a system to one request, with its provenance.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
     /// The request.
@@ -17,7 +17,7 @@ pub struct Answer<'a> {
     pub statements: &'a [Hit],
     /// The passages that are handed in, best first.
     pub passages: &'a [Hit],
-    /// Those of them that the text is made of.
+    /// The passages that the text is taken from.
     pub used: &'a [Doc],
 }
 

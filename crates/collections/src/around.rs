@@ -17,7 +17,9 @@ pub struct Around<'a> {
 impl<'a> Around<'a> {
     /// The splits around `split`, for a task. Nothing is read yet.
     pub fn new(collection: &'a dyn Collection, task: &'static str, split: &'static str) -> Self {
-        let (judged, own, all) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let judged = OnceLock::new();
+        let own = OnceLock::new();
+        let all = OnceLock::new();
         Self { collection, task, split, judged, own, all }
     }
 

@@ -1,10 +1,10 @@
-//! What a check of a data folder finds.
+//! The report of a check of a data folder.
 
 use clariq_core::{Error, Findings, problem};
 use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source};
 use std::path::Path;
 
-/// What a check of a data folder found.
+/// The findings of a check of a data folder.
 #[derive(Debug, Clone, Default)]
 pub struct CheckReport {
     /// The files that were read.
@@ -22,7 +22,7 @@ impl CheckReport {
     ///
     /// # Errors
     ///
-    /// What the operating system refuses.
+    /// Errors of the file system.
     pub(crate) fn read<T>(
         &mut self,
         name: &str,
@@ -48,7 +48,7 @@ impl CheckReport {
         self.findings.add(problem.warning());
     }
 
-    /// What is wrong with a file becomes a finding.
+    /// Turns a problem of a file into a finding.
     pub(crate) fn note<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),

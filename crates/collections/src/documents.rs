@@ -86,7 +86,7 @@ pub(crate) fn is_id(id: &str) -> bool {
     !id.is_empty() && !id.contains(separates)
 }
 
-/// What takes the passages.
+/// A function that takes passages one by one.
 type Each<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
 
 /// A place in a file: its name and the line.

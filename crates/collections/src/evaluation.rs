@@ -17,7 +17,7 @@ pub trait Evaluation: Sync {
     /// Scores one file.
     fn score(&self, asked: &Asked) -> Result<Scored, Error>;
 
-    /// What is wrong with the labels that it scores by, and is passed over.
+    /// Problems of the labels that do not prevent scoring.
     fn warnings(&self) -> &[String] {
         &[]
     }
@@ -43,7 +43,7 @@ pub trait Evaluation: Sync {
     fn page(&self, asked: &PageAsked) -> Result<Rendered, Error>;
 }
 
-/// What an official scorer can be asked to score.
+/// The tasks of the official scorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Task {
     /// Rankings: what every collection has.
@@ -78,7 +78,7 @@ pub struct Asked<'a> {
     pub per_topic: bool,
     /// The figures of every topic in a file.
     pub out_file: bool,
-    /// What an official scorer is to score.
+    /// The task of the official scorer.
     pub task: Task,
     /// The file is of the multi-turn form.
     pub multi_turn: bool,
@@ -146,9 +146,9 @@ pub struct Scored {
     pub highest: Option<Vec<f64>>,
     /// The values of every topic for each of the figures, if they were asked for.
     pub topics: Vec<Column>,
-    /// What the figures pass over.
+    /// Parts of the file that the figures ignore.
     pub warnings: Vec<String>,
-    /// What is said beside the figures.
+    /// Notes to print beside the figures.
     pub notes: Vec<String>,
     /// How figures are shown.
     pub form: Form,
@@ -170,7 +170,7 @@ pub enum Form {
     Lines(fn(&str, f64) -> String),
 }
 
-/// What a system wrote for a split.
+/// The output of a system for a split.
 pub struct Written<'a> {
     /// The run, or what is handed in.
     pub path: &'a Path,
@@ -184,7 +184,7 @@ pub struct Written<'a> {
     pub expected: Vec<&'a str>,
 }
 
-/// What runs are compared by.
+/// The measures of a comparison.
 #[derive(Default)]
 pub struct By<'a> {
     /// The part of the runs; all, or the usual one, if none is named.
@@ -199,7 +199,7 @@ pub struct By<'a> {
 pub struct Columns {
     /// The values by each measure.
     pub columns: Vec<Column>,
-    /// What they pass over.
+    /// Parts of the runs that the figures ignore.
     pub warnings: Vec<String>,
 }
 
@@ -209,11 +209,11 @@ pub struct PageRun {
     pub name: String,
     /// Its file.
     pub file: Source,
-    /// What it uses beyond a request and the documents, as its record declares.
+    /// Its declared uses beyond a request and the documents.
     pub uses: Vec<String>,
 }
 
-/// What a page shows.
+/// The content of a page.
 #[derive(Clone, Copy)]
 pub struct PageAsked<'a> {
     /// The title.
@@ -234,7 +234,7 @@ pub struct Rendered {
     pub html: String,
     /// The topics or turns that it shows.
     pub topics: usize,
-    /// What the figures of runs pass over, each with the name of its file.
+    /// Parts of runs that the figures ignore, each with the name of its file.
     pub warnings: Vec<String>,
 }
 
@@ -262,22 +262,24 @@ impl Topics {
             Some(topic) => format!("other topics alone, such as `{topic}`"),
             None => "no line".to_owned(),
         };
-        let (file, at) = (&self.file, source.name());
+        let file = &self.file;
+        let at = source.name();
         let hint = "--split names the labels, --data their folder: name those of the file";
         Err(clariq_core::problem!(at, "answers to topics of {file}", found, hint))
     }
 
-    /// What the figures of a run pass over.
+    /// Describes the lines of a run that the figures ignore.
     pub(crate) fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
         passed_over(&diagnose(run, self.ids.iter(), None), ties)
     }
 }
 
-/// What the figures of a run pass over. Only the official order drops lines.
+/// Describes the lines that the figures ignore. Only the official order drops lines.
 pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
     let mut warnings = Vec::new();
     if ties == Ties::Official && found.dropped_lines > 0 {
-        let (lines, topics) = (found.dropped_lines, found.dropped_topics);
+        let lines = found.dropped_lines;
+        let topics = found.dropped_topics;
         warnings.push(format!(
             "{lines} lines of {topics} topics repeat a score and are dropped, as the official \
              scorer does; `clariq eval --ties interval` shows what their order is worth"

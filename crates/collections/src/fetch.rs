@@ -8,7 +8,7 @@ use clariq_files::download::{Downloader, Local, Origin, Published, TIMEOUTS};
 use std::fs;
 use std::path::PathBuf;
 
-/// What to fetch, from where, to where.
+/// The files to fetch, their origin, and the target folder.
 #[derive(Debug, Clone)]
 pub struct FetchRequest {
     /// Where the files come from.

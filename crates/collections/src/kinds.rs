@@ -14,11 +14,11 @@ pub type Validate = fn(&DataDir, &str, &Source, &ValidationOptions) -> Result<Va
 
 /// A collection that can be opened.
 pub struct Kind {
-    /// What people call it.
+    /// Its usual name.
     pub name: &'static str,
     /// The file that it is recognised by, for messages.
     pub sign: &'static str,
-    /// What is ranked in it, the usual task first.
+    /// Its tasks, the usual one first.
     pub tasks: &'static [&'static str],
     /// The folder where its files are looked for if none is named.
     pub usual: &'static str,
@@ -30,9 +30,9 @@ pub struct Kind {
     pub endings: &'static [&'static str],
     /// The files of its sample, which is part of the program; none if it has no sample.
     pub(crate) sample: &'static [Embedded],
-    /// Whether this is what lies in a folder.
+    /// True if a folder contains this collection.
     pub is_in: fn(&DataDir) -> bool,
-    /// Those of its files that a folder has, whatever a command reads of them.
+    /// The files of the collection that are in a folder.
     pub files: fn(&DataDir) -> Vec<Source>,
     /// Opens it.
     pub open: Open,
@@ -50,7 +50,7 @@ pub struct Kind {
 pub const KINDS: &[Kind] = &[crate::clariq::KIND, crate::ikat::KIND, crate::own::KIND];
 
 impl Kind {
-    /// Whether it has a sample, which [`DataDir::Sample`] opens.
+    /// True if it has a sample, which [`DataDir::Sample`] opens.
     pub fn has_sample(&self) -> bool {
         !self.sample.is_empty()
     }

@@ -65,8 +65,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// What is known of a request beyond what a system sees: labels, and what people wrote. Data
-/// exports have it beside the requests.
+/// Labels and annotations of a request, hidden from systems. Exports have them beside the requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Annotation {
     /// The request's id.
@@ -74,7 +73,7 @@ pub struct Annotation {
     /// The last utterance as people wrote it so that it can be understood alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
-    /// What the user says about themselves.
+    /// The user's statements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<String>,
     /// How much clarification the request needs, 1 to 4.
@@ -117,10 +116,10 @@ pub trait Collection: Any + Send + Sync {
     /// bank from others of its kind.
     fn label(&self) -> String;
 
-    /// Where it is, for messages.
+    /// Its location, for messages.
     fn location(&self) -> String;
 
-    /// What can be ranked, the usual task first.
+    /// The tasks, the usual one first.
     fn tasks(&self) -> &'static [&'static str] {
         self.registered().tasks
     }
@@ -139,7 +138,7 @@ pub trait Collection: Any + Send + Sync {
     /// Whether the requests of a split are there.
     fn has(&self, split: &str) -> bool;
 
-    /// What is ranked in a task.
+    /// The documents of a task.
     fn documents(&self, task: &str) -> Result<&dyn Documents, Error>;
 
     /// The file that holds the requests of a split.
@@ -159,13 +158,12 @@ pub trait Collection: Any + Send + Sync {
         None
     }
 
-    /// What a run of a task calls the document of that id, in the ranking for a request.
+    /// The name of a document in runs of a task, in the ranking for a request.
     fn name_in_runs<'i>(&self, _request: &str, _task: &str, id: &'i str) -> Cow<'i, str> {
         id.into()
     }
 
-    /// What requests of one conversation have in common: they are kept together where labels are
-    /// split into folds.
+    /// The conversation of a request. Cross-validation keeps the requests of a conversation together.
     fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
         request
     }
@@ -176,12 +174,12 @@ pub trait Collection: Any + Send + Sync {
         None
     }
 
-    /// Whether it is a sample that is part of the program, whose runs are kept apart.
+    /// True for built-in samples, whose runs have a folder of their own.
     fn is_sample(&self) -> bool {
         false
     }
 
-    /// What must be said beside figures on it.
+    /// A remark to print beside figures.
     fn remark(&self) -> Option<&'static str> {
         None
     }
@@ -215,8 +213,7 @@ pub trait Collection: Any + Send + Sync {
     /// The judgements of a split for a task; `None` where it has none.
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error>;
 
-    /// What is known of the requests of a split beyond what systems see; requests of which nothing
-    /// is known may be left out.
+    /// Labels and annotations of the requests of a split; requests without any may be left out.
     fn annotations(&self, _split: &str) -> Result<Vec<Annotation>, Error> {
         Ok(Vec::new())
     }

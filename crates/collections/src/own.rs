@@ -82,7 +82,7 @@ impl Own {
         Ok(Some(Qrels::from_judgements(&file.name(), &read_qrels(file)?)?))
     }
 
-    /// What judgements name that is not there: how many, and the first.
+    /// Warnings about documents and requests that judgements name but the folder lacks.
     fn unknown(&self, split: &str, qrels: &Qrels) -> Result<Vec<String>, Error> {
         let mut documents: Vec<&str> = Vec::new();
         for (_, judged) in qrels.topics() {

@@ -17,8 +17,7 @@ pub struct Released {
     pub most_bytes: u64,
     /// Whether the data folder is of no use without it.
     pub required: bool,
-    /// Whether it is one of the large packed files with conversations and multi-turn evaluation
-    /// tables.
+    /// True for the large archives of conversations and multi-turn evaluation tables.
     pub archive: bool,
 }
 

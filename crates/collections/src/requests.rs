@@ -28,7 +28,7 @@ pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Req
     read_strictly(source, MOST_OF_A_TABLE, |input, sink| parse(input, Some(&find), sink))
 }
 
-/// What the user said last in every request of a file, whatever it is to be ranked for it.
+/// The user's last utterance of every request of a file.
 pub fn last_said_in(source: &Source) -> Result<HashMap<TopicId, String>, Error> {
     let requests = read_strictly(source, MOST_OF_A_RUN, |input, sink| parse(input, None, sink))?;
     Ok(requests.iter().map(|request| (request.id.as_str().into(), request.last_said())).collect())

@@ -18,7 +18,7 @@ pub struct Statistics {
 /// One figure of every column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatisticsRow {
-    /// What is counted.
+    /// The name of the count.
     pub name: &'static str,
     /// A value for each column, where it has one.
     pub amounts: Vec<Option<Amount>>,

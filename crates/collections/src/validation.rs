@@ -1,4 +1,4 @@
-//! What a check of a run found: the official program's verdict, and what that program lets through.
+//! The result of a validation: the official program's verdict, and problems that it misses.
 
 mod trec_run;
 
@@ -7,7 +7,7 @@ pub(crate) use trec_run::{FileCheck, check_run, topics_of};
 use clariq_core::Findings;
 use clariq_files::Input;
 
-/// What a check of a run may use beside the files of the collection.
+/// Options of a validation.
 pub struct ValidationOptions<'a> {
     /// Counts the tokens of a response, as the guidelines of iKAT count them.
     pub tokens: &'a dyn Fn(&str) -> usize,
@@ -15,7 +15,7 @@ pub struct ValidationOptions<'a> {
     pub max_warnings: usize,
 }
 
-/// What the official program says of a run.
+/// The official program's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It refuses the run.
@@ -30,14 +30,14 @@ pub enum Verdict {
     },
 }
 
-/// What was found in a run.
+/// The result of a validation.
 #[derive(Debug, Clone)]
 pub struct Validation {
-    /// What the official program says.
+    /// The official program's verdict.
     pub verdict: Verdict,
     /// Its errors and warnings.
     pub official: Findings,
-    /// What it lets through although no run should have it, as warnings.
+    /// Problems that it misses, as warnings.
     pub let_through: Findings,
     /// The number of turns or topics that the run answers.
     pub answered: usize,

@@ -1,9 +1,9 @@
 //! The next move in a conversation: to ask back, to ask nothing more, or to answer.
 
 use crate::needs::Predict;
+use crate::ranker::{Outcome, Part, Query, RankedText, Ranker};
 use crate::session::Contexts;
-use crate::system::{Listed, Outcome, Part, Query, System};
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_core::{Doc, Hit, Result, Speaker, Utterance};
 use clariq_rank::{STOPS, StageTrace, shared_words};
 use std::slice;
@@ -13,7 +13,7 @@ const SHOWN: usize = 5;
 /// A system that holds conversations.
 pub struct Asker<'a> {
     /// The system.
-    pub system: System<'a>,
+    pub system: Ranker<'a>,
     max_turns: usize,
     /// True if moves contain explanations.
     pub explains: bool,
@@ -24,7 +24,7 @@ pub enum Move {
     /// To ask a question.
     Ask {
         /// The question with its score.
-        question: Listed,
+        question: RankedText,
         /// The explanation, if explanations were requested.
         why: Why,
     },
@@ -48,7 +48,7 @@ pub enum Move {
 #[derive(Default)]
 pub struct Why {
     /// The best candidates.
-    pub candidates: Vec<Listed>,
+    pub candidates: Vec<RankedText>,
     /// The traces of the best question through the stages.
     pub stages: Vec<StageTrace>,
 }
@@ -69,11 +69,11 @@ impl<'a> Asker<'a> {
     /// explanations.
     pub fn open(
         contexts: &'a Contexts<'a>,
-        loaded: &'a Loaded,
+        loaded: &'a SystemConfig,
         max_turns: usize,
         explains: bool,
     ) -> Result<Self> {
-        let system = System::open_predicting(contexts, loaded, Predict::Always)?;
+        let system = Ranker::open_predicting(contexts, loaded, Predict::Always)?;
         Ok(Self { system, max_turns, explains })
     }
 
@@ -165,7 +165,7 @@ impl<'a> Asker<'a> {
         Ok(Why { candidates, stages: traces.into_iter().flat_map(|(_, traces)| traces).collect() })
     }
 
-    fn list(&self, conversation: &Query, hits: &[Hit]) -> Result<Vec<Listed>> {
+    fn list(&self, conversation: &Query, hits: &[Hit]) -> Result<Vec<RankedText>> {
         let mut listed = self.system.list(conversation, Part::Documents, hits)?;
         listed.iter_mut().zip(hits).for_each(|(listed, hit)| listed.score = hit.score);
         Ok(listed)
@@ -176,7 +176,7 @@ impl<'a> Asker<'a> {
         &self,
         conversation: &Query,
         outcome: &Outcome,
-    ) -> Result<Vec<(Part, Vec<Listed>)>> {
+    ) -> Result<Vec<(Part, Vec<RankedText>)>> {
         let Some(answer) = &outcome.answer else { return Ok(Vec::new()) };
         let rankings =
             [(Part::Statements, &answer.statements), (Part::Documents, &outcome.ranking)];

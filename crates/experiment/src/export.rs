@@ -28,7 +28,8 @@ pub fn export(
         files.push(stage(folder.join("documents.jsonl"), &texts(documents)?)?);
     }
     for split in collection.splits().iter().filter(|split| collection.has(split)) {
-        let (mut requests, mut judgements) = (Vec::new(), Vec::new());
+        let mut requests = Vec::new();
+        let mut judgements = Vec::new();
         let qrels = collection.qrels(split, task)?;
         for request in collection.requests(split, task)? {
             let request = request?;

@@ -1,20 +1,20 @@
-//! What the command `clariq` does, as a library: systems, learned models by name, runs, records,
+//! The commands of `clariq` as a library: systems, learned models by name, runs, records,
 //! tuning, training and the check of expected figures. It parses no arguments and prints nothing;
 //! notes and progress go to an [`Observer`].
 //!
-//! A [`Session`] is a collection and the options of the work on it. A [`System`] is opened in it
+//! A [`Session`] is a collection and the options of the work on it. A [`Ranker`] is opened in it
 //! once, and then ranks:
 //!
 //! ```
 //! use clariq_core::Request;
-//! use clariq_experiment::{Contexts, Loaded, Options, Part, Query, Session, System};
+//! use clariq_experiment::{Contexts, SystemConfig, Options, Part, Query, Session, Ranker};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let options = Options { cache: folder.path().to_owned(), ..Options::default() };
 //! let collection = clariq_collections::open(&clariq_collections::DataDir::Sample)?;
 //! let session = Session::new(&*collection, options)?;
-//! let (contexts, loaded) = (Contexts::new(&session), Loaded::open("bm25", &[])?);
-//! let system = System::open(&contexts, &loaded)?;
+//! let (contexts, loaded) = (Contexts::new(&session), SystemConfig::open("bm25", &[])?);
+//! let system = Ranker::open(&contexts, &loaded)?;
 //! let query = Query::from(Request::new("1", "how do I pitch a tent"));
 //! let best = system.rank(&[query.clone()])?[0].ranking[0];
 //! let question = &system.list(&query, Part::Documents, &[best])?[0];
@@ -31,7 +31,7 @@
 //! use clariq_collections::DataDir;
 //! use clariq_eval::parse_measures;
 //! use clariq_experiment::tune::{Grid, Labels, Search};
-//! use clariq_experiment::{Loaded, Options, Session, reproduce};
+//! use clariq_experiment::{SystemConfig, Options, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let collection = clariq_collections::open(&DataDir::Sample)?;
@@ -39,7 +39,7 @@
 //! let session = Session::new(&*collection, options)?;
 //!
 //! // Does the built-in system `bm25` reach the figures that its configuration expects?
-//! let (systems, runs) = ([Loaded::open("bm25", &[])?], folder.path().join("runs"));
+//! let (systems, runs) = ([SystemConfig::open("bm25", &[])?], folder.path().join("runs"));
 //! let figures = reproduce::check(&session, &systems, "dev", &runs)?;
 //! assert!(figures.iter().all(|figure| figure.verdict == Some(reproduce::Verdict::Equal)));
 //!
@@ -72,6 +72,7 @@ pub mod export;
 mod models;
 mod needs;
 pub mod plan;
+mod ranker;
 pub mod recipes;
 pub mod record;
 pub mod reproduce;
@@ -80,7 +81,6 @@ mod rewrites;
 pub mod run;
 mod sentences;
 mod session;
-mod system;
 pub mod systems;
 pub mod training;
 pub mod tune;
@@ -89,7 +89,7 @@ pub use cache::KeptTexts;
 pub use clariq_core::{Observer, Silent, Task};
 pub use needs::{HeldOut, NeedModels, Predict};
 pub use plan::Plan;
+pub use ranker::{Answer, Outcome, Part, Query, RankedText, Ranker, Statements, Traces};
 pub use rewrites::Rewrites;
 pub use session::{Contexts, Options, Session};
-pub use system::{Answer, Listed, Outcome, Part, Query, Statements, System, Traces};
-pub use systems::Loaded;
+pub use systems::SystemConfig;

@@ -1,7 +1,7 @@
 //! Predicted clarification needs, and the models that predict them.
 
 use crate::session::Session;
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_collections::clariq::evaluation::need_report;
 use clariq_collections::clariq::{ClariQ, NeedLine, Split, put_need_lines};
@@ -27,7 +27,7 @@ pub enum Predict {
 /// Opens or trains the need model of a system, if its predictions are used.
 pub(crate) fn open(
     session: &Session,
-    loaded: &Loaded,
+    loaded: &SystemConfig,
     predict: Predict,
 ) -> Result<Option<Box<Classifier>>> {
     let is_wanted = match predict {
@@ -79,7 +79,7 @@ impl PredictedNeeds {
 /// labels and those of dev would not.
 pub(crate) fn predict_split(
     session: &Session,
-    loaded: &Loaded,
+    loaded: &SystemConfig,
     split: &str,
     requests: &[Request],
 ) -> Result<Option<PredictedNeeds>> {
@@ -114,7 +114,7 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
 /// predicted, and stages ignore them.
 fn open_model(
     session: &Session,
-    loaded: &Loaded,
+    loaded: &SystemConfig,
     holds_out: bool,
 ) -> Result<Option<(Classifier, Vec<Prediction>)>> {
     let named = session.options.need_model.as_deref();
@@ -135,7 +135,8 @@ fn open_model(
         return Ok(Some((training.fit()?, held_out.unwrap_or_default())));
     }
     let conditions = if loaded.plan.sees_need() { ", and need conditions are off" } else { "" };
-    let (there, name) = (session.collection.location(), &loaded.name);
+    let there = session.collection.location();
+    let name = &loaded.name;
     let note = format!("note: no need labels in {there}: `{name}` predicts no needs{conditions}");
     session.observer.note(&note);
     Ok(None)
@@ -177,7 +178,7 @@ impl<'a> NeedModels<'a> {
 
     /// The training data of a system's need model.
     pub fn training(&self, system: &str) -> Result<Training> {
-        let Some(config) = Loaded::open(system, &[])?.need else {
+        let Some(config) = SystemConfig::open(system, &[])?.need else {
             let hint =
                 "`bm25-tuned` has one; the documentation lists the need models (reference, Models)";
             bail!(system, "a system with a table [need]", "a system without one", hint);
@@ -220,7 +221,9 @@ impl<'a> NeedModels<'a> {
         }
         let labels = self.clariq.labelled(Split::Dev)?;
         let requests: Vec<&str> = labels.topics.iter().map(|topic| &*topic.request).collect();
-        let (mut pairs, mut confidence, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
+        let mut confidence = Vec::new();
+        let mut lines = Vec::new();
         for (topic, prediction) in labels.topics.iter().zip(model.predict(&requests)) {
             let Some(label) = topic.need else { continue };
             let need = prediction.need;

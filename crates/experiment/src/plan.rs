@@ -236,7 +236,8 @@ impl AnswerConfig {
     }
 
     fn check(&self, at: &Location) -> Result<()> {
-        let (statements, response) = (&self.statements, &self.response);
+        let statements = &self.statements;
+        let response = &self.response;
         let ranges = [
             ("passages", self.passages, 1..=MOST_PASSAGES),
             ("statements.most", statements.most, 1..=MOST_PASSAGES),

@@ -26,7 +26,8 @@ pub fn find(name: &str) -> Result<Option<Recipe>> {
 pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>> {
     match find(name)? {
         Some(recipe) if recipe.objective.kind() != kind => {
-            let (at, found) = (format!("model `{name}`"), recipe.objective.kind());
+            let at = format!("model `{name}`");
+            let found = recipe.objective.kind();
             let hint = "`rerank` and `cross_encode` take cross-encoders, `rewrite` the folder of a T5, all \
                         others encoders";
             bail!(at, "{kind}", "{found}", hint)

@@ -6,9 +6,9 @@
 
 use crate::needs::need_record;
 use crate::plan::Plan;
+use crate::ranker::Ranker;
 use crate::session::Session;
-use crate::system::System;
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_collections::Class;
 use clariq_core::{Error, Reading, Result, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{Staged, with_ending};
@@ -51,7 +51,7 @@ pub(crate) struct Arithmetic {
 
 impl Arithmetic {
     /// The arithmetic of a system's models; `None` for a system without any.
-    pub(crate) fn of(session: &Session, loaded: &Loaded) -> Option<Self> {
+    pub(crate) fn of(session: &Session, loaded: &SystemConfig) -> Option<Self> {
         let options = session.model_options(Reading::default());
         let precision = options.precision.to_string();
         loaded.needs_models().then(|| Self { isa: options.computes_with().to_owned(), precision })
@@ -60,8 +60,9 @@ impl Arithmetic {
 
 /// The first part of a record: the system, its stages and the documents that they rank, by task if
 /// there are several.
-pub(crate) fn describe(system: &System, tag: &str) -> Result<Value> {
-    let (session, loaded) = (system.session(), system.loaded);
+pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
+    let session = system.session();
+    let loaded = system.loaded;
     let mut made_by = json!({
         "clariq": env!("CARGO_PKG_VERSION"),
         "system": loaded.name,

@@ -3,7 +3,7 @@
 use crate::record;
 use crate::run::{SplitInput, ranking_path, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_collections::evaluation::Written;
 use clariq_core::{Checksum, Result, bail};
 use clariq_files::{Source, read_run};
@@ -63,10 +63,14 @@ impl fmt::Display for Figure<'_> {
 
 /// The systems whose configurations expect figures on this split. If none does, as for labels that
 /// were released later, all systems.
-pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> Vec<&'s Loaded> {
+pub fn expecting<'s>(
+    session: &Session,
+    systems: &'s [SystemConfig],
+    split: &str,
+) -> Vec<&'s SystemConfig> {
     let bank = session.documents.checksum();
-    let expects = |loaded: &&Loaded| expected(loaded, bank, split).is_some();
-    let expecting: Vec<&Loaded> = systems.iter().filter(expects).collect();
+    let expects = |loaded: &&SystemConfig| expected(loaded, bank, split).is_some();
+    let expecting: Vec<&SystemConfig> = systems.iter().filter(expects).collect();
     if expecting.is_empty() { systems.iter().collect() } else { expecting }
 }
 
@@ -75,7 +79,7 @@ pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> V
 /// made from labels of the split are left out.
 pub fn check<'s>(
     session: &Session,
-    systems: impl IntoIterator<Item = &'s Loaded>,
+    systems: impl IntoIterator<Item = &'s SystemConfig>,
     split: &'static str,
     runs: &Path,
     each: &mut dyn FnMut(Figure<'s>),
@@ -86,7 +90,8 @@ pub fn check<'s>(
     }
     let evaluation = collection.evaluation(split)?;
     let contexts = Contexts::new(session);
-    let knows = |loaded: &Loaded| split == "train" && loaded.uses.contains(&Uses::TrainLabels);
+    let knows =
+        |loaded: &SystemConfig| split == "train" && loaded.uses.contains(&Uses::TrainLabels);
     let systems: Vec<_> = systems.into_iter().filter(|loaded| !knows(loaded)).collect();
     for loaded in systems {
         check_expected(loaded, session)?;
@@ -114,11 +119,13 @@ pub fn check<'s>(
 }
 
 /// Refuses a system that expects figures on a split that the collection never has.
-pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<()> {
-    let (splits, kind) = (session.collection.splits(), session.collection.kind());
+pub fn check_expected(loaded: &SystemConfig, session: &Session) -> Result<()> {
+    let splits = session.collection.splits();
+    let kind = session.collection.kind();
     let mut expected = loaded.expected_of(session.documents.checksum().as_str());
     if let Some(unknown) = expected.find(|expected| !splits.contains(&expected.split.as_str())) {
-        let (known, found) = (splits.join(", "), &unknown.split);
+        let known = splits.join(", ");
+        let found = &unknown.split;
         let expected = format!("under [[expected]] a split of {kind}, one of {known}");
         bail!(&*loaded.file, expected, "`{found}`", "names are case-sensitive");
     }
@@ -126,12 +133,12 @@ pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<()> {
 }
 
 /// The expected figures for these documents: the sample and the real collection have their own.
-fn expected<'a>(loaded: &'a Loaded, bank: &'a Checksum, split: &str) -> Option<&'a Expected> {
+fn expected<'a>(loaded: &'a SystemConfig, bank: &'a Checksum, split: &str) -> Option<&'a Expected> {
     loaded.expected_of(bank.as_str()).find(|expected| expected.split == split)
 }
 
 fn compare<'s>(
-    loaded: &'s Loaded,
+    loaded: &'s SystemConfig,
     expected: Option<&Expected>,
     split: &str,
     measure: String,
@@ -145,7 +152,8 @@ fn compare<'s>(
         difference if difference <= tolerance => Verdict::Close,
         _ => Verdict::Fail,
     });
-    let (system, uses) = (loaded.name.as_str(), loaded.uses_for(Some(split)));
+    let system = loaded.name.as_str();
+    let uses = loaded.uses_for(Some(split));
     Figure { system, uses, measure, published, expected: wanted, obtained, verdict }
 }
 
@@ -161,7 +169,7 @@ mod tests {
         let collection = clariq_collections::open(&DataDir::Sample).unwrap();
         let options = Options { cache: folder.path().to_owned(), ..Options::default() };
         let session = Session::new(&*collection, options).unwrap();
-        let systems = ["bm25", "bert-ranker"].map(|name| Loaded::open(name, &[]).unwrap());
+        let systems = ["bm25", "bert-ranker"].map(|name| SystemConfig::open(name, &[]).unwrap());
         let both = &["bm25", "bert-ranker"][..];
         for (split, names) in [("dev", both), ("test", &both[..1]), ("none", both)] {
             let found = expecting(&session, &systems, split);

@@ -1,7 +1,7 @@
 //! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
 //! …}]}`. For a system that ranks the statements of a user, `"statements": [text, …]` is added.
 
-use crate::system::{Query, Statements};
+use crate::ranker::{Query, Statements};
 use clariq_collections::requests::request_in;
 use clariq_core::{
     Documents, Location, Problem, RequestId, Result, bail, printable, problem, sha256_hex,

@@ -37,7 +37,8 @@ impl Rewrites {
     /// A line of another form, an empty text, and a repeated id.
     pub fn read(source: &Source, by: Uses) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
-        let (sha256, texts) = (sha256_hex(&input.bytes), texts_in(&input)?);
+        let sha256 = sha256_hex(&input.bytes);
+        let texts = texts_in(&input)?;
         let file = input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         Ok(Self { name: input.name, read: RewritesFile { file, sha256 }, by, texts })
     }

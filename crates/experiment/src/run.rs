@@ -9,10 +9,10 @@ mod input;
 mod split;
 
 use crate::needs::{Predict, PredictedNeeds, predict_split};
+use crate::ranker::{Outcome, Query, Ranker};
 use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
-use crate::system::{Outcome, Query, System};
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_collections::Collection;
 use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
 use clariq_files::{Staged, StagedWriter, Target, refuse_input};
@@ -45,7 +45,7 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
 /// The usual path of a run: `<folder of the collection>/<system>.<input>.run`, where the system's
 /// name includes overridden parameters. A submission ends in `.json` and lies in `folder` itself,
 /// except for a sample.
-pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, input: &str) -> PathBuf {
+pub fn usual_path(folder: &Path, session: &Session, loaded: &SystemConfig, input: &str) -> PathBuf {
     let system = loaded.full_name();
     let collection = session.collection;
     if !loaded.answers() {
@@ -81,7 +81,7 @@ pub struct RunSummary {
 /// nothing for any request of a split.
 pub fn run(
     contexts: &Contexts,
-    loaded: &Loaded,
+    loaded: &SystemConfig,
     input: &dyn Input,
     tag: Option<&str>,
     path: &Path,
@@ -96,7 +96,7 @@ pub fn run(
     // The needs of requests in memory are predicted for all of them at once.
     let requests = input.in_memory();
     let predict = if requests.is_some() { Predict::Never } else { Predict::ForStages };
-    let system = System::open_predicting(contexts, loaded, predict)?;
+    let system = Ranker::open_predicting(contexts, loaded, predict)?;
     let needs = match requests {
         Some(requests) if loaded.plan.sees_need() || loaded.need.is_some() && !is_stream => {
             predict_split(session, loaded, input.name(), requests)?
@@ -139,7 +139,7 @@ pub fn run(
 }
 
 /// Refuses a path if the run, or a file beside it, would replace a file that is read.
-fn refuse_input_as_output(loaded: &Loaded, input: &dyn Input, path: &Path) -> Result<()> {
+fn refuse_input_as_output(loaded: &SystemConfig, input: &dyn Input, path: &Path) -> Result<()> {
     refuse_input(path)?;
     if Target::new(path).is_stream() {
         return Ok(());
@@ -156,7 +156,7 @@ fn refuse_input_as_output(loaded: &Loaded, input: &dyn Input, path: &Path) -> Re
 
 /// Ranks an input and gives the outcomes to `writer`, in the order of the requests.
 fn rank_input(
-    system: &System,
+    system: &Ranker,
     needs: Option<&PredictedNeeds>,
     writer: &mut RunWriter,
 ) -> Result<(RunSummary, Skipped)> {
@@ -207,7 +207,7 @@ fn read_blocks(
 }
 
 fn rank_blocks(
-    system: &System,
+    system: &Ranker,
     blocks: Receiver<Vec<Query>>,
     needs: Option<&PredictedNeeds>,
     writer: &mut RunWriter,
@@ -246,7 +246,7 @@ struct RunWriter<'a> {
     tag: &'a str,
     path: &'a Path,
     output: RunOutput,
-    /// What a request adds to each file.
+    /// The lines of a request for each file.
     lines: Vec<Vec<u8>>,
 }
 
@@ -275,7 +275,7 @@ impl<'a> RunWriter<'a> {
     /// Writes the outcome of a request; returns the number of lines.
     fn put(
         &mut self,
-        loaded: &Loaded,
+        loaded: &SystemConfig,
         index: u64,
         request: &Request,
         outcome: &Outcome,
@@ -320,7 +320,7 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-fn nothing_ranked(loaded: &Loaded, input: &dyn Input, requests: u64) -> Problem {
+fn nothing_ranked(loaded: &SystemConfig, input: &dyn Input, requests: u64) -> Problem {
     let expected = "a system that ranks something for at least one request";
     let found = format!("nothing for any of {requests} requests of {}", input.location());
     let hint = "see what each stage leaves: `clariq explain --system …` follows one document";

@@ -22,7 +22,8 @@ impl Sentences {
         let best = &ranking[..ranking.len().min(rule.sources)];
         let mut cut: Vec<Doc> = best.iter().map(|hit| hit.doc).collect();
         cut.sort_unstable();
-        let (mut rows, mut passage_of) = (Vec::new(), Vec::new());
+        let mut rows = Vec::new();
+        let mut passage_of = Vec::new();
         for passage in cut {
             for sentence in rule.sentences(&passages.text(passage)?) {
                 // Ids of equal length, so that the order of the bank is the order of the sentences.
@@ -43,7 +44,9 @@ impl Sentences {
     /// The best sentences that fit, in the order of their ranking, and their passages, in the order of
     /// their first sentences.
     pub(crate) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> (String, Vec<Doc>) {
-        let (mut text, mut count, mut used) = (String::new(), 0, Vec::new());
+        let mut text = String::new();
+        let mut count = 0;
+        let mut used = Vec::new();
         for hit in ranking {
             let sentence = self.bank.text(hit.doc);
             let longer = count + tokens::count_added(sentence);

@@ -136,7 +136,8 @@ impl<'a> Session<'a> {
         analyzer: Analyzer,
         documents: &dyn Documents,
     ) -> Result<(DocumentIndex, Opened)> {
-        let (folder, options) = (self.folder_for(analyzer, documents), self.build_options());
+        let folder = self.folder_for(analyzer, documents);
+        let options = self.build_options();
         match DocumentIndex::open_or_build(&folder, documents, analyzer, &options) {
             Err(Error::Problem(problem))
                 if problem.kind == ProblemKind::Damaged && self.options.index.is_none() =>

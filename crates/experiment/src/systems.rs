@@ -40,7 +40,7 @@ const ANSWERED: [&str; 2] = [STATEMENTS, PASSAGES];
 const DOCUMENTS: &str = "documents";
 
 /// The parsed and checked configuration of a system.
-pub struct Loaded {
+pub struct SystemConfig {
     /// The file, for messages.
     pub file: String,
     /// The SHA-256 of the file.
@@ -65,7 +65,7 @@ pub struct Loaded {
     pub rewrites: Option<Arc<Rewrites>>,
 }
 
-impl Loaded {
+impl SystemConfig {
     /// Reads the file `name`, or the built-in system of that name, which must rank for one task.
     pub fn open(name: &str, overrides: &[Override]) -> Result<Self> {
         Self::open_any(name, overrides)?.of_one_task()
@@ -101,7 +101,8 @@ impl Loaded {
 
     /// Reads a system, and checks its stages, models and figures.
     pub fn read(source: &Source, overrides: &[Override]) -> Result<Self> {
-        let (mut need, mut answer) = (None, None);
+        let mut need = None;
+        let mut answer = None;
         let parsed = Parsed::read(source, overrides, |section| {
             match section.key {
                 "need" => need = Some(NeedConfig::read(section)?),
@@ -109,7 +110,8 @@ impl Loaded {
             }
             Ok(())
         })?;
-        let (file, bytes) = (source.name(), source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes);
+        let file = source.name();
+        let bytes = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
         let Parsed { name, description, uses, conversation, expected, .. } = parsed;
         let plan = Plan::new(&file, parsed.pipeline, parsed.tasks, answer)?;
         for model in plan.models() {
@@ -131,7 +133,8 @@ impl Loaded {
             rewrites: None,
         };
         if loaded.uses.contains(&Uses::EarlierConversations) && !loaded.answers() {
-            let (expected, found) = ("a system with a table [answer]", "one that ranks alone");
+            let expected = "a system with a table [answer]";
+            let found = "one that ranks alone";
             let hint = "what is known from earlier conversations is a part of iKAT's requests";
             bail!(&*loaded.file, "{expected}, for uses = [\"earlier-conversations\"]", found, hint);
         }
@@ -199,7 +202,8 @@ impl Loaded {
             return Ok(());
         }
         let expected = format!("a collection with {}", ANSWERED.join(" and "));
-        let (there, kind) = (collection.tasks().join(" and "), collection.kind());
+        let there = collection.tasks().join(" and ");
+        let kind = collection.kind();
         let found = format!("{kind} in {}, with {there}", collection.location());
         let name = &self.name;
         bail!(
@@ -272,13 +276,13 @@ const LONGEST_VARIANT: usize = 60;
 
 /// The suffix of a name for overrides that change a parameter: `-k1-0.9-b-0.4`, or a checksum if it
 /// is too long or ambiguous.
-fn variant_of(declared: &Loaded, source: &Source, overrides: &[Override]) -> String {
-    let parameters = |loaded: &Loaded| {
+fn variant_of(declared: &SystemConfig, source: &Source, overrides: &[Override]) -> String {
+    let parameters = |loaded: &SystemConfig| {
         let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
         stages.collect::<Vec<_>>()
     };
     let changes = |one: &&Override| {
-        let with = Loaded::read(source, std::slice::from_ref(*one));
+        let with = SystemConfig::read(source, std::slice::from_ref(*one));
         with.map_or(true, |with| parameters(&with) != parameters(declared))
     };
     let changed: Vec<&Override> = overrides.iter().filter(changes).collect();
@@ -299,10 +303,11 @@ fn suffix(name: &str, checksum: &str) -> String {
 }
 
 /// Refuses two systems with the same name, which would overwrite each other's files.
-pub fn check_names_differ(systems: &[Loaded]) -> Result<()> {
+pub fn check_names_differ(systems: &[SystemConfig]) -> Result<()> {
     let mut seen = HashSet::new();
     if let Some(again) = systems.iter().find(|loaded| !seen.insert(&loaded.name)) {
-        let (expected, found) = ("systems of different names", format!("`{}` twice", again.name));
+        let expected = "systems of different names";
+        let found = format!("`{}` twice", again.name);
         let hint = "files are named after systems: give one another `name`, or run them one by one";
         bail!("CONFIG", expected, found, hint);
     }
@@ -335,7 +340,7 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
         _ => {}
     }
     let mut trained = Vec::new();
-    for model in Loaded::open(name, &[])?.plan.models() {
+    for model in SystemConfig::open(name, &[])?.plan.models() {
         trained.extend(recipes::find(&model.name)?);
     }
     if trained.is_empty() {

@@ -8,10 +8,10 @@ mod store;
 
 use crate::models::Located;
 use crate::needs::Predict;
+use crate::ranker::{Query, Ranker};
 use crate::recipes;
 use crate::session::{Contexts, Options, Session};
-use crate::system::{Query, System};
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_core::{
     JudgedQuestions, ModelName, Precision, Ranking, Reading, Recipe, Request, Result, Trained, bail,
 };
@@ -21,17 +21,17 @@ use std::sync::Arc;
 
 pub use store::TrainMode;
 
-impl<'a> System<'a> {
+impl<'a> Ranker<'a> {
     /// Trains the models of a system that are missing, and opens it. Needs are predicted if a stage
     /// looks at them.
-    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self> {
+    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a SystemConfig) -> Result<Self> {
         Self::open_predicting(contexts, loaded, Predict::ForStages)
     }
 
-    /// Opens a system like [`System::open`], with a choice of the requests whose needs it predicts.
+    /// Opens a system like [`Ranker::open`], with a choice of the requests whose needs it predicts.
     pub fn open_predicting(
         contexts: &'a Contexts<'a>,
-        loaded: &'a Loaded,
+        loaded: &'a SystemConfig,
         predict: Predict,
     ) -> Result<Self> {
         loaded.check_tasks(contexts.session.collection)?;
@@ -88,17 +88,17 @@ fn mine(
     let contexts = Contexts::new(&session);
     let loaded = mining_system(recipe, system, depth)?;
     let queries: Vec<Query> = requests.into_iter().map(Query::from).collect();
-    let outcomes = System::open(&contexts, &loaded)?.rank(&queries)?;
+    let outcomes = Ranker::open(&contexts, &loaded)?.rank(&queries)?;
     Ok(outcomes.into_iter().map(|outcome| outcome.ranking).collect())
 }
 
 /// The system that negatives are mined with, with the depth of the recipe.
-fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
-    let shallow = Loaded::open(name, &[])?;
+fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<SystemConfig> {
+    let shallow = SystemConfig::open(name, &[])?;
     let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
     let deeper =
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
-    let loaded = Loaded::open(name, &[deeper])?;
+    let loaded = SystemConfig::open(name, &[deeper])?;
     if loaded.plan.models().iter().any(|model| *model.name == *recipe.name) {
         let found = format!("`{name}`, which needs `{}` itself", recipe.name);
         let hint = "take the negatives of `bm25-english` or of a system with an untrained model";

@@ -1,11 +1,11 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
 use crate::needs::{Predict, predict_split};
+use crate::ranker::{Part, Query, Ranker};
 use crate::rewrites::Rewrites;
 use crate::run::{FileInput, FileKind, Input, SplitInput, as_run};
 use crate::session::{Contexts, Session};
-use crate::system::{Part, Query, System};
-use crate::systems::{Loaded, parse_assignment};
+use crate::systems::{SystemConfig, parse_assignment};
 use clariq_collections::evaluation::Evaluation;
 use clariq_core::{Request, Result, TopicId, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
@@ -40,7 +40,8 @@ impl Grid {
         let mut grid = Self { axes: Vec::with_capacity(texts.len()), points: 1 };
         for text in texts {
             let target = parse_assignment(text.as_ref(), "--grid")?;
-            let (stage, key) = (&target.stage, &target.key);
+            let stage = &target.stage;
+            let key = &target.key;
             if grid.axes.iter().any(|Axis { target: it, .. }| (&it.stage, &it.key) == (stage, key))
             {
                 let hint = "write all values of a parameter in one --grid";
@@ -51,7 +52,8 @@ impl Grid {
             grid.axes.push(Axis { target, values });
         }
         if grid.points > MOST_POINTS {
-            let (expected, found) = (format!("at most {MOST_POINTS} combinations"), grid.points);
+            let expected = format!("at most {MOST_POINTS} combinations");
+            let found = grid.points;
             let hint = "try fewer values, and tune parameters one after the other";
             bail!("--grid", expected, "{found}", hint);
         }
@@ -76,7 +78,9 @@ impl Grid {
 
 /// Splits values at commas, except those inside lists and tables of TOML.
 fn split_values(text: &str) -> Vec<String> {
-    let (mut values, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    let mut values = Vec::new();
+    let mut start = 0;
+    let mut depth = 0_usize;
     for (index, character) in text.char_indices() {
         match character {
             '[' | '{' => depth += 1,
@@ -183,9 +187,10 @@ impl Search<'_> {
         let first = self.open(&self.grid.points().next().unwrap_or_default())?;
         let mut queries = read_queries(&session, &first, self.labels)?;
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
-        let system = System::open_predicting(&contexts, &first, Predict::Never)?;
+        let system = Ranker::open_predicting(&contexts, &first, Predict::Never)?;
         let part = self.find_part(&system)?;
-        let (task, documents) = (system.task(part), system.documents(part)?);
+        let task = system.task(part);
+        let documents = system.documents(part)?;
         let judge = Judge::new(&session, self.labels, task, self.measures, &requests)?;
         let fold_of = self.folds(&judge)?;
         // No parameter of a stage changes needs: one prediction is enough for the whole grid.
@@ -200,7 +205,7 @@ impl Search<'_> {
         let mut trials = Vec::with_capacity(self.grid.points);
         for values in self.grid.points() {
             let loaded = self.open(&values)?;
-            let system = System::open_predicting(&contexts, &loaded, Predict::Never)?;
+            let system = Ranker::open_predicting(&contexts, &loaded, Predict::Never)?;
             let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
             trials.push(judge.trial(values, &run));
             bar.advance(1);
@@ -209,11 +214,11 @@ impl Search<'_> {
         Ok(Tuned { trials, by: self.by, fold_of, folds: self.folds })
     }
 
-    fn open(&self, values: &[Override]) -> Result<Loaded> {
-        Loaded::open_any(self.system, values)?.with_rewrites(self.rewrites)
+    fn open(&self, values: &[Override]) -> Result<SystemConfig> {
+        SystemConfig::open_any(self.system, values)?.with_rewrites(self.rewrites)
     }
 
-    fn find_part(&self, system: &System) -> Result<Part> {
+    fn find_part(&self, system: &Ranker) -> Result<Part> {
         let wanted = self.task.unwrap_or(system.session().task);
         let parts = system.parts();
         let found = parts.iter().copied().find(|part| system.task(*part) == wanted);
@@ -237,13 +242,14 @@ impl Search<'_> {
         if (2..=numbers.len()).contains(&self.folds) {
             return Ok(conversations.into_iter().map(|number| number % self.folds).collect());
         }
-        let (most, found) = (numbers.len(), self.folds);
+        let most = numbers.len();
+        let found = self.folds;
         let expected = format!("from 2 to {most} folds, one conversation at least in each");
         bail!("--folds", expected, "{found}", "5 and 10 folds are usual")
     }
 }
 
-fn read_queries(session: &Session, loaded: &Loaded, labels: Labels) -> Result<Vec<Query>> {
+fn read_queries(session: &Session, loaded: &SystemConfig, labels: Labels) -> Result<Vec<Query>> {
     loaded.check_tasks(session.collection)?;
     let mut queries = Vec::new();
     let input: Box<dyn Input + '_> = match labels {
@@ -341,7 +347,8 @@ impl Tuned {
 
     /// Cross-validates the choice of a trial.
     pub fn held_out(&self) -> HeldOut<'_> {
-        let (mut choices, mut scores) = (Vec::new(), Vec::with_capacity(self.fold_of.len()));
+        let mut choices = Vec::new();
+        let mut scores = Vec::with_capacity(self.fold_of.len());
         for fold in 0..self.folds {
             let Some(best) = self.best_without(fold) else { continue };
             let held_out = best.scores.iter().zip(&self.fold_of);

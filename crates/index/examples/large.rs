@@ -217,7 +217,9 @@ fn measured<T>(
     step: &str,
     run: impl FnOnce() -> Result<(Value, T), Box<dyn Error>>,
 ) -> Result<T, Box<dyn Error>> {
-    let (start, processor, memory) = (Instant::now(), process_seconds(), Memory::watch());
+    let start = Instant::now();
+    let processor = process_seconds();
+    let memory = Memory::watch();
     let (mut figures, result) = run()?;
     figures["step"] = step.into();
     figures["seconds"] = start.elapsed().as_secs_f64().into();

@@ -140,7 +140,8 @@ fn requests(data: &Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
 
 /// The tokens of the contexts of a file, of which so many are taken, evenly spread.
 fn contexts(file: &Path, sample: usize) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
-    let (mut seen, mut texts) = (HashSet::new(), Vec::new());
+    let mut seen = HashSet::new();
+    let mut texts = Vec::new();
     read_records(&Source::new(file), &Reading::default(), &mut |record| {
         if seen.insert(record.conversation.id) {
             texts.push(Request::from(&record.conversation).flatten().into_owned());
@@ -172,7 +173,8 @@ fn measure(
         Ok(())
     };
     pass()?;
-    let (start, least) = (Instant::now(), Duration::from_secs_f64(arguments.seconds));
+    let start = Instant::now();
+    let least = Duration::from_secs_f64(arguments.seconds);
     let mut passes = 0;
     while start.elapsed() < least {
         pass()?;

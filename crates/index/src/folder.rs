@@ -101,7 +101,7 @@ pub(crate) fn open(folder: &Path, written: Option<&[u8]>) -> Result<Index> {
     Index::open(files).map_err(|error| damaged(folder, error.to_string()))
 }
 
-/// The one segment of an index.
+/// The single segment of an index.
 pub(crate) fn segment(index: &Index) -> tantivy::Result<SegmentReader> {
     match index.reader()?.searcher().segment_readers() {
         [segment] => Ok(segment.clone()),

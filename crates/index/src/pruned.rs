@@ -267,7 +267,8 @@ impl<'s> Search<'s> {
         {
             self.lists[list].take(first, &self.candidates);
             self.add(list, first);
-            let (sums, needed) = (&self.sums, self.best.needed(rest));
+            let sums = &self.sums;
+            let needed = self.best.needed(rest);
             self.candidates.retain(|&at| sums[usize::from(at)] >= needed);
         }
         for position in 0..self.candidates.len() {
@@ -481,7 +482,8 @@ impl Best {
     fn new(limit: usize, tokens: usize) -> Self {
         // Each product and each sum of `f32` is off by at most half of its last digit.
         let margin = (tokens + 4) as f64 * f64::from(f32::EPSILON);
-        let (found, needed) = (Vec::new(), f32::MIN_POSITIVE);
+        let found = Vec::new();
+        let needed = f32::MIN_POSITIVE;
         Self { limit, found, room: limit, margin, floor: 0, hoped: 0, least: 0.0, needed }
     }
 

@@ -120,7 +120,7 @@ impl Documents for TextStore {
     }
 }
 
-/// The one segment of a store.
+/// The single segment of a store.
 struct Texts {
     ids: StrColumn,
     store: StoreReader,

@@ -23,7 +23,8 @@ pub fn shared_words(
     let documents = index.documents() as f64;
     let own: BTreeSet<String> =
         analyzer.tokens(&context.documents.text(doc)?).into_iter().collect();
-    let (mut all, mut shared) = (0.0, 0.0);
+    let mut all = 0.0;
+    let mut shared = 0.0;
     for word in words {
         let frequency = index.documents_with(&word)? as f64;
         let idf = (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln();

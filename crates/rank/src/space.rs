@@ -149,7 +149,8 @@ impl Space {
     ) -> Result<Self> {
         let total: f64 =
             config.models.values().map(|model| model.weight).sum::<f64>() + config.characters;
-        let (mut encoders, mut empty) = (Vec::new(), Vec::new());
+        let mut encoders = Vec::new();
+        let mut empty = Vec::new();
         for (name, weighted) in config.models.iter().filter(|(_, model)| model.weight > 0.0) {
             let model = weighted.model(name);
             let documents = models.embed_documents(&model, documents, &|_| {})?;
@@ -237,7 +238,8 @@ impl Space {
     pub(crate) fn explain(&self, models: &dyn Models, text: &str, doc: Doc) -> Result<Explanation> {
         let mut parts = Vec::new();
         let mut add = |weight: f32, cosine: &Array2<f32>, name: &str| {
-            let (weight, cosine) = (f64::from(weight), f64::from(cosine[[0, 0]]));
+            let weight = f64::from(weight);
+            let cosine = f64::from(cosine[[0, 0]]);
             let what = format!("{name}: {weight:.3} × {cosine:.6}");
             parts.push(Explanation::value(weight * cosine, what));
         };

@@ -235,7 +235,7 @@ fn wrong_type(at: Location, expected: &str, found: &DeValue) -> clariq_core::Err
 pub struct Section<'i> {
     /// Its name.
     pub key: &'static str,
-    /// Where it is, for messages.
+    /// Its location, for messages.
     pub at: Location,
     pub(crate) table: Table<'i>,
 }

@@ -61,7 +61,7 @@ pub(crate) struct Common {
     pub(crate) no_progress: bool,
 }
 
-/// What `--precision` gives.
+/// The value of `--precision`; `None` for `auto`.
 type AskedPrecision = Option<Precision>;
 
 const PRECISIONS: Names<AskedPrecision> = &[

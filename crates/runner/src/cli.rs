@@ -81,7 +81,7 @@ enum Command {
     Man(completions::ManArgs),
 }
 
-/// What short help says of the flags that it leaves out.
+/// The note in short help about the options that it leaves out.
 const COMMON: &str =
     "Use --help to also show the common options, such as --data, --format and --threads";
 

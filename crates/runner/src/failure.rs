@@ -64,10 +64,8 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
         return None;
     }
-    let (argument, value) = (
-        context_text(error, ContextKind::InvalidArg)?,
-        context_text(error, ContextKind::InvalidValue)?,
-    );
+    let argument = context_text(error, ContextKind::InvalidArg)?;
+    let value = context_text(error, ContextKind::InvalidValue)?;
     let at = argument.split(' ').next().unwrap_or(argument);
     let found = if value.is_empty() { "nothing".to_owned() } else { format!("`{value}`") };
     let hint = match context_text(error, ContextKind::SuggestedValue) {

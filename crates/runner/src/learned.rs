@@ -13,7 +13,7 @@ use std::{env, io};
 
 /// Names another program instead of the one beside `clariq`; empty for none.
 const VARIABLE: &str = "CLARIQ_LEARNED";
-/// What threads of OpenMP do that wait for others.
+/// The environment variable for waiting threads of OpenMP.
 const WAITING: &str = "OMP_WAIT_POLICY";
 /// Set when wheels are built. A program from a wheel cannot know where the user's cache is, so that
 /// the loader is told where to look for libtorch.

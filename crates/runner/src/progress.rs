@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Where there is no terminal, a line is printed this often, and none for shorter tasks.
+/// Interval of printed lines without a terminal; shorter tasks print none.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 pub(crate) struct Bar {

@@ -1,4 +1,4 @@
-//! What `compare`, `eval` and `report` ask of runs and measures alike.
+//! Runs and measures, as `compare`, `eval` and `report` read them.
 
 use crate::arguments::Compared;
 use crate::settings::Settings;
@@ -39,7 +39,8 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Prob
     let mut seen = HashSet::new();
     let file = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let Some(again) = paths.iter().find(|path| !seen.insert(file(path))) else { return Ok(()) };
-    let (again, hint) = (again.display(), "--baseline says which run the others are compared with");
+    let again = again.display();
+    let hint = "--baseline says which run the others are compared with";
     Err(problem!(argument, "every file once", "`{again}` twice", hint))
 }
 
@@ -60,8 +61,7 @@ pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>> {
     Ok(all)
 }
 
-/// What runs are scored by: judgements of a file with the texts of its requests, or the collection
-/// of a split.
+/// The labels: judgements of a file with the texts of its requests, or the collection of a split.
 pub(crate) enum Labels {
     File(Source, HashMap<TopicId, String>),
     Split(Box<dyn Collection>, &'static str),
@@ -81,7 +81,7 @@ impl Labels {
         Ok(Self::File(Source::new(qrels), texts.unwrap_or_default()))
     }
 
-    /// What they are called, and what they are of.
+    /// Their names, and the collection that they belong to.
     pub(crate) fn names(&self) -> (String, &str) {
         match self {
             Self::File(qrels, _) => (qrels.name(), "qrels"),

@@ -6,7 +6,7 @@ use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
 use clariq_core::{Engine, Result, bail};
-use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, record};
+use clariq_experiment::{KeptTexts, Observer, Options, Session, SystemConfig, Task, record};
 use clariq_rank::Override;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     pub(crate) data: DataDir,
     pub(crate) data_was_named: bool,
     pub(crate) options: Options,
-    /// What opens and trains them, if this build has it.
+    /// The engine for learned models, if this build has one.
     pub(crate) engine: Option<&'static dyn Engine>,
     pub(crate) format: Option<Format>,
     pub(crate) verbosity: Verbosity,
@@ -67,8 +67,8 @@ impl Settings {
 
     /// Reads a system, before anything is printed: another program takes over where it needs a
     /// model.
-    pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<Loaded> {
-        let loaded = Loaded::open_any(name, overrides)?;
+    pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<SystemConfig> {
+        let loaded = SystemConfig::open_any(name, overrides)?;
         if loaded.needs_models() {
             self.take_over()?;
         }
@@ -103,7 +103,7 @@ impl Settings {
     }
 
     /// The same for systems: if no folder was named, the collection whose tasks they rank for.
-    pub(crate) fn collection_for(&self, systems: &[Loaded]) -> Result<Box<dyn Collection>> {
+    pub(crate) fn collection_for(&self, systems: &[SystemConfig]) -> Result<Box<dyn Collection>> {
         let fits = |tasks: &[&str]| systems.iter().all(|loaded| loaded.ranks_for(tasks));
         match KINDS.iter().find(|kind| fits(kind.tasks)) {
             Some(kind) if !self.data_was_named => self.open(kind),

@@ -62,8 +62,8 @@ const PARTS_OF_DEBERTA_V2: [&str; 8] = [
     "output.LayerNorm",
 ];
 
-/// What a family's own names begin with where a head lies beside the model, what is in front of and
-/// behind the number of a layer, and its parts.
+/// The spelling of a family's tensor names: the prefix beside a head, the texts around the number of
+/// a layer, and the parts of a layer.
 type Spelling = (&'static str, [&'static str; 2], &'static [&'static str; 8]);
 
 fn spelling(family: Family) -> Spelling {
@@ -84,7 +84,7 @@ fn spelling(family: Family) -> Spelling {
     }
 }
 
-/// What the first DeBERTa calls query, key and value together, head by head, and the biases of
+/// The first DeBERTa's names of query, key and value together, head by head, and of the biases of
 /// queries and values; keys have none.
 pub(crate) const FUSED: [&str; 3] =
     ["attention.self.in_proj.weight", "attention.self.q_bias", "attention.self.v_bias"];

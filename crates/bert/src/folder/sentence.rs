@@ -1,8 +1,7 @@
 //! How the vectors of a text's tokens become one vector, as a folder of sentence-transformers says:
 //! `modules.json` and the files that it names, and `config_sentence_transformers.json`.
 //!
-//! What is not understood is refused by file and key: a module passed over would give every text
-//! another vector.
+//! Unknown modules and keys are refused by name: a module that is ignored would change every vector.
 
 use super::config::Activation;
 use super::files::{
@@ -275,8 +274,7 @@ fn check_names(at: &Path, input: Option<&str>, output: Option<&str>) -> Result<(
 }
 
 impl Sentence {
-    /// What a folder without `modules.json` gets, as in sentence-transformers: the mean of the
-    /// tokens' vectors.
+    /// The default without `modules.json`, as in sentence-transformers: mean pooling.
     pub(crate) fn usual(hidden: usize) -> Self {
         Self {
             poolings: vec![Pooling::Mean],

@@ -121,7 +121,8 @@ impl TokenizerConfig {
     /// The unusual settings, for a model with `vocab.txt` alone (`alone`) or with a tokenizer of
     /// its own.
     pub(crate) fn digest(&self, alone: bool) -> String {
-        let (lower_case, chinese_chars) = (self.lower_case(), self.chinese_chars());
+        let lower_case = self.lower_case();
+        let chinese_chars = self.chinese_chars();
         let strip_accents = self.strip_accents;
         let mut text = String::new();
         if alone && (lower_case, strip_accents, chinese_chars) != (true, None, true) {

@@ -29,7 +29,8 @@ impl Network {
             let row = distances.row(distance.abs());
             (span + row * distance.signum()).clamp(0, 2 * span - 1)
         };
-        let (first, last) = (row(1 - tokens), row(tokens - 1));
+        let first = row(1 - tokens);
+        let last = row(tokens - 1);
         let occurring: Vec<i64> = (1 - tokens..tokens).map(|to| row(to) - first).collect();
         let occurring = Tensor::from_slice(&occurring).to_device(table.device());
         let at = occurring.index_select(0, &(to + tokens - 1).view([-1])).view([tokens, tokens]);
@@ -47,7 +48,8 @@ impl Network {
         vectors: &Tensor,
         batch: &Batch,
     ) -> Result<[Tensor; 2]> {
-        let (hidden, heads) = (self.shape.hidden, self.shape.heads);
+        let hidden = self.shape.hidden;
+        let heads = self.shape.heads;
         let dropout = self.shape.dropout;
         let dropped = (batch.train && dropout > 0.0).then(|| vectors.f_dropout(dropout, true));
         let dropped = dropped.transpose().map_err(torch("dropout"))?;
@@ -71,7 +73,8 @@ impl Network {
 /// The weights that distances add to attention, 1 × heads × tokens × tokens: in buckets that grow
 /// with the distance, as in Raffel et al., JMLR 2020, with 32 buckets up to 128 tokens.
 fn added_by_distance(table: &Tensor, to: &Tensor) -> Result<Tensor> {
-    let (exact, most) = (8, 16);
+    let exact = 8;
+    let most = 16;
     let far = (to.abs().to_kind(Kind::Float) / f64::from(exact)).log() / 16_f64.ln() * 8.0;
     let far = (far.clamp_min(0.0).to_kind(Kind::Int64) + i64::from(exact)).clamp_max(most - 1);
     let near = to.abs().lt(i64::from(exact));

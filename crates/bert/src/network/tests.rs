@@ -68,7 +68,8 @@ fn the_fast_path_equals_the_naive_one() {
     let firsts = forward(&batch(&texts), Wanted::First);
     for ((row, length), text) in (0..).zip(LENGTHS).zip(texts) {
         let cut = |tensor: &Tensor| tensor.narrow(0, row, 1).narrow(1, 0, length);
-        let (alone, expected) = (batch(&[text]), cut(&expected));
+        let alone = batch(&[text]);
+        let expected = cut(&expected);
         let first = expected.select(1, 0);
         assert_near(&forward(&alone, Wanted::All), &expected, "alone", length);
         assert_near(&forward(&alone, Wanted::First), &first, "[CLS]", length);
@@ -91,7 +92,8 @@ fn rounded_numbers_multiply_as_bf16_does() {
             },
         );
     let distance = |other: &Tensor| (&rounded - other).abs().mean(Kind::Float).double_value(&[]);
-    let (to_exact, to_native) = (distance(&exact), distance(&native));
+    let to_exact = distance(&exact);
+    let to_native = distance(&native);
     // Where sums that differ in their last bit are rounded to different neighbours, they differ.
     assert!(to_exact > 1e-3 && to_native < to_exact / 4.0, "{to_exact} {to_native}");
 }

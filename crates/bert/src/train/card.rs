@@ -115,7 +115,8 @@ fn training(about: &Description) -> Value {
 
 fn card(about: &Description) -> String {
     let Description { training, split, counts, .. } = about;
-    let (recipe, curve) = (training.recipe, &counts.curve);
+    let recipe = training.recipe;
+    let curve = &counts.curve;
     let count = split.train.len();
     let files = match recipe.train_on {
         TrainOn::Train => "train.tsv",

@@ -106,7 +106,9 @@ pub(crate) fn read(
                 .remove(&format!("{kind}/{label}"))
                 .ok_or_else(|| damaged(format!("no {kind} of {label}")))
         };
-        let (value, first, second) = (take("weight")?, take("first")?, take("second")?);
+        let value = take("weight")?;
+        let first = take("first")?;
+        let second = take("second")?;
         if let Ok(value) = take("best") {
             best.insert(label.clone(), value);
         }

@@ -100,7 +100,8 @@ impl Curve {
             svg += &line(&mut recalls.iter().copied(), "#b3541e");
             for quarter in 0..=4 {
                 let share = f64::from(quarter) / 4.0;
-                let (x, y) = (WIDTH - MARGIN + 6.0, up(share) + 4.0);
+                let x = WIDTH - MARGIN + 6.0;
+                let y = up(share) + 4.0;
                 let label = format_args!("fill=\"#b3541e\">{share:.2}</text>");
                 let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y:.1}\" {label}");
             }

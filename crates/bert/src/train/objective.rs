@@ -29,8 +29,8 @@ pub(crate) struct InBatch<'a> {
     questions: Vec<Tokens>,
     /// The factor of cosines.
     scale: f64,
-    /// Of the directions from requests to questions, from questions to requests, and from questions
-    /// to questions.
+    /// Weights of the directions from requests to questions, from questions to requests, and from
+    /// questions to questions.
     weights: [f64; 3],
 }
 

@@ -200,7 +200,8 @@ fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findi
         let at = (&*labelled.name, row.line);
         let facet = &labelled.facets[row.facet];
         let topic = &labelled.topics[facet.topic];
-        let (facet, question) = (&facet.id, &row.question);
+        let facet = &facet.id;
+        let question = &row.question;
         let mut warn = |problem: Problem| findings.add(problem.warning());
         if !seen.insert((row.facet, question.as_str())) {
             let expected = "each facet with each question once";

@@ -87,7 +87,7 @@ pub struct SplitData {
 /// A collection: a question bank and the splits beside it, read when asked for.
 #[derive(Debug, Clone)]
 pub struct ClariQ {
-    /// Where it is.
+    /// The data folder.
     pub data: DataDir,
     /// All questions.
     pub bank: Bank,
@@ -104,7 +104,8 @@ impl ClariQ {
     /// tables, its official scorer.
     pub fn of(collection: &dyn Collection) -> Result<&Self, Problem> {
         collection.downcast().ok_or_else(|| {
-            let (kind, location) = (collection.kind(), collection.location());
+            let kind = collection.kind();
+            let location = collection.location();
             let hint = "this takes ClariQ's facets, need labels, tables or official scorer; --data \
                         names another folder";
             problem!("--data", "a ClariQ collection", "{kind} in {location}", hint)

@@ -32,7 +32,7 @@ use std::ops::ControlFlow;
 /// More turns than this are no conversation that anybody had: the data set's have up to three.
 pub const MOST_TURNS: usize = 20;
 
-/// What a file of conversations looks like, for messages.
+/// The form of a file of conversations, for messages.
 pub(super) const FORM: Form = Form {
     what: "conversations",
     hint: "a file of conversations is a pickle `{record_id: {\"initial_request\": …, \"conversation_context\": […], \
@@ -56,9 +56,9 @@ pub struct Conversation {
     pub id: i64,
     /// The topic; empty where the file does not say.
     pub topic: TopicId,
-    /// What the user has in mind; empty where the file does not say.
+    /// The user's intended facet; empty if the file does not say.
     pub facet: FacetId,
-    /// What the user asked first.
+    /// The initial request.
     pub request: String,
     /// The turns so far, oldest first.
     pub turns: Vec<Turn>,
@@ -108,14 +108,14 @@ pub struct Reading<'a> {
     pub skip_bad: bool,
 }
 
-/// What a reader saw.
+/// Counts of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Records that were read.
     pub records: u64,
     /// Records that were left out.
     pub bad: u64,
-    /// What was wrong with the first of them.
+    /// The problem of the first of them.
     pub first: Option<Problem>,
 }
 
@@ -198,7 +198,7 @@ enum End {
 struct Reader<'a> {
     texts: Option<Texts<'a>>,
     skip_bad: bool,
-    /// What was said in each context, as a hash: a run can answer only one conversation of an id.
+    /// A hash of each context's conversation: an id can stand for one conversation only.
     contexts: HashMap<i64, u64>,
     counts: Counts,
     each: &'a mut dyn FnMut(Record) -> ControlFlow<()>,

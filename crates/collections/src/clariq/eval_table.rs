@@ -21,7 +21,7 @@ pub const WORST: &str = "MIN";
 /// The candidate that represents the best question of a context.
 pub const BEST: &str = "MAX";
 
-/// What an evaluation table looks like, for messages.
+/// The form of an evaluation table, for messages.
 pub(super) const FORM: Form = Form {
     what: "an evaluation table",
     hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
@@ -39,7 +39,7 @@ pub enum RetrievedWith {
     QuestionAlone,
 }
 
-/// What the figures of a table belong to.
+/// The key of figures in a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(untagged, expecting = "the number of a conversation or the id of a facet")]
 pub enum ContextId {

@@ -91,7 +91,8 @@ impl Collection for ClariQ {
             })
             .collect();
         for facet in &labels.facets {
-            let (id, text) = (facet.id.to_string(), facet.description.clone());
+            let id = facet.id.to_string();
+            let text = facet.description.clone();
             annotations[facet.topic].facets.push(AnnotatedFacet { id, text });
         }
         Ok(annotations)

@@ -26,11 +26,11 @@ const COLUMNS: &[Column] = &[
 pub struct Topic {
     /// Its id.
     pub id: TopicId,
-    /// What the user asked first.
+    /// The initial request.
     pub request: String,
-    /// What the user meant, in full; empty where the file does not say.
+    /// A description of the information need; may be empty.
     pub description: String,
-    /// How much clarification the request needs; `None` in a file without labels.
+    /// The clarification need; `None` in a file without labels.
     pub need: Option<Need>,
 }
 
@@ -100,7 +100,8 @@ impl Labelled {
 
     /// Appends the topics, facets and rows of another file.
     pub fn append(&mut self, other: Self) {
-        let (topics, facets) = (self.topics.len(), self.facets.len());
+        let topics = self.topics.len();
+        let facets = self.facets.len();
         self.name = format!("{} and {}", self.name, other.name);
         self.topics.extend(other.topics);
         let facet = |facet: Facet| Facet { topic: facet.topic + topics, ..facet };
@@ -187,7 +188,8 @@ impl Builder {
         let Labelled { name, topics, .. } = &mut self.labelled;
         let Some(&(place, on)) = self.topics.get(id) else {
             self.topics.insert(id.into(), (topics.len(), line));
-            let (request, description) = (request.to_owned(), description.to_owned());
+            let request = request.to_owned();
+            let description = description.to_owned();
             topics.push(Topic { id: id.into(), request, description, need: Some(need) });
             return topics.len() - 1;
         };

@@ -93,7 +93,8 @@ impl SplitStats {
             }),
             relevant: relevant.as_deref().map(|relevant| {
                 let sizes: Vec<usize> = relevant.iter().map(HashSet::len).collect();
-                let (least, most) = (sizes.iter().min(), sizes.iter().max());
+                let least = sizes.iter().min();
+                let most = sizes.iter().max();
                 (least.copied().unwrap_or(0), mean(&sizes), most.copied().unwrap_or(0))
             }),
             needs: labels.map(need_counts),

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 
 const FORM: &str = "<context_id> 0 \"<question text>\" <rank> <score> <run_id>";
 
-/// What a text that is not in the bank is called: no candidate of any table has this id.
+/// The id of texts that are not in the bank. No table has a candidate of this id.
 pub(super) const NOT_IN_THE_BANK: &str = "<not in the bank>";
 
 /// Reads a multi-turn run and puts the ids of `bank` in place of the texts; the first problem is

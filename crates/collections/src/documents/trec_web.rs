@@ -16,7 +16,7 @@ const ENDS: [&str; 2] = ["</PASSAGE>", "</PASSAGE></BODY>"];
 /// How the tag before a passage begins.
 const OPENING: &str = "<PASSAGE";
 
-/// What was read of a page so far.
+/// The part of a page read so far.
 #[derive(Default)]
 struct Page {
     name: String,

@@ -31,11 +31,11 @@ pub struct ByQrels<'a> {
     task: &'static str,
     pub(crate) qrels: Qrels,
     topics: Topics,
-    /// What is measured if nothing is named; a collection may have measures of its own here.
+    /// The default measures, which a collection may replace.
     pub(crate) usual: Vec<Box<dyn Measure>>,
-    /// What the user said last in the requests, where the judgements are of no collection.
+    /// The last utterance of each request, if the judgements belong to no collection.
     texts: HashMap<TopicId, String>,
-    /// What is wrong with the judgements, which are used all the same.
+    /// Problems of the judgements that do not prevent scoring.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -68,7 +68,8 @@ impl<'a> ByQrels<'a> {
     fn new(file: String, qrels: Qrels) -> Result<Self, Error> {
         let topics = Topics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
-        let (texts, warnings) = (HashMap::new(), Vec::new());
+        let texts = HashMap::new();
+        let warnings = Vec::new();
         Ok(Self { of: None, task: "", qrels, topics, usual, texts, warnings })
     }
 
@@ -78,7 +79,8 @@ impl<'a> ByQrels<'a> {
         run: &Run,
         names: impl Iterator<Item = &'n str>,
     ) -> Vec<(String, f64)> {
-        let (mut figures, mut ranked) = (Vec::new(), None);
+        let mut figures = Vec::new();
+        let mut ranked = None;
         for name in names {
             let parsed = parse_measure(name).ok();
             let usual = self.usual.iter().find(|measure| measure.name() == name);
@@ -99,11 +101,12 @@ impl<'a> ByQrels<'a> {
         let scores = |favour| {
             evaluate(measures, &RankedRun::with_ties(run, &self.qrels, favour), &self.qrels)
         };
-        let (lowest, highest) = (scores(Favour::Against), scores(Favour::For));
+        let lowest = scores(Favour::Against);
+        let highest = scores(Favour::For);
         Scored { highest: Some(highest.means.clone()), ..named(&lowest) }
     }
 
-    /// What the user said last in every request of the split.
+    /// The user's last utterance of every request of the split.
     fn requests(&self) -> Result<HashMap<TopicId, String>, Error> {
         let Some((collection, split)) = self.of else { return Ok(self.texts.clone()) };
         collection.last_said(split)
@@ -167,7 +170,8 @@ impl Evaluation for ByQrels<'_> {
             let hint = "leave it out: this collection has no need labels";
             bail!("--need", "runs of a collection with need labels", (need.name()), hint);
         }
-        let (mut warnings, mut measured) = (Vec::new(), Vec::new());
+        let mut warnings = Vec::new();
+        let mut measured = Vec::new();
         for run in asked.runs {
             let found = self.columns(&run.file, &By::default())?;
             let file = run.file.name();
@@ -237,7 +241,7 @@ impl dyn Collection {
         }
     }
 
-    /// What the user said last in every request of a split.
+    /// The user's last utterance of every request of a split.
     pub fn last_said(&self, split: &str) -> Result<HashMap<TopicId, String>, Error> {
         let mut requests = HashMap::new();
         for request in self.requests(split, self.tasks()[0])? {

@@ -29,7 +29,7 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         })?;
     }
     for (split, name, judged) in RELEASED {
-        // Of the later years few have the labels.
+        // Few users have the labels of later years.
         let file = data.track_file(name);
         if file.is_some() || split == Split::Test2023 {
             report.read(name, file, |input, sink| judged.check(input, sink))?;

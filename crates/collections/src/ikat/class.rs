@@ -1,4 +1,4 @@
-//! What a system of a class may see of a turn, beside the statements of the user.
+//! The part of a turn that a system of a class may see, beside the statements of the user.
 //!
 //! The rules of the track are enforced by construction: requests are made of what is returned here
 //! and of nothing else, so a system cannot read a label by mistake.

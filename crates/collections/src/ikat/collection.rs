@@ -107,7 +107,8 @@ impl Ikat {
         conversation: &'t Conversation,
         before: impl Iterator<Item = &'t Conversation>,
     ) -> Vec<Doc> {
-        let (mut docs, mut texts) = (Vec::new(), HashSet::new());
+        let mut docs = Vec::new();
+        let mut texts = HashSet::new();
         for one in std::iter::once(conversation).chain(before) {
             for (number, text) in (1..).zip(&one.statements) {
                 if texts.insert(text) || one.number == conversation.number {
@@ -129,7 +130,8 @@ impl Ikat {
 
 fn changed(split: Split) -> Error {
     let hint = "the folder changed while it was read: try again";
-    let (expected, found) = ("the topics as they were opened", "another file");
+    let expected = "the topics as they were opened";
+    let found = "another file";
     problem!(split.topics_file(), expected, found, hint).kind(ProblemKind::MissingFile).into()
 }
 
@@ -194,7 +196,8 @@ impl Collection for Ikat {
     /// request begins with what was said there, and the statements there that are not repeated are
     /// candidates, too. With relevant statements, these follow the utterance of each turn.
     fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
-        let (split, of_statements) = (split_of(split)?, task == STATEMENTS);
+        let split = split_of(split)?;
+        let of_statements = task == STATEMENTS;
         let topics = self.topics(split)?;
         let mut labels = topics.turns().filter_map(|(_, turn)| turn.relevant_statements.as_ref());
         if sight.relevant_statements && labels.all(Vec::is_empty) {
@@ -223,7 +226,8 @@ impl Collection for Ikat {
 
     fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {
         let year = Split::parse(split)?.year();
-        let (statements, passages) = (&self.statements, &*self.passages);
+        let statements = &self.statements;
+        let passages = &*self.passages;
         Some(Box::new(Form { year, class, statements, passages }))
     }
 

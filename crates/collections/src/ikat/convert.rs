@@ -27,7 +27,8 @@ pub fn put_trec(out: &mut dyn Write, submission: &Submission, file: &str) -> Res
             Year::Y2025 => by_score(turn),
             _ => by_appearance(turn, file)?,
         };
-        let (id, name) = (&turn.id, &submission.run_name);
+        let id = &turn.id;
+        let name = &submission.run_name;
         for (rank, (passage, score)) in (1..).zip(passages) {
             writeln!(out, "{id}\tQ0\t{passage}\t{rank}\t{score}\t{name}").map_err(&cannot_write)?;
         }

@@ -14,7 +14,7 @@ use clariq_files::{
 use compact_str::{CompactString, ToCompactString};
 use serde::Deserialize;
 
-/// What a released file says of the turns of a split.
+/// The kinds of released labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
     /// Statements, by the organisers.

@@ -36,7 +36,7 @@ pub struct Submission {
     pub turns: Vec<SubmittedTurn>,
 }
 
-/// What a run says of one turn.
+/// A turn of a submission.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SubmittedTurn {
     /// The turn, `9-1_3`.

@@ -6,7 +6,7 @@ use crate::statistics::{Figure, Statistics, Words};
 use clariq_core::{Documents, Error};
 use serde_json::{Map, Value, json};
 
-/// What is counted of a split.
+/// Counts of a split.
 struct Counts {
     conversations: usize,
     turns: usize,

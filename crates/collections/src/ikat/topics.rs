@@ -44,22 +44,22 @@ pub struct Topics {
 pub struct Conversation {
     /// Its name: `9-1` (topic and persona), in 2024 a number, `0`.
     pub number: String,
-    /// What it is about, in the organisers' words. No system may use it.
+    /// The organisers' title. No system may use it.
     pub title: String,
-    /// What the user says about themselves. Statement *n* of the files is at *n* − 1.
+    /// The user's statements. Statement *n* of the files is at *n* − 1.
     pub statements: Vec<String>,
     /// The user's turns, in order.
     pub turns: Vec<Turn>,
 }
 
-/// What a user said once, what was answered, and the labels where they were released.
+/// An utterance of the user, the response to it, and the labels if they were released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The turn as runs and labels call it: `9-1_3`.
     pub id: TopicId,
     /// Its number in the conversation, from 1.
     pub number: u32,
-    /// What the user said.
+    /// The user's utterance.
     pub utterance: String,
     /// The same, written by hand so that it can be understood alone; empty in one released turn.
     pub resolved: String,

@@ -22,7 +22,7 @@ pub const MAX_WARNINGS: usize = 2000;
 /// The number of tokens that the guidelines allow a response.
 const MOST_TOKENS: usize = 250;
 
-/// What the official validator does about a finding.
+/// The official validator's reaction to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// It rejects the run.

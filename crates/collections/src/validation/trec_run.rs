@@ -55,7 +55,7 @@ impl<'a> FileCheck<'a> {
         }
     }
 
-    /// What was found, with the requests that are not answered.
+    /// The result, including the requests without an answer.
     pub(crate) fn finish(mut self) -> Validation {
         self.missing();
         let is_refused = self.official.has_errors();
@@ -83,9 +83,12 @@ impl<'a> FileCheck<'a> {
             let hint = "the official scorer refuses comments: remove them";
             self.refuse(problem!((self.file, first), "a line of a run", "a comment", hint));
         }
-        let (mut scores, mut questions) = (HashMap::new(), HashMap::new());
+        let mut scores = HashMap::new();
+        let mut questions = HashMap::new();
         for line in &run.lines {
-            let (at, topic, score) = ((self.file, line.line), &line.topic, line.score);
+            let at = (self.file, line.line);
+            let topic = &line.topic;
+            let score = line.score;
             self.topic(topic, line.line);
             // Zero and negative zero are one score.
             if let Some(first) = scores.insert((topic, (score + 0.0).to_bits()), line.line) {

@@ -152,7 +152,8 @@ proptest! {
     ) {
         let (a, b): (Vec<f64>, Vec<f64>) =
             pairs.iter().map(|&(a, b)| (f64::from(a) / 19.0, f64::from(b) / 19.0)).unzip();
-        let (there, back) = (paired_test(&a, &b, 200, seed), paired_test(&b, &a, 200, seed));
+        let there = paired_test(&a, &b, 200, seed);
+        let back = paired_test(&b, &a, 200, seed);
         prop_assert_eq!(there.randomisation_p, back.randomisation_p);
         prop_assert_eq!(there.t_p, back.t_p);
         prop_assert_eq!(there.mean_difference, -back.mean_difference);

@@ -44,7 +44,8 @@ impl OpenedModels {
         let mut reported = lock(&self.cut);
         let open: BTreeMap<_, _> = lock(&self.models).clone().into_iter().collect();
         for (model, opened) in open {
-            let (cut, said) = (opened.cut(), reported.entry(model.clone()).or_default());
+            let cut = opened.cut();
+            let said = reported.entry(model.clone()).or_default();
             if cut > 0 && cut >= *said * 2 {
                 *said = cut;
                 observer.note(&format!(

@@ -12,7 +12,7 @@ const MOST_TEXTS: usize = 65_536;
 /// The file is written again after so many new texts: a text takes long.
 const BETWEEN_SAVES: usize = 256;
 
-/// What a model wrote for texts.
+/// The cached output of a model for texts.
 pub(crate) struct RewriteCache {
     entry: PathBuf,
     /// By the SHA-256 of the text.
@@ -20,7 +20,7 @@ pub(crate) struct RewriteCache {
     unsaved: usize,
 }
 
-/// What the rewrites of a model depend on beside the text.
+/// The key of a model's rewrites: everything that they depend on beside the text.
 pub(super) fn key(model: &dyn Rewriter, decoding: &Decoding) -> String {
     format!("{} {}", model.checksum(), serde_json::json!(decoding))
 }

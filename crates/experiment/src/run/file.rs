@@ -1,10 +1,10 @@
 //! A file of conversations or of requests as the input of a run.
 
 use super::input::{Entry, Input, Skipped, put_ranking};
+use crate::ranker::Query;
 use crate::requests::{ARCHIVE, Requests};
 use crate::session::Session;
-use crate::system::Query;
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{ClariQ, put_text_run_line};
 use clariq_collections::documents::Bank;
@@ -69,7 +69,8 @@ impl<'a> FileInput<'a> {
         };
         let name = file.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");
-        let (stem, file) = (stem.unwrap_or("stdin").to_owned(), name.into_owned());
+        let stem = stem.unwrap_or("stdin").to_owned();
+        let file = name.into_owned();
         let bank = match kind {
             FileKind::Conversations => Some(&ClariQ::of(session.collection)?.bank),
             FileKind::Requests => None,
@@ -130,7 +131,7 @@ impl Input for FileInput<'_> {
 
     /// Refuses a system that answers, and stages that compare requests with each other: a file is
     /// ranked in blocks, and a ranking must not depend on the block.
-    fn check(&self, loaded: &Loaded) -> Result<()> {
+    fn check(&self, loaded: &SystemConfig) -> Result<()> {
         let (found, hint) = match self.kind {
             FileKind::Conversations => (
                 "conversations",
@@ -143,7 +144,8 @@ impl Input for FileInput<'_> {
             ),
         };
         if loaded.answers() {
-            let (flag, name) = (self.kind.key(), &loaded.name);
+            let flag = self.kind.key();
+            let name = &loaded.name;
             let hint = "systems that answer are run over a split: leave it out";
             let found = format!("`{name}`, which ranks for several");
             bail!(format!("--{flag}"), "a system for one task", found, hint);
@@ -156,7 +158,7 @@ impl Input for FileInput<'_> {
         bail!(format!("stage `{}`", stage.name), expected, found, hint)
     }
 
-    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()> {
+    fn describe(&self, loaded: &SystemConfig, record: &mut Value) -> Result<()> {
         if self.kind == FileKind::Conversations {
             record["conversation"] = json!(loaded.conversation);
         }

@@ -1,8 +1,8 @@
 //! The input of a run: its requests, and the form in which their outcomes are written.
 
+use crate::ranker::{Outcome, Query};
 use crate::rewrites::Rewrites;
-use crate::system::{Outcome, Query};
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_core::{Documents, Observer, Problem, Request, Result, bail, printable};
 use clariq_files::put_run_lines;
 use serde_json::Value;
@@ -31,13 +31,13 @@ pub trait Input: Sync {
     }
 
     /// Refuses a system that does not fit it.
-    fn check(&self, loaded: &Loaded) -> Result<()> {
+    fn check(&self, loaded: &SystemConfig) -> Result<()> {
         let _ = loaded;
         Ok(())
     }
 
     /// Describes it in the record of a run by that system.
-    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()>;
+    fn describe(&self, loaded: &SystemConfig, record: &mut Value) -> Result<()>;
 
     /// Adds the number of requests to the record.
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
@@ -82,8 +82,10 @@ impl Rewrites {
             example = request.id.to_string();
             ControlFlow::Continue(())
         })?;
-        let (name, location) = (&self.name, input.location());
-        let (unknown, other) = (others.len(), others.into_iter().min().unwrap_or_default());
+        let name = &self.name;
+        let location = input.location();
+        let unknown = others.len();
+        let other = others.into_iter().min().unwrap_or_default();
         let other = printable(other, SHOWN);
         if known == 0 && all > 0 {
             let hint = format!("ids there are like `{example}`; --split names another split");
@@ -120,7 +122,7 @@ pub struct Entry<'a> {
     /// Its outcome.
     pub outcome: &'a Outcome,
     /// The system.
-    pub loaded: &'a Loaded,
+    pub loaded: &'a SystemConfig,
     /// The last field of every line.
     pub tag: &'a str,
 }

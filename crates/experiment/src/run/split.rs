@@ -3,9 +3,9 @@
 
 use super::input::{Entry, Input, Skipped, put_ranking};
 use crate::plan::{PASSAGES, STATEMENTS};
+use crate::ranker::{Answer, Query, Statements};
 use crate::session::Session;
-use crate::system::{Answer, Query, Statements};
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_collections::{Answer as HandedIn, AnswerForm, Collection, Sight, ranking_path};
 use clariq_core::{
     Doc, Documents, Hit, Location, Observer, Ranking, Request, RequestId, Result, bail, problem,
@@ -47,7 +47,7 @@ impl<'a> SplitInput<'a> {
     /// Opens a split for a system, optionally with the candidates of a run.
     pub fn open(
         session: &Session<'a>,
-        loaded: &Loaded,
+        loaded: &SystemConfig,
         split: &'static str,
         given: Option<&'a CandidateRun>,
     ) -> Result<Self> {
@@ -89,7 +89,8 @@ impl<'a> SplitInput<'a> {
         let requests = collection.requests_seen(split, PASSAGES, sight)?;
         let ids = requests.map(|request| Ok(request?.id)).collect::<Result<Vec<_>>>()?;
         let given = given.zip(candidates(passages, &mut ids.iter())?);
-        let (requests, most) = (ids.len(), config.passages);
+        let requests = ids.len();
+        let most = config.passages;
         let output = Output::Answers(Answers { sight, form, statements, passages, most, requests });
         Ok(Self { collection, split, given, output })
     }
@@ -105,7 +106,8 @@ impl<'a> SplitInput<'a> {
             return Ok(0);
         };
         let Answer { text, used, statements, chosen } = answer;
-        let (id, passages) = (&request.id, &outcome.ranking);
+        let id = &request.id;
+        let passages = &outcome.ranking;
         let best = &passages[..passages.len().min(answers.most)];
         let answer = HandedIn { request: id, text, statements: chosen, passages: best, used };
         answers.form.put(submission, index, tag, &answer)?;
@@ -156,7 +158,7 @@ impl Input for SplitInput<'_> {
     }
 
     /// Describes the file of the split, and for a system that uses other requests, all splits.
-    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()> {
+    fn describe(&self, loaded: &SystemConfig, record: &mut Value) -> Result<()> {
         let collection = self.collection;
         let (file, sha256) = digest(&collection.source(self.split)?)?;
         record["split"] = self.split.into();
@@ -195,7 +197,8 @@ impl Input for SplitInput<'_> {
         let seen = |task| self.collection.requests_seen(self.split, task, answers.sight);
         // The requests of the two tasks differ only in their candidates.
         for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?) {
-            let (statements, mut request) = (Statements::Known(of_user?.candidates), request?);
+            let statements = Statements::Known(of_user?.candidates);
+            let mut request = request?;
             if let Some((_, candidates)) = &self.given {
                 give(candidates, &mut request);
             }
@@ -274,8 +277,10 @@ impl CandidateRun {
         requests: &mut dyn Iterator<Item = &RequestId>,
         observer: &dyn Observer,
     ) -> Result<Candidates> {
-        let (mut of, name) = (Candidates::new(), &self.run.name);
-        let (mut unknown, mut first) = (0, None);
+        let mut of = Candidates::new();
+        let name = &self.run.name;
+        let mut unknown = 0;
+        let mut first = None;
         for line in &self.run.lines {
             if let Some(doc) = documents.find(line.question.as_str()) {
                 of.entry(line.topic.to_string()).or_default().push(doc);
@@ -294,7 +299,8 @@ impl CandidateRun {
             docs.sort_unstable();
             docs.dedup();
         }
-        let (mut all, mut without) = (0, 0);
+        let mut all = 0;
+        let mut without = 0;
         for request in requests {
             all += 1;
             without += usize::from(!of.contains_key(request.as_str()));
@@ -310,7 +316,8 @@ impl CandidateRun {
                 .note(&format!("warning: {name}: no candidates for {without} of {all} requests"));
         }
         if let Some(line) = first {
-            let (id, all) = (&line.question, self.run.lines.len());
+            let id = &line.question;
+            let all = self.run.lines.len();
             observer.note(&format!(
                 "warning: {name}: {unknown} of {all} lines name documents without a text, such as \
                  `{id}`, which are left out"

@@ -43,7 +43,8 @@ const MOST_DOCUMENTS: usize = 1_000_000;
 fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, JudgedQuestions)> {
     let Session { collection, task, documents, .. } = *session;
     if documents.len() > MOST_DOCUMENTS {
-        let (at, found) = (collection.location(), documents.len());
+        let at = collection.location();
+        let found = documents.len();
         let hint = "train on a sample of them, with its judgements";
         bail!(at, "at most {MOST_DOCUMENTS} documents to train on", "{found}", hint);
     }

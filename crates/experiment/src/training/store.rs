@@ -11,7 +11,7 @@ use clariq_files::{Lock, with_ending};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is done with a model, or a checkpoint, of the same training.
+/// Whether a model or checkpoint of the same training is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrainMode {
     /// Use a finished model; begin an interrupted training anew.

@@ -6,7 +6,9 @@ use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::tune::{Grid, Labels, Search};
-use clariq_experiment::{Contexts, Loaded, Options, Part, Query, Session, Statements, System};
+use clariq_experiment::{
+    Contexts, Options, Part, Query, Ranker, Session, Statements, SystemConfig,
+};
 use clariq_files::Source;
 use std::slice;
 
@@ -33,8 +35,8 @@ fn candidates_restrict_what_is_ranked() {
         let request =
             Request { candidates: Some(named.to_vec()), ..Request::new("1", "tent pegs") };
         let (contexts, loaded) =
-            (Contexts::new(session), Loaded::open("bm25-english", &[]).unwrap());
-        let system = System::open(&contexts, &loaded).unwrap();
+            (Contexts::new(session), SystemConfig::open("bm25-english", &[]).unwrap());
+        let system = Ranker::open(&contexts, &loaded).unwrap();
         let outcome = system.rank(&[request.into()]).unwrap().remove(0);
         let docs: Vec<Doc> = outcome.ranking.iter().map(|hit| hit.doc).collect();
         assert!(docs.contains(&named[1]), "{docs:?}");
@@ -56,7 +58,7 @@ fn turns(ikat: &Ikat, split: &str) -> Vec<Query> {
 fn only_systems_that_answer_use_earlier_conversations() {
     let using = |text: &str| {
         let text = format!("uses = [\"earlier-conversations\"]\n{text}");
-        Loaded::read(&Source::memory("x.toml", text.into_bytes()), &[])
+        SystemConfig::read(&Source::memory("x.toml", text.into_bytes()), &[])
     };
     let ranks =
         using(include_str!("../../../../configs/no-question.toml")).err().unwrap().to_string();
@@ -70,8 +72,8 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
     let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, None, |session| {
         let (contexts, loaded) =
-            (Contexts::new(session), Loaded::open_any("ikat-bm25", &[]).unwrap());
-        let system = System::open(&contexts, &loaded).unwrap();
+            (Contexts::new(session), SystemConfig::open_any("ikat-bm25", &[]).unwrap());
+        let system = Ranker::open(&contexts, &loaded).unwrap();
         let request = Request::new("1", "Can I eat peanuts on the plane to Oslo?");
         let texts: Vec<String> =
             (1..=12).map(|number| format!("I know person {number}.")).collect();
@@ -103,8 +105,8 @@ fn an_explanation_agrees_with_the_ranking() {
     let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, Some("2023-test"), |session| {
         let (contexts, loaded) =
-            (Contexts::new(session), Loaded::open_any("ikat-bm25", &[]).unwrap());
-        let system = System::open(&contexts, &loaded).unwrap();
+            (Contexts::new(session), SystemConfig::open_any("ikat-bm25", &[]).unwrap());
+        let system = Ranker::open(&contexts, &loaded).unwrap();
         for query in turns(&ikat, "2023-test").iter().take(4) {
             let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
             let statements = &outcome.answer.as_ref().unwrap().statements;
@@ -162,7 +164,7 @@ fn a_conversation_is_asked_until_enough_was_asked() {
     let sample = clariq_collections::open(&DataDir::Sample).unwrap();
     with_session(&*sample, None, |session| {
         let (contexts, loaded) =
-            (Contexts::new(session), Loaded::open("bm25-conversation", &[]).unwrap());
+            (Contexts::new(session), SystemConfig::open("bm25-conversation", &[]).unwrap());
         let asker = Asker::open(&contexts, &loaded, 2, true).unwrap();
         let mut conversation = Query::from(Request::new("0", "Tell me about Saturn."));
         let mut asked = Vec::new();
@@ -174,7 +176,7 @@ fn a_conversation_is_asked_until_enough_was_asked() {
             asked.push(question.id);
         }
         assert!(asked.len() == 2 && asked[0] != asked[1], "{asked:?}");
-        let silent = Loaded::open("no-question", &[]).unwrap();
+        let silent = SystemConfig::open("no-question", &[]).unwrap();
         let asker = Asker::open(&contexts, &silent, 2, false).unwrap();
         let next = asker.next(&mut Request::new("0", "Tell me about Saturn.").into()).unwrap();
         let Move::Stop { reason, .. } = next else { panic!("it asks") };
@@ -185,12 +187,12 @@ fn a_conversation_is_asked_until_enough_was_asked() {
 #[test]
 fn published_figures_stand_beside_the_published_construction_alone() {
     let stages = |name: &str| {
-        let loaded = Loaded::open_any(name, &[]).unwrap();
+        let loaded = SystemConfig::open_any(name, &[]).unwrap();
         let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
         stages.collect::<Vec<_>>()
     };
     for name in clariq_experiment::systems::names() {
-        let loaded = Loaded::open_any(name, &[]).unwrap();
+        let loaded = SystemConfig::open_any(name, &[]).unwrap();
         let claims = loaded.expected.iter().any(|expected| !expected.published.is_empty());
         let models = loaded.plan.models();
         let trained_otherwise = models.iter().any(|model| !model.name.starts_with("published-"));

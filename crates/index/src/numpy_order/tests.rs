@@ -71,7 +71,8 @@ fn argsort_turns_to_heapsort_where_numpy_does() {
 fn transcribed(scores: &[f64]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..scores.len() as u32).collect();
     let v = |index: u32| scores[index as usize];
-    let (mut pl, mut pr) = (0_i64, scores.len() as i64 - 1);
+    let mut pl = 0_i64;
+    let mut pr = scores.len() as i64 - 1;
     let mut depth = 2 * scores.len().checked_ilog2().map_or(0, i64::from);
     let mut stack = Vec::new();
     loop {
@@ -86,7 +87,8 @@ fn transcribed(scores: &[f64]) -> Vec<u32> {
                     }
                 }
                 let vp = v(order[pm as usize]);
-                let (mut pi, mut pj) = (pl, pr - 1);
+                let mut pi = pl;
+                let mut pj = pr - 1;
                 order.swap(pm as usize, pj as usize);
                 loop {
                     pi += 1;

@@ -72,7 +72,8 @@ pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
 
 fn read(table: Table) -> Result<(Bm25, Keys)> {
     let locations = ["k1", "b", "delta", "mu"].map(|key| (key, table.at(key)));
-    let (stage, ties_at) = (table.at("stage"), table.at("ties"));
+    let stage = table.at("stage");
+    let ties_at = table.at("ties");
     let keys: Keys = table.read()?;
     let usual = Bm25::default_of(keys.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
@@ -102,8 +103,8 @@ fn read(table: Table) -> Result<(Bm25, Keys)> {
 }
 
 impl Retrieve {
-    /// What the last batch has left, if that was over the same index: requests that come one by one
-    /// would otherwise each read all documents.
+    /// The state of the last batch, if it used the same index: single requests would otherwise each
+    /// read all documents.
     pub(super) fn ready(&self, context: &Context) -> Result<Arc<Ready>> {
         let index = context.index(self.analyzer)?;
         // A poisoned lock means that another thread panicked while preparing; nothing is half set.
@@ -151,7 +152,8 @@ impl Retrieve {
         let Some(terms) = self.terms(request) else {
             return (self.analyzer.tokens(&request.flatten()), None);
         };
-        let (mut all, mut weights) = (Vec::new(), Vec::new());
+        let mut all = Vec::new();
+        let mut weights = Vec::new();
         for (said, tokens) in terms {
             weights.extend(std::iter::repeat_n(said.weight, tokens.len()));
             all.extend(tokens);

@@ -145,7 +145,8 @@ impl Stage for Competition {
         let pool = docs_of(std::slice::from_ref(before));
         let Ok(column) = pool.binary_search(&doc) else { return Ok(None) };
         let (scores, won) = self.table(one, &pool)?;
-        let (score, won) = (scores[[0, column]], won[[0, column]]);
+        let score = scores[[0, column]];
+        let won = won[[0, column]];
         let Self { rounds, prize, .. } = *self;
         let similarity =
             format!("similarity to the request moved towards what it won in {rounds} rounds");

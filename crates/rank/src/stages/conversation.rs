@@ -22,7 +22,8 @@ pub(super) enum Conversation<H> {
 impl<H: FromLast> Conversation<H> {
     /// Takes the key `weights` or `history` out of a stage's table, if one of them is there.
     pub(super) fn take(table: &mut Table) -> Result<Option<Self>> {
-        let (weights_at, history_at) = (table.at("weights"), table.at("history"));
+        let weights_at = table.at("weights");
+        let history_at = table.at("history");
         let weights = table.take_table("weights")?.map(Table::read::<Weights>).transpose()?;
         let history = table.take_table("history")?.map(Table::read::<H>).transpose()?;
         match (weights, history) {

@@ -69,7 +69,8 @@ pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
 
 pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
     if !build.table.has("depth") {
-        let (at, hint) = (build.table.at("depth"), "it says how many documents are kept");
+        let at = build.table.at("depth");
+        let hint = "it says how many documents are kept";
         bail!(at, "a key `depth`", "a table without it", hint)
     }
     Ok(Box::new(CrossEncoder { stage: "cross_encode", ..build.table.read()? }))

@@ -10,7 +10,7 @@ enum Same {
     /// To the letter, as the published baseline compares them.
     #[default]
     Text,
-    /// Where they differ in nothing but blanks, as the released files do from their bank.
+    /// Identical except for white space, as the released files differ from their bank.
     Words,
 }
 

@@ -129,7 +129,8 @@ impl Stage for Feedback {
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let (context, space) = (batch.context, batch.context.space(&self.space)?);
+        let context = batch.context;
+        let space = batch.context.space(&self.space)?;
         let space = space.of_cosines("feedback")?;
         // Rankings of all documents share one pool, which is prepared once.
         let mut last: Option<Pool> = None;
@@ -149,14 +150,16 @@ impl Stage for Feedback {
     }
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
-        let (context, space) = (one.context, one.context.space(&self.space)?);
+        let context = one.context;
+        let space = one.context.space(&self.space)?;
         let space = space.of_cosines("feedback")?;
         let docs = docs_of(slice::from_ref(before));
         let Ok(column) = docs.binary_search(&doc) else { return Ok(None) };
         let Some(request) = one.requests.first() else { return Ok(None) };
         let pool = self.pool(space, docs);
         let (scores, taken) = self.score(context.models, space, &request.flatten(), &pool)?;
-        let (score, hub) = (scores[[0, column]], pool.hubs[column]);
+        let score = scores[[0, column]];
+        let hub = pool.hubs[column];
         let Self { weight, hub_weight, hub_neighbours, .. } = self;
         let what = format!(
             "similarity to the request moved by {weight} towards its first {taken} questions"

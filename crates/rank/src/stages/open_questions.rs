@@ -1,8 +1,8 @@
 //! Stage `open_questions`: moves questions up that cannot be answered by a mere "no": those that
 //! begin with "what", "which" and the like.
 //!
-//! Of the questions in `ClariQ`'s train split, 41 % of those that begin with "are", "do" or "would"
-//! are answered by something else than "no", and 84 % of those that begin with "what" or "which".
+//! In `ClariQ`'s train split, 41 % of the questions that begin with "are", "do" or "would" get an
+//! answer other than "no", and 84 % of those that begin with "what" or "which".
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};

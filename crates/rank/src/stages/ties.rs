@@ -53,7 +53,7 @@ impl Order {
     pub(super) fn depth(&self, depth: usize, pad: bool) -> Depth {
         match self {
             Self::Id => Depth { limit: depth, pad },
-            // What is just below the limit may tie with what is just above it.
+            // Documents just below the limit may tie with those just above it.
             Self::Anserini => Depth { limit: usize::MAX, pad },
             Self::Numpy(_) => Depth::matching(usize::MAX),
         }

@@ -68,7 +68,8 @@ fn usual(settings: &Settings) -> &'static str {
 
 pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
-        let (found, hint) = (arguments.max_turns, "nobody replies to more questions than that");
+        let found = arguments.max_turns;
+        let hint = "nobody replies to more questions than that";
         bail!("--max-turns", "1 to {MOST_TURNS}", "{found}", hint);
     }
     if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {
@@ -101,13 +102,15 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
 /// The lines of `--statements`; blank ones are passed over.
 fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
     if asker.answers() && arguments.conversations.is_some() {
-        let (expected, found) = ("a system that asks", "one that answers");
+        let expected = "a system that asks";
+        let found = "one that answers";
         let hint = "`clariq rank` answers a file of requests as JSON lines";
         bail!("--conversations", expected, found, hint);
     }
     let Some(file) = &arguments.statements else { return Ok(Vec::new()) };
     if !asker.answers() {
-        let (expected, found) = ("a system that ranks statements", "one that asks questions");
+        let expected = "a system that ranks statements";
+        let found = "one that asks questions";
         bail!("--statements", expected, found, "`ikat-bm25` is one");
     }
     let input = Source::new(file).read_at_most(MOST_OF_A_CONFIGURATION)?;

@@ -49,7 +49,7 @@ struct Scored {
     columns: Vec<Column>,
 }
 
-/// What was compared, ready to be shown.
+/// A comparison, ready to be printed.
 struct Compared {
     /// The baseline first.
     runs: Vec<Scored>,
@@ -120,7 +120,8 @@ fn keep_common_columns(scored: &mut [Scored]) -> Result<Vec<String>> {
     let is_common = |name: &String| all.iter().all(|names| names.contains(name));
     if !all[0].iter().any(is_common) {
         let other = all.iter().position(|names| !names.contains(&all[0][0])).unwrap_or_default();
-        let (expected, found) = (all[0].join(", "), all[other].join(", "));
+        let expected = all[0].join(", ");
+        let found = all[other].join(", ");
         let hint = "compare submissions with submissions, and rankings with those of the same task";
         bail!(&*scored[other].path, "figures as of the baseline, {expected}", found, hint);
     }
@@ -167,7 +168,8 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
 }
 
 fn explain(settings: &Settings, compared: &Compared, topics: bool) {
-    let (count, columns) = (compared.tested.len(), &compared.runs[0].columns);
+    let count = compared.tested.len();
+    let columns = &compared.runs[0].columns;
     let over = if columns.iter().all(|column| column.part.is_empty()) {
         format!("{} topics", columns[0].values.len())
     } else {

@@ -180,7 +180,8 @@ fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
     };
     let there = kind_of(&DataDir::Folder(folder.clone())).ok();
     if let Some(other) = there.filter(|other| other.name != kind.name) {
-        let (found, hint) = (format!("files of {}", other.name), "name another folder");
+        let found = format!("files of {}", other.name);
+        let hint = "name another folder";
         let expected = format!("a folder for the files of {}", kind.name);
         bail!(&folder, expected, found, hint);
     }

@@ -12,7 +12,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// What was looked for, what was found, and the command that fixes it where something is missing.
+/// The item, its state, and the command that fixes it if something is missing.
 type Finding = (String, String, Option<String>);
 
 fn ok(what: impl Into<String>, found: impl Into<String>) -> Finding {
@@ -23,7 +23,7 @@ fn missing(what: impl Into<String>, found: impl Into<String>, fix: impl Into<Str
     (what.into(), found.into(), Some(fix.into()))
 }
 
-/// What is wrong, without what was expected.
+/// The problem without the expectation.
 fn trouble(error: &Error) -> String {
     let problem = error.to_problem();
     format!("{}: {}", problem.title(), problem.found)
@@ -90,7 +90,7 @@ fn data(settings: &Settings) -> Vec<Finding> {
     findings
 }
 
-/// What is ranked in a task, the requests for it, and its indexes.
+/// Findings about the documents of a task, its requests and its indexes.
 fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -> Vec<Finding> {
     let documents = match collection.documents(task) {
         Ok(documents) => documents,

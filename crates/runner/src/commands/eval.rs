@@ -55,12 +55,14 @@ fn runs_of(asked: &Asked) -> Vec<PathBuf> {
 /// of others is refused: every figure of it would be 0, or wrong.
 fn check_origin(settings: &Settings, collection: &dyn Collection, asked: &Asked) -> Result<()> {
     let [task] = collection.tasks() else { return Ok(()) };
-    let (documents, file) = (collection.documents(task)?, &asked.file);
+    let documents = collection.documents(task)?;
+    let file = &asked.file;
     let runs = runs_of(asked);
     match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
         Some((run, of)) if of != documents.checksum().as_str() => {
             let short: String = of.chars().take(12).collect();
-            let (bank, location) = (documents.checksum().short(), collection.location());
+            let bank = documents.checksum().short();
+            let location = collection.location();
             let hint = "--data names the folder of the collection that the run was made on";
             let expected = format!("a run of the question bank {bank} in {location}");
             bail!(run, expected, "one of the bank {short}, as its record says", hint);

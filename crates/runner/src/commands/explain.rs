@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Doc, Request, Result, bail, fixed, printable};
 use clariq_experiment::run::{Input as _, SplitInput};
-use clariq_experiment::{Contexts, Loaded, Part, Query, Session, Statements, System, Traces};
+use clariq_experiment::{Contexts, Part, Query, Ranker, Session, Statements, SystemConfig, Traces};
 use clariq_rank::StageTrace;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -72,7 +72,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
         }
         None => Request::new("request", text.unwrap_or_default()).into(),
     };
-    let system = System::open(&contexts, &loaded)?;
+    let system = Ranker::open(&contexts, &loaded)?;
     let (part, doc) = find_document(&system, &query, id)?;
     let text = system.documents(part)?.text(doc)?.into_owned();
     let pipelines = system.explain(&query, part, doc)?;
@@ -82,7 +82,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
 
 fn find_topic(
     session: &Session,
-    loaded: &Loaded,
+    loaded: &SystemConfig,
     split: &'static str,
     topic: &str,
 ) -> Result<Query> {
@@ -108,7 +108,7 @@ fn find_topic(
 
 /// The document of that id, and the part that ranks it: of a request with documents of its own,
 /// what runs call one of them.
-fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc)> {
+fn find_document(system: &Ranker, query: &Query, id: &str) -> Result<(Part, Doc)> {
     for &part in system.parts().iter().rev() {
         // The user's own documents have no statements: these come with the requests.
         let (task, Ok(documents)) = (system.task(part), system.documents(part)) else { continue };

@@ -48,7 +48,8 @@ const ORACLES: Names<Oracle> = &[
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let ((name, choice), split) = (arguments.choice, arguments.split.as_str());
-    let (metric, multi_turn) = (&*arguments.metric, arguments.multi_turn);
+    let metric = &*arguments.metric;
+    let multi_turn = arguments.multi_turn;
     let asked = OracleAsked { choice, name, split, metric, multi_turn };
     let made = oracle_run(&*collection, &asked)?;
     let lines = made.lines;

@@ -8,7 +8,8 @@ use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{
-    Answer, Contexts, Listed, Loaded, Outcome as Ranked, Part, Predict, Query, Rewrites, System,
+    Answer, Contexts, Outcome as Ranked, Part, Predict, Query, RankedText, Ranker, Rewrites,
+    SystemConfig,
 };
 use clariq_files::archive::Archive;
 use clariq_files::{Source, show_score};
@@ -58,7 +59,7 @@ pub(crate) struct RankArgs {
 
 /// A system, and how its answers are written to standard output.
 struct Printer<'a> {
-    system: System<'a>,
+    system: Ranker<'a>,
     format: Format,
     /// The default of 30 does not apply to candidates.
     depth: Option<usize>,
@@ -98,7 +99,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         bail!(&*loaded.name, expected, found, "--batch reads all requests and ranks them together");
     }
     let contexts = Contexts::new(&session);
-    let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
+    let system = Ranker::open_predicting(&contexts, &loaded, Predict::Always)?;
     system.warm_up()?;
     print_header(format)?;
     let all_candidates = arguments.depth.is_none();
@@ -131,7 +132,7 @@ fn load_with_depth(
     settings: &Settings,
     arguments: &RankArgs,
     mut overrides: Vec<Override>,
-) -> Result<(Loaded, Option<Problem>)> {
+) -> Result<(SystemConfig, Option<Problem>)> {
     let loaded = settings.load(&arguments.system, &overrides)?;
     let Some(depth) = arguments.depth else { return Ok((loaded, None)) };
     let depths = loaded.plan.depths();
@@ -251,7 +252,7 @@ fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Res
 }
 
 /// An answer, with the ids of what it rests on.
-pub(super) fn response_json(system: &System, query: &Query, answer: &Answer) -> Result<Value> {
+pub(super) fn response_json(system: &Ranker, query: &Query, answer: &Answer) -> Result<Value> {
     let name = |part, doc| system.name(query, part, doc);
     let statements = answer.chosen.iter().map(|hit| name(Part::Statements, hit.doc));
     let passages = answer.used.iter().map(|&doc| name(Part::Documents, doc));
@@ -281,18 +282,20 @@ impl Printer<'_> {
             return print(|out| writeln!(out, "{object}")).map(drop);
         }
         // The other forms hold one ranking.
-        let (id, tag) = (&query.request.id, self.system.loaded.full_name());
+        let id = &query.request.id;
+        let tag = self.system.loaded.full_name();
         let listed = self.list(query, Part::Documents, &ranked.ranking)?;
         let mut ranking = (1_u64..).zip(listed);
         let printed = print(|out| match self.format {
-            Format::Trec => ranking.try_for_each(|(rank, Listed { id: doc, score, .. })| {
+            Format::Trec => ranking.try_for_each(|(rank, RankedText { id: doc, score, .. })| {
                 writeln!(out, "{id} Q0 {doc} {rank} {} {tag}", show_score(score))
             }),
             format => {
                 let mut records = open_delimited(delimiter(format), out);
-                for (rank, Listed { id: doc, text, score }) in ranking {
+                for (rank, RankedText { id: doc, text, score }) in ranking {
                     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                    let (rank, score) = (rank.to_string(), score.to_string());
+                    let rank = rank.to_string();
+                    let score = score.to_string();
                     records.write_record([id.as_str(), &rank, &doc, &score, &text])?;
                 }
                 records.flush()
@@ -301,7 +304,7 @@ impl Printer<'_> {
         printed.map(drop)
     }
 
-    fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>> {
+    fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<RankedText>> {
         let length = match self.depth {
             Some(_) if self.all_candidates && query.request.candidates.is_some() => ranking.len(),
             Some(depth) => ranking.len().min(depth),

@@ -58,7 +58,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         [only] => format!("{} {split}: {}", kind, only.name),
         runs => format!("{} {split}: {} runs compared", kind, runs.len()),
     });
-    let (title, seed) = (title.as_str(), settings.options.seed);
+    let title = title.as_str();
+    let seed = settings.options.seed;
     let asked = PageAsked { title, runs: &shown, baseline, needs: &needs, seed };
     let rendered = labels.evaluation(settings)?.page(&asked)?;
     settings.warn(&rendered.warnings);

@@ -12,7 +12,7 @@ use clariq_core::Result;
 use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
-use clariq_experiment::{Loaded, recipes};
+use clariq_experiment::{SystemConfig, recipes};
 use clariq_rank::Uses;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         settings.take_over()?;
     }
     let load = |name: &String| settings.load(name, &[]);
-    let named: Vec<Loaded> = arguments.names.iter().map(load).collect::<Result<_, _>>()?;
+    let named: Vec<SystemConfig> = arguments.names.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&named)?;
     let collection = settings.collection_for(&named)?;
     let systems = if named.is_empty() { built_in(settings, &*collection)? } else { named };
@@ -123,10 +123,11 @@ fn summary(verdicts: &[Verdict]) -> String {
 }
 
 /// The built-in systems for a collection that this build can check.
-fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Loaded>> {
-    let (mut systems, mut left_out) = (Vec::new(), Vec::new());
+fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<SystemConfig>> {
+    let mut systems = Vec::new();
+    let mut left_out = Vec::new();
     for name in systems::names() {
-        let loaded = Loaded::open_any(name, &[])?;
+        let loaded = SystemConfig::open_any(name, &[])?;
         // A system for conversations has no figures on a split.
         if loaded.expected.is_empty() || !loaded.is_for(collection) {
             continue;
@@ -153,7 +154,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
 
 /// The base model that a system lacks, of which no figure is expected here because its weights are
 /// the user's to bring.
-fn missing_base(loaded: &Loaded, settings: &Settings) -> Result<Option<String>> {
+fn missing_base(loaded: &SystemConfig, settings: &Settings) -> Result<Option<String>> {
     if loaded.expected.iter().any(|expected| !expected.measures.is_empty()) {
         return Ok(None);
     }
@@ -190,8 +191,7 @@ fn row(split: &str, figure: &Figure, for_reading: bool) -> Vec<Cell> {
     row
 }
 
-/// What a system looks at beyond one request and the documents: in letters where a line of a
-/// terminal must hold it.
+/// The uses of a system: as letters if they must fit into a line of a terminal.
 pub(super) fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
     let names: Vec<String> = uses.iter().map(ToString::to_string).collect();
     match (uses, in_letters) {

@@ -15,7 +15,7 @@ use clariq_experiment::run::{
     CandidateRun, FileInput, FileKind, Input, SplitInput, run as write_run, usual_path,
 };
 use clariq_experiment::systems::check_names_differ;
-use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
+use clariq_experiment::{Contexts, KeptTexts, Session, SystemConfig};
 use clariq_files::{Source, Target};
 use std::path::{Path, PathBuf};
 
@@ -130,7 +130,7 @@ fn check_arguments(arguments: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<Vec<Loaded>> {
+fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<Vec<SystemConfig>> {
     let overrides = arguments.parameters.overrides()?;
     let rewrites = arguments.rewritten.read()?;
     let mut systems = Vec::with_capacity(arguments.configs.len());
@@ -157,7 +157,7 @@ fn take_passages(
 }
 
 /// Checks all systems before the first one runs.
-fn check_systems(session: &Session, systems: &[Loaded]) -> Result<()> {
+fn check_systems(session: &Session, systems: &[SystemConfig]) -> Result<()> {
     for system in systems {
         system.check_tasks(session.collection)?;
         check_expected(system, session)?;
@@ -174,8 +174,8 @@ struct RunTable {
 
 impl RunTable {
     /// `kind` is the title of the column with the input.
-    fn new(kind: &str, systems: &[Loaded]) -> Self {
-        let has_class = systems.iter().any(Loaded::answers);
+    fn new(kind: &str, systems: &[SystemConfig]) -> Self {
+        let has_class = systems.iter().any(SystemConfig::answers);
         let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
         if has_class {
             columns.insert(1, "class");
@@ -188,7 +188,7 @@ impl RunTable {
         &mut self,
         arguments: &RunArgs,
         contexts: &Contexts,
-        system: &Loaded,
+        system: &SystemConfig,
         input: &dyn Input,
     ) -> Result<()> {
         let session = contexts.session;

@@ -5,7 +5,7 @@ use crate::output::{Cell, Sheet, print};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::Result;
-use clariq_experiment::{Loaded, recipes, systems};
+use clariq_experiment::{SystemConfig, recipes, systems};
 
 #[derive(Args)]
 pub(crate) struct SystemsArgs {
@@ -36,8 +36,8 @@ fn show(name: &str) -> Result<Outcome> {
 }
 
 fn list(settings: &Settings) -> Result<Outcome> {
-    let all: Vec<Loaded> =
-        systems::names().map(|name| Loaded::open_any(name, &[])).collect::<Result<_>>()?;
+    let all: Vec<SystemConfig> =
+        systems::names().map(|name| SystemConfig::open_any(name, &[])).collect::<Result<_>>()?;
     if settings.format.is_none() {
         let lines: Vec<String> = all.iter().map(line).collect::<Result<_>>()?;
         return print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")));
@@ -58,7 +58,7 @@ const INDENT: usize = 25;
 const WIDTH: usize = 80;
 
 /// A system with its description and needs, wrapped.
-fn line(loaded: &Loaded) -> Result<String> {
+fn line(loaded: &SystemConfig) -> Result<String> {
     let needs = needs(loaded)?;
     let needs =
         if needs.is_empty() { String::new() } else { format!(" [needs {}]", needs.join(", ")) };
@@ -80,8 +80,8 @@ fn line(loaded: &Loaded) -> Result<String> {
     Ok(format!("{:INDENT$}{}", loaded.name, lines.join(&indented)))
 }
 
-/// What a system needs beside documents and requests.
-fn needs(loaded: &Loaded) -> Result<Vec<String>> {
+/// The needs of a system beside documents and requests.
+fn needs(loaded: &SystemConfig) -> Result<Vec<String>> {
     let mut needs = Vec::new();
     let models = loaded.plan.models();
     if loaded.needs_models() {

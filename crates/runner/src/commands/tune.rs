@@ -54,7 +54,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let grid = Grid::parse(&arguments.grid)?;
     let by = RECALLS.iter().position(|recall| *recall == arguments.measure);
     let shown = by.map_or(arguments.measure.clone(), |_| RECALLS.join(","));
-    let (measures, by) = (measures(&[shown])?, by.unwrap_or(0));
+    let measures = measures(&[shown])?;
+    let by = by.unwrap_or(0);
     let first = settings.load(&arguments.config, &grid.points().next().unwrap_or_default())?;
     let collection = settings.collection_for(slice::from_ref(&first))?;
     let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
@@ -66,8 +67,11 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
         }
     };
     let session = settings.session(&*collection, Some(&arguments.place))?;
-    let (system, task) = (&arguments.config, arguments.task.as_deref());
-    let (grid, measures, folds) = (&grid, &measures, arguments.folds);
+    let system = &arguments.config;
+    let task = arguments.task.as_deref();
+    let grid = &grid;
+    let measures = &measures;
+    let folds = arguments.folds;
     let rewrites = arguments.rewritten.read()?;
     let rewrites = rewrites.as_ref();
     let search = Search { system, rewrites, grid, labels, task, measures, by, folds };

@@ -60,7 +60,7 @@ pub(crate) enum Direction {
 }
 
 pub(crate) struct Sheet {
-    /// What the table is about, on a line before it where several are read one after the other.
+    /// A title, printed above the table if there are several.
     pub(crate) title: Option<String>,
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<Cell>>,

@@ -6,7 +6,7 @@ use super::sheet::{Cell, Sheet};
 /// The columns of a terminal that a table may fill.
 const WIDTH: usize = 80;
 
-/// What is left of a text at least, however little room there is.
+/// The minimum length of a shortened text.
 const LEAST: usize = 8;
 
 impl Sheet {
@@ -40,7 +40,8 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let kept = width.saturating_sub(1);
-    let (first, last) = (kept.div_ceil(2), kept / 2);
+    let first = kept.div_ceil(2);
+    let last = kept / 2;
     characters[..first]
         .iter()
         .chain(['…'].iter())

@@ -6,7 +6,7 @@ use clariq_collections::{Class, Collection, DataDir};
 use clariq_core::{Engine, Request, Utterance};
 use clariq_experiment::systems::names;
 use clariq_experiment::{
-    Contexts, Loaded, Options, Outcome, Part, Query, Session, Statements, System,
+    Contexts, Options, Outcome, Part, Query, Ranker, Session, Statements, SystemConfig,
 };
 use clariq_files::Source;
 use clariq_rank::Uses;
@@ -20,7 +20,7 @@ type Found = BTreeMap<String, Vec<String>>;
 
 /// A built-in system with another space, and without its expected figures; `None` if it declares
 /// that it uses the batch, or needs a model beside those of its space.
-fn built_in(name: &str, space: &str) -> Option<Loaded> {
+fn built_in(name: &str, space: &str) -> Option<SystemConfig> {
     let text = fs::read_to_string(root().join(format!("configs/{name}.toml"))).unwrap();
     let (system, _) = text.split_once("\n[[expected]]").unwrap_or((&text, ""));
     let without_characters = |line: &&str| !line.starts_with("characters = ");
@@ -28,13 +28,13 @@ fn built_in(name: &str, space: &str) -> Option<Loaded> {
     let lines = system.lines().filter(without_characters).map(with_space);
     let system = lines.collect::<Vec<_>>().join("\n");
     let source = Source::memory(format!("{name}.toml"), system.into_bytes());
-    let loaded = Loaded::read(&source, &[]).unwrap();
+    let loaded = SystemConfig::read(&source, &[]).unwrap();
     let has_models = loaded.plan.models().iter().all(|model| space.contains(&*model.name));
     (has_models && !loaded.uses.contains(&Uses::Batch)).then_some(loaded)
 }
 
 /// The requests of a split as the system sees them.
-fn requests(collection: &dyn Collection, split: &str, loaded: &Loaded) -> Vec<Query> {
+fn requests(collection: &dyn Collection, split: &str, loaded: &SystemConfig) -> Vec<Query> {
     let Some(config) = loaded.plan.answer() else {
         let task = collection.tasks()[0];
         return collection.requests(split, task).unwrap().map(|one| one.unwrap().into()).collect();
@@ -65,7 +65,7 @@ fn conversations(queries: &[Query]) -> Vec<Query> {
 }
 
 /// Every document with the bits of its score, and the answer.
-fn describe(system: &System, query: &Query, outcome: &Outcome) -> Vec<String> {
+fn describe(system: &Ranker, query: &Query, outcome: &Outcome) -> Vec<String> {
     let mut lines = Vec::new();
     let mut list = |what: &str, part: Part, ranking: &[clariq_core::Hit]| {
         for hit in ranking {
@@ -83,7 +83,7 @@ fn describe(system: &System, query: &Query, outcome: &Outcome) -> Vec<String> {
 }
 
 /// Ranks blocks of requests one after the other.
-fn rank(system: &System, blocks: &[Vec<Query>]) -> Found {
+fn rank(system: &Ranker, blocks: &[Vec<Query>]) -> Found {
     let mut found = Found::new();
     for block in blocks {
         for (query, outcome) in block.iter().zip(system.rank(block).unwrap()) {
@@ -107,7 +107,7 @@ fn assert_same(name: &str, found: &Found, whole: &Found) {
 fn check(
     data: &DataDir,
     engine: Option<&dyn Engine>,
-    loaded: &Loaded,
+    loaded: &SystemConfig,
     split: &'static str,
     queries: &dyn Fn(&dyn Collection) -> Vec<Query>,
 ) -> Found {
@@ -117,7 +117,7 @@ fn check(
     let mut session = Session::new(&*collection, options).unwrap().answering(split);
     session.engine = engine;
     let contexts = Contexts::new(&session);
-    let system = System::open(&contexts, loaded).unwrap();
+    let system = Ranker::open(&contexts, loaded).unwrap();
     let queries = queries(&*collection);
     let whole = rank(&system, std::slice::from_ref(&queries));
     assert!(whole.values().any(|lines| !lines.is_empty()), "{} finds nothing", loaded.name);
@@ -173,7 +173,7 @@ fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str
     let split = "2023-test";
     let mut checked = Vec::new();
     for name in names() {
-        let Some(loaded) = built_in(name, space).filter(Loaded::answers) else { continue };
+        let Some(loaded) = built_in(name, space).filter(SystemConfig::answers) else { continue };
         assert!(loaded.class() != Some(Class::Manual) || name == "ikat-manual");
         let turns = |collection: &dyn Collection| requests(collection, split, &loaded);
         let folder = |name: &str| DataDir::Folder(bench.path(name));

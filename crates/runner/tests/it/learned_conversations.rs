@@ -3,7 +3,7 @@
 use crate::common::here::Work;
 use crate::common::{Bench, root};
 use clariq_core::{Error, Request};
-use clariq_experiment::{Contexts, Loaded, Query, System};
+use clariq_experiment::{Contexts, Query, Ranker, SystemConfig};
 use std::slice;
 
 /// A bench with the sample, some contexts of every topic of dev, and a system over a tiny encoder.
@@ -58,10 +58,10 @@ fn a_text_that_is_too_long_for_a_model_is_cut_with_a_note() {
     let bench = bench("");
     bench.edit("tiny.toml", |text| text.replace(", \"batch\"", ""));
     let path = bench.path("tiny.toml").display().to_string();
-    let loaded = Loaded::open(&path, &[]).expect("a system");
+    let loaded = SystemConfig::open(&path, &[]).expect("a system");
     let ((), notes) = Work::on(&bench, "data", "dev").with_session(|session| {
         let contexts = Contexts::new(session);
-        let system = System::open(&contexts, &loaded).expect("a system");
+        let system = Ranker::open(&contexts, &loaded).expect("a system");
         for text in ["saturn", &"saturn ".repeat(600), "saturn"] {
             let query = Query::from(Request::new("1", text));
             let outcomes = system.rank(slice::from_ref(&query)).expect("a ranking");

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 pub(super) const HINT: &str = "the documentation shows a record (reference, Formats); --skip-bad leaves bad records out and counts them";
 
-/// What was expected and what was found.
+/// The expected and the found content.
 type Wrong = (String, String);
 
 /// The keys of the released dictionaries, and `record_id`, which JSON lines may have.

@@ -62,7 +62,7 @@ impl Default for Shape {
     }
 }
 
-/// What [`synthesize`] made.
+/// Counts of [`synthesize`].
 pub struct Synthesized {
     /// Facets of the split.
     pub facets: usize,
@@ -196,7 +196,8 @@ impl<'a> Synthesis<'a> {
 
     /// Every context of a facet, as places of its rows.
     fn contexts(&self, facet: &FacetRows) -> impl Iterator<Item = Vec<usize>> + use<> {
-        let (questions, order) = (0..facet.rows.len(), self.shape.order);
+        let questions = 0..facet.rows.len();
+        let order = self.shape.order;
         (0..self.shape.turns).flat_map(move |turns| match order {
             Order::Combinations => Either::Left(questions.clone().combinations(turns)),
             Order::Permutations => Either::Right(questions.clone().permutations(turns)),

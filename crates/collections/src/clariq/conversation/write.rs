@@ -34,7 +34,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What a record holds, in the order of the released files.
+/// The fields of a record, in the order of the released files.
 fn fields(record: &Record) -> Vec<(&'static str, Field<'_>)> {
     let conversation = &record.conversation;
     let mut fields = vec![

@@ -22,7 +22,7 @@ pub struct ContextRelevance {
     pub missing: usize,
     /// Contexts for which it asks a question.
     pub asked: usize,
-    /// Of these, questions that are listed for the topic.
+    /// Questions asked that are listed for the topic.
     pub relevant: usize,
     /// Questions that were not asked before.
     pub new: usize,
@@ -59,7 +59,7 @@ pub struct ContextScorer<'a> {
     relevant: HashMap<&'a str, HashSet<QuestionId>>,
     /// Facet and question of answers that are no refusals.
     answered: HashSet<(&'a str, &'a str)>,
-    /// What was found so far.
+    /// The counts so far.
     pub found: ContextRelevance,
 }
 

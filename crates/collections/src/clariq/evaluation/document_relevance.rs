@@ -61,7 +61,8 @@ fn score(
     answered_by: impl Fn(&ContextId) -> Option<TopicId>,
 ) -> DocumentRelevance {
     let first = first_questions(run);
-    let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
+    let mut missing = HashSet::new();
+    let mut not_candidates = HashSet::new();
     let mut metrics = Vec::new();
     for metric in table.metrics() {
         let mut values = Vec::with_capacity(metric.contexts().len());

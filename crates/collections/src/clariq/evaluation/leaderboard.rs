@@ -18,7 +18,7 @@ pub struct Entry {
     pub rank: Option<usize>,
     /// Who entered it.
     pub team: String,
-    /// What it was called.
+    /// The name of the model.
     pub model: String,
     /// A figure for each of [`Leaderboard::measures`].
     pub figures: Vec<f64>,
@@ -97,7 +97,7 @@ impl Leaderboard {
         Some(Self { measures, ordered_by, entries })
     }
 
-    /// What orders the entries, in units of the fourth decimal.
+    /// The sort key of figures, in units of the fourth decimal.
     pub(crate) fn key(&self, figures: &[f64]) -> Vec<i64> {
         self.ordered_by.iter().map(|&index| rounded(figures[index])).collect()
     }

@@ -109,7 +109,8 @@ fn macro_average(classes: &[NeedClass]) -> [f64; 3] {
 }
 
 fn quadratic_kappa(confusion: &[[usize; CLASSES]; CLASSES]) -> Option<f64> {
-    let (mut observed, mut expected) = (0_usize, 0_usize);
+    let mut observed = 0_usize;
+    let mut expected = 0_usize;
     for label in 0..CLASSES {
         for predicted in 0..CLASSES {
             let weight = label.abs_diff(predicted).pow(2);

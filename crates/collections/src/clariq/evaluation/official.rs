@@ -66,7 +66,8 @@ impl<'a> Official<'a> {
     /// Recall of relevant questions.
     fn questions(&self, asked: &Asked) -> Result<Scored, Error> {
         asked.takes("--task question_relevance", &["--ties", "--out-file", "--leaderboard"])?;
-        let (labels, run) = (self.labels()?, read_run(&Source::new(&asked.file))?);
+        let labels = self.labels()?;
+        let run = read_run(&Source::new(&asked.file))?;
         let ties = if let Some(TieRule::Order(ties)) = asked.ties { ties } else { Ties::Official };
         let topics = labels.topics.iter().map(|topic| &topic.id);
         let found = diagnose(&run, topics, Some(&self.clariq.bank));
@@ -76,7 +77,8 @@ impl<'a> Official<'a> {
         let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
         if is_interval {
             let [lowest, highest] = recall_interval(&run, labels);
-            let (figures, highest) = (names.zip(lowest).collect(), Some(highest));
+            let figures = names.zip(lowest).collect();
+            let highest = Some(highest);
             return Ok(Scored { figures, highest, warnings, ..Scored::default() });
         }
         Ok(Scored {
@@ -131,7 +133,8 @@ impl<'a> Official<'a> {
         let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
         let figures: Vec<(String, f64)> =
             known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
-        let (file, split) = (format!("{stem}.pkl"), self.split);
+        let file = format!("{stem}.pkl");
+        let split = self.split;
         if figures.len() < scores.metrics.len() || figures.is_empty() {
             let hint = "the table and the labels must be of one release";
             bail!(file, "figures for the contexts of {split}", "none", hint);
@@ -247,7 +250,8 @@ impl<'a> Official<'a> {
 
     /// Document relevance by the expected measures, where the data folder has the table.
     fn expected_documents(&self, run: &Run, written: &Written) -> Result<Scored, Error> {
-        let (data, split) = (&self.clariq.data, self.split);
+        let data = &self.clariq.data;
+        let split = self.split;
         let stem = table_stem(split, false);
         let table = match EvalTable::open(data, &stem) {
             Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
@@ -320,7 +324,8 @@ impl Evaluation for Official<'_> {
         if !by.measures.is_empty() {
             return self.by_qrels()?.columns(source, by);
         }
-        let (ties, topics) = (by.ties.unwrap_or(Ties::Official), self.topics()?);
+        let ties = by.ties.unwrap_or(Ties::Official);
+        let topics = self.topics()?;
         let run = read_run(source)?;
         topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = topics.warnings(&run, ties);
@@ -334,8 +339,11 @@ impl Evaluation for Official<'_> {
     }
 
     fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
-        let (labels, topics) = (self.labels()?, self.topics()?);
-        let (mut runs, mut needs, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let labels = self.labels()?;
+        let topics = self.topics()?;
+        let mut runs = Vec::new();
+        let mut needs = Vec::new();
+        let mut warnings = Vec::new();
         for PageRun { file, .. } in asked.runs {
             let run = read_run(file)?;
             topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;

@@ -13,9 +13,9 @@ use std::io::Write;
 /// Which question an oracle chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The one with the highest figure.
+    /// The question with the highest figure.
     Best,
-    /// The one with the lowest.
+    /// The question with the lowest figure.
     Worst,
 }
 
@@ -87,7 +87,7 @@ pub struct OracleRun {
     pub table: String,
 }
 
-/// What is asked of an oracle.
+/// The options of an oracle run.
 pub struct OracleAsked<'a> {
     /// The questions that are chosen; `None` where nothing is asked.
     pub choice: Option<Choice>,
@@ -112,7 +112,8 @@ pub fn oracle_run(collection: &dyn Collection, asked: &OracleAsked) -> Result<Or
     let split = Split::named(collection.find_split(asked.split)?).unwrap_or(Split::Dev);
     let stem = table_stem(split, asked.multi_turn);
     let table = EvalTable::open(&clariq.data, &stem)?;
-    let (choice, mut lines) = (asked.choice.unwrap_or(Choice::Best), Vec::new());
+    let choice = asked.choice.unwrap_or(Choice::Best);
+    let mut lines = Vec::new();
     let shown = |question: String| match asked.choice {
         Some(_) => question,
         None => NO_QUESTION.to_owned(),
@@ -142,7 +143,8 @@ pub fn oracle_run(collection: &dyn Collection, asked: &OracleAsked) -> Result<Or
 
 fn no_metric(metric: &str, table: &EvalTable) -> Problem {
     let names: Vec<String> = table.metrics().map(|table| format!("`{}`", table.name)).collect();
-    let (names, hint) = (names.join(", "), "leave --metric out to choose by MRR100");
+    let names = names.join(", ");
+    let hint = "leave --metric out to choose by MRR100";
     problem!("--metric", "a metric of the table, one of {names}", "`{metric}`", hint)
 }
 

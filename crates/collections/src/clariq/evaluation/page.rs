@@ -23,7 +23,7 @@ pub(crate) use documents::DocumentsOfRuns;
 use judged::Judged;
 use maud::{Markup, html};
 
-/// What a page compares.
+/// The runs and labels of a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Comparison<'a> {
     pub(crate) asked: PageAsked<'a>,
@@ -47,7 +47,8 @@ impl Comparison<'_> {
 }
 
 pub(crate) fn render(comparison: &Comparison) -> String {
-    let (judged, asked) = (Judged::new(comparison), comparison.asked);
+    let judged = Judged::new(comparison);
+    let asked = comparison.asked;
     let runs = judged.runs.iter().map(|run| Measured {
         name: &run.asked.name,
         uses: &run.asked.uses,

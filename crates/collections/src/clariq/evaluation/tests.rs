@@ -24,7 +24,8 @@ pub(crate) fn run(lines: &[Line]) -> Run {
 }
 
 fn topic(id: &str, request: &str, need: u8) -> Topic {
-    let (request, description) = (request.to_owned(), String::new());
+    let request = request.to_owned();
+    let description = String::new();
     Topic { id: id.into(), request, description, need: Need::new(need) }
 }
 
@@ -81,7 +82,8 @@ impl Small {
         let mut labels = labels(&[("1", &["Q00001", "Q1", "Q2", "Q3"]), ("2", &["Q4", "Q5"])]);
         labels.topics = vec![topic("1", ATTACK, 1), topic("2", "usual", 2)];
         let shown = |(name, _): &(&str, &[Line])| {
-            let (name, file) = ((*name).to_owned(), Source::memory("run", *b""));
+            let name = (*name).to_owned();
+            let file = Source::memory("run", *b"");
             PageRun { name, file, uses: Vec::new() }
         };
         Self {
@@ -95,7 +97,8 @@ impl Small {
     }
 
     pub(crate) fn comparison(&self) -> Comparison<'_> {
-        let (runs, needs) = (&self.shown, &self.need_files);
+        let runs = &self.shown;
+        let needs = &self.need_files;
         Comparison {
             asked: PageAsked { title: "small", runs, baseline: 0, needs, seed: 42 },
             split: Split::Dev,

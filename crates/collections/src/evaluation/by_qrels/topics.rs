@@ -19,7 +19,7 @@ const CHARACTERS: usize = 240;
 /// Topics with documents; further ones have figures alone, so that the page can be opened.
 const MOST_TOPICS: usize = 500;
 
-/// What runs found, in the order of the page.
+/// The rankings of runs, in the order of the page.
 pub(super) struct Rankings {
     runs: Vec<RankedRun>,
 }
@@ -34,7 +34,7 @@ impl Rankings {
     }
 }
 
-/// What the section shows.
+/// The content of the section.
 pub(super) struct Topics<'a> {
     pub(super) compared: &'a Compared<'a>,
     pub(super) rankings: &'a Rankings,

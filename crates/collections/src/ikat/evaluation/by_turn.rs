@@ -18,7 +18,7 @@ const FEW_BY_GRADE: [&str; 2] = ["nDCG@3", "nDCG@5"];
 /// The part of passages by what the organisers' responses cite.
 pub(super) const CITED: &str = "passages (cited)";
 
-/// What is compared of runs.
+/// The part of runs that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The rankings of statements.
@@ -54,7 +54,7 @@ impl Part {
         Self::ALL.into_iter().find(|part| part.name() == name)
     }
 
-    /// Whether it is a ranking, which measures by name are for.
+    /// True for rankings, to which measures by name apply.
     pub fn is_ranking(self) -> bool {
         matches!(self, Self::Statements | Self::Provenance | Self::Passages)
     }

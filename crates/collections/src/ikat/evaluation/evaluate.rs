@@ -10,7 +10,7 @@ use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// What is scored of a run.
+/// The scored parts of a run.
 #[derive(Default)]
 pub struct Evaluated {
     /// The rankings of statements, which are named by their numbers, where there are any.
@@ -135,10 +135,11 @@ fn qrels(file: &Source, judgements: &[Judgement], topics: &Topics) -> Result<Qre
 }
 
 impl Evaluated {
-    /// What a file says that was handed in; of several responses to a turn, the statements and the
-    /// text of the best, and the passages of all, each once.
+    /// The parts of a submission: of several responses to a turn, the statements and the text of the
+    /// best, and the passages of all, each once.
     pub fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {
-        let (mut evaluated, mut provenance) = (Self::default(), Run::default());
+        let mut evaluated = Self::default();
+        let mut provenance = Run::default();
         for turn in &submission.turns {
             let statements = statements_of(ikat, split, turn);
             push(&mut provenance, &turn.id, statements.iter().map(String::as_str));

@@ -78,7 +78,8 @@ pub fn sets(evaluated: &Evaluated, labels: &Labels) -> Vec<(String, f64)> {
 /// statement alone, so that a turn without labels is one without; of NIST's, the others are left
 /// out.
 fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, SetReport)> {
-    let (chosen, mut reports) = (&evaluated.chosen, Vec::new());
+    let chosen = &evaluated.chosen;
+    let mut reports = Vec::new();
     let [organisers, judged, nist] = SETS;
     if let Some(qrels) = &labels.organisers {
         reports.push((organisers, score_sets(chosen, qrels, Unjudged::Wrong, |_| true)));

@@ -38,7 +38,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) columns: Vec<Column>,
 }
 
-/// What a page compares.
+/// The runs and labels of a page.
 pub(crate) struct Comparison<'a> {
     pub(crate) asked: &'a PageAsked<'a>,
     /// Conversations and the texts of passages.

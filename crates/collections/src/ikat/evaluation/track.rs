@@ -179,8 +179,9 @@ impl Evaluation for Track<'_> {
         }
         let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;
         let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
-        // What is handed in has only the first of the rankings.
-        let (statements, passages) = ((written.ranking)(STATEMENTS)?, (written.ranking)(PASSAGES)?);
+        // A submission has only the first documents of the rankings.
+        let statements = (written.ranking)(STATEMENTS)?;
+        let passages = (written.ranking)(PASSAGES)?;
         let evaluated = Evaluated { statements: Some(statements), passages, ..evaluated };
         let figures = figures(&evaluated, self.labels()?)?;
         Ok(Scored { figures, ..Scored::default() })
@@ -199,7 +200,8 @@ impl Evaluation for Track<'_> {
         }
         if let Some((of, evaluated, warnings)) = self.ranking(source)? {
             if let Some(part) = part.filter(|part| *part != of) {
-                let (expected, found) = (format!("--task {}", of.name()), part.name());
+                let expected = format!("--task {}", of.name());
+                let found = part.name();
                 bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
             }
             let columns = columns(&evaluated, self.labels()?, Some(of), by.measures)?;
@@ -221,7 +223,8 @@ impl Evaluation for Track<'_> {
             let hint = "leave it out: iKAT has no need labels";
             bail!("--need", "runs of ClariQ beside it", "`{need}` with runs of iKAT", hint);
         }
-        let (mut runs, mut warnings) = (Vec::new(), Vec::new());
+        let mut runs = Vec::new();
+        let mut warnings = Vec::new();
         for run in asked.runs {
             let (submission, evaluated, found) = self.read(&run.file)?;
             warnings.extend(found.iter().map(|warning| format!("{}: {warning}", run.file.name())));

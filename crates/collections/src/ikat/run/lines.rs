@@ -45,7 +45,7 @@ pub(in crate::ikat) struct LineResponse {
 pub(in crate::ikat) struct Scores(pub(in crate::ikat) Vec<(String, f64)>);
 
 impl From<Entries<f64>> for Scores {
-    /// Of a repeated passage the last score counts, as in Python.
+    /// The last score of a repeated passage counts, as in Python.
     fn from(entries: Entries<f64>) -> Self {
         let mut scores: indexmap::IndexMap<String, f64> = indexmap::IndexMap::new();
         scores.extend(entries.0);

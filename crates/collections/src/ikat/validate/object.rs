@@ -160,7 +160,8 @@ fn unknown_run_type(run: &Run, found: &mut Found) {
 }
 
 fn other_number_of_turns(run: &Run, found: &mut Found) {
-    let (turns, wanted) = (run.turns().count(), run.topics.turns().count());
+    let turns = run.turns().count();
+    let wanted = run.topics.turns().count();
     if turns != wanted {
         found.push((None, format!("{turns} in place of {wanted}")));
     }

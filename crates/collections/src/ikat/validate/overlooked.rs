@@ -102,7 +102,8 @@ fn ranks_that_do_not_rise(run: &Run, found: &mut Found) {
     for turn in run.turns() {
         for pair in turn.responses.windows(2) {
             if pair[1].rank <= pair[0].rank {
-                let (before, after) = (pair[0].rank, pair[1].rank);
+                let before = pair[0].rank;
+                let after = pair[1].rank;
                 found.push((turn.line, format!("{after} after {before} in turn {}", turn.id)));
             }
         }

@@ -33,7 +33,7 @@ pub(super) struct Search<'a> {
 /// The best documents of a request so far.
 struct Found {
     best: Best,
-    /// Those of the best that repeat a text of the system.
+    /// Top documents that repeat an utterance of the system.
     repeats: HashSet<Doc>,
 }
 

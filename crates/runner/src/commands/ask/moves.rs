@@ -4,7 +4,7 @@ use crate::commands::explain::trace_lines;
 use crate::commands::rank::response_json;
 use clariq_core::{Result, fixed};
 use clariq_experiment::ask::{Asker, Move};
-use clariq_experiment::{Listed, Outcome, Part, Query};
+use clariq_experiment::{Outcome, Part, Query, RankedText};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Resul
     for trace in &why.stages {
         let _ = write!(text, "  {}", trace_lines(trace, LEVELS, "    "));
     }
-    for Listed { id, text: question, score } in &why.candidates {
+    for RankedText { id, text: question, score } in &why.candidates {
         let _ = writeln!(text, "  {}  {id} {question:?}", fixed(*score, 6));
     }
     Ok(text)
@@ -46,7 +46,7 @@ fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<Str
         let name = |doc| asker.system.name(conversation, part, doc);
         let used = used.into_iter().map(name).collect::<Result<Vec<String>, _>>()?;
         let _ = writeln!(text, "  {}:", asker.system.task(part));
-        for Listed { id, text: document, score } in ranking {
+        for RankedText { id, text: document, score } in ranking {
             let mark = if used.contains(&id) { '*' } else { ' ' };
             let _ = writeln!(text, "  {mark} {}  {id} {document:?}", fixed(score, 6));
         }
@@ -83,7 +83,7 @@ pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result
         }
     };
     if asker.explains {
-        let candidate = |Listed { id, text, score }: &Listed| json!({ "question_id": id, "question": text, "score": score });
+        let candidate = |RankedText { id, text, score }: &RankedText| json!({ "question_id": id, "question": text, "score": score });
         object["candidates"] = why.candidates.iter().map(candidate).collect();
         object["stages"] = json!(why.stages);
     }

@@ -29,13 +29,13 @@ struct Message {
     request: Option<String>,
     answer: Option<String>,
     #[serde(default)]
-    conversation_context: Vec<Said>,
+    conversation_context: Vec<QuestionAndAnswer>,
     statements: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct QuestionAndAnswer {
     question: String,
     answer: String,
 }
@@ -60,7 +60,8 @@ pub(super) fn serve(
         let begun = Query { request: Request::new("0", request), statements };
         print(&take_turn(asker, begun, &mut waiting)?)?;
     }
-    let (mut lines, mut bad) = (super::replies(), 0_u64);
+    let mut lines = super::replies();
+    let mut bad = 0_u64;
     while let Some(line) = lines.read_next()? {
         if line.as_ref().is_ok_and(String::is_empty) {
             continue;
@@ -156,7 +157,7 @@ impl Message {
             }
             (Some(request), None) => {
                 let mut request = Request::new("0", request);
-                let turns = said.into_iter().map(|Said { question, answer }| {
+                let turns = said.into_iter().map(|QuestionAndAnswer { question, answer }| {
                     [Utterance::system(question), Utterance::user(answer)]
                 });
                 request.said.extend(turns.flatten());

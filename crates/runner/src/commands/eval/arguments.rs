@@ -94,7 +94,7 @@ impl EvalArgs {
         self.qrels.as_deref().filter(|_| alone)
     }
 
-    /// What is asked; whoever scores it refuses the flags that say nothing there.
+    /// The request to score. The scorer refuses flags that do not apply to it.
     ///
     /// # Errors
     ///

@@ -14,7 +14,8 @@ type Sheets = Vec<(&'static str, Sheet)>;
 
 /// Mean and standard deviation over repeats and over folds.
 pub(super) fn cross_validation(training: &Training, passes: &[Repeat], folds: usize) -> Sheets {
-    let (mut pooled, mut single) = (Vec::new(), Vec::new());
+    let mut pooled = Vec::new();
+    let mut single = Vec::new();
     for pass in passes {
         let mut all: Vec<(Need, Need)> = Vec::new();
         let mut of_fold: Vec<Vec<(Need, Need)>> = vec![Vec::new(); folds];

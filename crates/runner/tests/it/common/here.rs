@@ -9,7 +9,7 @@ use clariq_experiment::recipes::{check_output, is_recipe};
 use clariq_experiment::run::{FileInput, FileKind, Input, SplitInput, run};
 use clariq_experiment::systems::find_recipes;
 use clariq_experiment::training::{TrainMode, train};
-use clariq_experiment::{Contexts, Loaded, Options, Session};
+use clariq_experiment::{Contexts, Options, Session, SystemConfig};
 use clariq_rank::Override;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -85,13 +85,13 @@ impl<'w> Work<'w> {
         (done, notes.0.into_inner().expect("the notes"))
     }
 
-    fn load(self, system: &str, set: &[[&str; 3]]) -> Result<Loaded, Error> {
+    fn load(self, system: &str, set: &[[&str; 3]]) -> Result<SystemConfig, Error> {
         let value = |&[stage, key, value]: &[&str; 3]| {
             let [stage, key, value] = [stage, key, value].map(str::to_owned);
             Override { stage, key, value }
         };
         let path = self.bench.path(system).display().to_string();
-        Loaded::open_any(&path, &set.iter().map(value).collect::<Vec<_>>())
+        SystemConfig::open_any(&path, &set.iter().map(value).collect::<Vec<_>>())
     }
 
     /// Writes the run of a system over the split, with other values of keys of stages, each as (stage,
@@ -132,7 +132,7 @@ impl<'w> Work<'w> {
     fn write(
         self,
         session: &Session,
-        loaded: &Loaded,
+        loaded: &SystemConfig,
         input: &dyn Input,
         output: &str,
     ) -> Result<(), Error> {

@@ -105,7 +105,8 @@ fn axes(x: Scale, y: Scale, ticks: usize) -> Markup {
     let middle = f64::midpoint(TOP, BOTTOM);
     html! {
         @for tick in 0..=ticks {
-            @let (value, at) = (tick as f64 / 10.0, px(y.at(tick as f64 / 10.0)));
+            @let value = tick as f64 / 10.0;
+            @let at = px(y.at(tick as f64 / 10.0));
             line.grid x1=(px(LEFT)) x2=(px(RIGHT)) y1=(at) y2=(at) {}
             text.tick x=(px(LEFT - 8.0)) y=(at) dy="0.35em" text-anchor="end" {
                 (format!("{value:.1}"))

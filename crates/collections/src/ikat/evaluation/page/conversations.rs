@@ -20,7 +20,7 @@ pub(super) fn anchor(conversation: usize, turn: u32) -> String {
     format!("turn-{conversation}-{turn}")
 }
 
-/// What a run says of a turn.
+/// A run's results for a turn.
 #[derive(Default)]
 struct Answer<'a> {
     /// The numbers of the statements, best first.
@@ -138,7 +138,7 @@ fn details(
     }
 }
 
-/// What a run gave for a turn, or without one what the organisers labelled and answered.
+/// Shows a run's results for a turn, or without a run the organisers' labels and response.
 fn answer(
     comparison: &Comparison,
     conversation: &Conversation,
@@ -179,7 +179,8 @@ fn answer(
     let statements = select(&found.statements, wanted).into_iter().map(statement);
     let cited = turn.citations.iter().flatten().map(String::as_str);
     let passages = select(&found.passages, cited).into_iter().map(passage);
-    let (statements, passages) = (statements.collect::<Vec<_>>(), passages.collect::<Vec<_>>());
+    let statements = statements.collect::<Vec<_>>();
+    let passages = passages.collect::<Vec<_>>();
     let (sign, text) = match run {
         None => ("✓", turn.response.as_str()),
         Some(_) => ("✗", response.map_or("", |response| response.text.as_str())),
@@ -229,7 +230,8 @@ fn select<'a>(
     selected
 }
 
-/// What is ranked, and below it what is not: what a run lacks (`✗`), or what labels name (`✓`).
+/// A ranked list, and below it unranked items: relevant ones that a run lacks (`✗`), or those that
+/// labels name (`✓`).
 fn list(items: &[Item], sign: &str, nothing: &str) -> Markup {
     let (ranked, others): (Vec<&Item>, Vec<&Item>) =
         items.iter().partition(|item| item.rank.is_some());

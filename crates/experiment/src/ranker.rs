@@ -4,7 +4,7 @@ use crate::needs::{self, Predict};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::sentences::Sentences;
 use crate::session::{Contexts, Session};
-use crate::systems::Loaded;
+use crate::systems::SystemConfig;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Models, Need, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
@@ -80,7 +80,7 @@ pub enum Part {
 
 /// A document of a ranking with its text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Listed {
+pub struct RankedText {
     /// Its id, or the number of a statement.
     pub id: String,
     /// Its text.
@@ -93,20 +93,20 @@ pub struct Listed {
 pub type Traces = (&'static str, Vec<StageTrace>);
 
 /// An open system with its models.
-pub struct System<'a> {
+pub struct Ranker<'a> {
     pub(crate) contexts: &'a Contexts<'a>,
     /// Its configuration.
-    pub loaded: &'a Loaded,
+    pub loaded: &'a SystemConfig,
     pub(crate) need_model: Option<Box<Classifier>>,
     /// The checksums of its models by name.
     pub(crate) weights: Map<String, Value>,
 }
 
-impl<'a> System<'a> {
+impl<'a> Ranker<'a> {
     /// Opens a system whose models were trained before.
     pub(crate) fn open_trained(
         contexts: &'a Contexts<'a>,
-        loaded: &'a Loaded,
+        loaded: &'a SystemConfig,
         predict: Predict,
     ) -> Result<Self> {
         let session = contexts.session;
@@ -172,7 +172,7 @@ impl<'a> System<'a> {
         self.rank_counting(queries, &|_| {})
     }
 
-    /// Ranks as [`System::rank`] does; `progress` counts (request, stage) pairs.
+    /// Ranks as [`Ranker::rank`] does; `progress` counts (request, stage) pairs.
     pub fn rank_counting(&self, queries: &[Query], progress: Progress) -> Result<Vec<Outcome>> {
         let requests = self.requests(queries);
         let outcomes = match &self.loaded.plan {
@@ -228,7 +228,8 @@ impl<'a> System<'a> {
         progress: Progress,
     ) -> Result<Vec<Outcome>> {
         let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
-        let (context, rule) = (self.context(Part::Documents)?, &plan.config.response);
+        let context = self.context(Part::Documents)?;
+        let rule = &plan.config.response;
         let passages = run(&plan.passages, context, requests, progress)?;
         let mut outcomes = Vec::with_capacity(requests.len());
         let rankings = statements.into_iter().zip(chosen).zip(passages);
@@ -255,7 +256,8 @@ impl<'a> System<'a> {
         requests: &[Request],
         progress: Progress,
     ) -> Result<(Vec<Ranking>, Vec<Ranking>)> {
-        let (mut statements, mut chosen) = (Vec::new(), Vec::new());
+        let mut statements = Vec::new();
+        let mut chosen = Vec::new();
         let mut rest = requests;
         for of_user in queries.chunk_by(|one, next| one.statements == next.statements) {
             let (requests, later) = rest.split_at(of_user.len());
@@ -310,7 +312,7 @@ impl<'a> System<'a> {
     }
 
     /// The documents of a ranking with their texts, and with scores that strictly decrease.
-    pub fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>> {
+    pub fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<RankedText>> {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         let mut all = Vec::with_capacity(ranking.len());
         for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
@@ -320,7 +322,7 @@ impl<'a> System<'a> {
                 }
                 _ => self.documents(part)?.text(hit.doc)?.into_owned(),
             };
-            all.push(Listed { id: self.name(query, part, hit.doc)?, text, score });
+            all.push(RankedText { id: self.name(query, part, hit.doc)?, text, score });
         }
         Ok(all)
     }
@@ -331,7 +333,8 @@ impl<'a> System<'a> {
             return Ok((doc.index() + 1).to_string());
         }
         let id = self.documents(part)?.id(doc);
-        let (collection, request) = (self.session().collection, query.request.id.as_str());
+        let collection = self.session().collection;
+        let request = query.request.id.as_str();
         Ok(match part {
             Part::Statements => collection.name_in_runs(request, STATEMENTS, &id).into_owned(),
             Part::Documents => id.into_owned(),
@@ -359,7 +362,8 @@ impl UserStatements {
     fn of_documents(documents: &dyn Documents, docs: Vec<Doc>) -> Result<Self> {
         let mut statements = Vec::with_capacity(docs.len());
         for doc in docs {
-            let (id, text) = (documents.id(doc), documents.text(doc)?);
+            let id = documents.id(doc);
+            let text = documents.text(doc)?;
             statements.push((id.into_owned(), text.into_owned(), doc));
         }
         Ok(Self::new(statements))
