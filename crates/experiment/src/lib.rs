@@ -13,8 +13,9 @@
 //! # let options = Options { cache: folder.path().to_owned(), ..Options::default() };
 //! let collection = clariq_collections::open(&clariq_collections::DataDir::Sample)?;
 //! let session = Session::new(&*collection, options)?;
-//! let (contexts, loaded) = (Contexts::new(&session), SystemConfig::open("bm25", &[])?);
-//! let system = Ranker::open(&contexts, &loaded)?;
+//! let contexts = Contexts::new(&session);
+//! let config = SystemConfig::open("bm25", &[])?;
+//! let system = Ranker::open(&contexts, &config)?;
 //! let query = Query::from(Request::new("1", "how do I pitch a tent"));
 //! let best = system.rank(&[query.clone()])?[0].ranking[0];
 //! let question = &system.list(&query, Part::Documents, &[best])?[0];
@@ -39,16 +40,25 @@
 //! let session = Session::new(&*collection, options)?;
 //!
 //! // Does the built-in system `bm25` reach the figures that its configuration expects?
-//! let (systems, runs) = ([SystemConfig::open("bm25", &[])?], folder.path().join("runs"));
-//! let figures = reproduce::check(&session, &systems, "dev", &runs)?;
-//! assert!(figures.iter().all(|figure| figure.verdict == Some(reproduce::Verdict::Equal)));
+//! let systems = [SystemConfig::open("bm25", &[])?];
+//! let runs = folder.path().join("runs");
+//! reproduce::check(&session, &systems, "dev", &runs, &mut |figure| {
+//!     assert_eq!(figure.verdict, Some(reproduce::Verdict::Equal));
+//! })?;
 //!
 //! // Which of four pairs of parameters is best on train, and what is such a choice worth?
 //! let grid = Grid::parse(&["bm25.k1=0.9,1.5", "bm25.b=0.4,0.75"])?;
 //! let measures = parse_measures("R@30")?;
-//! let (grid, measures) = (&grid, &measures);
-//! let (system, labels, task) = ("bm25", Labels::Split("train"), None);
-//! let search = Search { system, rewrites: None, grid, labels, task, measures, by: 0, folds: 2 };
+//! let search = Search {
+//!     system: "bm25",
+//!     rewrites: None,
+//!     grid: &grid,
+//!     labels: Labels::Split("train"),
+//!     task: None,
+//!     measures: &measures,
+//!     by: 0,
+//!     folds: 2,
+//! };
 //! let tuned = search.run(&session)?;
 //! println!("{}: {:.4} on held-out topics", tuned.best_first()[0], tuned.held_out().means[0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -169,8 +169,8 @@ mod tests {
         let collection = clariq_collections::open(&DataDir::Sample).unwrap();
         let options = Options { cache: folder.path().to_owned(), ..Options::default() };
         let session = Session::new(&*collection, options).unwrap();
-        let systems = ["bm25", "bert-ranker"].map(|name| SystemConfig::open(name, &[]).unwrap());
-        let both = &["bm25", "bert-ranker"][..];
+        let systems = ["bm25", "bert-reranker"].map(|name| SystemConfig::open(name, &[]).unwrap());
+        let both = &["bm25", "bert-reranker"][..];
         for (split, names) in [("dev", both), ("test", &both[..1]), ("none", both)] {
             let found = expecting(&session, &systems, split);
             let found: Vec<&str> = found.iter().map(|loaded| loaded.name.as_str()).collect();

@@ -193,7 +193,7 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "a prompt that is no text",
             settings(json!({ "prompts": { "query": 7 } })),
             "config_",
-            "prompts.query a string",
+            "prompts.query a text",
         ),
         ("no such default", settings(json!({ "default_prompt_name": "x" })), "config_", "`x`"),
         ("a key", settings(json!({ "pooler": 1 })), "config_", "keys"),

@@ -93,7 +93,7 @@ pub(super) const SAMPLE: &[Embedded] = embedded![
     "2023-qrels.all-turns.txt",
 ];
 
-/// The track's files: they lie in the data folder, or in a folder of [`FOLDERS`] below it.
+/// The track's files: they lie in the data folder, or in a folder of `FOLDERS` below it.
 impl DataDir {
     /// The file of this name, plain or with `.gz` appended, or `None` if the folder has neither.
     pub fn track_file(&self, name: &str) -> Option<Source> {

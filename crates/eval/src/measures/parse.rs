@@ -234,7 +234,7 @@ mod tests {
             p in 0.0..1.0_f64,
         ) {
             let mut given = Vec::new();
-            if spec.name != "nDCG" {
+            if spec.takes_rel {
                 given.push(format!("rel={rel}"));
             }
             if spec.name == "RBP" {

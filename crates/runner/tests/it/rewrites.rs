@@ -195,7 +195,7 @@ fn rewrites_that_do_not_fit_are_refused() {
             "a number",
             |bench| bench.write("r.jsonl", "{\"id\": 101, \"text\": 1}\n"),
             LINES,
-            ["r.jsonl:1", "`text` as a text", "1"],
+            ["r.jsonl:1", "a text at `text`", "integer `1`"],
         ),
         refusal(
             "a conversation",
