@@ -4,7 +4,7 @@ use crate::needs::Predict;
 use crate::ranker::{Outcome, Part, Query, RankedText, Ranker};
 use crate::session::Contexts;
 use crate::systems::SystemConfig;
-use clariq_core::{Doc, Hit, Result, Speaker, Utterance};
+use clariq_core::{Doc, Hit, Result};
 use clariq_rank::{STOPS, StageTrace, shared_words};
 use std::slice;
 
@@ -112,33 +112,29 @@ impl<'a> Asker<'a> {
         Ok(Move::Ask { question, why })
     }
 
-    /// Why the best passage fits nothing that the user said, where the system has a rule. A question
-    /// such as "and why?" has stop words alone, and goes on with what was said before.
+    /// Why the best passage does not fit the opening of a conversation, where the system has a rule.
+    /// Later turns go on with what was said before, and are always answered.
     fn unfit(&self, conversation: &Query, outcome: &Outcome) -> Result<Option<String>> {
         let config = self.system.loaded.plan.answer();
         let Some(rule) = config.and_then(|config| config.fits) else { return Ok(None) };
+        if conversation.request.has_turns() {
+            return Ok(None);
+        }
         let context = self.system.context(Part::Documents)?;
         let Some(best) = outcome.ranking.first() else {
             return Ok(Some("there are no documents".to_owned()));
         };
-        let mut most: Option<f64> = None;
-        let of_user = |said: &&Utterance| said.speaker == Speaker::User;
-        for said in conversation.request.said.iter().filter(of_user) {
-            let shared = shared_words(context, rule.analyzer, &said.text, best.doc)?;
-            if let Some(shared) = shared {
-                most = Some(most.map_or(shared, |most| most.max(shared)));
-            }
-        }
-        if let Some(most) = most {
-            let reason = format!(
-                "the best document shares {:.0} % of what the words of the request weigh, and {:.0} % \
-                 are wanted",
-                100.0 * most,
-                100.0 * rule.words
-            );
-            return Ok((most < rule.words).then_some(reason));
-        }
-        Ok(Some("the request has stop words alone".to_owned()))
+        let opening = conversation.request.opening();
+        let Some(shared) = shared_words(context, rule.analyzer, opening, best.doc)? else {
+            return Ok(Some("the request has stop words alone".to_owned()));
+        };
+        let reason = format!(
+            "the best document shares {:.0} % of what the words of the request weigh, and {:.0} % are \
+             wanted",
+            100.0 * shared,
+            100.0 * rule.words
+        );
+        Ok((shared < rule.words).then_some(reason))
     }
 
     /// The reason of a stage to ask nothing, from the trace of the empty question or, in a collection
