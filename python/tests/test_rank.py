@@ -301,7 +301,7 @@ def test_qrels_replace_the_labels_of_a_split(dev_run, tmp_path):
     best = dev_run.read_text().split()
     qrels = tmp_path / "qrels.txt"
     qrels.write_text(f"{best[0]} 0 {best[2]} 1\n")
-    with pytest.warns(UserWarning, match="14 topics are not in the labels"):
+    with pytest.warns(UserWarning, match="14 topics have no labels"):
         assert clariq.evaluate(dev_run, ["RR"], qrels=qrels) == {"RR": 1.0}
 
 
