@@ -5,7 +5,7 @@ use crate::models::{BertEncoder, CrossEncoder};
 use crate::t5::{T5, T5Folder};
 use crate::train::train;
 use clariq_core::{
-    Engine, Model, ModelKind, ModelOptions, Result, Trained, Training, TrainingEvent,
+    Engine, Model, ModelKind, ModelOptions, Result, Trained, Training, TrainingEvent, bail,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -44,6 +44,10 @@ impl Engine for Torch {
                 Model::CrossEncoder(Arc::new(CrossEncoder::open(folder, options)?))
             }
             ModelKind::Rewriter => Model::Rewriter(Arc::new(T5::open(folder, options)?)),
+            ModelKind::Chat => {
+                let hint = "a table [models.NAME] with kind = \"chat\" names the server of one";
+                bail!(folder, "an encoder, a cross-encoder or a T5 model", "a chat model", hint)
+            }
         })
     }
 

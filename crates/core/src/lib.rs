@@ -8,6 +8,7 @@
 
 #![deny(missing_docs)]
 
+mod chat;
 mod checksum;
 mod document;
 mod embeddings;
@@ -30,6 +31,7 @@ mod recipe;
 mod regular;
 mod request;
 
+pub use chat::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion};
 pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };

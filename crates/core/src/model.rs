@@ -1,5 +1,6 @@
 //! Learned models by kind, and the trait that opens them by name.
 
+use crate::chat::{ChatModel, ChatRequest, Completion};
 use crate::document::Documents;
 use crate::embeddings::{DocumentVectors, Embeddings};
 use crate::encoder::{Decoding, Encoder, PairScorer, Progress, Rewriter};
@@ -18,6 +19,8 @@ pub enum ModelKind {
     CrossEncoder,
     /// Texts to texts.
     Rewriter,
+    /// Conversations to texts.
+    Chat,
 }
 
 impl fmt::Display for ModelKind {
@@ -26,6 +29,7 @@ impl fmt::Display for ModelKind {
             Self::Encoder => "an encoder",
             Self::CrossEncoder => "a cross-encoder",
             Self::Rewriter => "a model that rewrites utterances",
+            Self::Chat => "a chat model",
         })
     }
 }
@@ -39,6 +43,8 @@ pub enum Model {
     CrossEncoder(Arc<dyn PairScorer>),
     /// See [`ModelKind::Rewriter`].
     Rewriter(Arc<dyn Rewriter>),
+    /// See [`ModelKind::Chat`].
+    Chat(Arc<dyn ChatModel>),
 }
 
 impl Model {
@@ -48,6 +54,7 @@ impl Model {
             Self::Encoder(model) => model.checksum(),
             Self::CrossEncoder(model) => model.checksum(),
             Self::Rewriter(model) => model.checksum(),
+            Self::Chat(model) => model.checksum(),
         }
     }
 
@@ -57,6 +64,7 @@ impl Model {
             Self::Encoder(model) => model.cut(),
             Self::CrossEncoder(model) => model.cut(),
             Self::Rewriter(model) => model.cut(),
+            Self::Chat(_) => 0,
         }
     }
 }
@@ -126,6 +134,22 @@ pub trait Models: Send + Sync {
         progress: Progress,
     ) -> Result<Vec<String>> {
         self.rewriter(model)?.rewrite(texts, decoding, progress)
+    }
+
+    /// Completes conversations ([`ChatModel::complete`]); may come from a cache.
+    fn chat(
+        &self,
+        model: &ModelName,
+        requests: &[ChatRequest],
+        progress: Progress,
+    ) -> Result<Vec<Completion>> {
+        self.chat_model(model)?.complete(requests, progress)
+    }
+
+    /// Opens a model that must be a chat model.
+    fn chat_model(&self, model: &ModelName) -> Result<Arc<dyn ChatModel>> {
+        let Model::Chat(chat) = self.open(model)? else { return Err(model.mismatch()) };
+        Ok(chat)
     }
 
     /// Opens a model that must rewrite utterances.

@@ -4,7 +4,7 @@ use clariq_collections::clariq::NO_QUESTION;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     Decoding, Doc, Documents, Embeddings, Encoder, Error, Judged, Model, ModelKind, ModelName,
-    Models, PairScorer, Progress, Ranking, Request, Rewriter, Surroundings, Utterance,
+    Models, NoModels, PairScorer, Progress, Ranking, Request, Rewriter, Surroundings, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
@@ -89,6 +89,7 @@ impl Models for Counts {
             ModelKind::Encoder => Model::Encoder(Arc::new(Counts)),
             ModelKind::CrossEncoder => Model::CrossEncoder(Arc::new(Counts)),
             ModelKind::Rewriter => Model::Rewriter(Arc::new(Counts)),
+            ModelKind::Chat => return Err(NoModels::refusal(&model.name)),
         })
     }
 }

@@ -1,0 +1,97 @@
+//! Chat models: conversations of messages in, a text for each out.
+
+use crate::encoder::Progress;
+use crate::problem::Result;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// The author of a message, as chat models name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatRole {
+    /// Instructions to the model.
+    System,
+    /// The person, or the task.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A message to a chat model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChatMessage {
+    /// Its author.
+    pub role: ChatRole,
+    /// Its text.
+    pub content: String,
+}
+
+impl ChatMessage {
+    /// A message of an author.
+    pub fn new(role: ChatRole, content: impl Into<String>) -> Self {
+        Self { role, content: content.into() }
+    }
+}
+
+/// How a chat model writes. The defaults sample nothing: the most probable token is always taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChatParameters {
+    /// Tokens that are written at most.
+    pub max_tokens: NonZeroU32,
+    /// Randomness of sampling, from 0 (none) to 2. A system that sets it above 0 declares it.
+    pub temperature: f64,
+    /// Seed of sampling.
+    pub seed: u64,
+    /// Alternatives of the first token whose log-probabilities are requested, from 0 (none) to 20.
+    pub top_logprobs: u8,
+}
+
+impl Default for ChatParameters {
+    fn default() -> Self {
+        const MAX_TOKENS: NonZeroU32 = NonZeroU32::new(512).unwrap();
+        Self { max_tokens: MAX_TOKENS, temperature: 0.0, seed: 42, top_logprobs: 0 }
+    }
+}
+
+/// A conversation that a chat model continues.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatRequest {
+    /// What it is for, in error messages: `request 101`. It changes no completion.
+    pub about: String,
+    /// The messages, oldest first.
+    pub messages: Vec<ChatMessage>,
+    /// How the model writes.
+    pub parameters: ChatParameters,
+}
+
+/// The text that a chat model wrote.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Completion {
+    /// The text.
+    pub text: String,
+    /// True if it ends at `max_tokens` instead of where the model would end it.
+    pub cut: bool,
+    /// The model's name, as its server gives it.
+    pub model: String,
+    /// Tokens that were read; `None` if the server does not count them.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens that were written; `None` if the server does not count them.
+    pub completion_tokens: Option<u64>,
+    /// Alternatives of the first token with their natural log-probabilities, most probable first;
+    /// empty if none were requested or the server gives none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first_token: Vec<(String, f64)>,
+}
+
+/// Conversations in, completions out.
+pub trait ChatModel: Send + Sync {
+    /// Completes each conversation, in order; a completion does not depend on the others.
+    /// `progress` counts conversations.
+    fn complete(&self, requests: &[ChatRequest], progress: Progress) -> Result<Vec<Completion>>;
+
+    /// Checksum of everything that determines the completions, besides the requests.
+    fn checksum(&self) -> &str;
+}
