@@ -42,7 +42,7 @@ impl<'a> Around<'a> {
                 let relevant = judgements.documents().filter(|(_, grade)| *grade > 0);
                 let mut docs: Vec<Doc> =
                     relevant.filter_map(|(id, _)| documents.find(id.as_str())).collect();
-                docs.retain(|&doc| Some(doc) != documents.silence());
+                docs.retain(|&doc| Some(doc) != documents.empty_question());
                 docs.sort_unstable();
                 let index = judged.requests.len();
                 judged.relevant.extend(docs.into_iter().map(|doc| (doc, index)));

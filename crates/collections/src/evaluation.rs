@@ -6,7 +6,7 @@ mod by_qrels;
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 
 use crate::clariq::evaluation::NeedReport;
-use clariq_core::{Error, Problem, TopicId, bail};
+use clariq_core::{Error, Problem, RequestId, bail};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
 use clariq_files::{Run, Source};
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ pub trait Evaluation: Sync {
 
     /// The value of a measure for every judged request, where the collection has a definition of
     /// its own.
-    fn values(&self, _run: &Run, _measure: &str) -> Option<Vec<(TopicId, f64)>> {
+    fn values(&self, _run: &Run, _measure: &str) -> Option<Vec<(RequestId, f64)>> {
         None
     }
 
@@ -240,12 +240,15 @@ pub struct Rendered {
 
 /// The topics that runs are scored on, and the file that they are of.
 pub(crate) struct Topics {
-    pub(crate) ids: HashSet<TopicId>,
+    pub(crate) ids: HashSet<RequestId>,
     file: String,
 }
 
 impl Topics {
-    pub(crate) fn new<'a>(file: impl Into<String>, ids: impl Iterator<Item = &'a TopicId>) -> Self {
+    pub(crate) fn new<'a>(
+        file: impl Into<String>,
+        ids: impl Iterator<Item = &'a RequestId>,
+    ) -> Self {
         Self { ids: ids.cloned().collect(), file: file.into() }
     }
 
@@ -254,9 +257,9 @@ impl Topics {
     pub(crate) fn check_answered<'a>(
         &self,
         source: &Source,
-        mut answered: impl Iterator<Item = &'a TopicId>,
+        mut answered: impl Iterator<Item = &'a RequestId>,
     ) -> Result<(), Problem> {
-        let is_known = |topic: &TopicId| self.ids.contains(topic);
+        let is_known = |topic: &RequestId| self.ids.contains(topic);
         let found = match answered.next() {
             Some(topic) if is_known(topic) || answered.any(is_known) => return Ok(()),
             Some(topic) => format!("other topics alone, such as `{topic}`"),

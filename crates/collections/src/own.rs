@@ -11,7 +11,7 @@ use crate::evaluation::{ByQrels, Evaluation};
 use crate::statistics::{Figure, Statistics, Words};
 use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
-use clariq_core::{Doc, Documents, Error, ProblemKind, TextKeeper, TopicId, problem};
+use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
 use clariq_files::{Input, Judgement, Qrels, Sink, Source, parse_qrels, read_qrels};
 use folder::{Folder, SplitFiles};
 use serde_json::json;
@@ -91,10 +91,10 @@ impl Own {
         }
         let mut asked = HashSet::new();
         for request in self.requests(split, KIND.tasks[0])? {
-            asked.insert(TopicId::from(request?.id.as_str()));
+            asked.insert(RequestId::from(request?.id.as_str()));
         }
         let topics = qrels.topics().map(|(topic, _)| topic).filter(|topic| !asked.contains(*topic));
-        let topics: Vec<&str> = topics.map(TopicId::as_str).collect();
+        let topics: Vec<&str> = topics.map(RequestId::as_str).collect();
         let file = self.split(split)?.qrels.as_ref().map_or_else(String::new, Source::name);
         let warn = |ids: &[&str], what: &str| {
             let first = ids.iter().min()?;

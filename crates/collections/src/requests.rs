@@ -3,7 +3,7 @@
 use crate::documents::{begins_as_json_object, is_id};
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{
-    Doc, Documents, Error, Location, Problem, Request, Speaker, TopicId, Utterance, bail,
+    Doc, Documents, Error, Location, Problem, Request, RequestId, Speaker, Utterance, bail,
     parse_json, problem,
 };
 use clariq_files::{
@@ -29,7 +29,7 @@ pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Req
 }
 
 /// The user's last utterance of every request of a file.
-pub fn last_said_in(source: &Source) -> Result<HashMap<TopicId, String>, Error> {
+pub fn last_said_in(source: &Source) -> Result<HashMap<RequestId, String>, Error> {
     let requests = read_strictly(source, MOST_OF_A_RUN, |input, sink| parse(input, None, sink))?;
     Ok(requests.iter().map(|request| (request.id.as_str().into(), request.last_said())).collect())
 }

@@ -43,7 +43,7 @@ pub trait Documents: Send + Sync {
     fn find(&self, id: &str) -> Option<Doc>;
 
     /// The document that stands for saying nothing, if the collection has one.
-    fn silence(&self) -> Option<Doc> {
+    fn empty_question(&self) -> Option<Doc> {
         None
     }
 

@@ -1,4 +1,4 @@
-//! Ids of requests, topics, facets and questions, and names that become parts of file names.
+//! Ids of requests, facets and documents, and names that become parts of file names.
 //!
 //! Ids are text, never numbers: `ClariQ` writes topics as integers, TREC collections do not.
 
@@ -43,20 +43,16 @@ macro_rules! id {
 }
 
 id!(
-    /// A request: what runs call it.
+    /// The id of a request, as runs and qrels have it: `101`.
     RequestId
 );
 id!(
-    /// A topic: one request of the collection, `101`.
-    TopicId
-);
-id!(
-    /// A facet: one information need behind a topic, `F0010`.
+    /// The id of a facet, one information need behind a topic: `F0010`.
     FacetId
 );
 id!(
-    /// A question of the bank, `Q00697`.
-    QuestionId
+    /// The id of a document: `Q00697`.
+    DocId
 );
 
 /// The longest name; file systems allow 255 bytes, and endings are added.

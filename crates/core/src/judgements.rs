@@ -57,7 +57,7 @@ pub struct Judged {
     pub source: String,
     /// The opening of every request of the split.
     pub requests: Vec<String>,
-    /// The documents judged relevant, silence left out, each with the position of its request in
+    /// The documents judged relevant, without the empty question, each with the position of its request in
     /// `requests`.
     pub relevant: Vec<(Doc, usize)>,
 }

@@ -41,7 +41,7 @@ pub use encoder::{Decoding, Encoder, PairScorer, Progress, Rewriter};
 pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, training_key};
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};
-pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
+pub use id::{DocId, FacetId, Name, RequestId};
 pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};
 pub use model::{Model, ModelKind, ModelName, Models, NoModels};

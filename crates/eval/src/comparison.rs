@@ -2,7 +2,7 @@
 
 use crate::mean::exact_mean;
 use crate::significance::{PairedTest, ROUNDS, holm, paired_test};
-use clariq_core::TopicId;
+use clariq_core::RequestId;
 
 /// The values of a run by one measure, topic by topic.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Column {
     /// The name of the measure.
     pub measure: String,
     /// The topics with their values, by number, or by text where an id is not a number.
-    pub values: Vec<(TopicId, f64)>,
+    pub values: Vec<(RequestId, f64)>,
 }
 
 impl Column {
@@ -21,7 +21,7 @@ impl Column {
     pub fn new(
         part: impl Into<String>,
         measure: impl Into<String>,
-        mut values: Vec<(TopicId, f64)>,
+        mut values: Vec<(RequestId, f64)>,
     ) -> Self {
         sort_by_topic(&mut values, |(topic, _)| topic.as_str());
         Self { part: part.into(), measure: measure.into(), values }

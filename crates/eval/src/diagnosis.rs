@@ -1,7 +1,7 @@
 //! Counts of what the official scorer passes over without a word and would surprise a run's author.
 
 use crate::ties::{double, lines_by_topic};
-use clariq_core::{Documents, TopicId};
+use clariq_core::{Documents, RequestId};
 use clariq_files::{Run, RunLine};
 // Ids come from files: a hash with a fixed seed would let some of them collide.
 use std::collections::HashSet;
@@ -28,10 +28,10 @@ pub struct Diagnosis {
 /// Counts the surprises of a run; `topics` are those of the labels.
 pub fn diagnose<'a>(
     run: &Run,
-    topics: impl Iterator<Item = &'a TopicId>,
+    topics: impl Iterator<Item = &'a RequestId>,
     bank: Option<&dyn Documents>,
 ) -> Diagnosis {
-    let known: HashSet<&TopicId> = topics.collect();
+    let known: HashSet<&RequestId> = topics.collect();
     let answered = lines_by_topic(run);
     let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
     let trailing_words = run.ignored.trailing_words.len();

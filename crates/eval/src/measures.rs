@@ -31,7 +31,7 @@ pub use evaluate::{Scores, evaluate};
 pub use parse::{parse_measure, parse_measures};
 pub use ranked_run::RankedRun;
 
-use clariq_core::QuestionId;
+use clariq_core::DocId;
 use std::fmt;
 
 /// One measure with its parameters; [`parse_measure`] makes it from its name.
@@ -41,7 +41,7 @@ pub trait Measure: fmt::Debug + Send + Sync {
 
     /// The value for one topic: its documents, best first and none twice, against its judgements.
     /// 0 where the definition divides by zero.
-    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64;
+    fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64;
 }
 
 impl PartialEq for dyn Measure {

@@ -2,7 +2,7 @@
 
 use crate::mean::exact_mean;
 use crate::measures::Qrels;
-use clariq_core::{QuestionId, TopicId};
+use clariq_core::{DocId, RequestId};
 use std::collections::HashSet;
 
 /// The lowest grade that is relevant.
@@ -44,10 +44,10 @@ pub struct SetReport {
 /// Each topic of `chosen` is named once; documents that are named again count once. Judged topics
 /// that are missing there have an empty set.
 pub fn score_sets(
-    chosen: &[(TopicId, Vec<QuestionId>)],
+    chosen: &[(RequestId, Vec<DocId>)],
     qrels: &Qrels,
     unjudged: Unjudged,
-    is_counted: impl Fn(&TopicId) -> bool,
+    is_counted: impl Fn(&RequestId) -> bool,
 ) -> SetReport {
     let mut each = count(chosen, qrels, unjudged);
     each.retain(|(topic, _)| is_counted(topic));
@@ -61,24 +61,24 @@ pub fn score_sets(
 /// The figures of the sets topic by topic, over the topics with something relevant, in no order.
 /// Their means are [`SetReport::macro_average`].
 pub fn set_values(
-    chosen: &[(TopicId, Vec<QuestionId>)],
+    chosen: &[(RequestId, Vec<DocId>)],
     qrels: &Qrels,
-) -> Vec<(TopicId, SetAverage)> {
+) -> Vec<(RequestId, SetAverage)> {
     let each = count(chosen, qrels, Unjudged::LeftOut);
     with_relevant(&each).into_iter().map(|(topic, average)| (topic.clone(), average)).collect()
 }
 
 /// Counts per topic; judged topics without an answer come last.
 fn count<'a>(
-    chosen: &'a [(TopicId, Vec<QuestionId>)],
+    chosen: &'a [(RequestId, Vec<DocId>)],
     qrels: &'a Qrels,
     unjudged: Unjudged,
-) -> Vec<(&'a TopicId, Counts)> {
+) -> Vec<(&'a RequestId, Counts)> {
     let mut each = Vec::new();
     let mut answered = HashSet::new();
     for (topic, documents) in chosen {
         answered.insert(topic);
-        let documents: HashSet<&QuestionId> = documents.iter().collect();
+        let documents: HashSet<&DocId> = documents.iter().collect();
         let mut counts = Counts { chosen: documents.len(), ..Counts::default() };
         if let Some(judgements) = qrels.topic(topic) {
             let hits =
@@ -98,7 +98,7 @@ fn count<'a>(
 }
 
 /// The figures of the topics with something relevant.
-fn with_relevant<'a>(each: &[(&'a TopicId, Counts)]) -> Vec<(&'a TopicId, SetAverage)> {
+fn with_relevant<'a>(each: &[(&'a RequestId, Counts)]) -> Vec<(&'a RequestId, SetAverage)> {
     let relevant = each.iter().filter(|(_, counts)| counts.relevant > 0);
     relevant.map(|(topic, counts)| (*topic, counts.average())).collect()
 }
@@ -129,7 +129,7 @@ impl Counts {
     }
 }
 
-fn mean(topics: &[(&TopicId, SetAverage)]) -> SetAverage {
+fn mean(topics: &[(&RequestId, SetAverage)]) -> SetAverage {
     let mean_of =
         |figure: fn(&SetAverage) -> f64| exact_mean(topics.iter().map(|(_, of)| figure(of)));
     SetAverage {
@@ -157,7 +157,7 @@ mod tests {
         Qrels::from_judgements("q", &judgements).unwrap()
     }
 
-    fn sets(chosen: &[(&str, &[&str])]) -> Vec<(TopicId, Vec<QuestionId>)> {
+    fn sets(chosen: &[(&str, &[&str])]) -> Vec<(RequestId, Vec<DocId>)> {
         let ids = |documents: &[&str]| documents.iter().map(|&document| document.into()).collect();
         chosen.iter().map(|(topic, documents)| ((*topic).into(), ids(documents))).collect()
     }
@@ -179,7 +179,7 @@ mod tests {
         values.sort_by(|a, b| a.0.cmp(&b.0));
         let f1: Vec<_> = values.iter().map(|(topic, of)| (topic.as_str(), of.f1)).collect();
         assert_eq!(f1, [("a", 0.5), ("b", 0.0)], "the macro average is of these");
-        let a = TopicId::from("a");
+        let a = RequestId::from("a");
         let among = score_sets(&chosen, &qrels, Unjudged::LeftOut, |topic| *topic == a);
         assert_eq!((among.micro.f1, among.macro_average.f1), (0.5, 0.5), "of a alone");
     }

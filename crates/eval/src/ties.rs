@@ -1,6 +1,6 @@
 //! The order of a topic's lines, and the orders that equal scores leave open.
 
-use clariq_core::{QuestionId, TopicId};
+use clariq_core::{DocId, RequestId};
 use clariq_files::{Run, RunLine};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -42,8 +42,8 @@ pub(crate) fn single(line: &RunLine) -> f64 {
 }
 
 /// The lines of each topic in file order.
-pub fn lines_by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
-    let mut topics: HashMap<&TopicId, Vec<&RunLine>> = HashMap::new();
+pub fn lines_by_topic(run: &Run) -> HashMap<&RequestId, Vec<&RunLine>> {
+    let mut topics: HashMap<&RequestId, Vec<&RunLine>> = HashMap::new();
     // Most runs have the lines of a topic together.
     for lines in run.lines.chunk_by(|a, b| a.topic == b.topic) {
         topics.entry(&lines[0].topic).or_default().extend(lines);
@@ -61,7 +61,7 @@ fn sort_by_score_and_id(lines: &mut [&RunLine], score: Precision) {
 }
 
 /// The lines of each topic in the order in which they count.
-pub fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> {
+pub fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&RequestId, Vec<&RunLine>> {
     let mut topics = lines_by_topic(run);
     for lines in topics.values_mut() {
         match ties {
@@ -84,13 +84,13 @@ pub fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> 
 pub fn sort_with_favour(
     lines: &mut [&RunLine],
     score: Precision,
-    grade: impl Fn(&QuestionId) -> i32,
+    grade: impl Fn(&DocId) -> i32,
     favour: Favour,
 ) {
     sort_by_score(lines, score);
-    let mut seen: HashSet<&QuestionId> = HashSet::new();
+    let mut seen: HashSet<&DocId> = HashSet::new();
     for group in lines.chunk_by_mut(|a, b| score(a) == score(b)) {
-        let gain = |document: &QuestionId| {
+        let gain = |document: &DocId| {
             if seen.contains(document) { 0 } else { grade(document).max(0) }
         };
         sort_group(group, gain, favour);
@@ -99,8 +99,8 @@ pub fn sort_with_favour(
 }
 
 /// Orders lines of one score by what their documents gain.
-fn sort_group(group: &mut [&RunLine], gain: impl Fn(&QuestionId) -> i32, favour: Favour) {
-    let mut lines_of: HashMap<&QuestionId, usize> = HashMap::new();
+fn sort_group(group: &mut [&RunLine], gain: impl Fn(&DocId) -> i32, favour: Favour) {
+    let mut lines_of: HashMap<&DocId, usize> = HashMap::new();
     let mut keyed = Vec::with_capacity(group.len());
     for line in group.iter().copied() {
         let lines = lines_of.entry(&line.question).or_default();

@@ -103,10 +103,10 @@ impl<'a> Asker<'a> {
         }
         let why =
             if self.explains { self.why(conversation, &outcome.ranking)? } else { Why::default() };
-        let silence = self.system.session().documents.silence();
-        let best = outcome.ranking.first().filter(|best| Some(best.doc) != silence);
+        let empty_question = self.system.session().documents.empty_question();
+        let best = outcome.ranking.first().filter(|best| Some(best.doc) != empty_question);
         let Some(best) = best else {
-            return stop(&self.reason(conversation, silence)?, why);
+            return stop(&self.reason(conversation, empty_question)?, why);
         };
         let question = self.list(conversation, slice::from_ref(best))?.remove(0);
         Ok(Move::Ask { question, why })
@@ -139,8 +139,8 @@ impl<'a> Asker<'a> {
 
     /// The reason of a stage to ask nothing, from the trace of the empty question or, in a collection
     /// without one, of any document.
-    fn reason(&self, conversation: &Query, silence: Option<Doc>) -> Result<String> {
-        let about = silence.unwrap_or(Doc(0));
+    fn reason(&self, conversation: &Query, empty_question: Option<Doc>) -> Result<String> {
+        let about = empty_question.unwrap_or(Doc(0));
         let traces = self.system.explain(conversation, Part::Documents, about)?;
         let stages = traces.iter().flat_map(|(_, stages)| stages);
         let parts =
@@ -153,8 +153,8 @@ impl<'a> Asker<'a> {
 
     /// The best candidates, and the traces of the first one with a text.
     fn why(&self, conversation: &Query, ranking: &[Hit]) -> Result<Why> {
-        let silence = self.system.session().documents.silence();
-        let real = ranking.iter().find(|hit| Some(hit.doc) != silence);
+        let empty_question = self.system.session().documents.empty_question();
+        let real = ranking.iter().find(|hit| Some(hit.doc) != empty_question);
         let Some(about) = real.or(ranking.first()) else { return Ok(Why::default()) };
         let traces = self.system.explain(conversation, Part::Documents, about.doc)?;
         let candidates = self.list(conversation, &ranking[..ranking.len().min(SHOWN)])?;

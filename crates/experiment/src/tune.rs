@@ -7,7 +7,7 @@ use crate::run::{FileInput, FileKind, Input, SplitInput, as_run};
 use crate::session::{Contexts, Session};
 use crate::systems::{SystemConfig, parse_assignment};
 use clariq_collections::evaluation::Evaluation;
-use clariq_core::{Request, Result, TopicId, bail, problem};
+use clariq_core::{Request, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run, Source, read_qrels};
 use clariq_rank::Override;
@@ -173,7 +173,7 @@ struct Judge<'a> {
     qrels: Qrels,
     measures: &'a [Box<dyn Measure>],
     /// The judged topics: those of requests in the order of their file, then the others.
-    topics: Vec<TopicId>,
+    topics: Vec<RequestId>,
 }
 
 impl Search<'_> {
@@ -291,15 +291,15 @@ impl<'a> Judge<'a> {
                 (Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?, None)
             }
         };
-        let mut topics: Vec<TopicId> = Vec::new();
+        let mut topics: Vec<RequestId> = Vec::new();
         for request in requests {
-            let topic = TopicId::from(request.id.as_str());
+            let topic = RequestId::from(request.id.as_str());
             if qrels.topic(&topic).is_some() {
                 topics.push(topic);
             }
         }
         // As in `eval`, judged topics without a request count 0.
-        let answered: HashSet<TopicId> = topics.iter().cloned().collect();
+        let answered: HashSet<RequestId> = topics.iter().cloned().collect();
         let requested = topics.len();
         for (topic, _) in qrels.topics() {
             if !answered.contains(topic) {
@@ -317,7 +317,7 @@ impl<'a> Judge<'a> {
     /// Scores a run for every judged topic; a topic without a ranking counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
         let ranked = RankedRun::new(run);
-        let judge = |measure: usize| -> HashMap<TopicId, f64> {
+        let judge = |measure: usize| -> HashMap<RequestId, f64> {
             let name = self.measures[measure].name();
             let own = self.own.as_ref().and_then(|own| own.values(run, &name));
             let by_qrels = || {

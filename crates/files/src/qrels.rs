@@ -5,7 +5,7 @@
 use crate::lines::{LineForm, for_each_line, has_few_topics};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
-use clariq_core::{ProblemKind, QuestionId, Result, TopicId, problem};
+use clariq_core::{DocId, ProblemKind, RequestId, Result, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -62,19 +62,19 @@ pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
 /// The grades of a topic's documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicJudgements {
-    grades: HashMap<QuestionId, i32>,
+    grades: HashMap<DocId, i32>,
 }
 
 impl TopicJudgements {
     /// The grade of a document; `None` if it is not judged. A negative grade means, as for
     /// `trec_eval`, that it is in the pool but not judged: it is not relevant and has no gain.
-    pub fn grade(&self, document: &QuestionId) -> Option<i32> {
+    pub fn grade(&self, document: &DocId) -> Option<i32> {
         self.grades.get(document).copied()
     }
 
     /// True if a document has at least the grade `rel`. Documents that are not judged are not
     /// relevant.
-    pub fn is_relevant(&self, document: &QuestionId, rel: i32) -> bool {
+    pub fn is_relevant(&self, document: &DocId, rel: i32) -> bool {
         self.grade(document).is_some_and(|grade| grade >= rel)
     }
 
@@ -84,7 +84,7 @@ impl TopicJudgements {
     }
 
     /// The judged documents with their grades, in no order.
-    pub fn documents(&self) -> impl Iterator<Item = (&QuestionId, i32)> {
+    pub fn documents(&self) -> impl Iterator<Item = (&DocId, i32)> {
         self.grades.iter().map(|(document, &grade)| (document, grade))
     }
 
@@ -97,7 +97,7 @@ impl TopicJudgements {
 /// The judgements of all topics with at least one judgement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Qrels {
-    topics: HashMap<TopicId, TopicJudgements>,
+    topics: HashMap<RequestId, TopicJudgements>,
 }
 
 impl Qrels {
@@ -127,17 +127,17 @@ impl Qrels {
     }
 
     /// Each topic with its judgements, in no order.
-    pub fn topics(&self) -> impl Iterator<Item = (&TopicId, &TopicJudgements)> {
+    pub fn topics(&self) -> impl Iterator<Item = (&RequestId, &TopicJudgements)> {
         self.topics.iter()
     }
 
     /// The judgements of a topic; `None` if it has none.
-    pub fn topic(&self, topic: &TopicId) -> Option<&TopicJudgements> {
+    pub fn topic(&self, topic: &RequestId) -> Option<&TopicJudgements> {
         self.topics.get(topic)
     }
 
     /// Adds a grade, unless the document has one already, which is returned.
-    pub fn insert(&mut self, topic: &TopicId, document: QuestionId, grade: i32) -> Option<i32> {
+    pub fn insert(&mut self, topic: &RequestId, document: DocId, grade: i32) -> Option<i32> {
         if !self.topics.contains_key(topic) {
             self.topics.insert(topic.clone(), TopicJudgements::default());
         }

@@ -5,7 +5,7 @@ use crate::sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, read_strictly, until_too_many_errors,
 };
 use crate::source::{Input, MOST_OF_A_RUN, Source};
-use clariq_core::{Problem, QuestionId, Result, TopicId, problem};
+use clariq_core::{DocId, Problem, RequestId, Result, problem};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::{fmt, io};
@@ -28,9 +28,9 @@ const WORTH_A_THREAD: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLine {
     /// The topic.
-    pub topic: TopicId,
+    pub topic: RequestId,
     /// The document.
-    pub question: QuestionId,
+    pub question: DocId,
     /// The score; higher is better. Ranks are not read.
     pub score: f64,
     /// The line of the file.
@@ -357,8 +357,8 @@ mod tests {
             scores.reverse();
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.run");
-            let topic = TopicId::from("101");
-            let ids: Vec<QuestionId> = (0..scores.len()).map(|n| format!("Q{n:05}").as_str().into()).collect();
+            let topic = RequestId::from("101");
+            let ids: Vec<DocId> = (0..scores.len()).map(|n| format!("Q{n:05}").as_str().into()).collect();
             let nudged = strictly_decreasing(&scores);
             let ranking: Vec<_> = ids.iter().zip(scores.iter().copied()).collect();
             write_atomically(&path, |out| put_run_lines(out, &topic, ranking, "my tag")).unwrap();

@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
-use clariq_core::{Problem, Result, TopicId, bail, problem};
+use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
 use clariq_files::Source;
@@ -63,7 +63,7 @@ pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>> {
 
 /// The labels: judgements of a file with the texts of its requests, or the collection of a split.
 pub(crate) enum Labels {
-    File(Source, HashMap<TopicId, String>),
+    File(Source, HashMap<RequestId, String>),
     Split(Box<dyn Collection>, &'static str),
 }
 
@@ -99,7 +99,7 @@ impl Labels {
         Ok(evaluation)
     }
 
-    pub(crate) fn last_said(&self) -> Result<HashMap<TopicId, String>> {
+    pub(crate) fn last_said(&self) -> Result<HashMap<RequestId, String>> {
         match self {
             Self::File(_, texts) => Ok(texts.clone()),
             Self::Split(collection, split) => Ok(collection.last_said(split)?),

@@ -1,7 +1,7 @@
 //! Runs and qrels: what is read is what was written.
 
 use super::{both, read_back};
-use clariq_core::{QuestionId, TopicId};
+use clariq_core::{DocId, RequestId};
 use clariq_files::{
     Judgement, Run, parse_qrels, parse_run, put_run_lines, read_qrels, read_run,
     strictly_decreasing,
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 /// A ranking of a topic, best first.
-type Ranking<'a> = (&'a TopicId, Vec<(&'a QuestionId, f64)>);
+type Ranking<'a> = (&'a RequestId, Vec<(&'a DocId, f64)>);
 
 /// A run that is sorted and written reads back as the same rankings, its scores lowered only where they tie.
 pub fn run(bytes: &[u8]) {
@@ -41,7 +41,7 @@ pub fn run(bytes: &[u8]) {
 /// Topics in the order of their first lines, each with its lines by descending score.
 fn rankings(run: &Run) -> Vec<Ranking<'_>> {
     let mut rankings: Vec<Ranking> = Vec::new();
-    let mut places: HashMap<&TopicId, usize> = HashMap::new();
+    let mut places: HashMap<&RequestId, usize> = HashMap::new();
     for line in &run.lines {
         let place = *places.entry(&line.topic).or_insert(rankings.len());
         if place == rankings.len() {

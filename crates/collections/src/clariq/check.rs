@@ -8,7 +8,7 @@ use crate::clariq::eval_table::{EvalTable, locate};
 use crate::clariq::labelled::{Labelled, Topic, parse_requests};
 use crate::clariq::question_bank::NO_QUESTION;
 use crate::documents::Bank;
-use clariq_core::{Documents, Error, Findings, Problem, TopicId, problem, sha256_hex};
+use clariq_core::{Documents, Error, Findings, Problem, RequestId, problem, sha256_hex};
 use clariq_files::{Input, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -115,7 +115,7 @@ impl Checker<'_> {
     }
 
     fn splits(&mut self, bank: Option<&Bank>) -> Result<(), Error> {
-        let mut seen: HashMap<TopicId, String> = HashMap::new();
+        let mut seen: HashMap<RequestId, String> = HashMap::new();
         let mut test = None;
         for split in Split::ALL {
             let Some(labelled) = self.read(split.labelled_file(), Labelled::parse)? else {
@@ -134,7 +134,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn disjoint(&mut self, labelled: &Labelled, seen: &mut HashMap<TopicId, String>) {
+    fn disjoint(&mut self, labelled: &Labelled, seen: &mut HashMap<RequestId, String>) {
         for Topic { id, .. } in &labelled.topics {
             if let Some(other) = seen.insert(id.clone(), labelled.name.clone()) {
                 self.report.findings.add(problem!(

@@ -18,9 +18,7 @@ pub use synthesize::{Order, Shape, Synthesis, Synthesized, synthesize};
 pub use write::put_json_lines;
 
 use crate::documents::Bank;
-use clariq_core::{
-    Error, FacetId, Location, Problem, Request, RequestId, TopicId, Utterance, problem,
-};
+use clariq_core::{Error, FacetId, Location, Problem, Request, RequestId, Utterance, problem};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use draft::Draft;
@@ -55,7 +53,7 @@ pub struct Conversation {
     /// `context_id`: what runs and evaluation tables call it.
     pub id: i64,
     /// The topic; empty where the file does not say.
-    pub topic: TopicId,
+    pub topic: RequestId,
     /// The user's intended facet; empty if the file does not say.
     pub facet: FacetId,
     /// The initial request.

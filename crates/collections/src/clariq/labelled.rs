@@ -3,7 +3,7 @@
 //! without labels.
 
 use crate::clariq::question_bank::repeated;
-use clariq_core::{Error, FacetId, Need, Problem, QuestionId, Request, TopicId, problem};
+use clariq_core::{DocId, Error, FacetId, Need, Problem, Request, RequestId, problem};
 use clariq_files::table::{Column, Row, for_each_row};
 use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Sink, Source, read_strictly};
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,7 @@ const COLUMNS: &[Column] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topic {
     /// Its id.
-    pub id: TopicId,
+    pub id: RequestId,
     /// The initial request.
     pub request: String,
     /// A description of the information need; may be empty.
@@ -58,7 +58,7 @@ pub struct LabelledRow {
     /// The place of the facet in [`Labelled::facets`].
     pub facet: usize,
     /// The question.
-    pub question: QuestionId,
+    pub question: DocId,
     /// The question as this file spells it.
     pub text: String,
     /// The answer; empty for the empty question.
@@ -112,7 +112,7 @@ impl Labelled {
 
     /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. Whatever
     /// is not listed counts as not relevant.
-    pub fn relevant(&self) -> Vec<HashSet<QuestionId>> {
+    pub fn relevant(&self) -> Vec<HashSet<DocId>> {
         let mut sets = vec![HashSet::new(); self.topics.len()];
         for row in &self.rows {
             sets[self.facets[row.facet].topic].insert(row.question.clone());
@@ -136,7 +136,7 @@ impl From<&Labelled> for Qrels {
 
 struct Builder {
     labelled: Labelled,
-    topics: HashMap<TopicId, Place>,
+    topics: HashMap<RequestId, Place>,
     facets: HashMap<FacetId, Place>,
 }
 
@@ -241,7 +241,7 @@ pub fn read_requests(source: &Source) -> Result<Vec<Topic>, Error> {
 /// out.
 pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
-    let mut seen: HashMap<TopicId, (u64, usize)> = HashMap::new();
+    let mut seen: HashMap<RequestId, (u64, usize)> = HashMap::new();
     for_each_row(input, REQUEST_COLUMNS, sink, |row, sink| {
         let [id, request] = row.fields[..] else { return };
         if let Err(problem) = row.check_id("topic_id", id) {
@@ -337,7 +337,7 @@ mod tests {
             let text = format!("{header}\n202\tGive me information.\n201\tTell me.\n");
             let source = Source::memory("test.tsv", text.into_bytes());
             let topics = read_requests(&source).unwrap();
-            assert_eq!(topics[0].id, TopicId::from("202"), "file order, not number order");
+            assert_eq!(topics[0].id, RequestId::from("202"), "file order, not number order");
             assert_eq!(topics[1].request, "Tell me.");
         }
     }

@@ -1,7 +1,7 @@
 //! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request
 //! needs.
 
-use clariq_core::{Error, Need, TopicId};
+use clariq_core::{Error, Need, RequestId};
 use clariq_files::lines::{LineForm, for_each_line};
 use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt::Display;
@@ -14,7 +14,7 @@ const FORM: LineForm =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeedLine {
     /// The topic.
-    pub topic: TopicId,
+    pub topic: RequestId,
     /// The predicted label. Any whole number: the official scorer counts one outside 1 to 4 as
     /// wrong, not as an error.
     pub label: i64,
@@ -65,7 +65,7 @@ mod tests {
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.need.gz");
-        let topics = [TopicId::from("9"), TopicId::from("3")];
+        let topics = [RequestId::from("9"), RequestId::from("3")];
         let labels = topics.iter().zip([Need::ALL[3], Need::ALL[0]]);
         Target::new(&path).write(|out| put_need_lines(out, labels)).unwrap();
         let lines = read_need_file(&Source::new(&path)).unwrap();

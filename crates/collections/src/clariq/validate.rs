@@ -8,7 +8,7 @@ use crate::documents::Bank;
 use crate::validation::{
     FileCheck, Validation, ValidationOptions, Verdict, first_fields, topics_of,
 };
-use clariq_core::{Error, Findings, TopicId, problem};
+use clariq_core::{Error, Findings, RequestId, problem};
 use clariq_files::{Input, Source, shorten};
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub(super) fn validate(
     validate_file(file, &topics, &clariq.bank)
 }
 
-fn validate_file(file: &Source, topics: &[TopicId], bank: &Bank) -> Result<Validation, Error> {
+fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Validation, Error> {
     let input = file.read()?;
     let mut check = FileCheck::new(&input.name, topics);
     if first_fields(&input).len() == 2 {
@@ -109,7 +109,7 @@ mod tests {
     fn checked(text: &str) -> (Verdict, Vec<(String, usize)>) {
         let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
         let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
-        let topics = ["1", "2"].map(TopicId::from);
+        let topics = ["1", "2"].map(RequestId::from);
         let file = Source::memory("file", text.as_bytes());
         let found = validate_file(&file, &topics, &bank).unwrap();
         assert_eq!(found.let_through.count("file", Severity::Error), 0);

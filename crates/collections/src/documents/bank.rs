@@ -1,13 +1,13 @@
 //! A bank of texts in memory (questions, statements, passages), by id and by number.
 
-use clariq_core::{Checksum, Doc, Documents, Error, QuestionId, sha256};
+use clariq_core::{Checksum, Doc, DocId, Documents, Error, sha256};
 use std::borrow::Cow;
 
 /// One text of a bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankRow {
     /// Its id, unique in the bank.
-    pub id: QuestionId,
+    pub id: DocId,
     /// The text; empty for the one that stands for saying nothing.
     pub text: String,
 }
@@ -17,26 +17,26 @@ pub struct BankRow {
 #[derive(Debug, Clone)]
 pub struct Bank {
     rows: Vec<BankRow>,
-    silence: Option<Doc>,
+    empty_question: Option<Doc>,
     checksum: Checksum,
 }
 
 impl Bank {
-    /// Makes a bank of rows in any order. The text with the id `silence`, if there is one, stands
+    /// Makes a bank of rows in any order. The text with the id `empty_question`, if there is one, stands
     /// for saying nothing.
     ///
     /// # Panics
     ///
     /// If two rows share an id; readers report that as a problem instead.
-    pub fn new(mut rows: Vec<BankRow>, silence: &str) -> Self {
+    pub fn new(mut rows: Vec<BankRow>, empty_question: &str) -> Self {
         rows.sort_by(|a, b| a.id.cmp(&b.id));
         assert!(rows.windows(2).all(|pair| pair[0].id != pair[1].id), "ids must be unique");
         let pieces = rows
             .iter()
             .flat_map(|row| [row.id.as_str().as_bytes(), b"\t", row.text.as_bytes(), b"\n"]);
         let checksum = sha256(pieces);
-        let mut bank = Self { rows, silence: None, checksum };
-        bank.silence = bank.find(silence);
+        let mut bank = Self { rows, empty_question: None, checksum };
+        bank.empty_question = bank.find(empty_question);
         bank
     }
 
@@ -46,7 +46,7 @@ impl Bank {
     }
 
     /// The id of a text.
-    pub fn id(&self, doc: Doc) -> &QuestionId {
+    pub fn id(&self, doc: Doc) -> &DocId {
         &self.rows[doc.index()].id
     }
 
@@ -74,8 +74,8 @@ impl Documents for Bank {
         found.map(|index| Doc(index as u32))
     }
 
-    fn silence(&self) -> Option<Doc> {
-        self.silence
+    fn empty_question(&self) -> Option<Doc> {
+        self.empty_question
     }
 
     /// SHA-256 over `id TAB text LF` of all texts in id order: the same for a bank with CRLF,

@@ -8,7 +8,7 @@ use super::{
     passed_over,
 };
 use crate::Collection;
-use clariq_core::{Error, ProblemKind, TopicId, bail, problem};
+use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{
     Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
     parse_measures,
@@ -34,7 +34,7 @@ pub struct ByQrels<'a> {
     /// The default measures, which a collection may replace.
     pub(crate) usual: Vec<Box<dyn Measure>>,
     /// The last utterance of each request, if the judgements belong to no collection.
-    texts: HashMap<TopicId, String>,
+    texts: HashMap<RequestId, String>,
     /// Problems of the judgements that do not prevent scoring.
     pub(crate) warnings: Vec<String>,
 }
@@ -60,7 +60,7 @@ impl<'a> ByQrels<'a> {
     }
 
     /// Judgements from a file of any TREC collection, with what the user said last in the requests.
-    pub fn read(file: &Source, texts: HashMap<TopicId, String>) -> Result<Self, Error> {
+    pub fn read(file: &Source, texts: HashMap<RequestId, String>) -> Result<Self, Error> {
         let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
         Ok(Self { texts, ..Self::new(file.name(), qrels)? })
     }
@@ -107,7 +107,7 @@ impl<'a> ByQrels<'a> {
     }
 
     /// The user's last utterance of every request of the split.
-    fn requests(&self) -> Result<HashMap<TopicId, String>, Error> {
+    fn requests(&self) -> Result<HashMap<RequestId, String>, Error> {
         let Some((collection, split)) = self.of else { return Ok(self.texts.clone()) };
         collection.last_said(split)
     }
@@ -191,10 +191,10 @@ impl ByQrels<'_> {
         &self,
         asked: &PageAsked,
         compared: &Compared,
-        requests: &HashMap<TopicId, String>,
+        requests: &HashMap<RequestId, String>,
     ) -> Result<String, Error> {
         let values = &compared.baseline().columns[0].values;
-        let request = |topic: &TopicId| requests.get(topic).map_or("", String::as_str);
+        let request = |topic: &RequestId| requests.get(topic).map_or("", String::as_str);
         let (topics, split) =
             (count(values.len(), "topic"), self.of.map_or("the qrels", |(_, split)| split));
         let intro =
@@ -242,7 +242,7 @@ impl dyn Collection {
     }
 
     /// The user's last utterance of every request of a split.
-    pub fn last_said(&self, split: &str) -> Result<HashMap<TopicId, String>, Error> {
+    pub fn last_said(&self, split: &str) -> Result<HashMap<RequestId, String>, Error> {
         let mut requests = HashMap::new();
         for request in self.requests(split, self.tasks()[0])? {
             let request = request?;

@@ -2,7 +2,7 @@
 
 mod read;
 
-use clariq_core::{Error, TopicId};
+use clariq_core::{Error, RequestId};
 use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt;
 
@@ -56,7 +56,7 @@ pub struct Conversation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The turn as runs and labels call it: `9-1_3`.
-    pub id: TopicId,
+    pub id: RequestId,
     /// Its number in the conversation, from 1.
     pub number: u32,
     /// The user's utterance.

@@ -2,7 +2,7 @@
 
 use super::{Validation, ValidationOptions, Verdict};
 use crate::{Collection, DataDir};
-use clariq_core::{Documents, Error, Findings, Problem, Severity, TopicId, problem};
+use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
 use clariq_files::{Input, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(crate) fn check_run(
 }
 
 /// The ids of the requests of a split.
-pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<TopicId>, Error> {
+pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<RequestId>, Error> {
     let split = collection.find_split(split)?;
     let mut topics = Vec::new();
     for request in collection.requests(split, collection.tasks()[0])? {
@@ -35,16 +35,16 @@ pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<
 /// A file of answers to the requests of a split while it is checked.
 pub(crate) struct FileCheck<'a> {
     file: &'a str,
-    topics: &'a [TopicId],
-    known: HashSet<&'a TopicId>,
+    topics: &'a [RequestId],
+    known: HashSet<&'a RequestId>,
     /// The topics of the file, each with its first line.
-    answered: HashMap<TopicId, u64>,
+    answered: HashMap<RequestId, u64>,
     official: Findings,
     let_through: Findings,
 }
 
 impl<'a> FileCheck<'a> {
-    pub(crate) fn new(file: &'a str, topics: &'a [TopicId]) -> Self {
+    pub(crate) fn new(file: &'a str, topics: &'a [RequestId]) -> Self {
         Self {
             file,
             topics,
@@ -110,7 +110,7 @@ impl<'a> FileCheck<'a> {
     }
 
     /// Records that a topic is answered, and returns the line on which it was answered before.
-    pub(crate) fn topic(&mut self, topic: &TopicId, line: u64) -> Option<u64> {
+    pub(crate) fn topic(&mut self, topic: &RequestId, line: u64) -> Option<u64> {
         if let Some(&first) = self.answered.get(topic) {
             return Some(first);
         }

@@ -1,13 +1,13 @@
 //! The catalogue entry of a measure, and its parameters.
 
 use super::{Measure, TopicJudgements};
-use clariq_core::{QuestionId, Result, bail};
+use clariq_core::{DocId, Result, bail};
 
 /// The place that problems name.
 pub(super) const AT: &str = "a measure";
 
 /// The value for one topic: its documents, best first and none twice, against its judgements.
-pub(super) type Score = fn(&Parameters, &[QuestionId], &TopicJudgements) -> f64;
+pub(super) type Score = fn(&Parameters, &[DocId], &TopicJudgements) -> f64;
 
 /// A measure of the [catalogue](super::definitions::CATALOGUE): its names and parameters.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +112,7 @@ impl Measure for Built {
         format!("{}{parameters}{cutoff}", self.spec.name)
     }
 
-    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
         (self.spec.score)(&self.by, ranking, judgements)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Measure, Qrels, RankedRun};
 use crate::comparison::{Column, sort_by_topic};
 use crate::mean::exact_mean;
-use clariq_core::TopicId;
+use clariq_core::RequestId;
 
 /// The values of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,14 +11,14 @@ pub struct Scores {
     /// The names of the measures.
     pub measures: Vec<String>,
     /// Each judged topic with its value by each measure; by number, or by text where ids are none.
-    pub topics: Vec<(TopicId, Vec<f64>)>,
+    pub topics: Vec<(RequestId, Vec<f64>)>,
     /// The means over these topics, each rounded once.
     pub means: Vec<f64>,
 }
 
 impl Scores {
     /// The values of topics, in any order, by measures of these names.
-    pub fn new(measures: Vec<String>, mut topics: Vec<(TopicId, Vec<f64>)>) -> Self {
+    pub fn new(measures: Vec<String>, mut topics: Vec<(RequestId, Vec<f64>)>) -> Self {
         sort_by_topic(&mut topics, |(topic, _)| topic.as_str());
         let mean = |measure: usize| exact_mean(topics.iter().map(|(_, values)| values[measure]));
         Self { means: (0..measures.len()).map(mean).collect(), measures, topics }
@@ -41,7 +41,7 @@ impl Scores {
 /// (`trec_eval` without `-c` leaves it out of the mean, which rewards silence). A topic with
 /// judgements of which none is relevant counts 0 by every measure, as it does there.
 pub fn evaluate(measures: &[Box<dyn Measure>], run: &RankedRun, qrels: &Qrels) -> Scores {
-    let mut topics: Vec<(TopicId, Vec<f64>)> = Vec::new();
+    let mut topics: Vec<(RequestId, Vec<f64>)> = Vec::new();
     for (topic, judgements) in qrels.topics() {
         let ranking = run.ranking(topic);
         let values = measures.iter().map(|measure| measure.score(ranking, judgements));

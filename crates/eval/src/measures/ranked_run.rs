@@ -2,7 +2,7 @@
 
 use super::Qrels;
 use crate::ties::{Favour, Ties, lines_by_topic, ordered_lines, single, sort_with_favour};
-use clariq_core::{QuestionId, TopicId};
+use clariq_core::{DocId, RequestId};
 use clariq_files::{Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// have the same order in both, see [`strictly_decreasing`](clariq_files::strictly_decreasing).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankedRun {
-    topics: HashMap<TopicId, Vec<QuestionId>>,
+    topics: HashMap<RequestId, Vec<DocId>>,
 }
 
 impl RankedRun {
@@ -33,7 +33,7 @@ impl RankedRun {
         let mut topics = lines_by_topic(run);
         for (topic, lines) in &mut topics {
             let judgements = qrels.topic(topic);
-            let grade = |document: &QuestionId| {
+            let grade = |document: &DocId| {
                 judgements.and_then(|judgements| judgements.grade(document)).unwrap_or(0)
             };
             sort_with_favour(lines, single, grade, favour);
@@ -41,7 +41,7 @@ impl RankedRun {
         Self::of_lines(topics)
     }
 
-    fn of_lines(topics: HashMap<&TopicId, Vec<&RunLine>>) -> Self {
+    fn of_lines(topics: HashMap<&RequestId, Vec<&RunLine>>) -> Self {
         let mut ranked = HashMap::with_capacity(topics.len());
         for (topic, lines) in topics {
             let mut seen = HashSet::with_capacity(lines.len());
@@ -53,7 +53,7 @@ impl RankedRun {
     }
 
     /// The documents of a topic, best first; none if the run does not answer it.
-    pub fn ranking(&self, topic: &TopicId) -> &[QuestionId] {
+    pub fn ranking(&self, topic: &RequestId) -> &[DocId] {
         self.topics.get(topic).map_or(&[], Vec::as_slice)
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     fn trec_eval_10_compares_scores_in_double_precision() {
         let run = run(&[("1", "Q1", 1.000_000_001), ("1", "Q2", 1.0), ("1", "Q3", 1.0)]);
         let ranked = RankedRun::ordered(&run, Ties::IdDouble);
-        let order: Vec<&str> = ranked.ranking(&"1".into()).iter().map(QuestionId::as_str).collect();
+        let order: Vec<&str> = ranked.ranking(&"1".into()).iter().map(DocId::as_str).collect();
         assert_eq!(order, ["Q1", "Q3", "Q2"]);
     }
 

@@ -1,7 +1,7 @@
 //! The measures on TREC iKAT's judgements of 2023 against `pytrec_eval`. Skipped, with a line that
 //! says so, where the files are not there.
 
-use clariq_core::{QuestionId, TopicId};
+use clariq_core::{DocId, RequestId};
 use clariq_eval::{
     Qrels, RankedRun, SetReport, Unjudged, diagnose, evaluate, parse_measures, score_sets,
 };
@@ -130,8 +130,8 @@ fn the_sample_runs_hold_nothing_relevant() {
 }
 
 /// A fifth of the judged statements of each turn, by chance.
-fn chosen(judgements: &[Judgement]) -> Vec<(TopicId, Vec<QuestionId>)> {
-    let mut topics: BTreeMap<&str, Vec<QuestionId>> = BTreeMap::new();
+fn chosen(judgements: &[Judgement]) -> Vec<(RequestId, Vec<DocId>)> {
+    let mut topics: BTreeMap<&str, Vec<DocId>> = BTreeMap::new();
     for judgement in judgements {
         let (topic, document) = (judgement.topic.as_str(), judgement.document.as_str());
         let documents = topics.entry(topic).or_default();

@@ -2,7 +2,7 @@
 //!
 //! Every question of `ClariQ`'s bank was written for one topic; of all of them, 7 are relevant to a
 //! topic of train and to one of dev. A question that the labelled splits before this one list for
-//! their topics is therefore no candidate here. Silence was written for no topic and is kept.
+//! their topics is therefore no candidate here. The empty question has no topic and is kept.
 
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage, Uses};

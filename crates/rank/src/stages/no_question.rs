@@ -1,4 +1,4 @@
-//! Stage `no_question`: puts silence at a fixed rank, for all requests or the clear ones.
+//! Stage `no_question`: puts the empty question at a fixed rank, for all requests or the clear ones.
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
@@ -53,11 +53,13 @@ impl Stage for NoQuestion {
     }
 
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        // Documents without silence have nothing that could be placed.
-        let Some(silence) = batch.context.documents.silence() else { return Ok(rankings) };
+        // Documents without an empty question have nothing that could be placed.
+        let Some(empty_question) = batch.context.documents.empty_question() else {
+            return Ok(rankings);
+        };
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             if self.is_meant(request.need) {
-                insert_at(ranking, silence, self.rank);
+                insert_at(ranking, empty_question, self.rank);
             }
         }
         Ok(rankings)

@@ -1,5 +1,5 @@
-//! Stage `stop`: puts silence first where conversation, need or scores say that enough was asked.
-//! Where the documents have no silence, nothing is left in its place.
+//! Stage `stop`: puts the empty question first where conversation, need or scores say that enough was asked.
+//! Where the documents have no empty question, nothing is left in its place.
 
 use crate::build::Build;
 use crate::context::Context;
@@ -134,12 +134,12 @@ impl Stage for Stop {
     }
 
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let silence = batch.context.documents.silence();
+        let empty_question = batch.context.documents.empty_question();
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             let reasons = self.reasons(batch.context, request, ranking)?;
             if reasons.iter().any(|reason| reason.due) {
-                match silence {
-                    Some(silence) => insert_at(ranking, silence, NonZeroUsize::MIN),
+                match empty_question {
+                    Some(empty_question) => insert_at(ranking, empty_question, NonZeroUsize::MIN),
                     None => ranking.clear(),
                 }
             }

@@ -32,7 +32,7 @@ fn conversations_do_not_compete() {
     assert!(run(stage, &[], &["fox"]).is_ok());
 }
 
-/// Two documents, none of which is silence.
+/// Two documents, neither of which is the empty question.
 struct Passages(Checksum);
 
 impl Documents for Passages {
@@ -58,7 +58,7 @@ impl Documents for Passages {
 }
 
 #[test]
-fn a_collection_without_silence_is_ranked_and_nothing_is_said_in_its_place() {
+fn a_collection_without_an_empty_question_is_ranked() {
     let passages = Passages(sha256([]));
     let context = Context::new(&passages, |_, _| unreachable!("no index is needed"));
     let requests = [Request::new("1", "r")];

@@ -9,7 +9,7 @@ use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{Asked, ByQrels, Evaluation, Form, Scored, Task};
-use clariq_core::{Result, TopicId, bail};
+use clariq_core::{RequestId, Result, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{Source, protect, python_float, refuse_input, write_atomically};
@@ -158,7 +158,7 @@ fn sheet(scored: &Scored, per_topic: bool) -> Sheet {
 fn write_per_topic(scored: &Scored, out: &mut dyn Write) -> io::Result<()> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let metrics = scored.figures.iter().zip(&scored.topics).map(|((name, _), column)| {
-        let figure = |(id, figure): &(TopicId, f64)| {
+        let figure = |(id, figure): &(RequestId, f64)| {
             format!("{}: {}", quoted(id.as_str()), python_float(*figure))
         };
         let figures = column.values.iter().map(figure);

@@ -5,7 +5,7 @@
 //! digits agree.
 
 use crate::clariq::{Labelled, NeedLine};
-use clariq_core::TopicId;
+use clariq_core::RequestId;
 use std::collections::{BTreeMap, HashMap};
 
 /// The official figures, and what they were made of.
@@ -36,7 +36,7 @@ struct Class {
 
 /// Scores a need file against the labels of a split.
 pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedScores {
-    let by_topic: HashMap<&TopicId, i64> =
+    let by_topic: HashMap<&RequestId, i64> =
         predictions.iter().map(|line| (&line.topic, line.label)).collect();
     let mut classes: BTreeMap<i64, Class> = BTreeMap::new();
     let mut missing = 0;

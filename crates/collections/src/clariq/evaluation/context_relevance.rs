@@ -7,7 +7,7 @@ use super::document_relevance::{First, first_questions};
 use crate::clariq::Labelled;
 use crate::clariq::conversation::Conversation;
 use crate::documents::Bank;
-use clariq_core::{Documents, QuestionId, is_refusal};
+use clariq_core::{DocId, Documents, is_refusal};
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 
@@ -56,7 +56,7 @@ impl ContextRelevance {
 pub struct ContextScorer<'a> {
     bank: &'a Bank,
     first: HashMap<&'a str, First<'a>>,
-    relevant: HashMap<&'a str, HashSet<QuestionId>>,
+    relevant: HashMap<&'a str, HashSet<DocId>>,
     /// Facet and question of answers that are no refusals.
     answered: HashSet<(&'a str, &'a str)>,
     /// The counts so far.

@@ -6,7 +6,7 @@
 //! that a run puts first.
 
 use crate::clariq::{BEST, ContextId, EvalTable, Labelled, Split, WORST};
-use clariq_core::{QuestionId, TopicId};
+use clariq_core::{DocId, RequestId};
 use clariq_eval::Column;
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,7 @@ pub fn table_stem(split: Split, multi_turn: bool) -> String {
 /// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first
 /// question.
 pub fn document_relevance(run: &Run, table: &EvalTable, labels: &Labelled) -> DocumentRelevance {
-    let topics: HashMap<&str, &TopicId> = labels
+    let topics: HashMap<&str, &RequestId> = labels
         .facets
         .iter()
         .map(|facet| (facet.id.as_str(), &labels.topics[facet.topic].id))
@@ -58,7 +58,7 @@ pub fn multi_turn_document_relevance(run: &Run, table: &EvalTable) -> DocumentRe
 fn score(
     run: &Run,
     table: &EvalTable,
-    answered_by: impl Fn(&ContextId) -> Option<TopicId>,
+    answered_by: impl Fn(&ContextId) -> Option<RequestId>,
 ) -> DocumentRelevance {
     let first = first_questions(run);
     let mut missing = HashSet::new();
@@ -68,7 +68,7 @@ fn score(
         let mut values = Vec::with_capacity(metric.contexts().len());
         for (id, context) in metric.contexts() {
             let Some(topic) = answered_by(id) else { continue };
-            let id = TopicId::from(id.to_string().as_str());
+            let id = RequestId::from(id.to_string().as_str());
             let question = first.get(topic.as_str()).map(|first| first.question.as_str());
             // Naming the best is not a way to reach it.
             let own = question.filter(|question| *question != BEST).unwrap_or(WORST);
@@ -92,7 +92,7 @@ fn score(
 /// The first question of a topic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct First<'r> {
-    pub(super) question: &'r QuestionId,
+    pub(super) question: &'r DocId,
     score: f64,
     /// Whether other lines have the same score.
     pub(super) tied: bool,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_count_as_the_worst_and_silence_as_nothing() {
+    fn an_unknown_question_scores_the_worst_and_a_missing_topic_0() {
         let (found, scores) = figures(&[("1", "Q77", 1.0)]);
         assert_eq!(found, [0.1, 0.0]);
         assert_eq!((scores.missing, scores.not_candidates), (1, 1));

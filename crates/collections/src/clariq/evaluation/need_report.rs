@@ -7,7 +7,7 @@
 
 use super::clarification_need::ratio;
 use crate::clariq::{Labelled, NeedLine};
-use clariq_core::TopicId;
+use clariq_core::RequestId;
 use clariq_eval::exact_mean;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -74,7 +74,7 @@ pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
 /// Topics by label (row) and prediction (column). The last line of a topic counts, as for the
 /// official scorer.
 fn confusion(predictions: &[NeedLine], labels: &Labelled) -> [[usize; CLASSES]; CLASSES] {
-    let predicted: HashMap<&TopicId, i64> =
+    let predicted: HashMap<&RequestId, i64> =
         predictions.iter().map(|line| (&line.topic, line.label)).collect();
     let mut counts = [[0; CLASSES]; CLASSES];
     for topic in &labels.topics {

@@ -15,7 +15,7 @@ use crate::evaluation::{
     Asked, By, ByQrels, Columns, Evaluation, Form, PageAsked, PageRun, Rendered, Scored, Task,
     TieRule, Topics, Written, counted, passed_over,
 };
-use clariq_core::{Error, ProblemKind, TopicId, bail};
+use clariq_core::{Error, ProblemKind, RequestId, bail};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::{Run, Source, python_float, read_run};
 use std::io::BufRead as _;
@@ -311,7 +311,7 @@ impl Evaluation for Official<'_> {
     }
 
     /// The official recalls, which differ from others where a run has a question twice.
-    fn values(&self, run: &Run, measure: &str) -> Option<Vec<(TopicId, f64)>> {
+    fn values(&self, run: &Run, measure: &str) -> Option<Vec<(RequestId, f64)>> {
         let cutoff = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == measure)?;
         let scores = question_relevance(run, self.labels().ok()?, Ties::Official);
         scores.columns("").into_iter().nth(cutoff).map(|column| column.values)

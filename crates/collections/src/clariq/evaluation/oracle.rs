@@ -6,7 +6,7 @@ use crate::clariq::{
     BEST, ClariQ, Context, ContextId, EvalTable, Labelled, NO_QUESTION, Split, WORST,
     put_text_run_line,
 };
-use clariq_core::{Documents, Error, Problem, Result, TopicId, bail, problem};
+use clariq_core::{Documents, Error, Problem, RequestId, Result, bail, problem};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -28,7 +28,7 @@ fn oracle_of_topics(
     metric: &str,
     labels: &Labelled,
     choice: Choice,
-) -> Option<Vec<(TopicId, String)>> {
+) -> Option<Vec<(RequestId, String)>> {
     let metric = table.metric(metric)?;
     let mut facets: Vec<Vec<Context>> = vec![Vec::new(); labels.topics.len()];
     for facet in &labels.facets {

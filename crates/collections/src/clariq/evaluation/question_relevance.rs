@@ -2,7 +2,7 @@
 //! how much of it is the order of equal scores.
 
 use crate::clariq::Labelled;
-use clariq_core::{QuestionId, TopicId};
+use clariq_core::{DocId, RequestId};
 use clariq_eval::{Favour, Scores, Ties, double, lines_by_topic, ordered_lines, sort_with_favour};
 use clariq_files::{Run, RunLine};
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
 /// Scores the lines that `ranking` gives for a topic and its relevant questions, best first.
 fn score_topics<'r>(
     labels: &Labelled,
-    mut ranking: impl FnMut(&TopicId, &HashSet<QuestionId>) -> Vec<&'r RunLine>,
+    mut ranking: impl FnMut(&RequestId, &HashSet<DocId>) -> Vec<&'r RunLine>,
 ) -> Scores {
     let mut topics = Vec::with_capacity(labels.topics.len());
     for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
@@ -33,8 +33,8 @@ fn score_topics<'r>(
 }
 
 /// The recall at each of [`CUTOFFS`], which ascend.
-fn recalls(lines: &[&RunLine], relevant: &HashSet<QuestionId>) -> [f64; 4] {
-    let mut found: Vec<&QuestionId> = Vec::new();
+fn recalls(lines: &[&RunLine], relevant: &HashSet<DocId>) -> [f64; 4] {
+    let mut found: Vec<&DocId> = Vec::new();
     let mut start = 0;
     CUTOFFS.map(|cutoff| {
         let end = cutoff.min(lines.len());

@@ -1,7 +1,7 @@
 //! Topics with their figures, what each run found, and what is relevant.
 
 use crate::evaluation::PageRun;
-use clariq_core::{Documents, Error, QuestionId, TopicId};
+use clariq_core::{DocId, Documents, Error, RequestId};
 use clariq_eval::{Qrels, RankedRun};
 use clariq_files::TopicJudgements;
 use clariq_files::read_run;
@@ -45,7 +45,7 @@ pub(super) struct Topics<'a> {
 
 /// A document of a topic.
 struct Shown {
-    id: QuestionId,
+    id: DocId,
     text: String,
     grade: Option<i32>,
 }
@@ -54,7 +54,7 @@ impl Topics<'_> {
     /// The section of topics, those first on which runs differ most from the baseline.
     pub(super) fn section<'r>(
         &self,
-        request: impl Fn(&TopicId) -> &'r str,
+        request: impl Fn(&RequestId) -> &'r str,
     ) -> Result<Markup, Error> {
         let values = &self.compared.baseline().columns[0].values;
         let mut order: Vec<usize> = (0..values.len()).collect();
@@ -145,7 +145,7 @@ impl Topics<'_> {
     }
 
     /// The relevant documents of a topic with their ranks, and the first documents of each run.
-    fn found(&self, topic: &TopicId) -> Result<Markup, Error> {
+    fn found(&self, topic: &RequestId) -> Result<Markup, Error> {
         let mut relevant = self.relevant(topic);
         let all = relevant.len();
         relevant.truncate(RELEVANT);
@@ -176,10 +176,10 @@ impl Topics<'_> {
     }
 
     /// The relevant documents of a topic, those of the highest grade first.
-    fn relevant(&self, topic: &TopicId) -> Vec<QuestionId> {
+    fn relevant(&self, topic: &RequestId) -> Vec<DocId> {
         let judgements = self.qrels.topic(topic);
         let documents = judgements.into_iter().flat_map(TopicJudgements::documents);
-        let mut relevant: Vec<(i32, &QuestionId)> = documents
+        let mut relevant: Vec<(i32, &DocId)> = documents
             .filter(|(_, grade)| *grade > 0)
             .map(|(document, grade)| (grade, document))
             .collect();
@@ -217,7 +217,7 @@ impl Topics<'_> {
         }
     }
 
-    fn show(&self, topic: &TopicId, id: &QuestionId) -> Result<Shown, Error> {
+    fn show(&self, topic: &RequestId, id: &DocId) -> Result<Shown, Error> {
         let found = self
             .documents
             .and_then(|documents| documents.find(id.as_str()).map(|doc| documents.text(doc)));

@@ -1,7 +1,7 @@
 //! The values of a run turn by turn, for comparisons of runs.
 
 use super::evaluate::{Evaluated, Labels};
-use clariq_core::{Error, TopicId};
+use clariq_core::{Error, RequestId};
 use clariq_eval::{
     Column, Measure, RankedRun, SetAverage, evaluate, parse_measures, rouge_f1, set_values,
 };
@@ -173,7 +173,7 @@ fn of_sets(evaluated: &Evaluated, qrels: &Qrels, names: &[&str], part: &str) -> 
 fn of_responses(evaluated: &Evaluated, labels: &Labels, name: &str, n: usize) -> Column {
     let value = |(turn, reference): (&String, &String)| {
         let response = evaluated.responses.get(turn).map_or("", String::as_str);
-        (TopicId::from(turn.as_str()), rouge_f1(response, reference, n))
+        (RequestId::from(turn.as_str()), rouge_f1(response, reference, n))
     };
     Column::new("responses", name, labels.responses.iter().map(value).collect())
 }

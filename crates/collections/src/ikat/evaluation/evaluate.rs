@@ -5,7 +5,7 @@ use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{
     Ikat, Split, Topics, Year, citation_judgements, read_statement_qrels, statement_judgements,
 };
-use clariq_core::{Error, QuestionId, TopicId, bail};
+use clariq_core::{DocId, Error, RequestId, bail};
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Evaluated {
     /// The lists of statements in what is handed in, `ptkb_provenance`, as rankings.
     pub provenance: Option<Run>,
     /// The statements that responses are said to rest on.
-    pub chosen: Vec<(TopicId, Vec<QuestionId>)>,
+    pub chosen: Vec<(RequestId, Vec<DocId>)>,
     /// The rankings of passages.
     pub passages: Run,
     /// The best response to every turn.
@@ -158,7 +158,7 @@ impl Evaluated {
     /// statements that they are said to rest on.
     pub(super) fn rests_on_statements(&self, ranking: &Run) -> bool {
         let lines = ranking.lines.iter().map(|line| (&line.topic, &line.question));
-        let ranked: HashSet<(&TopicId, &QuestionId)> = lines.collect();
+        let ranked: HashSet<(&RequestId, &DocId)> = lines.collect();
         self.chosen
             .iter()
             .all(|(turn, chosen)| chosen.iter().all(|one| ranked.contains(&(turn, one))))
@@ -174,8 +174,8 @@ impl Evaluated {
 }
 
 /// The documents of every turn, in the order of the file.
-fn by_turn(run: &Run) -> HashMap<&TopicId, Vec<&QuestionId>> {
-    let mut turns: HashMap<&TopicId, Vec<&QuestionId>> = HashMap::new();
+fn by_turn(run: &Run) -> HashMap<&RequestId, Vec<&DocId>> {
+    let mut turns: HashMap<&RequestId, Vec<&DocId>> = HashMap::new();
     for line in &run.lines {
         turns.entry(&line.topic).or_default().push(&line.question);
     }

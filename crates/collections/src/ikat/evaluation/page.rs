@@ -8,7 +8,7 @@ use crate::Collection;
 use crate::evaluation::{PageAsked, PageRun};
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, Split, Topics};
-use clariq_core::TopicId;
+use clariq_core::RequestId;
 use clariq_eval::Column;
 use clariq_report::differences::{self, Focus, Topic};
 use clariq_report::figures::{self, Compared, Measured};
@@ -110,7 +110,7 @@ fn focus<'a>(
             shown.insert(turn.id.as_str(), (turn.utterance.as_str(), anchor));
         }
     }
-    let topic = |(turn, _): &'a (TopicId, f64)| {
+    let topic = |(turn, _): &'a (RequestId, f64)| {
         let (request, anchor) = shown.remove(turn.as_str()).unwrap_or_default();
         Topic { id: turn.as_str(), request, anchor }
     };

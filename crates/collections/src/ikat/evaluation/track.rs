@@ -11,7 +11,7 @@ use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
 use crate::ranking_path;
 use crate::validation::first_fields;
-use clariq_core::{Error, Problem, ProblemKind, TopicId, bail, problem};
+use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{Column, Ties};
 use clariq_files::{RunLine, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
@@ -75,7 +75,7 @@ impl<'a> Track<'a> {
     fn read(&self, source: &Source) -> Result<(Submission, Evaluated, Vec<String>), Error> {
         let submission = Submission::read(source, Some(self.split.year()))?;
         let turns = submission.turns.iter();
-        let answered: HashSet<TopicId> = turns.map(|turn| turn.id.as_str().into()).collect();
+        let answered: HashSet<RequestId> = turns.map(|turn| turn.id.as_str().into()).collect();
         self.turns.check_answered(source, answered.iter())?;
         let missing = self.turns.ids.difference(&answered).count();
         let mut warnings = counted(&[

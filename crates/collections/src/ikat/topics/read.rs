@@ -2,7 +2,7 @@
 
 use super::{Conversation, Topics, Turn, Year};
 use crate::id_or_number::IdOrNumber;
-use clariq_core::{Problem, TopicId, parse_json, problem};
+use clariq_core::{Problem, RequestId, parse_json, problem};
 use clariq_files::{Input, Sink, shorten};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -216,7 +216,7 @@ impl Reader<'_> {
             relevant_statements,
             citations: turn.response_provenance.map(|passages| self.citations(passages, &id)),
             sample_ranking: turn.sample_passage_ranking,
-            id: TopicId::from(id.as_str()),
+            id: RequestId::from(id.as_str()),
         })
     }
 

@@ -76,7 +76,7 @@ pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result
         Move::Stop { reason, why } => {
             let documents = asker.system.session().documents;
             object["action"] = "stop".into();
-            object["question_id"] = documents.silence().map(|doc| documents.id(doc)).into();
+            object["question_id"] = documents.empty_question().map(|doc| documents.id(doc)).into();
             object["question"] = "".into();
             object["reason"] = reason.as_str().into();
             why

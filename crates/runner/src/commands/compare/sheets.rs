@@ -3,7 +3,7 @@
 use super::{Compared, Scored};
 use crate::output::Format;
 use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten};
-use clariq_core::TopicId;
+use clariq_core::RequestId;
 use clariq_eval::{Column, Tested};
 use std::collections::HashMap;
 
@@ -112,7 +112,7 @@ impl Compared {
     /// Up to `count` topics on which each run differs most from the baseline, with their requests.
     pub(super) fn topics(
         &self,
-        requests: &HashMap<TopicId, String>,
+        requests: &HashMap<RequestId, String>,
         count: usize,
         format: Option<Format>,
     ) -> Sheet {
@@ -167,10 +167,10 @@ fn all_figures(tested: &Tested) -> Vec<Cell> {
 /// The topics with the largest differences, largest first, equals in the order of topics, each with
 /// the value and that of the baseline; none without a difference.
 fn most_different<'a>(
-    values: &'a [(TopicId, f64)],
-    baseline: &[(TopicId, f64)],
+    values: &'a [(RequestId, f64)],
+    baseline: &[(RequestId, f64)],
     count: usize,
-) -> Vec<(&'a TopicId, f64, f64)> {
+) -> Vec<(&'a RequestId, f64, f64)> {
     let pairs = values.iter().zip(baseline);
     let mut topics: Vec<_> = pairs
         .map(|((topic, value), (_, base))| (topic, *value, *base))
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn the_largest_differences_of_either_sign_come_first() {
         let different = |values: &[f64], baseline: &[f64], count| -> Vec<String> {
-            let column = |values: &[f64]| -> Vec<(TopicId, f64)> {
+            let column = |values: &[f64]| -> Vec<(RequestId, f64)> {
                 let values = values.iter().enumerate();
                 values.map(|(n, value)| (n.to_string().as_str().into(), *value)).collect()
             };

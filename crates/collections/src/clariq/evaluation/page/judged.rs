@@ -5,7 +5,7 @@ use super::Comparison;
 use crate::clariq::evaluation::{CUTOFFS, question_relevance};
 use crate::clariq::{Labelled, Topic};
 use crate::evaluation::PageRun;
-use clariq_core::QuestionId;
+use clariq_core::DocId;
 use clariq_eval::{Scores, Ties, exact_mean, ordered_lines, sort_by_topic};
 use clariq_files::Run;
 use std::collections::{BTreeSet, HashSet};
@@ -16,14 +16,14 @@ pub(crate) const DEPTH: usize = 30;
 /// A topic and its relevant questions.
 pub(crate) struct JudgedTopic<'a> {
     pub(crate) topic: &'a Topic,
-    pub(crate) relevant: BTreeSet<QuestionId>,
+    pub(crate) relevant: BTreeSet<DocId>,
 }
 
 /// A run, read as the official scorer reads it.
 pub(crate) struct Scored<'a> {
     pub(crate) asked: &'a PageRun,
     /// The first questions of every topic, in the order of [`Judged::topics`].
-    pub(crate) lists: Vec<Vec<&'a QuestionId>>,
+    pub(crate) lists: Vec<Vec<&'a DocId>>,
     pub(crate) scores: Scores,
     /// Mean recall at depth 1, 2, … [`DEPTH`].
     pub(crate) curve: Vec<f64>,
@@ -40,7 +40,7 @@ impl<'a> Judged<'a> {
     pub(crate) fn new(comparison: &Comparison<'a>) -> Self {
         let labels = comparison.labels;
         let topics = labels.topics.iter().zip(labels.relevant());
-        let judged = |(topic, relevant): (&'a Topic, HashSet<QuestionId>)| JudgedTopic {
+        let judged = |(topic, relevant): (&'a Topic, HashSet<DocId>)| JudgedTopic {
             topic,
             relevant: relevant.into_iter().collect(),
         };
@@ -67,11 +67,11 @@ fn score<'a>(
 ) -> Scored<'a> {
     let scores = question_relevance(run, labels, Ties::Official);
     let mut lines = ordered_lines(run, Ties::Official);
-    let mut first = |judged: &JudgedTopic| -> Vec<&'a QuestionId> {
+    let mut first = |judged: &JudgedTopic| -> Vec<&'a DocId> {
         let lines = lines.remove(&judged.topic.id).unwrap_or_default();
         lines.into_iter().take(DEPTH).map(|line| &line.question).collect()
     };
-    let lists: Vec<Vec<&QuestionId>> = topics.iter().map(&mut first).collect();
+    let lists: Vec<Vec<&DocId>> = topics.iter().map(&mut first).collect();
     let curves: Vec<Vec<f64>> = topics
         .iter()
         .zip(&lists)
@@ -83,8 +83,8 @@ fn score<'a>(
 }
 
 /// Recall at depth 1, 2, … of one topic.
-fn recall_curve(list: &[&QuestionId], relevant: &BTreeSet<QuestionId>) -> Vec<f64> {
-    let mut found: HashSet<&QuestionId> = HashSet::new();
+fn recall_curve(list: &[&DocId], relevant: &BTreeSet<DocId>) -> Vec<f64> {
+    let mut found: HashSet<&DocId> = HashSet::new();
     (0..DEPTH)
         .map(|depth| {
             found.extend(list.get(depth).copied().filter(|question| relevant.contains(*question)));

@@ -5,7 +5,7 @@ use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
 use crate::clariq::NO_QUESTION;
 use crate::clariq::evaluation::CUTOFFS;
 use crate::documents::Bank;
-use clariq_core::{Documents, QuestionId};
+use clariq_core::{DocId, Documents};
 use clariq_report::page::scroll;
 use clariq_report::words::count;
 use maud::{Markup, html};
@@ -64,10 +64,10 @@ fn range(judged: &Judged, topic: usize) -> String {
 
 /// The rank of each relevant question in each run, the earliest found first, missed questions last.
 fn rank_table(bank: &Bank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
-    let rank_in = |run: &Scored, wanted: &QuestionId| {
+    let rank_in = |run: &Scored, wanted: &DocId| {
         run.lists[topic].iter().position(|question| *question == wanted)
     };
-    let mut rows: Vec<(&QuestionId, Vec<Option<usize>>)> = it
+    let mut rows: Vec<(&DocId, Vec<Option<usize>>)> = it
         .relevant
         .iter()
         .map(|wanted| (wanted, judged.runs.iter().map(|run| rank_in(run, wanted)).collect()))
@@ -143,7 +143,7 @@ fn list(bank: &Bank, it: &JudgedTopic, run: &Scored, topic: usize) -> Markup {
 }
 
 /// The ranks of the hits that are not shown at once.
-fn hits_below(it: &JudgedTopic, questions: &[&QuestionId]) -> String {
+fn hits_below(it: &JudgedTopic, questions: &[&DocId]) -> String {
     let hits: Vec<String> = (SHOWN..questions.len())
         .filter(|&rank| is_hit(it, questions, rank))
         .map(|rank| (rank + 1).to_string())
@@ -156,11 +156,11 @@ fn hits_below(it: &JudgedTopic, questions: &[&QuestionId]) -> String {
 }
 
 /// A repeated question is no second hit.
-fn is_hit(it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> bool {
+fn is_hit(it: &JudgedTopic, questions: &[&DocId], rank: usize) -> bool {
     it.relevant.contains(questions[rank]) && !questions[..rank].contains(&questions[rank])
 }
 
-fn item(bank: &Bank, it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> Markup {
+fn item(bank: &Bank, it: &JudgedTopic, questions: &[&DocId], rank: usize) -> Markup {
     let id = questions[rank];
     let again = questions[..rank].contains(&id);
     html! {
@@ -174,12 +174,12 @@ fn item(bank: &Bank, it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -
     }
 }
 
-fn words(bank: &Bank, id: &QuestionId) -> Markup {
+fn words(bank: &Bank, id: &DocId) -> Markup {
     html! { (question(bank, id)) " " span.id { (id) } }
 }
 
 /// The text of a question, or a remark in brackets where there is none.
-fn question<'a>(bank: &'a Bank, id: &QuestionId) -> &'a str {
+fn question<'a>(bank: &'a Bank, id: &DocId) -> &'a str {
     match bank.find(id.as_str()) {
         Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),
         _ if id.as_str() == NO_QUESTION => "(asks nothing)",
