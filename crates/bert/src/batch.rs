@@ -7,7 +7,7 @@ use clariq_core::Result;
 use tch::{Device, Kind, Tensor};
 
 /// Texts that are computed together.
-pub(crate) struct Batch {
+pub(crate) struct TokenBatch {
     /// Ids of the vocabulary, texts × tokens.
     pub(crate) ids: Tensor,
     /// 0 or 1, texts × tokens.
@@ -18,7 +18,7 @@ pub(crate) struct Batch {
     pub(crate) train: bool,
 }
 
-impl Batch {
+impl TokenBatch {
     pub(crate) fn new(texts: &[&Tokens], device: Device, train: bool) -> Self {
         let longest = texts.iter().map(|text| text.ids.len()).max().unwrap_or(0);
         let size = [texts.len() as i64, longest as i64];

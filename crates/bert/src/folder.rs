@@ -11,7 +11,7 @@ mod settings;
 
 use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
 pub(crate) use config::Activation;
-pub use config::Shape;
+pub use config::ModelShape;
 pub(crate) use family::Family;
 pub(crate) use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
@@ -39,7 +39,7 @@ pub struct ModelFolder {
     /// `config.json`, whole.
     pub config: Object,
     /// The sizes in it.
-    pub shape: Shape,
+    pub shape: ModelShape,
     /// The longest text or pair in tokens, by what the folder says and what the model can read.
     pub max_tokens: usize,
     /// The settings of its tokenizer.
@@ -73,7 +73,7 @@ impl ModelFolder {
             return Err(missing(&at, "the configuration of a model").into());
         };
         let config = parse_object(&at, &text)?;
-        let shape = Shape::read(&at, config.clone())?;
+        let shape = ModelShape::read(&at, config.clone())?;
         let weights = weights_of_model(&path)?;
         let tokenizer = TOKENIZERS.iter().map(|name| path.join(name)).find(|path| path.is_file());
         let Some(tokenizer) = tokenizer else {
@@ -191,7 +191,7 @@ impl ModelFolder {
 }
 
 /// Refuses a list of words that another tokenizer than BERT's reads.
-fn check_words(at: &Path, shape: &Shape, words: &TokenizerConfig, alone: bool) -> Result<()> {
+fn check_words(at: &Path, shape: &ModelShape, words: &TokenizerConfig, alone: bool) -> Result<()> {
     if !alone {
         return Ok(());
     }

@@ -4,7 +4,7 @@
 //! numbers stay in its own caches. The result of a group does not depend on how many threads there
 //! are, so that every bit of a result is the same.
 
-use crate::batch::Batch;
+use crate::batch::TokenBatch;
 use crate::network::Network;
 use crate::tokens::Tokens;
 use crate::weights::values;
@@ -21,7 +21,7 @@ pub(crate) const GROUP_TOKENS: usize = 1024;
 pub(crate) const ALONE: usize = 1;
 
 /// The function that is computed of a group, one row of numbers per text.
-pub(crate) type Answer = fn(&Network, &Batch) -> Result<Tensor>;
+pub(crate) type Forward = fn(&Network, &TokenBatch) -> Result<Tensor>;
 
 /// A network that computes on several threads.
 pub(crate) struct Parallel {
@@ -40,7 +40,7 @@ impl Parallel {
         &self,
         all: &[Tokens],
         group_tokens: usize,
-        answer: Answer,
+        answer: Forward,
         progress: Progress,
     ) -> Result<Vec<f32>> {
         keep_memory();
@@ -48,7 +48,8 @@ impl Parallel {
         let start = || Ok(self.network.lock().unwrap_or_else(PoisonError::into_inner).clone());
         let work = |network: &mut Network, number: usize| {
             let texts: Vec<&Tokens> = groups[number].iter().map(|&text| &all[text]).collect();
-            let rows = values(&answer(network, &Batch::new(&texts, network.device(), false))?)?;
+            let rows =
+                values(&answer(network, &TokenBatch::new(&texts, network.device(), false))?)?;
             progress(texts.len() as u64);
             Ok(rows)
         };

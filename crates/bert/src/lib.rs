@@ -34,7 +34,7 @@ pub mod train;
 mod weights;
 
 pub use engine::Torch;
-pub use folder::{ModelFolder, Shape};
+pub use folder::{ModelFolder, ModelShape};
 pub use models::{BertEncoder, CrossEncoder};
 pub use t5::T5;
 pub use tokens::{Prompt, Tokenize, Tokens};

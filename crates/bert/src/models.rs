@@ -1,7 +1,7 @@
 //! Encoders, which give every text a vector, and cross-encoders, which score a request and a
 //! document together.
 
-use crate::batch::Batch;
+use crate::batch::TokenBatch;
 use crate::folder::{ModelFolder, Sentence};
 use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
 use crate::network::Network;
@@ -21,7 +21,7 @@ use tch::{Device, Kind, Tensor};
 const ARITHMETIC: u32 = 2;
 
 /// A network with its tokenizer, as every kind of model has them.
-pub(crate) struct Reader {
+pub(crate) struct TokenizedNetwork {
     pub(crate) network: Parallel,
     pub(crate) tokenize: Tokenize,
     /// The number of classes that a pair is scored by, if it can score pairs.
@@ -32,7 +32,7 @@ pub(crate) struct Reader {
     pub(crate) checksum: String,
 }
 
-impl Reader {
+impl TokenizedNetwork {
     /// Opens a model whose vectors are made according to `sentence`.
     pub(crate) fn new(
         folder: &ModelFolder,
@@ -91,7 +91,7 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
 
 /// A model that gives a text one vector, as its folder of sentence-transformers says.
 pub struct BertEncoder {
-    reader: Reader,
+    reader: TokenizedNetwork,
     sentence: Sentence,
 }
 
@@ -101,7 +101,7 @@ impl BertEncoder {
         let folder = ModelFolder::open(path)?;
         let said = folder.sentence()?;
         let sentence = said.clone().read_as(path, &options.reading)?;
-        let mut reader = Reader::new(&folder, &sentence, options)?;
+        let mut reader = TokenizedNetwork::new(&folder, &sentence, options)?;
         // The checksum of the folder covers its own settings.
         if sentence != said {
             let made_of = format!("{} {}", reader.checksum, sentence.digest());
@@ -119,7 +119,7 @@ impl BertEncoder {
         tokens: usize,
         progress: Progress,
     ) -> Result<Embeddings> {
-        let Reader { network, tokenize, dim, .. } = &self.reader;
+        let TokenizedNetwork { network, tokenize, dim, .. } = &self.reader;
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut distinct = Vec::new();
         let mut order = Vec::with_capacity(texts.len());
@@ -161,14 +161,18 @@ impl Encoder for BertEncoder {
 }
 
 /// A model with a classifier over its first token, of one class or of two.
-pub struct CrossEncoder(Reader);
+pub struct CrossEncoder(TokenizedNetwork);
 
 impl CrossEncoder {
     /// Reads a cross-encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
         folder.check_cross_encoder()?;
-        let reader = Reader::new(&folder, &Sentence::usual(folder.shape.hidden as usize), options)?;
+        let reader = TokenizedNetwork::new(
+            &folder,
+            &Sentence::usual(folder.shape.hidden as usize),
+            options,
+        )?;
         match reader.classes {
             Some(1 | 2) => Ok(Self(reader)),
             Some(other) => {
@@ -186,7 +190,7 @@ impl CrossEncoder {
 
 /// One score per pair. Of one class, it is the logit; of two, the difference of the logits, which
 /// orders pairs as the probability of the second class does and never rounds to 0 or 1.
-pub(crate) fn scores(network: &Network, batch: &Batch) -> Result<Tensor> {
+pub(crate) fn scores(network: &Network, batch: &TokenBatch) -> Result<Tensor> {
     let logits = network.logits(batch)?;
     Ok(match logits.size()[1] {
         1 => logits.select(1, 0),

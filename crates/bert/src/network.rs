@@ -14,9 +14,9 @@ mod distances;
 #[cfg(test)]
 mod tests;
 
-use crate::batch::Batch;
+use crate::batch::TokenBatch;
 use crate::folder::{
-    Activation, DISTANCE_NORM, Family, ModelFolder, Shape, distance_parts, distance_table,
+    Activation, DISTANCE_NORM, Family, ModelFolder, ModelShape, distance_parts, distance_table,
     head_names, layer_tensor,
 };
 use crate::pooling::{Head, activate};
@@ -41,7 +41,7 @@ struct Layer {
 /// A model whose tensors are on one device and of one kind. Clones share them, for other threads.
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
-    pub(crate) shape: Shape,
+    pub(crate) shape: ModelShape,
     products: Products,
     /// The table of word embeddings, of which training keeps the rows that occur in its data.
     pub(crate) words: Shared,
@@ -104,7 +104,7 @@ fn query_key_value(
 /// DeBERTa's projections of distances to keys and to queries. The first version has no bias for keys.
 fn distance_projections(
     weights: &Weights,
-    shape: &Shape,
+    shape: &ModelShape,
     layer: i64,
     to: &impl Fn(&Tensor) -> Tensor,
 ) -> Result<[Linear; 2]> {
@@ -140,7 +140,7 @@ impl Network {
         kind: Kind,
     ) -> Result<Self> {
         let shape = &folder.shape;
-        let &Shape { family, hidden, embedding, intermediate, .. } = shape;
+        let &ModelShape { family, hidden, embedding, intermediate, .. } = shape;
         let to = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
         let table =
             |name: &str, size: [i64; 2]| Ok::<_, Error>(Shared(to(weights.get(name, &size)?)));
@@ -312,7 +312,7 @@ impl Network {
     }
 
     /// The vectors after the last layer.
-    pub(crate) fn forward(&self, batch: &Batch, wanted: Wanted) -> Result<Tensor> {
+    pub(crate) fn forward(&self, batch: &TokenBatch, wanted: Wanted) -> Result<Tensor> {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
         let mut states = self.embed(batch)?;
         let distances = self.distances(tokens)?;
@@ -333,7 +333,7 @@ impl Network {
     }
 
     /// The vectors before the first layer, tokens × hidden.
-    fn embed(&self, batch: &Batch) -> Result<Tensor> {
+    fn embed(&self, batch: &TokenBatch) -> Result<Tensor> {
         let ((texts, tokens), width) = (batch.size(), self.words.size()[1]);
         let mut words = rows(&self.words, &batch.packed(&batch.ids)?)?;
         if let Some(table) = &self.segments {
@@ -364,7 +364,7 @@ impl Network {
 
     /// The positions of tokens, texts × tokens, as Hugging Face's library counts them behind the
     /// padding token's: that token has its own, and is not counted.
-    fn positions_behind(&self, id: i64, batch: &Batch) -> Tensor {
+    fn positions_behind(&self, id: i64, batch: &TokenBatch) -> Tensor {
         let first = self.shape.positions_after.unwrap_or_default();
         let counted = batch.ids.ne(id).to_kind(Kind::Int64);
         counted.cumsum(1, Kind::Int64) * counted + first
@@ -374,7 +374,7 @@ impl Network {
         &self,
         own: &Layer,
         states: &Tensor,
-        batch: &Batch,
+        batch: &TokenBatch,
         wanted: Wanted,
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
@@ -411,7 +411,7 @@ impl Network {
         &self,
         own: &Layer,
         projected: &Tensor,
-        batch: &Batch,
+        batch: &TokenBatch,
         wanted: Wanted,
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
@@ -444,7 +444,7 @@ impl Network {
         own: &Layer,
         query: &Tensor,
         key: &Tensor,
-        batch: &Batch,
+        batch: &TokenBatch,
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
         // The variance of three products is three times that of one.
@@ -478,7 +478,7 @@ impl Network {
 
     /// Applies dropout in training. Where padding is left out, numbers are drawn for it none the
     /// less: what a token loses does not depend on how the batch is computed.
-    fn dropped(&self, states: Tensor, batch: &Batch, wanted: Wanted) -> Result<Tensor> {
+    fn dropped(&self, states: Tensor, batch: &TokenBatch, wanted: Wanted) -> Result<Tensor> {
         if !batch.train || self.shape.dropout <= 0.0 {
             return Ok(states);
         }
@@ -499,14 +499,14 @@ impl Network {
     }
 
     /// The vector of each text, texts × dimensions.
-    pub(crate) fn pooled(&self, batch: &Batch) -> Result<Tensor> {
+    pub(crate) fn pooled(&self, batch: &TokenBatch) -> Result<Tensor> {
         let wanted = if self.head.takes_first() { Wanted::First } else { Wanted::All };
         let states = self.forward(batch, wanted)?.to_kind(Kind::Float);
         self.head.apply(&states, batch)
     }
 
     /// The logits of the classifier over the first token, texts × classes.
-    pub(crate) fn logits(&self, batch: &Batch) -> Result<Tensor> {
+    pub(crate) fn logits(&self, batch: &TokenBatch) -> Result<Tensor> {
         let (Some(dense), Some(classifier)) = (&self.dense, &self.classifier) else {
             let hint = "a stage that scores pairs needs a cross-encoder: train one, or name the \
                         folder of one";

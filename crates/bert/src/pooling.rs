@@ -1,7 +1,7 @@
 //! From the vectors of a text's tokens to its own: what a folder of sentence-transformers lists
 //! behind the transformer.
 
-use crate::batch::Batch;
+use crate::batch::TokenBatch;
 use crate::folder::{Activation, DOCUMENTED, Module, OTHER_MODELS, Sentence};
 use crate::products::{Linear, Shared};
 use crate::weights::{read_all, torch};
@@ -13,7 +13,7 @@ use tch::{Device, Kind, Tensor};
 
 /// A step after pooling, with its weights.
 #[derive(Debug, Clone)]
-enum Step {
+enum PoolingStep {
     Dense(Shared, Option<Shared>, Activation),
     LayerNorm(Linear),
     Normalize,
@@ -26,7 +26,7 @@ const EPSILON: f64 = 1e-5;
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
     poolings: Vec<Pooling>,
-    steps: Vec<Step>,
+    steps: Vec<PoolingStep>,
     full_dim: i64,
     dim: i64,
     unit: bool,
@@ -57,7 +57,7 @@ impl Head {
     }
 
     /// Texts × dimensions, of the vectors that it looks at.
-    pub(crate) fn apply(&self, states: &Tensor, batch: &Batch) -> Result<Tensor> {
+    pub(crate) fn apply(&self, states: &Tensor, batch: &TokenBatch) -> Result<Tensor> {
         let mut pooled = if self.takes_first() {
             states.shallow_clone()
         } else {
@@ -66,12 +66,12 @@ impl Head {
         };
         for step in &self.steps {
             pooled = match step {
-                Step::Dense(weight, bias, activation) => activate(
+                PoolingStep::Dense(weight, bias, activation) => activate(
                     *activation,
                     &pooled.f_linear(weight, bias.as_deref()).map_err(torch("a dense module"))?,
                 ),
-                Step::LayerNorm(norm) => norm.norm(&pooled, EPSILON)?,
-                Step::Normalize => unit(&pooled)?,
+                PoolingStep::LayerNorm(norm) => norm.norm(&pooled, EPSILON)?,
+                PoolingStep::Normalize => unit(&pooled)?,
             };
         }
         if self.dim < self.full_dim {
@@ -81,7 +81,7 @@ impl Head {
     }
 }
 
-fn step(module: &Module, device: Device) -> Result<Step> {
+fn step(module: &Module, device: Device) -> Result<PoolingStep> {
     Ok(match module {
         Module::Dense { weights, from, to, bias, activation } => {
             let mut tensors = read_module(weights)?;
@@ -91,16 +91,16 @@ fn step(module: &Module, device: Device) -> Result<Step> {
                 added = Some(Shared(tensors.take("linear.bias", &[*to])?.to_device(device)));
             }
             tensors.expect_no_others()?;
-            Step::Dense(Shared(weight), added, *activation)
+            PoolingStep::Dense(Shared(weight), added, *activation)
         }
         Module::LayerNorm { weights, dim } => {
             let mut tensors = read_module(weights)?;
             let weight = tensors.take("norm.weight", &[*dim])?.to_device(device);
             let bias = tensors.take("norm.bias", &[*dim])?.to_device(device);
             tensors.expect_no_others()?;
-            Step::LayerNorm(Linear::new(weight, bias))
+            PoolingStep::LayerNorm(Linear::new(weight, bias))
         }
-        Module::Normalize => Step::Normalize,
+        Module::Normalize => PoolingStep::Normalize,
     })
 }
 
@@ -138,7 +138,7 @@ impl ModuleTensors<'_> {
 }
 
 /// One vector per text (texts × hidden) of the vectors of its tokens (texts × tokens × hidden).
-fn pool(pooling: Pooling, states: &Tensor, batch: &Batch) -> Tensor {
+fn pool(pooling: Pooling, states: &Tensor, batch: &TokenBatch) -> Tensor {
     let (texts, tokens) = batch.size();
     let present = || match &batch.padding {
         Some(padding) => padding.present.shallow_clone(),

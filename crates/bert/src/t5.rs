@@ -35,7 +35,7 @@ const NEVER: f32 = -1e9;
 type Past = Vec<(Option<LayerState>, Option<LayerState>)>;
 
 /// A network, and the store that its tensors are in.
-struct Network {
+struct T5Network {
     model: T5ForConditionalGeneration,
     device: Device,
     _store: VarStore,
@@ -48,7 +48,7 @@ pub struct T5 {
     /// The tensors that all networks share.
     weights: Mutex<BTreeMap<String, Tensor>>,
     /// Networks that no thread uses.
-    idle: Mutex<Vec<Network>>,
+    idle: Mutex<Vec<T5Network>>,
     tokenizer: Tokenizer,
     device: Device,
     threads: usize,
@@ -107,7 +107,7 @@ impl T5 {
     }
 
     /// A network that no other thread uses.
-    fn network(&self) -> Result<Network> {
+    fn network(&self) -> Result<T5Network> {
         if let Some(idle) = lock(&self.idle).pop() {
             return Ok(idle);
         }
@@ -130,7 +130,7 @@ impl T5 {
             }
             variable.set_data(tensor);
         }
-        Ok(Network { model, device: self.device, _store: store })
+        Ok(T5Network { model, device: self.device, _store: store })
     }
 
     /// The ids of a text, as the tokenizer ends it.
@@ -161,7 +161,7 @@ impl T5 {
     }
 
     /// The ids written for one text, without the start token.
-    fn generate(&self, network: &Network, text: &str, decoding: &Decoding) -> Result<Vec<i64>> {
+    fn generate(&self, network: &T5Network, text: &str, decoding: &Decoding) -> Result<Vec<i64>> {
         let shape = &self.folder.shape;
         let ids = Tensor::from_slice(&self.read(text)?).unsqueeze(0).to_device(self.device);
         let encoded = network.model.encode(&ids, None);
@@ -248,7 +248,7 @@ fn clean_up(text: &str) -> String {
     })
 }
 
-impl Network {
+impl T5Network {
     /// The logits of the token behind the last one of each beam. The keys of what was read are kept in
     /// `past` from the first step on: later ones need no more of it than that there is something.
     fn step(&self, encoded: &Tensor, last: &[i64], past: &mut Option<Past>) -> Tensor {
@@ -267,7 +267,7 @@ impl Network {
 
 /// The best token at every step, up to the end of a text or `most` tokens, the first mark included.
 fn greedy(
-    network: &Network,
+    network: &T5Network,
     encoded: &Tensor,
     (start, end): (i64, i64),
     most: usize,
@@ -300,7 +300,7 @@ fn best(mut beams: Vec<Beam>, count: usize) -> Vec<Beam> {
 }
 
 fn beam_search(
-    network: &Network,
+    network: &T5Network,
     encoded: &Tensor,
     (start, end): (i64, i64),
     decoding: &Decoding,

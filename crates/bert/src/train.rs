@@ -17,18 +17,18 @@ use crate::tokens::Tokenize;
 use crate::weights::{Weights, torch};
 use adamw::AdamW;
 use card::{Description, write_folder};
-use checkpoint::Counts;
+use checkpoint::TrainingCounters;
 use clariq_core::{
     Error, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training, TrainingEvent,
     bail, training_key,
 };
-pub use curve::{Curve, Row};
+pub use curve::{Curve, CurvePoint};
 use objective::Material;
 use std::collections::HashMap;
 use std::fs;
 use std::mem;
 use std::path::Path;
-use steps::{Split, Step, steps};
+use steps::{ExampleSplit, TrainingStep, steps};
 use tch::{Device, Kind, Tensor};
 
 /// The threads of a step, however many are asked for: libtorch adds up in as many shares as there
@@ -38,7 +38,7 @@ const THREADS: i32 = 2;
 
 struct Learner<'a> {
     training: &'a Training<'a>,
-    split: Split,
+    split: ExampleSplit,
     material: Material<'a>,
     tokenize: Tokenize,
     network: Network,
@@ -48,7 +48,7 @@ struct Learner<'a> {
     words: Tensor,
     rows: Tensor,
     best: HashMap<String, Tensor>,
-    counts: Counts,
+    counts: TrainingCounters,
 }
 
 /// Trains, and leaves the model in `folder`, which must not exist. Checkpoints are in
@@ -62,7 +62,7 @@ pub fn train(
     let base = ModelFolder::open(training.base)?;
     let recipe = training.recipe;
     let requests = &training.examples.requests;
-    let split = Split::draw(requests, recipe.held_out, recipe.fold, recipe.seed);
+    let split = ExampleSplit::draw(requests, recipe.held_out, recipe.fold, recipe.seed);
     if training.examples.pairs(&split.train, true).is_empty() {
         let hint = "`clariq data check` shows what the data folder has";
         bail!("train.tsv", "rows to train on", "none", hint);
@@ -125,7 +125,7 @@ fn sentence_for(recipe: &Recipe, base: &ModelFolder) -> Result<Sentence> {
 }
 
 impl<'a> Learner<'a> {
-    fn new(training: &'a Training, base: &ModelFolder, split: Split) -> Result<Self> {
+    fn new(training: &'a Training, base: &ModelFolder, split: ExampleSplit) -> Result<Self> {
         let recipe = training.recipe;
         let device = device(training.options)?;
         seed(recipe.seed, 0);
@@ -147,8 +147,13 @@ impl<'a> Learner<'a> {
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
         let computes_with = training.options.computes_with();
         let key = training_key(recipe, &base.checksum, training.examples, computes_with);
-        let counts =
-            Counts { key, step: 0, decay: 1.0_f64.to_bits(), curve: Curve::default(), best: None };
+        let counts = TrainingCounters {
+            key,
+            step: 0,
+            decay: 1.0_f64.to_bits(),
+            curve: Curve::default(),
+            best: None,
+        };
         let best = HashMap::new();
         Ok(Self {
             training,
@@ -189,7 +194,7 @@ impl<'a> Learner<'a> {
         let recipe = self.training.recipe;
         let per_epoch = steps(recipe, self.training.examples, &self.split, 0).len();
         let total = ((recipe.epochs * per_epoch as f64).round() as usize).max(1);
-        let mut current: Option<(usize, Vec<Step>)> = None;
+        let mut current: Option<(usize, Vec<TrainingStep>)> = None;
         while self.counts.step < total {
             if self.waited_long_enough() {
                 report(&TrainingEvent::StoppedEarly(self.counts.step));
@@ -216,7 +221,7 @@ impl<'a> Learner<'a> {
         Ok(())
     }
 
-    fn step(&mut self, step: &Step, total: usize) -> Result<Row> {
+    fn step(&mut self, step: &TrainingStep, total: usize) -> Result<CurvePoint> {
         let recipe = self.training.recipe;
         let before = self.counts.step;
         // Dropout of a step depends on the step, not on what came before: that makes it resumable.
@@ -237,7 +242,7 @@ impl<'a> Learner<'a> {
             self.counts.step.is_multiple_of(recipe.evaluate_every) || self.counts.step == total;
         let recall =
             if due && !self.split.held_out.is_empty() { Some(self.evaluate()?) } else { None };
-        Ok(Row { step: self.counts.step, rate, loss: value, norm, recall })
+        Ok(CurvePoint { step: self.counts.step, rate, loss: value, norm, recall })
     }
 
     fn evaluate(&mut self) -> Result<[f64; 4]> {

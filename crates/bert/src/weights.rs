@@ -2,7 +2,7 @@
 //! of libtorch.
 
 use crate::folder::{
-    COPY_AGAIN, FUSED, Family, ModelFolder, OTHER_MODELS, Shape, layer_of, layer_tensor,
+    COPY_AGAIN, FUSED, Family, ModelFolder, ModelShape, OTHER_MODELS, layer_of, layer_tensor,
     layers_key, own_name, usual_name,
 };
 use clariq_core::{Error, Result, bail, problem};
@@ -50,7 +50,7 @@ impl Weights {
     }
 
     /// Weights with more layers than `config.json` counts would load, and be another model.
-    fn check_layers(&self, shape: &Shape) -> Result<()> {
+    fn check_layers(&self, shape: &ModelShape) -> Result<()> {
         let numbers: BTreeSet<&str> =
             self.tensors.keys().filter_map(|name| layer_of(name)).collect();
         if numbers.len() as i64 == shape.groups {
@@ -64,8 +64,8 @@ impl Weights {
 
     /// Takes apart what the first DeBERTa has in one tensor, head by head: query, key and value. A key
     /// has no bias there.
-    fn split(&mut self, shape: &Shape) -> Result<()> {
-        let &Shape { hidden, heads, .. } = shape;
+    fn split(&mut self, shape: &ModelShape) -> Result<()> {
+        let &ModelShape { hidden, heads, .. } = shape;
         for layer in 0..shape.groups {
             let [fused, query, value] = FUSED.map(|part| layer_tensor(layer, part));
             let parts = self.get(&fused, &[hidden.saturating_mul(3), hidden])?;
@@ -87,8 +87,8 @@ impl Weights {
     }
 
     /// The tensors as the family has them: the reverse of `split`.
-    fn join(&self, shape: &Shape) -> Result<BTreeMap<String, Tensor>> {
-        let &Shape { hidden, heads, .. } = shape;
+    fn join(&self, shape: &ModelShape) -> Result<BTreeMap<String, Tensor>> {
+        let &ModelShape { hidden, heads, .. } = shape;
         let copies =
             self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.shallow_clone()));
         let mut tensors: BTreeMap<String, Tensor> = copies.collect();
@@ -141,7 +141,7 @@ impl Weights {
 
     /// Writes `model.safetensors` with the metadata that `from_pretrained` wants, and the names of a
     /// family's model alone or beside a head.
-    pub fn write(&self, path: &Path, shape: &Shape, beside_head: bool) -> Result<()> {
+    pub fn write(&self, path: &Path, shape: &ModelShape, beside_head: bool) -> Result<()> {
         let mut tensors = Vec::new();
         for (name, tensor) in &self.join(shape)? {
             tensors.push(tensor_bytes(own_name(shape.family, name, beside_head), tensor)?);

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// The numbers of a model, by the keys of Hugging Face.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shape {
+pub struct ModelShape {
     /// The architecture.
     pub family: Family,
     /// Length of a token's vector.
@@ -123,7 +123,7 @@ const ONLY_USUAL: [(&str, &[&str], &str); 11] = [
     ("auto_map", &["null", "{}"], "such a model computes with Python code that comes with it"),
 ];
 
-impl Shape {
+impl ModelShape {
     /// Reads a `config.json`; `at` names the file in messages.
     pub(crate) fn read(at: &Path, object: Object) -> Result<Self> {
         let name = object.get("model_type").map(|name| name.as_str().unwrap_or_default());
@@ -246,7 +246,7 @@ pub struct Disentangled {
 }
 
 impl Disentangled {
-    fn read(at: &Path, config: &Config, shape: &Shape) -> Result<Self> {
+    fn read(at: &Path, config: &Config, shape: &ModelShape) -> Result<Self> {
         let hint = "published models have this one";
         let parts = config.pos_att_type.clone().unwrap_or_default();
         let mut named: Vec<String> = match &parts {

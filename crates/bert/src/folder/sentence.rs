@@ -174,7 +174,7 @@ const SETTINGS: &str = "config_sentence_transformers.json";
 /// An entry of `modules.json`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ModuleEntry {
     #[serde(rename = "idx")]
     _number: Value,
     #[serde(rename = "name")]
@@ -185,7 +185,7 @@ struct Entry {
     kwargs: Vec<Value>,
 }
 
-impl Entry {
+impl ModuleEntry {
     /// The class of sentence-transformers, without the modules that it has moved between.
     fn class(&self) -> Option<&str> {
         let class = self.r#type.strip_prefix("sentence_transformers.")?;
@@ -197,7 +197,7 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub(crate) struct Modules {
     at: PathBuf,
-    rest: Vec<Entry>,
+    rest: Vec<ModuleEntry>,
 }
 
 impl Modules {
@@ -205,7 +205,7 @@ impl Modules {
     pub(crate) fn read(root: &Path) -> Result<Option<(Self, PathBuf)>> {
         let at = root.join(MODULES);
         let Some(bytes) = read_optional(&at)? else { return Ok(None) };
-        let mut entries: Vec<Entry> = serde_json::from_slice(&bytes)
+        let mut entries: Vec<ModuleEntry> = serde_json::from_slice(&bytes)
             .map_err(|error| problem!(&at, "a list of modules", "{error}", DOCUMENTED))?;
         for entry in &entries {
             let stays = !entry.path.contains("..") && !entry.path.starts_with('/');
@@ -214,7 +214,7 @@ impl Modules {
                 bail!(&at, "a module in this folder, without kwargs", found, DOCUMENTED);
             }
         }
-        if entries.first().and_then(Entry::class) != Some("Transformer") {
+        if entries.first().and_then(ModuleEntry::class) != Some("Transformer") {
             let found = entries.first().map_or("nothing", |entry| &entry.r#type).to_owned();
             bail!(&at, "a Transformer as the first module", "`{found}`", DOCUMENTED);
         }
@@ -226,7 +226,7 @@ impl Modules {
 
     /// The files of the modules behind the transformer, as far as they are there.
     pub(crate) fn files(&self, root: &Path) -> Vec<PathBuf> {
-        let of = |entry: &Entry| {
+        let of = |entry: &ModuleEntry| {
             ["config.json", "model.safetensors"].map(|name| Path::new(&entry.path).join(name))
         };
         let all = [MODULES, SETTINGS].map(PathBuf::from).into_iter();
@@ -238,7 +238,7 @@ impl Modules {
 /// `config_sentence_transformers.json`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Settings {
+struct SentenceTransformersConfig {
     #[serde(rename = "__version__")]
     _version: Value,
     model_type: Option<String>,
@@ -249,7 +249,7 @@ struct Settings {
     activation_fn: Option<String>,
 }
 
-impl Settings {
+impl SentenceTransformersConfig {
     fn read(root: &Path) -> Result<Self> {
         Ok(read_settings(&root.join(SETTINGS))?.unwrap_or_default())
     }
@@ -296,7 +296,7 @@ impl Sentence {
     /// Reads the settings of a folder's vectors.
     pub(crate) fn read(root: &Path, hidden: usize, modules: Option<&Modules>) -> Result<Self> {
         let mut sentence = Self::usual(hidden);
-        let settings = Settings::read(root)?;
+        let settings = SentenceTransformersConfig::read(root)?;
         let settings_at = root.join(SETTINGS);
         if let Some(other) =
             settings.model_type.as_ref().filter(|kind| *kind != "SentenceTransformer")
@@ -363,8 +363,8 @@ impl Sentence {
         &mut self,
         root: &Path,
         list: &Modules,
-        entry: &Entry,
-        settings: &Settings,
+        entry: &ModuleEntry,
+        settings: &SentenceTransformersConfig,
     ) -> Result<()> {
         let path = root.join(&entry.path);
         let at = path.join("config.json");
@@ -490,7 +490,7 @@ pub(crate) fn check_cross_encoder(
     (at_config, config): (&Path, &Object),
 ) -> Result<()> {
     let at = root.join(SETTINGS);
-    let settings = Settings::read(root)?;
+    let settings = SentenceTransformersConfig::read(root)?;
     if let Some(other) = settings.model_type.as_ref().filter(|kind| *kind != "CrossEncoder") {
         bail!(&at, "model_type `CrossEncoder`", "`{other}`", DOCUMENTED);
     }

@@ -1,7 +1,7 @@
 //! Distances between tokens in attention: weights in MPNet, vectors in DeBERTa.
 
 use super::{Layer, Network, rows};
-use crate::batch::Batch;
+use crate::batch::TokenBatch;
 use crate::products::Linear;
 use crate::weights::torch;
 use clariq_core::{Error, Result};
@@ -46,7 +46,7 @@ impl Network {
         &self,
         own: &Layer,
         vectors: &Tensor,
-        batch: &Batch,
+        batch: &TokenBatch,
     ) -> Result<[Tensor; 2]> {
         let hidden = self.shape.hidden;
         let heads = self.shape.heads;

@@ -2,7 +2,7 @@
 //! texts and a mask, query, key and value apart; and padded batches against their texts one by one.
 
 use super::{Network, Wanted};
-use crate::batch::{Batch, Padding};
+use crate::batch::{Padding, TokenBatch};
 use crate::folder::ModelFolder;
 use crate::pooling::Head;
 use crate::products::Products;
@@ -62,8 +62,8 @@ fn the_fast_path_equals_the_naive_one() {
             .unwrap()
             .hidden_state
     });
-    let batch = |texts: &[&Tokens]| Batch::new(texts, Device::Cpu, false);
-    let forward = |batch: &Batch, wanted| no_grad(|| ours.forward(batch, wanted).unwrap());
+    let batch = |texts: &[&Tokens]| TokenBatch::new(texts, Device::Cpu, false);
+    let forward = |batch: &TokenBatch, wanted| no_grad(|| ours.forward(batch, wanted).unwrap());
     let together = forward(&batch(&texts), Wanted::All);
     let firsts = forward(&batch(&texts), Wanted::First);
     for ((row, length), text) in (0..).zip(LENGTHS).zip(texts) {
@@ -83,7 +83,7 @@ fn rounded_numbers_multiply_as_bf16_does() {
     let folder = tempfile::tempdir().unwrap();
     let (_, mut ours) = both(folder.path());
     let text = random(&ours, 24);
-    let batch = Batch::new(&[&text], Device::Cpu, false);
+    let batch = TokenBatch::new(&[&text], Device::Cpu, false);
     let [exact, rounded, native] =
         [Products::Usual, Products::Bf16 { native: false }, Products::Bf16 { native: true }].map(
             |products| {
@@ -158,9 +158,12 @@ fn texts() -> Vec<Tokens> {
 }
 
 /// The vectors of a batch, and the gradients of their sum of squares.
-fn answer(texts: &[&Tokens], of: fn(&Network, &Batch) -> Result<Tensor>) -> (Tensor, Vec<Tensor>) {
+fn answer(
+    texts: &[&Tokens],
+    of: fn(&Network, &TokenBatch) -> Result<Tensor>,
+) -> (Tensor, Vec<Tensor>) {
     let mut network = network();
-    let result = of(&network, &Batch::new(texts, Device::Cpu, false)).unwrap();
+    let result = of(&network, &TokenBatch::new(texts, Device::Cpu, false)).unwrap();
     result.square().sum(Kind::Float).backward();
     let gradients = network.parameters().into_iter().map(|(_, weight)| weight.grad());
     (result.detach(), gradients.filter(Tensor::defined).collect())

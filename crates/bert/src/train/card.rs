@@ -1,8 +1,8 @@
 //! The card of a trained model, and a folder that Hugging Face's library loads.
 
 use crate::folder::{Family, ModelFolder};
-use crate::train::checkpoint::Counts;
-use crate::train::steps::Split;
+use crate::train::checkpoint::TrainingCounters;
+use crate::train::steps::ExampleSplit;
 use crate::weights::Weights;
 use clariq_core::{Error, ModelKind, Objective, Result, TrainOn, Training, read_regular};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Description<'a> {
     pub(crate) training: &'a Training<'a>,
     pub(crate) base: &'a ModelFolder,
-    pub(crate) split: &'a Split,
-    pub(crate) counts: &'a Counts,
+    pub(crate) split: &'a ExampleSplit,
+    pub(crate) counts: &'a TrainingCounters,
 }
 
 /// Files of a tokenizer and of a transformer that go with the weights.

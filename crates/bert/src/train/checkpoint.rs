@@ -16,7 +16,7 @@ const MOST_OF_A_CHECKPOINT: u64 = 1 << 36;
 
 /// The counters of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Counts {
+pub(crate) struct TrainingCounters {
     /// The key of the training: a checkpoint of another one is not used.
     pub(crate) key: String,
     /// Steps done.
@@ -29,7 +29,7 @@ pub(crate) struct Counts {
 }
 
 /// The counters, and the best weights so far.
-pub(crate) type Restored = (Counts, HashMap<String, Tensor>);
+pub(crate) type Restored = (TrainingCounters, HashMap<String, Tensor>);
 
 /// Writes a checkpoint in place of the one before.
 pub(crate) fn write(
@@ -37,7 +37,7 @@ pub(crate) fn write(
     network: &mut Network,
     optimizer: &AdamW,
     best: &HashMap<String, Tensor>,
-    counts: &Counts,
+    counts: &TrainingCounters,
 ) -> Result<()> {
     let mut tensors = Vec::new();
     for (label, weight) in network.parameters() {
@@ -90,7 +90,8 @@ pub(crate) fn read(
     if entry("sha256") != Some(&checksum(text, parts)) {
         return Err(damaged("another checksum than its own".to_owned()));
     }
-    let counts: Counts = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+    let counts: TrainingCounters =
+        serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
     if counts.key != key {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// The figures of one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct CurvePoint {
     /// The step, from 1.
     pub step: usize,
     /// The learning rate.
@@ -22,7 +22,7 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Curve {
     /// One row per step.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CurvePoint>,
 }
 
 const WIDTH: f64 = 720.0;
@@ -48,7 +48,8 @@ impl Curve {
 
     /// Mean loss over so many steps at the beginning and at the end.
     pub fn loss(&self, steps: usize) -> Option<(f64, f64)> {
-        let mean = |rows: &[Row]| rows.iter().map(|row| row.loss).sum::<f64>() / rows.len() as f64;
+        let mean =
+            |rows: &[CurvePoint]| rows.iter().map(|row| row.loss).sum::<f64>() / rows.len() as f64;
         let steps = steps.min(self.rows.len());
         (steps > 0)
             .then(|| (mean(&self.rows[..steps]), mean(&self.rows[self.rows.len() - steps..])))
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     fn curve() -> Curve {
-        let row = |step, loss, recall| Row { step, rate: 1e-5, loss, norm: 1.0, recall };
+        let row = |step, loss, recall| CurvePoint { step, rate: 1e-5, loss, norm: 1.0, recall };
         Curve { rows: vec![row(1, 2.0, None), row(2, 1.0, Some([0.1, 0.2, 0.3, 0.4]))] }
     }
 

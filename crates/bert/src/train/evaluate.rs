@@ -32,7 +32,7 @@ pub(crate) fn recall(
 }
 
 /// The relevant texts of an example, and the scores of all texts that they are ranked among.
-type Scored<'m> = (&'m [u32], Vec<(u32, f32)>);
+type RankedScores<'m> = (&'m [u32], Vec<(u32, f32)>);
 
 impl Material<'_> {
     /// Scores texts for the held-out examples: an encoder the whole bank, a cross-encoder a topic's
@@ -42,7 +42,7 @@ impl Material<'_> {
         network: &Parallel,
         tokenize: &Tokenize,
         held_out: &[usize],
-    ) -> Result<Vec<Scored<'_>>> {
+    ) -> Result<Vec<RankedScores<'_>>> {
         let mut ranked = Vec::with_capacity(held_out.len());
         match self {
             Self::Texts(all) => {

@@ -1,9 +1,9 @@
 //! The examples of a training as tokens, and the loss of a step.
 
-use crate::batch::Batch;
+use crate::batch::TokenBatch;
 use crate::network::Network;
 use crate::tokens::{Prompt, Tokenize, Tokens};
-use crate::train::steps::{Split, Step, pairs_of};
+use crate::train::steps::{ExampleSplit, TrainingStep, pairs_of};
 use crate::weights::torch;
 use clariq_core::{JudgedQuestions, Objective, Result, Training};
 use std::collections::{BTreeMap, HashMap};
@@ -35,7 +35,11 @@ pub(crate) struct InBatch<'a> {
 }
 
 impl<'a> Material<'a> {
-    pub(crate) fn new(training: &'a Training, split: &Split, tokenize: &Tokenize) -> Result<Self> {
+    pub(crate) fn new(
+        training: &'a Training,
+        split: &ExampleSplit,
+        tokenize: &Tokenize,
+    ) -> Result<Self> {
         let judged = training.examples;
         let list = match training.recipe.objective {
             Objective::InBatchSoftmax {
@@ -87,12 +91,12 @@ impl<'a> Material<'a> {
     }
 
     /// The loss of a step, with its tape.
-    pub(crate) fn loss(&self, network: &Network, step: &Step) -> Result<Tensor> {
+    pub(crate) fn loss(&self, network: &Network, step: &TrainingStep) -> Result<Tensor> {
         match self {
             Self::Texts(texts) => texts.loss(network, step),
             Self::Pairs { judged, tokens, list } => {
                 let texts: Vec<&Tokens> = step.iter().filter_map(|pair| tokens.get(pair)).collect();
-                let logits = network.logits(&Batch::new(&texts, network.device(), true))?;
+                let logits = network.logits(&TokenBatch::new(&texts, network.device(), true))?;
                 if let Some(list) = list {
                     let logits = logits.view([-1, *list]);
                     let first = vec![0; logits.size()[0] as usize];
@@ -107,7 +111,7 @@ impl<'a> Material<'a> {
 
 impl InBatch<'_> {
     /// Requests and questions of a step are encoded once each, in one pass.
-    fn loss(&self, network: &Network, step: &Step) -> Result<Tensor> {
+    fn loss(&self, network: &Network, step: &TrainingStep) -> Result<Tensor> {
         let sorted = |mut list: Vec<usize>| {
             list.sort_unstable();
             list.dedup();
@@ -121,7 +125,7 @@ impl InBatch<'_> {
             .chain(questions.iter().map(|&question| &self.questions[question]))
             .collect();
         let device = network.device();
-        let vectors = network.pooled(&Batch::new(&texts, device, true))?;
+        let vectors = network.pooled(&TokenBatch::new(&texts, device, true))?;
         let requests = vectors.narrow(0, 0, topics.len() as i64);
         let questions_at = vectors.narrow(0, topics.len() as i64, questions.len() as i64);
         let is_relevant =

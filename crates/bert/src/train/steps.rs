@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Positions of the examples that are trained on, and of those that are held out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Split {
+pub(crate) struct ExampleSplit {
     /// Trained on.
     pub(crate) train: Vec<usize>,
     /// Never trained on.
     pub(crate) held_out: Vec<usize>,
 }
 
-impl Split {
+impl ExampleSplit {
     /// Splits by request, so that topics that ask the same are on one side. The requests are
     /// shuffled; of their shares, the one with the number `fold` is held out.
     pub(crate) fn draw(requests: &[String], share: f64, fold: usize, seed: u64) -> Self {
@@ -62,17 +62,17 @@ fn shuffle<T>(list: &mut [T], generator: &mut ChaCha8Rng) {
 }
 
 /// (topic, question) pairs of a step; the objective says what they mean.
-pub(crate) type Step = Vec<(usize, u32)>;
+pub(crate) type TrainingStep = Vec<(usize, u32)>;
 
 /// The steps of an epoch.
 pub(crate) fn steps(
     recipe: &Recipe,
     judged: &JudgedQuestions,
-    split: &Split,
+    split: &ExampleSplit,
     epoch: usize,
-) -> Vec<Step> {
+) -> Vec<TrainingStep> {
     let mut random = generator(recipe.seed, 1 + epoch as u64);
-    let mut shuffled = |mut pairs: Step| {
+    let mut shuffled = |mut pairs: TrainingStep| {
         shuffle(&mut pairs, &mut random);
         pairs
     };
@@ -105,15 +105,15 @@ pub(crate) fn steps(
                 let list = std::iter::once(question).chain(pool);
                 list.map(|question| (topic, question)).collect()
             };
-            let lists: Vec<Step> = positives.into_iter().map(list).collect();
-            lists.chunks(*batch).map(<[Step]>::concat).collect()
+            let lists: Vec<TrainingStep> = positives.into_iter().map(list).collect();
+            lists.chunks(*batch).map(<[TrainingStep]>::concat).collect()
         }
     }
 }
 
 /// The last batch is left out if it is less than half full: a softmax over few questions says
 /// little.
-fn in_batches(pairs: &[(usize, u32)], batch: usize) -> Vec<Step> {
+fn in_batches(pairs: &[(usize, u32)], batch: usize) -> Vec<TrainingStep> {
     let full = |step: &&[(usize, u32)]| step.len() * 2 >= batch || pairs.len() * 2 < batch;
     pairs.chunks(batch).filter(full).map(<[_]>::to_vec).collect()
 }
@@ -124,12 +124,12 @@ fn by_request(
     batch: usize,
     per_request: usize,
     random: &mut ChaCha8Rng,
-) -> Vec<Step> {
+) -> Vec<TrainingStep> {
     let mut of_topic: BTreeMap<usize, Vec<(usize, u32)>> = BTreeMap::new();
     for &pair in pairs {
         of_topic.entry(pair.0).or_default().push(pair);
     }
-    let mut chunks: Vec<(usize, Vec<Step>)> = of_topic
+    let mut chunks: Vec<(usize, Vec<TrainingStep>)> = of_topic
         .into_iter()
         .map(|(topic, pairs)| (topic, pairs.chunks(per_request).map(<[_]>::to_vec).collect()))
         .collect();
@@ -139,7 +139,7 @@ fn by_request(
         // Topics with most chunks left come first, so that batches stay full to the end.
         shuffle(&mut chunks, random);
         chunks.sort_by_key(|(_, left)| std::cmp::Reverse(left.len()));
-        let step: Step =
+        let step: TrainingStep =
             chunks.iter_mut().take(width).filter_map(|(_, left)| left.pop()).flatten().collect();
         if chunks.len() * 2 >= width || steps.is_empty() {
             steps.push(step);
@@ -177,7 +177,7 @@ fn topped_up(judged: &JudgedQuestions, topic: usize, count: usize, seed: u64) ->
 pub(crate) fn pairs_of(
     recipe: &Recipe,
     judged: &JudgedQuestions,
-    split: &Split,
+    split: &ExampleSplit,
     epochs: usize,
 ) -> Vec<(usize, u32)> {
     let mut all: Vec<(usize, u32)> =
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn every_topic_is_held_out_in_one_fold() {
         let requests: Vec<String> = (0..13).map(|topic| format!("request {topic}")).collect();
-        let fold = |fold| Split::draw(&requests, 0.2, fold, 7).held_out;
+        let fold = |fold| ExampleSplit::draw(&requests, 0.2, fold, 7).held_out;
         let mut all: Vec<usize> = (0..5).flat_map(fold).collect();
         all.sort_unstable();
         assert_eq!(all, (0..13).collect::<Vec<_>>());
@@ -205,12 +205,12 @@ mod tests {
         #[test]
         fn no_request_is_on_both_sides(kinds in prop::collection::vec(0_u8..30, 1..60), share in 0.0..0.9_f64, seed: u64) {
             let requests: Vec<String> = kinds.iter().map(|kind| format!("Request {kind} ")).collect();
-            let split = Split::draw(&requests, share, 0, seed);
+            let split = ExampleSplit::draw(&requests, share, 0, seed);
             prop_assert_eq!(split.train.len() + split.held_out.len(), kinds.len());
             for &train in &split.train {
                 prop_assert!(split.held_out.iter().all(|&held| kinds[held] != kinds[train]));
             }
-            prop_assert_eq!(Split::draw(&requests, share, 0, seed), split);
+            prop_assert_eq!(ExampleSplit::draw(&requests, share, 0, seed), split);
         }
     }
 
@@ -233,8 +233,8 @@ mod tests {
         Recipe::parse("m.toml", &text).unwrap()
     }
 
-    fn split() -> Split {
-        Split { train: vec![0, 2], held_out: vec![1] }
+    fn split() -> ExampleSplit {
+        ExampleSplit { train: vec![0, 2], held_out: vec![1] }
     }
 
     const OBJECTIVES: [&str; 4] = [
