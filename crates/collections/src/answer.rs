@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The response of a system to one request, with its provenance.
 #[derive(Debug, Clone, Copy)]
-pub struct Answer<'a> {
+pub struct SubmittedAnswer<'a> {
     /// The request.
     pub request: &'a RequestId,
     /// The text.
@@ -31,7 +31,13 @@ pub fn ranking_path(submission: &Path, task: &str) -> PathBuf {
 pub trait AnswerForm: Send + Sync {
     /// Writes the answer number `index`, from 0, of the run `name`; with the first, what precedes
     /// the answers.
-    fn put(&self, out: &mut dyn Write, index: u64, name: &str, answer: &Answer) -> io::Result<()>;
+    fn put(
+        &self,
+        out: &mut dyn Write,
+        index: u64,
+        name: &str,
+        answer: &SubmittedAnswer,
+    ) -> io::Result<()>;
 
     /// Writes what follows the last answer.
     fn put_end(&self, out: &mut dyn Write) -> io::Result<()>;
@@ -41,7 +47,7 @@ pub trait AnswerForm: Send + Sync {
 /// run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
-pub enum Class {
+pub enum SystemClass {
     /// Sees what a user and a system have said so far, and the user's statements.
     Automatic,
     /// Sees also the resolved utterances and the relevant statements, of this turn and of earlier
@@ -51,7 +57,7 @@ pub enum Class {
     OnlyResponse,
 }
 
-impl Class {
+impl SystemClass {
     /// All classes.
     pub const ALL: [Self; 3] = [Self::Automatic, Self::Manual, Self::OnlyResponse];
 
@@ -69,21 +75,21 @@ impl Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sight {
     /// The class of the system.
-    pub class: Class,
+    pub class: SystemClass,
     /// Whether it sees what its users said in earlier conversations.
     pub earlier_conversations: bool,
     /// Whether it sees which statements are relevant to this turn and to earlier ones.
     pub relevant_statements: bool,
 }
 
-impl From<Class> for Sight {
-    fn from(class: Class) -> Self {
+impl From<SystemClass> for Sight {
+    fn from(class: SystemClass) -> Self {
         Self { class, earlier_conversations: false, relevant_statements: false }
     }
 }
 
 /// The class of a name in any spelling of TREC iKAT.
-impl TryFrom<String> for Class {
+impl TryFrom<String> for SystemClass {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
@@ -99,8 +105,8 @@ impl TryFrom<String> for Class {
     }
 }
 
-impl From<Class> for &'static str {
-    fn from(class: Class) -> Self {
+impl From<SystemClass> for &'static str {
+    fn from(class: SystemClass) -> Self {
         class.name()
     }
 }

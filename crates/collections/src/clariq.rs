@@ -18,10 +18,12 @@ mod validate;
 
 pub use candidates::write_candidates;
 pub use check::check;
-pub use collection::{ClariQ, Split, SplitData};
-pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, RetrievedWith, WORST};
+pub use collection::{ClariQ, ClariqSplit, SplitData};
+pub use eval_table::{
+    BEST, ContextFigures, ContextId, EvalTable, MetricTable, RetrievedWith, WORST,
+};
 pub(crate) use kind::KIND;
-pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_requests};
+pub use labelled::{Facet, Labelled, LabelledRow, LabelledTopic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file};
 pub use pickle::convert_archives;
 pub use question_bank::NO_QUESTION;

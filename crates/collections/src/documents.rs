@@ -11,13 +11,13 @@ mod trec_web;
 
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
-pub(crate) use files::{DocumentFolder, FileKind, PACKED, entries, packing_not_read};
+pub(crate) use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
 pub(crate) use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::id_or_number::IdOrNumber;
-use crate::lines::Lines;
+use crate::lines::ArchiveLines;
 use clariq_core::{Error, Problem, parse_json, problem};
-use clariq_files::archive::{Archive, Form};
+use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, shorten};
 use serde::Deserialize;
 use std::ops::ControlFlow;
@@ -25,7 +25,7 @@ use std::ops::ControlFlow;
 /// A longer line is no record of a passage.
 const LONGEST: u64 = 16 << 20;
 
-static FORM: Form = Form {
+static FORM: ExpectedContent = ExpectedContent {
     what: "documents as JSON lines, a table or TrecWeb",
     hint: "a line is {\"id\": \"…\", \"contents\": \"…\"}, {\"_id\": \"…\", \"title\": \"…\", \"text\": \"…\"} or an id, a tab and a text",
 };
@@ -64,7 +64,7 @@ pub fn for_each_passage(
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_table = first.contains(&b'\t') && !begins_as_json_object(first);
     archive.with_content(|content| {
-        let mut lines = Lines::new(&archive, content, LONGEST);
+        let mut lines = ArchiveLines::new(&archive, content, LONGEST);
         if head.starts_with(b"<") && !is_table {
             return trec_web::read(&mut lines, &mut each);
         }
@@ -90,12 +90,12 @@ pub(crate) fn is_id(id: &str) -> bool {
 type Each<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
 
 /// A place in a file: its name and the line.
-type Place<'a> = (&'a str, u64);
+type FileLine<'a> = (&'a str, u64);
 
 fn read_lines(
     name: &str,
-    lines: &mut Lines,
-    parse: fn(Place, &str) -> Result<Passage, Box<Problem>>,
+    lines: &mut ArchiveLines,
+    parse: fn(FileLine, &str) -> Result<Passage, Box<Problem>>,
     each: Each,
 ) -> Result<(), Error> {
     loop {
@@ -133,7 +133,7 @@ struct AnyPassage {
 /// A passage as JSON: `doc_id`, `passage_id`, `passage_text`, as the track releases them; `id`,
 /// `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and text
 /// are one text with a blank between them.
-fn of_json(at: Place, line: &str) -> Result<Passage, Box<Problem>> {
+fn of_json(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let any: AnyPassage = parse_json(at, line.as_bytes())?;
     if let Some(page) = any.doc_id {
         let (Some(number), Some(text)) = (any.passage_id, any.passage_text) else {
@@ -156,7 +156,7 @@ fn of_json(at: Place, line: &str) -> Result<Passage, Box<Problem>> {
 }
 
 /// A passage as a row of a table: its id, a tab, and its text.
-fn of_table(at: Place, line: &str) -> Result<Passage, Box<Problem>> {
+fn of_table(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let Some((id, text)) = line.split_once('\t') else {
         let found = format!("`{}`", shorten(line));
         return Err(Box::new(problem!(at, "a tab behind the id", found)));
@@ -164,7 +164,7 @@ fn of_table(at: Place, line: &str) -> Result<Passage, Box<Problem>> {
     passage(at, id.to_owned(), text)
 }
 
-fn passage(at: Place, id: String, text: &str) -> Result<Passage, Box<Problem>> {
+fn passage(at: FileLine, id: String, text: &str) -> Result<Passage, Box<Problem>> {
     if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));
         return Err(Box::new(problem!(at, "an id without blanks", found)));

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Scores runs over one split of a collection.
 pub trait Evaluation: Sync {
     /// Scores one file.
-    fn score(&self, asked: &Asked) -> Result<Scored, Error>;
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error>;
 
     /// Problems of the labels that do not prevent scoring.
     fn warnings(&self) -> &[String] {
@@ -23,7 +23,7 @@ pub trait Evaluation: Sync {
     }
 
     /// The figures of what a system wrote, under the names that configurations give them.
-    fn figures(&self, written: &Written) -> Result<Scored, Error>;
+    fn figures(&self, written: &Written) -> Result<EvalResult, Error>;
 
     /// The value of a measure for every judged request, where the collection has a definition of
     /// its own.
@@ -40,12 +40,12 @@ pub trait Evaluation: Sync {
     }
 
     /// The page that shows runs side by side.
-    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error>;
+    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error>;
 }
 
 /// The tasks of the official scorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Task {
+pub enum ScorerTask {
     /// Rankings: what every collection has.
     #[default]
     Ranking,
@@ -67,7 +67,7 @@ pub enum TieRule {
 /// A file to score, and what is wanted of it.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct Asked<'a> {
+pub struct EvalRequest<'a> {
     /// The file.
     pub file: PathBuf,
     /// Measures of the literature in place of the collection's own figures.
@@ -79,7 +79,7 @@ pub struct Asked<'a> {
     /// The figures of every topic in a file.
     pub out_file: bool,
     /// The task of the official scorer.
-    pub task: Task,
+    pub task: ScorerTask,
     /// The file is of the multi-turn form.
     pub multi_turn: bool,
     /// Documents are those found without the answer to the question.
@@ -98,7 +98,7 @@ pub struct Asked<'a> {
     pub answers: Option<&'a Path>,
 }
 
-impl Asked<'_> {
+impl EvalRequest<'_> {
     /// Refuses flags that say nothing in what is asked: all but those that are named.
     pub fn takes(&self, what: &str, flags: &[&str]) -> Result<(), Problem> {
         let given = [
@@ -110,7 +110,7 @@ impl Asked<'_> {
             ("--leaderboard", self.leaderboard),
             ("--full", self.full),
             ("--out-file", self.out_file),
-            ("--task", self.task != Task::Ranking),
+            ("--task", self.task != ScorerTask::Ranking),
             ("--qrels", self.qrels.is_some()),
             ("--answers", self.answers.is_some()),
         ];
@@ -139,7 +139,7 @@ impl Asked<'_> {
 
 /// The figures of a file.
 #[derive(Default)]
-pub struct Scored {
+pub struct EvalResult {
     /// Names and means; with [`TieRule::Interval`] the lowest.
     pub figures: Vec<(String, f64)>,
     /// With [`TieRule::Interval`] the highest.
@@ -151,7 +151,7 @@ pub struct Scored {
     /// Notes to print beside the figures.
     pub notes: Vec<String>,
     /// How figures are shown.
-    pub form: Form,
+    pub form: FigureFormat,
     /// Lines for the official leaderboard, if they were asked for.
     pub leaderboard: Option<String>,
     /// Figures per class, if they were asked for.
@@ -160,7 +160,7 @@ pub struct Scored {
 
 /// How figures are shown.
 #[derive(Debug, Clone, Copy, Default)]
-pub enum Form {
+pub enum FigureFormat {
     /// As a table.
     #[default]
     Table,
@@ -215,7 +215,7 @@ pub struct PageRun {
 
 /// The content of a page.
 #[derive(Clone, Copy)]
-pub struct PageAsked<'a> {
+pub struct PageRequest<'a> {
     /// The title.
     pub title: &'a str,
     /// The runs, in the order of the page.
@@ -229,7 +229,7 @@ pub struct PageAsked<'a> {
 }
 
 /// A page that was rendered.
-pub struct Rendered {
+pub struct RenderedPage {
     /// The page.
     pub html: String,
     /// The topics or turns that it shows.
@@ -239,12 +239,12 @@ pub struct Rendered {
 }
 
 /// The topics that runs are scored on, and the file that they are of.
-pub(crate) struct Topics {
+pub(crate) struct ScoredTopics {
     pub(crate) ids: HashSet<RequestId>,
     file: String,
 }
 
-impl Topics {
+impl ScoredTopics {
     pub(crate) fn new<'a>(
         file: impl Into<String>,
         ids: impl Iterator<Item = &'a RequestId>,

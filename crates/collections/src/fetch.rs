@@ -38,7 +38,7 @@ impl FetchRequest {
 
 /// The result for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FetchOutcome {
     /// It was fetched, so many bytes in this call: fewer than the file has where an earlier one was
     /// continued.
     Fetched(u64),
@@ -58,7 +58,7 @@ pub enum Outcome {
 pub fn fetch(
     request: &FetchRequest,
     observer: &dyn Observer,
-) -> Result<Vec<(Released, Outcome)>, Error> {
+) -> Result<Vec<(Released, FetchOutcome)>, Error> {
     let folder = &request.folder;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
     let wait = || {
@@ -73,7 +73,7 @@ pub fn fetch(
     let downloader = Downloader::new(&request.origin, request.timeouts);
     let fetch_one = |(file, local): (Released, Local)| {
         let outcome = match local {
-            Local::Same => Outcome::Present,
+            Local::Same => FetchOutcome::Present,
             Local::Absent | Local::Different(_) => {
                 fetch_file(request, &downloader, &file, observer)?
             }
@@ -81,7 +81,7 @@ pub fn fetch(
         Ok((file, outcome))
     };
     let outcomes: Vec<_> = files.into_iter().map(fetch_one).collect::<Result<_, Error>>()?;
-    if outcomes.iter().all(|(_, outcome)| *outcome == Outcome::NotThere) {
+    if outcomes.iter().all(|(_, outcome)| *outcome == FetchOutcome::NotThere) {
         return Err(nothing_found(request));
     }
     Ok(outcomes)
@@ -106,12 +106,12 @@ fn fetch_file(
     downloader: &Downloader,
     file: &Released,
     observer: &dyn Observer,
-) -> Result<Outcome, Error> {
+) -> Result<FetchOutcome, Error> {
     let target = request.folder.join(file.name);
     match downloader.fetch(&published(file), &target, observer)? {
-        Some(bytes) => Ok(Outcome::Fetched(bytes)),
+        Some(bytes) => Ok(FetchOutcome::Fetched(bytes)),
         None if file.required => Err(missing(request, file)),
-        None => Ok(Outcome::NotThere),
+        None => Ok(FetchOutcome::NotThere),
     }
 }
 

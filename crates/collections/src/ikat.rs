@@ -6,11 +6,11 @@
 //!
 //! ```
 //! use clariq_collections::DataDir;
-//! use clariq_collections::ikat::{Class, Split};
+//! use clariq_collections::ikat::{SystemClass, IkatSplit};
 //!
-//! let topics = DataDir::Sample.topics(Split::Test2023)?;
+//! let topics = DataDir::Sample.topics(IkatSplit::Test2023)?;
 //! let conversation = &topics.conversations[0];
-//! let said = conversation.said(1, Class::Automatic);
+//! let said = conversation.said(1, SystemClass::Automatic);
 //! assert_eq!(said.len(), 3, "the first turn, the response to it, and the second turn");
 //! assert_eq!(said[2].text, conversation.turns[1].utterance, "as the user said it");
 //! # Ok::<(), clariq_core::Error>(())
@@ -29,12 +29,12 @@ mod stats;
 mod topics;
 pub mod validate;
 
-pub use crate::Class;
+pub use crate::SystemClass;
 pub use answers::statement_number;
 pub(crate) use collection::KIND;
 pub use collection::{Ikat, PASSAGES, STATEMENTS};
-pub use folder::Split;
+pub use folder::IkatSplit;
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
 };
-pub use topics::{Conversation, Topics, Turn, Year};
+pub use topics::{IkatConversation, IkatTurn, TopicFile, Year};

@@ -29,11 +29,11 @@ macro_rules! embedded {
 }
 
 mod answer;
-mod around;
 mod check;
 pub mod clariq;
 mod data_dir;
 pub mod documents;
+mod earlier_judgements;
 mod entries;
 pub mod evaluation;
 pub mod fetch;
@@ -47,14 +47,14 @@ pub mod requests;
 mod statistics;
 mod validation;
 
-pub use answer::{Answer, AnswerForm, Class, Sight, ranking_path};
-pub use around::Around;
+pub use answer::{AnswerForm, Sight, SubmittedAnswer, SystemClass, ranking_path};
 pub use check::CheckReport;
 pub use data_dir::DataDir;
+pub use earlier_judgements::EarlierJudgements;
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
 pub use released::{Release, Released};
 pub use statistics::{Amount, Statistics, StatisticsRow};
-pub use validation::{Validation, ValidationOptions, Verdict};
+pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 
 use clariq_core::{Documents, Error, Problem, Request, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source};
@@ -154,7 +154,7 @@ pub trait Collection: Any + Send + Sync {
 
     /// How answers to the requests of a split are handed in by systems of a class; `None` where
     /// rankings are all that is handed in.
-    fn answer_form(&self, _split: &str, _class: Class) -> Option<Box<dyn AnswerForm + '_>> {
+    fn answer_form(&self, _split: &str, _class: SystemClass) -> Option<Box<dyn AnswerForm + '_>> {
         None
     }
 

@@ -6,13 +6,13 @@ use clariq_files::{BoundedLines, not_utf8};
 use std::io::{BufReader, Read};
 
 /// The lines of an archive, one at a time.
-pub(crate) struct Lines<'a> {
+pub(crate) struct ArchiveLines<'a> {
     archive: &'a Archive,
     reader: BoundedLines<'a>,
     number: u64,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> ArchiveLines<'a> {
     /// Lines of at most so many bytes.
     pub(crate) fn new(archive: &'a Archive, content: &'a mut dyn Read, most: u64) -> Self {
         let content = BufReader::with_capacity(1 << 17, content);

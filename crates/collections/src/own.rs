@@ -8,7 +8,7 @@ mod folder;
 
 use crate::documents::{check_documents, read_unique};
 use crate::evaluation::{ByQrels, Evaluation};
-use crate::statistics::{Figure, Statistics, Words};
+use crate::statistics::{Statistics, StatisticsFigure, Words};
 use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
@@ -180,8 +180,8 @@ impl Collection for Own {
 
     fn statistics(&self) -> Result<Statistics, Error> {
         /// The words of requests, and how many judgements and relevant documents they have.
-        type Counts = (Words, Option<(usize, usize)>);
-        const FIGURES: [Figure<Counts>; 4] = [
+        type RequestCounts = (Words, Option<(usize, usize)>);
+        const FIGURES: [StatisticsFigure<RequestCounts>; 4] = [
             ("requests", |(words, _)| Some(words.texts.into())),
             ("words per request, mean", |(words, _)| Some(words.mean.into())),
             ("judgements", |(_, judged)| Some(judged.as_ref()?.0.into())),

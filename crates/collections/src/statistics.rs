@@ -46,13 +46,13 @@ impl From<f64> for Amount {
 }
 
 /// A figure of a split by the name of its row.
-pub(crate) type Figure<S> = (&'static str, fn(&S) -> Option<Amount>);
+pub(crate) type StatisticsFigure<S> = (&'static str, fn(&S) -> Option<Amount>);
 
 impl Statistics {
     /// The figures of every split, and below them those of the documents in a column of their own.
     pub(crate) fn new<S>(
         splits: &[(&'static str, S)],
-        figures: &[Figure<S>],
+        figures: &[StatisticsFigure<S>],
         (documents, amounts): (&'static str, &[(&'static str, Amount)]),
         named: Value,
     ) -> Self {

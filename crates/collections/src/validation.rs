@@ -17,7 +17,7 @@ pub struct ValidationOptions<'a> {
 
 /// The official program's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OfficialVerdict {
     /// It refuses the run.
     Error,
     /// An iKAT run of 2023 or 2024 has no turn: the validator says so and reports success without a
@@ -34,7 +34,7 @@ pub enum Verdict {
 #[derive(Debug, Clone)]
 pub struct Validation {
     /// The official program's verdict.
-    pub verdict: Verdict,
+    pub verdict: OfficialVerdict,
     /// Its errors and warnings.
     pub official: Findings,
     /// Problems that it misses, as warnings.

@@ -52,7 +52,7 @@ impl fmt::Display for Need {
 
 /// The judgements of one split.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedSplit {
     /// The file that they were read from, for messages.
     pub source: String,
     /// The opening of every request of the split.
@@ -65,7 +65,7 @@ pub struct Judged {
 /// Data that stages may use beyond one request and the documents, read on first use.
 pub trait Surroundings: Send + Sync {
     /// The judgements of the splits before this one: train's for dev, train's and dev's for test.
-    fn judged_before(&self) -> Result<&[Judged]>;
+    fn judged_before(&self) -> Result<&[JudgedSplit]>;
 
     /// The openings of the requests of this split.
     fn own_requests(&self) -> Result<&[String]>;

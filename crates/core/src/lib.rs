@@ -43,7 +43,7 @@ pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{DocId, FacetId, Name, RequestId};
 pub use json::parse_json;
-pub use judgements::{Judged, Need, Surroundings};
+pub use judgements::{JudgedSplit, Need, Surroundings};
 pub use model::{Model, ModelKind, ModelName, Models, NoModels};
 pub use model_options::{ModelOptions, Precision};
 pub use observer::{Observer, Silent, Task};

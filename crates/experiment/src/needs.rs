@@ -4,7 +4,7 @@ use crate::session::Session;
 use crate::systems::SystemConfig;
 use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_collections::clariq::evaluation::need_report;
-use clariq_collections::clariq::{ClariQ, NeedLine, Split, put_need_lines};
+use clariq_collections::clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Prediction, Training};
@@ -129,7 +129,7 @@ fn open_model(
         return Ok(Some((Classifier::read(&Source::new(file), bank)?, Vec::new())));
     }
     let clariq = session.collection.downcast::<ClariQ>();
-    if let Some(clariq) = clariq.filter(|clariq| clariq.has(Split::Train, true)) {
+    if let Some(clariq) = clariq.filter(|clariq| clariq.has(ClariqSplit::Train, true)) {
         let training = training(session, clariq, config)?;
         let held_out = holds_out.then(|| training.held_out(session.options.seed)).transpose()?;
         return Ok(Some((training.fit()?, held_out.unwrap_or_default())));
@@ -216,10 +216,11 @@ impl<'a> NeedModels<'a> {
 
     /// The predictions for dev; `None` if the model was trained on dev, or dev is missing.
     pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOut>> {
-        if !self.clariq.has(Split::Dev, true) || !model.made_of.config.train_on().is_default() {
+        if !self.clariq.has(ClariqSplit::Dev, true) || !model.made_of.config.train_on().is_default()
+        {
             return Ok(None);
         }
-        let labels = self.clariq.labelled(Split::Dev)?;
+        let labels = self.clariq.labelled(ClariqSplit::Dev)?;
         let requests: Vec<&str> = labels.topics.iter().map(|topic| &*topic.request).collect();
         let mut pairs = Vec::new();
         let mut confidence = Vec::new();

@@ -1,6 +1,6 @@
 //! The plan of a system: to rank by one pipeline, or to answer by several.
 
-use clariq_collections::Class;
+use clariq_collections::SystemClass;
 use clariq_core::{Hit, Location, ModelName, Result, bail, problem};
 use clariq_index::Analyzer;
 use clariq_rank::{About, Pipeline, Section};
@@ -169,7 +169,7 @@ impl AnswerPlan {
 #[serde(deny_unknown_fields)]
 pub struct AnswerConfig {
     /// The class of the system, which limits its input.
-    pub class: Class,
+    pub class: SystemClass,
     /// The number of passages in a submission per turn.
     #[serde(default = "usual_passages")]
     pub passages: usize,

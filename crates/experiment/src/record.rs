@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::ranker::Ranker;
 use crate::session::Session;
 use crate::systems::SystemConfig;
-use clariq_collections::Class;
+use clariq_collections::SystemClass;
 use clariq_core::{Error, Reading, Result, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{Staged, with_ending};
 use serde::{Deserialize, Serialize};
@@ -92,8 +92,8 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
             let tasks = tasks.map(|(task, pipeline)| (task.to_owned(), pipeline.parameters()));
             made_by["tasks"] = Value::Object(tasks.collect());
             made_by["answer"] = json!(plan.config);
-            if loaded.class() == Some(Class::Manual) {
-                made_by["answer"]["class"] = Class::Manual.name().into();
+            if loaded.class() == Some(SystemClass::Manual) {
+                made_by["answer"]["class"] = SystemClass::Manual.name().into();
             }
             for &part in system.parts() {
                 let documents = system.documents(part)?;

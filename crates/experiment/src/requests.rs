@@ -6,13 +6,13 @@ use clariq_collections::requests::request_in;
 use clariq_core::{
     Documents, Location, Problem, RequestId, Result, bail, printable, problem, sha256_hex,
 };
-use clariq_files::archive::Form;
+use clariq_files::archive::ExpectedContent;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use std::collections::HashMap;
 use std::io::BufRead;
 
 /// The form of a file of requests, for messages.
-pub const ARCHIVE: Form = Form {
+pub const ARCHIVE: ExpectedContent = ExpectedContent {
     what: "requests as JSON lines",
     hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
 };

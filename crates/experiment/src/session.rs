@@ -2,7 +2,7 @@
 
 use crate::cache;
 use crate::models::opened::OpenedModels;
-use clariq_collections::{Around, Collection};
+use clariq_collections::{Collection, EarlierJudgements};
 use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind, Reading,
     Result, Silent, bail,
@@ -203,8 +203,8 @@ impl<'a> Contexts<'a> {
                 Err(_) => continue,
             };
             let around = match session.split {
-                Some(split) => Around::new(collection, task, split),
-                None => Around::outside(collection, task),
+                Some(split) => EarlierJudgements::new(collection, task, split),
+                None => EarlierJudgements::outside(collection, task),
             };
             let mut context = session.context(documents);
             context.surroundings = Some(Box::new(around));

@@ -3,7 +3,7 @@
 use crate::plan::{AnswerConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
 use crate::rewrites::Rewrites;
-use clariq_collections::{Class, Collection, KINDS};
+use clariq_collections::{Collection, KINDS, SystemClass};
 use clariq_core::{
     ModelKind, Problem, Recipe, Result, TrainOn, bail, problem, read_regular, sha256_hex,
 };
@@ -138,10 +138,11 @@ impl SystemConfig {
             let hint = "what is known from earlier conversations is a part of iKAT's requests";
             bail!(&*loaded.file, "{expected}, for uses = [\"earlier-conversations\"]", found, hint);
         }
-        if loaded.uses.contains(&Uses::RelevantStatements) && loaded.class() != Some(Class::Manual)
+        if loaded.uses.contains(&Uses::RelevantStatements)
+            && loaded.class() != Some(SystemClass::Manual)
         {
             let expected = "a system with class = \"manual\", for uses = [\"relevant-statements\"]";
-            let found = loaded.class().map_or("one that ranks alone", Class::name);
+            let found = loaded.class().map_or("one that ranks alone", SystemClass::name);
             let hint = "the track allows these labels to manual runs alone";
             bail!(&*loaded.file, expected, found, hint);
         }
@@ -170,10 +171,10 @@ impl SystemConfig {
     }
 
     /// The class of its submissions, if it answers. Rewrites by people make manual runs.
-    pub fn class(&self) -> Option<Class> {
+    pub fn class(&self) -> Option<SystemClass> {
         let by_people = self.uses.contains(&Uses::RewritesByPeople);
         let class = self.plan.answer()?.class;
-        Some(if by_people { Class::Manual } else { class })
+        Some(if by_people { SystemClass::Manual } else { class })
     }
 
     /// Its name with overridden parameters, for files and run tags.

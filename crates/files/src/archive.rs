@@ -17,7 +17,7 @@ const FREE: u64 = 64 << 20;
 
 /// The expected content, for messages.
 #[derive(Debug)]
-pub struct Form {
+pub struct ExpectedContent {
     /// Its name with an article.
     pub what: &'static str,
     /// A hint on how it is written.
@@ -28,12 +28,12 @@ pub struct Form {
 pub struct Archive {
     name: String,
     pieces: Vec<Source>,
-    form: &'static Form,
+    form: &'static ExpectedContent,
 }
 
 impl Archive {
     /// Opens the pieces of one file with the expected content `form`.
-    pub fn new(sources: &[Source], form: &'static Form) -> Result<Self> {
+    pub fn new(sources: &[Source], form: &'static ExpectedContent) -> Result<Self> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         let pieces = sources.iter().map(Source::repeatable);
         Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form })
@@ -163,7 +163,7 @@ impl Archive {
     }
 
     /// The expected content.
-    pub fn form(&self) -> &'static Form {
+    pub fn form(&self) -> &'static ExpectedContent {
         self.form
     }
 }

@@ -13,8 +13,8 @@
 //! the very same tokens, and let their rankings be compared with these.
 
 use clariq_collections::DataDir;
-use clariq_collections::clariq::conversation::{Reading, read_records};
-use clariq_collections::clariq::{ClariQ, Split};
+use clariq_collections::clariq::conversation::{RecordOptions, read_records};
+use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_files::Source;
@@ -131,7 +131,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn requests(data: &Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let collection = ClariQ::open(DataDir::Folder(data.to_owned()))?;
     let mut requests = Vec::new();
-    for split in [Split::Train, Split::Dev] {
+    for split in [ClariqSplit::Train, ClariqSplit::Dev] {
         let topics = collection.split(split)?.topics;
         requests.extend(topics.iter().map(|topic| Analyzer::Nltk.tokens(&topic.request)));
     }
@@ -142,7 +142,7 @@ fn requests(data: &Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
 fn contexts(file: &Path, sample: usize) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let mut seen = HashSet::new();
     let mut texts = Vec::new();
-    read_records(&Source::new(file), &Reading::default(), &mut |record| {
+    read_records(&Source::new(file), &RecordOptions::default(), &mut |record| {
         if seen.insert(record.conversation.id) {
             texts.push(Request::from(&record.conversation).flatten().into_owned());
         }

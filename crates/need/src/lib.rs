@@ -6,12 +6,12 @@
 //! that comes out labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
-//! use clariq_collections::clariq::{ClariQ, Split};
+//! use clariq_collections::clariq::{ClariQ, ClariqSplit};
 //! use clariq_collections::DataDir;
 //! use clariq_need::{NeedConfig, Training};
 //!
 //! let sample = ClariQ::open(DataDir::Sample)?;
-//! let train = sample.labelled(Split::Train)?;
+//! let train = sample.labelled(ClariqSplit::Train)?;
 //! let classifier = Training::new(NeedConfig::lexical(), &sample.bank, &train)?.fit()?;
 //! let labels = classifier.predict(&["Tell me about jaguars."]);
 //! assert!((labels[0].probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);

@@ -5,7 +5,7 @@
 //! rerank`:
 //!
 //! ```
-//! use clariq_collections::clariq::{ClariQ, Split};
+//! use clariq_collections::clariq::{ClariQ, ClariqSplit};
 //! use clariq_collections::DataDir;
 //! use clariq_core::Request;
 //! use clariq_index::{BuildOptions, DocumentIndex};

@@ -5,13 +5,13 @@ use super::pickle;
 use crate::entries::Entries;
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{Error, parse_json};
-use clariq_files::archive::{Archive, Form};
+use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, Target};
 use serde::Deserialize;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 
-pub(super) const FORM: Form = Form {
+pub(super) const FORM: ExpectedContent = ExpectedContent {
     what: "documents of topics",
     hint: "they are `{topic: [document, …]}` or `{topic: {document: score}}`, written by Python's pickle",
 };

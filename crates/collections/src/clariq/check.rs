@@ -2,10 +2,10 @@
 
 use crate::DataDir;
 use crate::check::CheckReport;
-use crate::clariq::collection::{RELEASE, Split, unknown_questions};
-use crate::clariq::conversation::{Reading, read_records};
+use crate::clariq::collection::{ClariqSplit, RELEASE, unknown_questions};
+use crate::clariq::conversation::{RecordOptions, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
-use crate::clariq::labelled::{Labelled, Topic, parse_requests};
+use crate::clariq::labelled::{Labelled, LabelledTopic, parse_requests};
 use crate::clariq::question_bank::NO_QUESTION;
 use crate::documents::Bank;
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, problem, sha256_hex};
@@ -44,7 +44,7 @@ pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     for stem in EVAL_TABLES {
         checker.packed(stem, |sources| EvalTable::read(sources).map(drop))?;
     }
-    let reading = Reading { bank: bank.as_ref(), skip_bad: false };
+    let reading = RecordOptions { bank: bank.as_ref(), skip_bad: false };
     for stem in CONVERSATIONS {
         checker.packed(stem, |sources| {
             read_records(&sources[0], &reading, &mut |_| ControlFlow::Continue(())).map(drop)
@@ -100,7 +100,7 @@ impl Checker<'_> {
     }
 
     fn human(&mut self) -> Result<(), Error> {
-        let reading = Reading { bank: None, skip_bad: true };
+        let reading = RecordOptions { bank: None, skip_bad: true };
         let counts = self.read(HUMAN, |input, _| {
             let source = Source::memory(&*input.name, &*input.bytes);
             read_records(&source, &reading, &mut |_| ControlFlow::Continue(()))
@@ -117,13 +117,13 @@ impl Checker<'_> {
     fn splits(&mut self, bank: Option<&Bank>) -> Result<(), Error> {
         let mut seen: HashMap<RequestId, String> = HashMap::new();
         let mut test = None;
-        for split in Split::ALL {
+        for split in ClariqSplit::ALL {
             let Some(labelled) = self.read(split.labelled_file(), Labelled::parse)? else {
                 continue;
             };
             check_labelled(&labelled, bank, &mut self.report.findings);
             self.disjoint(&labelled, &mut seen);
-            if split == Split::Test {
+            if split == ClariqSplit::Test {
                 test = Some(labelled);
             }
         }
@@ -135,7 +135,7 @@ impl Checker<'_> {
     }
 
     fn disjoint(&mut self, labelled: &Labelled, seen: &mut HashMap<RequestId, String>) {
-        for Topic { id, .. } in &labelled.topics {
+        for LabelledTopic { id, .. } in &labelled.topics {
             if let Some(other) = seen.insert(id.clone(), labelled.name.clone()) {
                 self.report.findings.add(problem!(
                     &labelled.name,
@@ -147,10 +147,10 @@ impl Checker<'_> {
         }
     }
 
-    fn same_requests(&mut self, requests: &[Topic], test: &Labelled) {
+    fn same_requests(&mut self, requests: &[LabelledTopic], test: &Labelled) {
         let labelled: HashMap<_, _> =
             test.topics.iter().map(|topic| (&topic.id, &topic.request)).collect();
-        for Topic { id, request, .. } in requests {
+        for LabelledTopic { id, request, .. } in requests {
             let found = match labelled.get(id) {
                 Some(labelled) if *labelled == request => continue,
                 Some(labelled) => format!("`{id}` as `{labelled}`, and in test.tsv as `{request}`"),

@@ -1,7 +1,7 @@
 //! The files of `ClariQ`, in a data folder or in the sample inside the program: a question bank, and
 //! the splits beside it.
 
-use crate::clariq::labelled::{Labelled, Topic, read_requests};
+use crate::clariq::labelled::{Labelled, LabelledTopic, read_requests};
 use crate::data_dir::Embedded;
 use crate::documents::Bank;
 use crate::{Collection, DataDir, Release};
@@ -32,7 +32,7 @@ pub(super) const RELEASE: Release = Release {
 /// A part of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Split {
+pub enum ClariqSplit {
     /// `train.tsv`: everything is learned and tuned here.
     Train,
     /// `dev.tsv`: looked at to compare.
@@ -41,7 +41,7 @@ pub enum Split {
     Test,
 }
 
-impl Split {
+impl ClariqSplit {
     /// All splits in their usual order.
     pub const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
 
@@ -69,7 +69,7 @@ impl Split {
     }
 }
 
-impl fmt::Display for Split {
+impl fmt::Display for ClariqSplit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -79,7 +79,7 @@ impl fmt::Display for Split {
 #[derive(Debug, Clone)]
 pub struct SplitData {
     /// The requests in file order.
-    pub topics: Vec<Topic>,
+    pub topics: Vec<LabelledTopic>,
     /// The labels; `None` where only requests were released.
     pub labels: Option<Labelled>,
 }
@@ -113,22 +113,22 @@ impl ClariQ {
     }
 
     /// Whether the folder has the requests (and, if `labels`, also the labels) of a split.
-    pub fn has(&self, split: Split, labels: bool) -> bool {
+    pub fn has(&self, split: ClariqSplit, labels: bool) -> bool {
         self.data.file(split.labelled_file()).is_some()
-            || (!labels && split == Split::Test && self.data.file("test.tsv").is_some())
+            || (!labels && split == ClariqSplit::Test && self.data.file("test.tsv").is_some())
     }
 
     /// The file with the requests of a split: the one with its labels, if it is there.
-    pub(crate) fn requests_file(&self, split: Split) -> Result<Source, Error> {
+    pub(crate) fn requests_file(&self, split: ClariqSplit) -> Result<Source, Error> {
         let labelled = split.labelled_file();
-        if split == Split::Test && self.data.file(labelled).is_none() {
+        if split == ClariqSplit::Test && self.data.file(labelled).is_none() {
             return self.data.require("test.tsv");
         }
         self.data.require(labelled)
     }
 
     /// Reads a split. Every question that it names must be in the bank.
-    pub fn split(&self, split: Split) -> Result<SplitData, Error> {
+    pub fn split(&self, split: ClariqSplit) -> Result<SplitData, Error> {
         let source = self.requests_file(split)?;
         if !self.has(split, true) {
             return Ok(SplitData { topics: read_requests(&source)?, labels: None });
@@ -141,7 +141,7 @@ impl ClariQ {
     }
 
     /// Reads a split that must have labels.
-    pub fn labelled(&self, split: Split) -> Result<Labelled, Error> {
+    pub fn labelled(&self, split: ClariqSplit) -> Result<Labelled, Error> {
         self.split(split)?.labels.ok_or_else(|| {
             problem!(
                 self.data.path_of(split.labelled_file()),
@@ -156,9 +156,9 @@ impl ClariQ {
 
     /// The labels that a model is trained on, as one.
     pub fn training_labels(&self, train_on: TrainOn) -> Result<Labelled, Error> {
-        let mut labelled = self.labelled(Split::Train)?;
+        let mut labelled = self.labelled(ClariqSplit::Train)?;
         if train_on == TrainOn::TrainAndDev {
-            labelled.append(self.labelled(Split::Dev)?);
+            labelled.append(self.labelled(ClariqSplit::Dev)?);
         }
         Ok(labelled)
     }

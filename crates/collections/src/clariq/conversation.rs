@@ -14,13 +14,13 @@ mod synthesize;
 mod tests;
 mod write;
 
-pub use synthesize::{Order, Shape, Synthesis, Synthesized, synthesize};
+pub use synthesize::{ConversationShape, Synthesis, Synthesized, TurnOrder, synthesize};
 pub use write::put_json_lines;
 
 use crate::documents::Bank;
 use clariq_core::{Error, FacetId, Location, Problem, Request, RequestId, Utterance, problem};
 use clariq_files::Source;
-use clariq_files::archive::{Archive, Form};
+use clariq_files::archive::{Archive, ExpectedContent};
 use draft::Draft;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -31,7 +31,7 @@ use std::ops::ControlFlow;
 pub const MOST_TURNS: usize = 20;
 
 /// The form of a file of conversations, for messages.
-pub(super) const FORM: Form = Form {
+pub(super) const FORM: ExpectedContent = ExpectedContent {
     what: "conversations",
     hint: "a file of conversations is a pickle `{record_id: {\"initial_request\": …, \"conversation_context\": […], \
            \"context_id\": …}}`, the same records as JSON lines, or multi_turn_human_generated_data.tsv",
@@ -40,7 +40,7 @@ pub(super) const FORM: Form = Form {
 /// A question and what the user said to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Turn {
+pub struct ClariqTurn {
     /// The question; empty where nothing was asked.
     pub question: String,
     /// The answer.
@@ -49,7 +49,7 @@ pub struct Turn {
 
 /// A request and the turns that followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
+pub struct ClariqConversation {
     /// `context_id`: what runs and evaluation tables call it.
     pub id: i64,
     /// The topic; empty where the file does not say.
@@ -59,20 +59,21 @@ pub struct Conversation {
     /// The initial request.
     pub request: String,
     /// The turns so far, oldest first.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ClariqTurn>,
 }
 
-impl Conversation {
+impl ClariqConversation {
     /// Whether a question was asked; blanks between words do not matter.
     pub fn asked_words(&self, question: &str) -> bool {
-        let same = |turn: &Turn| turn.question.split_whitespace().eq(question.split_whitespace());
+        let same =
+            |turn: &ClariqTurn| turn.question.split_whitespace().eq(question.split_whitespace());
         self.turns.iter().any(same)
     }
 }
 
-impl From<&Conversation> for Request {
+impl From<&ClariqConversation> for Request {
     /// The same, as systems see it.
-    fn from(conversation: &Conversation) -> Self {
+    fn from(conversation: &ClariqConversation) -> Self {
         let id = RequestId::from(conversation.id.to_string().as_str());
         let mut request = Self::new(id, conversation.request.as_str());
         for turn in &conversation.turns {
@@ -85,20 +86,20 @@ impl From<&Conversation> for Request {
 
 /// A record of a file: a conversation, and where the file says so the turn that follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct ConversationRecord {
     /// The record's own id.
     pub id: String,
     /// The conversation so far. Records that differ in the next turn alone share it.
-    pub conversation: Conversation,
+    pub conversation: ClariqConversation,
     /// The next question and its answer.
-    pub next: Option<Turn>,
+    pub next: Option<ClariqTurn>,
     /// Whether a record before it has the same context, and only what follows is new.
     pub again: bool,
 }
 
 /// How records are read.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Reading<'a> {
+pub struct RecordOptions<'a> {
     /// The questions that a conversation may hold; any, if there is no bank. What people asked in
     /// the human-generated table is never looked up: they used words of their own.
     pub bank: Option<&'a Bank>,
@@ -108,7 +109,7 @@ pub struct Reading<'a> {
 
 /// Counts of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RecordCounts {
     /// Records that were read.
     pub records: u64,
     /// Records that were left out.
@@ -121,15 +122,15 @@ pub struct Counts {
 /// breaks off.
 pub fn read_records(
     source: &Source,
-    reading: &Reading,
-    each: &mut dyn FnMut(Record) -> ControlFlow<()>,
-) -> Result<Counts, Error> {
+    reading: &RecordOptions,
+    each: &mut dyn FnMut(ConversationRecord) -> ControlFlow<()>,
+) -> Result<RecordCounts, Error> {
     let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
-    let mut reader = Reader {
-        texts: reading.bank.map(Texts::new),
+    let mut reader = RecordReader {
+        texts: reading.bank.map(BankTexts::new),
         skip_bad: reading.skip_bad,
         contexts: HashMap::new(),
-        counts: Counts::default(),
+        counts: RecordCounts::default(),
         each,
         end: None,
     };
@@ -143,7 +144,7 @@ pub fn read_records(
     }
     match reader.end {
         Some(End::Bad(problem)) => Err(Error::Problem(problem)),
-        None if reader.counts == Counts::default() => {
+        None if reader.counts == RecordCounts::default() => {
             Err(problem!(archive.name(), "at least one conversation", "none", (FORM.hint)).into())
         }
         _ => Ok(reader.counts),
@@ -165,12 +166,12 @@ fn is_table(head: &[u8]) -> bool {
 
 /// The texts of a bank. The released files differ from theirs in blanks, which no reader of them
 /// minds.
-struct Texts<'a> {
+struct BankTexts<'a> {
     exact: HashSet<&'a str>,
     words: HashSet<String>,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> BankTexts<'a> {
     fn new(bank: &'a Bank) -> Self {
         let texts = || bank.rows().iter().map(|row| row.text.as_str());
         Self { exact: texts().collect(), words: texts().map(words).collect() }
@@ -193,17 +194,17 @@ enum End {
 }
 
 /// Where records and what is wrong with them go.
-struct Reader<'a> {
-    texts: Option<Texts<'a>>,
+struct RecordReader<'a> {
+    texts: Option<BankTexts<'a>>,
     skip_bad: bool,
     /// A hash of each context's conversation: an id can stand for one conversation only.
     contexts: HashMap<i64, u64>,
-    counts: Counts,
-    each: &'a mut dyn FnMut(Record) -> ControlFlow<()>,
+    counts: RecordCounts,
+    each: &'a mut dyn FnMut(ConversationRecord) -> ControlFlow<()>,
     end: Option<End>,
 }
 
-impl Reader<'_> {
+impl RecordReader<'_> {
     /// Checks a draft and hands the record on.
     fn finish(&mut self, draft: Draft, id: String, at: Location) -> ControlFlow<()> {
         let record = draft.finish(id, at.clone(), self.texts.as_ref());
@@ -211,8 +212,12 @@ impl Reader<'_> {
         self.take(record)
     }
 
-    fn same_context(&mut self, mut record: Record, at: Location) -> Result<Record, Box<Problem>> {
-        let Conversation { id, request, turns, .. } = &record.conversation;
+    fn same_context(
+        &mut self,
+        mut record: ConversationRecord,
+        at: Location,
+    ) -> Result<ConversationRecord, Box<Problem>> {
+        let ClariqConversation { id, request, turns, .. } = &record.conversation;
         let mut hasher = DefaultHasher::new();
         (request, turns).hash(&mut hasher);
         let now = hasher.finish();
@@ -231,7 +236,7 @@ impl Reader<'_> {
     }
 
     /// Hands a record on, or what is wrong with it. Breaks when no further one is wanted.
-    fn take(&mut self, record: Result<Record, Box<Problem>>) -> ControlFlow<()> {
+    fn take(&mut self, record: Result<ConversationRecord, Box<Problem>>) -> ControlFlow<()> {
         let end = match record {
             Ok(record) => {
                 self.counts.records += 1;

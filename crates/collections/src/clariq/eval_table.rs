@@ -9,7 +9,7 @@ use crate::clariq::pickle;
 use crate::entries::Entries;
 use clariq_core::{Error, FacetId, ProblemKind, parse_json, problem};
 use clariq_files::Source;
-use clariq_files::archive::{Archive, Form};
+use clariq_files::archive::{Archive, ExpectedContent};
 use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 use std::fmt;
@@ -22,7 +22,7 @@ pub const WORST: &str = "MIN";
 pub const BEST: &str = "MAX";
 
 /// The form of an evaluation table, for messages.
-pub(super) const FORM: Form = Form {
+pub(super) const FORM: ExpectedContent = ExpectedContent {
     what: "an evaluation table",
     hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
 };
@@ -88,11 +88,11 @@ pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
 pub struct EvalTable {
     /// The questions, each once. A figure belongs to the position of one.
     questions: IndexSet<Box<str>>,
-    metrics: IndexMap<String, Contexts>,
+    metrics: IndexMap<String, QuestionsByContext>,
 }
 
 /// The questions of each context, with their figures.
-type Contexts = IndexMap<ContextId, Vec<(u32, Option<f64>)>>;
+type QuestionsByContext = IndexMap<ContextId, Vec<(u32, Option<f64>)>>;
 
 impl EvalTable {
     /// Reads the table `stem` of a data folder, `single_turn_train_eval` say: `stem.pkl`, else
@@ -157,14 +157,14 @@ impl EvalTable {
             rows.push((place as u32, figure));
         }
         if !self.metrics.contains_key(metric) {
-            self.metrics.insert(metric.to_owned(), Contexts::new());
+            self.metrics.insert(metric.to_owned(), QuestionsByContext::new());
         }
         self.metrics[metric].insert(context, rows);
     }
 
     /// True if some question has a figure: not every table has those without the answer.
     pub fn has_figures(&self) -> bool {
-        let questions = self.metrics.values().flat_map(Contexts::values).flatten();
+        let questions = self.metrics.values().flat_map(QuestionsByContext::values).flatten();
         questions.into_iter().any(|(_, figure)| figure.is_some())
     }
 
@@ -193,31 +193,31 @@ pub struct MetricTable<'a> {
     questions: &'a IndexSet<Box<str>>,
     /// The metric's name.
     pub name: &'a str,
-    contexts: &'a Contexts,
+    contexts: &'a QuestionsByContext,
 }
 
 impl<'a> MetricTable<'a> {
     /// The contexts in file order.
-    pub fn contexts(self) -> impl ExactSizeIterator<Item = (&'a ContextId, Context<'a>)> {
+    pub fn contexts(self) -> impl ExactSizeIterator<Item = (&'a ContextId, ContextFigures<'a>)> {
         let questions = self.questions;
-        self.contexts.iter().map(move |(id, rows)| (id, Context { questions, rows }))
+        self.contexts.iter().map(move |(id, rows)| (id, ContextFigures { questions, rows }))
     }
 
     /// The context of that id, if there are figures for it.
-    pub fn context(self, id: &ContextId) -> Option<Context<'a>> {
+    pub fn context(self, id: &ContextId) -> Option<ContextFigures<'a>> {
         let rows = self.contexts.get(id)?;
-        Some(Context { questions: self.questions, rows })
+        Some(ContextFigures { questions: self.questions, rows })
     }
 }
 
 /// A context of a metric: a few candidates and their figures.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub struct ContextFigures<'a> {
     questions: &'a IndexSet<Box<str>>,
     rows: &'a [(u32, Option<f64>)],
 }
 
-impl<'a> Context<'a> {
+impl<'a> ContextFigures<'a> {
     /// The candidates in file order, [`WORST`] and [`BEST`] among them, with their figures.
     pub fn questions(self) -> impl ExactSizeIterator<Item = (&'a str, Option<f64>)> {
         let Self { questions, rows } = self;

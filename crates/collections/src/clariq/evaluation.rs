@@ -20,8 +20,8 @@ pub use document_relevance::{
     DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
 pub use facet_requests::{FacetRequests, facet_requests};
-pub use leaderboard::{Entry, Leaderboard, Placement};
+pub use leaderboard::{Leaderboard, LeaderboardEntry, Placement};
 pub use need_report::{NeedClass, NeedReport, need_report};
 pub(crate) use official::{Official, names};
-pub use oracle::{Choice, OracleAsked, OracleRun, oracle_run};
+pub use oracle::{Choice, OracleRequest, OracleRun, oracle_run};
 pub use question_relevance::{CUTOFFS, question_relevance, recall_interval};

@@ -1,6 +1,6 @@
 //! `ClariQ` as one of the collections that there are.
 
-use crate::clariq::collection::{ClariQ, RELEASE, SAMPLE, Split};
+use crate::clariq::collection::{ClariQ, ClariqSplit, RELEASE, SAMPLE};
 use crate::clariq::evaluation::{Official, names};
 use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
@@ -27,7 +27,8 @@ pub(crate) const KIND: Kind = Kind {
     released: Some(RELEASE),
 };
 
-const SPLITS: [&str; 3] = [Split::Train.name(), Split::Dev.name(), Split::Test.name()];
+const SPLITS: [&str; 3] =
+    [ClariqSplit::Train.name(), ClariqSplit::Dev.name(), ClariqSplit::Test.name()];
 
 /// The first digits of the checksums of the banks that have names.
 const NAMED: [(&str, &str); 2] = [("2100c70232f6", "clariq"), ("575333ff3f8b", "sample")];
@@ -52,7 +53,7 @@ impl Collection for ClariQ {
     }
 
     fn has(&self, split: &str) -> bool {
-        Split::named(split).is_some_and(|split| self.has(split, false))
+        ClariqSplit::named(split).is_some_and(|split| self.has(split, false))
     }
 
     fn documents(&self, _task: &str) -> Result<&dyn Documents, Error> {
@@ -107,8 +108,8 @@ impl Collection for ClariQ {
     }
 }
 
-fn known(split: &str) -> Split {
-    Split::named(split).unwrap_or_else(|| panic!("ClariQ has no split `{split}`"))
+fn known(split: &str) -> ClariqSplit {
+    ClariqSplit::named(split).unwrap_or_else(|| panic!("ClariQ has no split `{split}`"))
 }
 
 #[cfg(test)]
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(sample.find_split("dev").unwrap(), "dev");
         let refused = sample.find_split("devel").unwrap_err();
         assert_eq!(refused.expected, "one of the splits train, dev, test");
-        let dev = ClariQ::of(&*sample).unwrap().labelled(Split::Dev).unwrap();
+        let dev = ClariQ::of(&*sample).unwrap().labelled(ClariqSplit::Dev).unwrap();
         let requests: Vec<_> = sample.requests("dev", "questions").unwrap().collect();
         assert_eq!(requests.len(), dev.topics.len());
         let qrels = sample.qrels("dev", "questions").unwrap().unwrap();

@@ -23,7 +23,7 @@ const COLUMNS: &[Column] = &[
 
 /// A request, and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Topic {
+pub struct LabelledTopic {
     /// Its id.
     pub id: RequestId,
     /// The initial request.
@@ -34,9 +34,9 @@ pub struct Topic {
     pub need: Option<Need>,
 }
 
-impl From<&Topic> for Request {
+impl From<&LabelledTopic> for Request {
     /// The same, as systems see it: neither the description nor the label is part of it.
-    fn from(topic: &Topic) -> Self {
+    fn from(topic: &LabelledTopic) -> Self {
         Self::new(topic.id.as_str(), topic.request.as_str())
     }
 }
@@ -73,7 +73,7 @@ pub struct Labelled {
     /// The file, for messages.
     pub name: String,
     /// All topics.
-    pub topics: Vec<Topic>,
+    pub topics: Vec<LabelledTopic>,
     /// All facets.
     pub facets: Vec<Facet>,
     /// All rows, in file order.
@@ -136,12 +136,12 @@ impl From<&Labelled> for Qrels {
 
 struct Builder {
     labelled: Labelled,
-    topics: HashMap<RequestId, Place>,
-    facets: HashMap<FacetId, Place>,
+    topics: HashMap<RequestId, TopicPosition>,
+    facets: HashMap<FacetId, TopicPosition>,
 }
 
 /// The position of a topic or facet, and the line that it is first on.
-type Place = (usize, u64);
+type TopicPosition = (usize, u64);
 
 impl Builder {
     fn add(&mut self, row: &Row, sink: Sink) {
@@ -190,7 +190,7 @@ impl Builder {
             self.topics.insert(id.into(), (topics.len(), line));
             let request = request.to_owned();
             let description = description.to_owned();
-            topics.push(Topic { id: id.into(), request, description, need: Some(need) });
+            topics.push(LabelledTopic { id: id.into(), request, description, need: Some(need) });
             return topics.len() - 1;
         };
         let first = &topics[place];
@@ -233,14 +233,14 @@ fn contradiction<T: Display>(at: (&str, u64), what: &str, was: T, is: T) -> Prob
 const REQUEST_COLUMNS: &[Column] = &[&["topic_id"], &["initial_request", "initial request"]];
 
 /// Reads a file of requests in file order; the first problem is the error.
-pub fn read_requests(source: &Source) -> Result<Vec<Topic>, Error> {
+pub fn read_requests(source: &Source) -> Result<Vec<LabelledTopic>, Error> {
     read_strictly(source, MOST_OF_A_TABLE, parse_requests)
 }
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left
 /// out.
-pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
-    let mut topics: Vec<Topic> = Vec::new();
+pub fn parse_requests(input: &Input, sink: Sink) -> Vec<LabelledTopic> {
+    let mut topics: Vec<LabelledTopic> = Vec::new();
     let mut seen: HashMap<RequestId, (u64, usize)> = HashMap::new();
     for_each_row(input, REQUEST_COLUMNS, sink, |row, sink| {
         let [id, request] = row.fields[..] else { return };
@@ -252,7 +252,7 @@ pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
             return sink(repeated((&*input.name, row.line()), "request", id, first, same));
         }
         seen.insert(id.into(), (row.line(), topics.len()));
-        topics.push(Topic {
+        topics.push(LabelledTopic {
             id: id.into(),
             request: request.to_owned(),
             description: String::new(),

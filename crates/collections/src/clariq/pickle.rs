@@ -27,12 +27,12 @@ type EachLine<'e> = &'e mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>, Error>;
 /// The first line of converted pickles.
 #[derive(PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct PickleHeader {
     /// The SHA-256 of every file of the pickle, packed as they are.
     sha256: Vec<String>,
 }
 
-impl Header {
+impl PickleHeader {
     fn of(pickle: &Archive) -> Result<Self, Error> {
         let sha256 = pickle.pieces().iter().map(Source::checksum).collect::<Result<_, _>>()?;
         Ok(Self { sha256 })
@@ -69,7 +69,7 @@ pub fn convert_archives(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
 /// Writes the lines of a pickle to a file beside it, unless it is there. Returns the file.
 fn convert(pickle: &Archive, depth: usize) -> Result<Option<PathBuf>, Error> {
     let Some(path) = converted_path(pickle) else { return Ok(None) };
-    let header = Header::of(pickle)?;
+    let header = PickleHeader::of(pickle)?;
     if path.is_file() {
         let converted = Source::Path(path.clone());
         if read_header(&mut *converted.stream()?).as_ref() == Some(&header) {
@@ -104,7 +104,7 @@ fn converted_path(pickle: &Archive) -> Option<PathBuf> {
     Some(path.with_file_name(format!("{stem}.pkl.jsonl.gz")))
 }
 
-fn read_header(lines: &mut dyn BufRead) -> Option<Header> {
+fn read_header(lines: &mut dyn BufRead) -> Option<PickleHeader> {
     let mut first = Vec::new();
     lines.take(1 << 16).read_until(b'\n', &mut first).ok()?;
     serde_json::from_slice(&first).ok()
@@ -113,7 +113,7 @@ fn read_header(lines: &mut dyn BufRead) -> Option<Header> {
 /// Reads the lines of a converted pickle. Returns false if they are of another pickle.
 fn read_converted(pickle: &Archive, converted: &Source, each: EachLine) -> Result<bool, Error> {
     let mut lines = converted.stream()?;
-    if read_header(&mut *lines) != Some(Header::of(pickle)?) {
+    if read_header(&mut *lines) != Some(PickleHeader::of(pickle)?) {
         return Ok(false);
     }
     for_each_line(&mut *lines, &converted.name(), each)?;

@@ -1,9 +1,9 @@
 //! Statistics of a collection: its size, and how its labels are spread.
 
-use crate::clariq::collection::{ClariQ, Split};
+use crate::clariq::collection::{ClariQ, ClariqSplit};
 use crate::clariq::labelled::Labelled;
 use crate::clariq::question_bank::NO_QUESTION;
-use crate::statistics::{Figure, Statistics, Words, mean};
+use crate::statistics::{Statistics, StatisticsFigure, Words, mean};
 use clariq_core::{Documents, Error};
 use serde::Serialize;
 use serde_json::json;
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// The figures of one split.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct SplitStats {
-    split: Split,
+    split: ClariqSplit,
     topics: usize,
     /// Information needs behind them; `None` without labels.
     facets: Option<usize>,
@@ -34,7 +34,7 @@ struct SplitStats {
 }
 
 /// The rows of the table, like those in `ClariQ`'s README.
-const FIGURES: &[Figure<SplitStats>] = &[
+const FIGURES: &[StatisticsFigure<SplitStats>] = &[
     ("topics", |split| Some(split.topics.into())),
     ("facets", |split| Some(split.facets?.into())),
     ("topics with a single facet", |split| Some(split.single?.into())),
@@ -55,7 +55,7 @@ const FIGURES: &[Figure<SplitStats>] = &[
 /// Counts a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
     let words = Words::of_documents(&collection.bank)?;
-    let splits = Split::ALL.into_iter().filter(|&split| collection.has(split, false));
+    let splits = ClariqSplit::ALL.into_iter().filter(|&split| collection.has(split, false));
     let splits = splits.map(|split| Ok((split.name(), SplitStats::of(collection, split)?)));
     let splits = splits.collect::<Result<Vec<_>, Error>>()?;
     let bank = [
@@ -74,7 +74,7 @@ pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
 }
 
 impl SplitStats {
-    fn of(collection: &ClariQ, split: Split) -> Result<Self, Error> {
+    fn of(collection: &ClariQ, split: ClariqSplit) -> Result<Self, Error> {
         let data = collection.split(split)?;
         let labels = data.labels.as_ref();
         let relevant = labels.map(Labelled::relevant);
@@ -135,7 +135,7 @@ mod tests {
         let table = statistics(&sample).unwrap();
         assert!(table.rows.iter().all(|row| row.amounts.len() == table.columns.len()));
         assert_eq!(table.columns, ["train", "dev", "test", "bank"]);
-        for split in Split::ALL {
+        for split in ClariqSplit::ALL {
             let split = SplitStats::of(&sample, split).unwrap();
             assert_eq!(split.needs.unwrap().iter().sum::<usize>(), split.topics);
             assert!(split.facets.unwrap() > split.topics);

@@ -6,7 +6,7 @@ use crate::clariq::need_file::parse_need_file;
 use crate::clariq::text_run::{NOT_IN_THE_BANK, parse_text_run};
 use crate::documents::Bank;
 use crate::validation::{
-    FileCheck, Validation, ValidationOptions, Verdict, first_fields, topics_of,
+    FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
 use clariq_core::{Error, Findings, RequestId, problem};
 use clariq_files::{Input, Source, shorten};
@@ -71,8 +71,11 @@ fn check_text_run(input: &Input, bank: &Bank) -> Validation {
                 .add(problem!(at, "every question of a context once", found, hint).warning());
         }
     }
-    let verdict =
-        if official.has_errors() { Verdict::Error } else { Verdict::Accepted { warnings: 0 } };
+    let verdict = if official.has_errors() {
+        OfficialVerdict::Error
+    } else {
+        OfficialVerdict::Accepted { warnings: 0 }
+    };
     Validation { verdict, official, let_through, answered: contexts.len() }
 }
 
@@ -106,7 +109,7 @@ mod tests {
     const TOPIC: &str = "a topic of the split";
     const ANSWER: &str = "an answer to every topic of the split";
 
-    fn checked(text: &str) -> (Verdict, Vec<(String, usize)>) {
+    fn checked(text: &str) -> (OfficialVerdict, Vec<(String, usize)>) {
         let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
         let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
         let topics = ["1", "2"].map(RequestId::from);
@@ -119,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_sound_file_has_no_finding() {
-        let accepted = (Verdict::Accepted { warnings: 0 }, vec![]);
+        let accepted = (OfficialVerdict::Accepted { warnings: 0 }, vec![]);
         assert_eq!(checked("1 0 Q1 1 2 t\n1 0 Q2 2 1 t\n2 0 Q1 1 2 t\n"), accepted);
         assert_eq!(checked("1 4\n2 2.0\n"), accepted);
     }
@@ -128,7 +131,7 @@ mod tests {
     fn what_the_scorer_passes_over_is_listed() {
         let accepted = |facts: &[(&str, usize)]| {
             let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
-            (Verdict::Accepted { warnings: 0 }, facts.collect())
+            (OfficialVerdict::Accepted { warnings: 0 }, facts.collect())
         };
         let run = "1 0 Q1 1 2 t\n1 0 Q1 2 2 t\n3 0 Q9 1 0 t\n3 0 Q2 1 -0 t\n";
         let facts = [(SCORE, 2), (QUESTION, 1), (TOPIC, 1), (OF_THE_BANK, 1), (ANSWER, 1)];
@@ -141,7 +144,7 @@ mod tests {
     fn multi_turn_runs_have_contexts_and_texts() {
         let accepted = |facts: &[(&str, usize)]| {
             let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
-            (Verdict::Accepted { warnings: 0 }, facts.collect())
+            (OfficialVerdict::Accepted { warnings: 0 }, facts.collect())
         };
         let run = "968 0 \"Q1\" 0 5 t\n968 0 \"Q2\" 1 4 t\n969 0 \"Q1\" 0 5 t\n";
         assert_eq!(checked(run), accepted(&[]));
@@ -153,13 +156,13 @@ mod tests {
         ];
         assert_eq!(checked(run), accepted(&facts));
         let run = "968 0 \"Q1\" 0 high t\n";
-        assert_eq!(checked(run).0, Verdict::Error);
+        assert_eq!(checked(run).0, OfficialVerdict::Error);
     }
 
     #[test]
     fn what_the_scorer_stops_at_is_an_error() {
         for text in ["1 0 Q1 1 high t\n", "1 0 Q1\n", "1 high\n2 1\n", "", "1 0 Q1 1 nan t\n"] {
-            assert_eq!(checked(text).0, Verdict::Error, "{text}");
+            assert_eq!(checked(text).0, OfficialVerdict::Error, "{text}");
         }
     }
 }

@@ -16,7 +16,7 @@ const NOT_READ: [&str; 5] = [".bz2", ".xz", ".lz4", ".zip", ".7z"];
 
 /// The kind of a file, by its name alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileKind {
+pub(crate) enum DocumentFileKind {
     /// JSON lines, a table or `TrecWeb`, plain or packed.
     Documents,
     /// The same in a packing that is not read.
@@ -25,7 +25,7 @@ pub(crate) enum FileKind {
     Other,
 }
 
-impl FileKind {
+impl DocumentFileKind {
     pub(crate) fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         // The record beside a run is about the run.
@@ -84,10 +84,10 @@ impl DocumentFolder {
                 self.add(&path)?;
                 continue;
             }
-            match FileKind::of(&path) {
-                FileKind::Documents => self.documents.push(path),
-                FileKind::NotRead => return Err(packing_not_read(&path)),
-                FileKind::Other => self.unread.push(path),
+            match DocumentFileKind::of(&path) {
+                DocumentFileKind::Documents => self.documents.push(path),
+                DocumentFileKind::NotRead => return Err(packing_not_read(&path)),
+                DocumentFileKind::Other => self.unread.push(path),
             }
         }
         Ok(())

@@ -7,7 +7,7 @@
 //! tag is an error, so that no passage is lost.
 
 use super::{Each, LONGEST, Passage};
-use crate::lines::Lines;
+use crate::lines::ArchiveLines;
 use clariq_core::Error;
 use clariq_files::shorten;
 
@@ -18,13 +18,13 @@ const OPENING: &str = "<PASSAGE";
 
 /// The part of a page read so far.
 #[derive(Default)]
-struct Page {
+struct PartialPage {
     name: String,
     open: Option<Passage>,
 }
 
-pub(super) fn read(lines: &mut Lines, each: Each) -> Result<(), Error> {
-    let mut page = Page::default();
+pub(super) fn read(lines: &mut ArchiveLines, each: Each) -> Result<(), Error> {
+    let mut page = PartialPage::default();
     let mut is_empty = true;
     while let Some(line) = lines.next("passage")? {
         let passage = match line {
@@ -51,9 +51,9 @@ pub(super) fn read(lines: &mut Lines, each: Each) -> Result<(), Error> {
     Err(lines.problem(expected, "the end of the file").into())
 }
 
-impl Page {
+impl PartialPage {
     /// Takes the next line, and returns the passage that it ends.
-    fn take(&mut self, line: &str, lines: &Lines) -> Result<Option<Passage>, Error> {
+    fn take(&mut self, line: &str, lines: &ArchiveLines) -> Result<Option<Passage>, Error> {
         let Some(open) = &mut self.open else {
             return self.take_between(line, lines).map(|()| None);
         };
@@ -75,7 +75,7 @@ impl Page {
     }
 
     /// Takes a line outside of passages.
-    fn take_between(&mut self, line: &str, lines: &Lines) -> Result<(), Error> {
+    fn take_between(&mut self, line: &str, lines: &ArchiveLines) -> Result<(), Error> {
         if let Some(name) = page_name(line) {
             name.clone_into(&mut self.name);
         } else if line == "</DOC>" {
@@ -107,7 +107,7 @@ fn opening(line: &str) -> &str {
 }
 
 /// The error of a line with a tag where there may be none, or with more than the tag.
-fn not_alone(line: &str, lines: &Lines) -> Error {
+fn not_alone(line: &str, lines: &ArchiveLines) -> Error {
     let expected = "`<DOCNO>…</DOCNO>`, `<PASSAGE id=N>` and `</PASSAGE>` on lines of their own, \
                     each passage closed before the next";
     lines.problem(expected, format!("`{}`", shorten(line))).into()

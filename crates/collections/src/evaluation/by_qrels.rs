@@ -4,8 +4,8 @@ mod topics;
 
 use self::topics::Rankings;
 use super::{
-    Asked, By, Columns, Evaluation, Form, PageAsked, Rendered, Scored, TieRule, Topics, Written,
-    passed_over,
+    By, Columns, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest, RenderedPage,
+    ScoredTopics, TieRule, Written, passed_over,
 };
 use crate::Collection;
 use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
@@ -30,7 +30,7 @@ pub struct ByQrels<'a> {
     of: Option<(&'a dyn Collection, &'static str)>,
     task: &'static str,
     pub(crate) qrels: Qrels,
-    topics: Topics,
+    topics: ScoredTopics,
     /// The default measures, which a collection may replace.
     pub(crate) usual: Vec<Box<dyn Measure>>,
     /// The last utterance of each request, if the judgements belong to no collection.
@@ -66,7 +66,7 @@ impl<'a> ByQrels<'a> {
     }
 
     fn new(file: String, qrels: Qrels) -> Result<Self, Error> {
-        let topics = Topics::new(file, qrels.topics().map(|(topic, _)| topic));
+        let topics = ScoredTopics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
         let texts = HashMap::new();
         let warnings = Vec::new();
@@ -97,13 +97,13 @@ impl<'a> ByQrels<'a> {
         if named.is_empty() { &self.usual } else { named }
     }
 
-    fn interval(&self, measures: &[Box<dyn Measure>], run: &Run) -> Scored {
+    fn interval(&self, measures: &[Box<dyn Measure>], run: &Run) -> EvalResult {
         let scores = |favour| {
             evaluate(measures, &RankedRun::with_ties(run, &self.qrels, favour), &self.qrels)
         };
         let lowest = scores(Favour::Against);
         let highest = scores(Favour::For);
-        Scored { highest: Some(highest.means.clone()), ..named(&lowest) }
+        EvalResult { highest: Some(highest.means.clone()), ..named(&lowest) }
     }
 
     /// The user's last utterance of every request of the split.
@@ -113,40 +113,40 @@ impl<'a> ByQrels<'a> {
     }
 }
 
-fn named(scores: &Scores) -> Scored {
+fn named(scores: &Scores) -> EvalResult {
     let figures = scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect();
-    Scored { figures, form: Form::Topics, ..Scored::default() }
+    EvalResult { figures, form: FigureFormat::Topics, ..EvalResult::default() }
 }
 
 impl Evaluation for ByQrels<'_> {
-    fn score(&self, asked: &Asked) -> Result<Scored, Error> {
-        asked.takes("measures by name", &["--ties", "--per-topic", "--out-file"])?;
-        let measures = self.or_usual(asked.measures);
-        let run = read_run(&Source::new(&asked.file))?;
-        let ties = match asked.ties {
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        request.takes("measures by name", &["--ties", "--per-topic", "--out-file"])?;
+        let measures = self.or_usual(request.measures);
+        let run = read_run(&Source::new(&request.file))?;
+        let ties = match request.ties {
             Some(TieRule::Order(ties)) => ties,
             None | Some(TieRule::Interval) => Ties::Id,
         };
         let warnings = passed_over(&diagnose(&run, self.topics.ids.iter(), None), ties);
-        if asked.ties == Some(TieRule::Interval) {
-            return Ok(Scored { warnings, ..self.interval(measures, &run) });
+        if request.ties == Some(TieRule::Interval) {
+            return Ok(EvalResult { warnings, ..self.interval(measures, &run) });
         }
         let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
-        let topics = if asked.by_topic { scores.columns("") } else { Vec::new() };
-        Ok(Scored { topics, warnings, ..named(&scores) })
+        let topics = if request.by_topic { scores.columns("") } else { Vec::new() };
+        Ok(EvalResult { topics, warnings, ..named(&scores) })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    fn figures(&self, written: &Written) -> Result<Scored, Error> {
-        let Some(run) = written.run else { return Ok(Scored::default()) };
+    fn figures(&self, written: &Written) -> Result<EvalResult, Error> {
+        let Some(run) = written.run else { return Ok(EvalResult::default()) };
         if written.expected.is_empty() {
             return Ok(named(&evaluate(&self.usual, &RankedRun::new(run), &self.qrels)));
         }
         let figures = self.by_name(run, written.expected.iter().copied());
-        Ok(Scored { figures, ..Scored::default() })
+        Ok(EvalResult { figures, ..EvalResult::default() })
     }
 
     fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
@@ -165,31 +165,31 @@ impl Evaluation for ByQrels<'_> {
         Ok(Columns { columns: scores.columns(""), warnings })
     }
 
-    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
-        if let Some((_, need)) = asked.needs.first() {
+    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
+        if let Some((_, need)) = request.needs.first() {
             let hint = "leave it out: this collection has no need labels";
             bail!("--need", "runs of a collection with need labels", (need.name()), hint);
         }
         let mut warnings = Vec::new();
         let mut measured = Vec::new();
-        for run in asked.runs {
+        for run in request.runs {
             let found = self.columns(&run.file, &By::default())?;
             let file = run.file.name();
             warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
             measured.push(Measured { name: &run.name, uses: &run.uses, columns: found.columns });
         }
-        let compared = Compared::new(measured, asked.baseline, asked.seed, "topic");
+        let compared = Compared::new(measured, request.baseline, request.seed, "topic");
         let requests = self.requests()?;
         let topics = compared.baseline().columns[0].values.len();
-        let html = self.render(asked, &compared, &requests)?;
-        Ok(Rendered { html, topics, warnings })
+        let html = self.render(request, &compared, &requests)?;
+        Ok(RenderedPage { html, topics, warnings })
     }
 }
 
 impl ByQrels<'_> {
     fn render(
         &self,
-        asked: &PageAsked,
+        request: &PageRequest,
         compared: &Compared,
         requests: &HashMap<RequestId, String>,
     ) -> Result<String, Error> {
@@ -203,9 +203,9 @@ impl ByQrels<'_> {
         let mut sections = vec![figures::section(compared, &intro, titles, &[])];
         let shown = values.iter().map(|(topic, _)| (topic.as_str(), request(topic)));
         sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
-        let rankings = Rankings::read(asked.runs)?;
+        let rankings = Rankings::read(request.runs)?;
         let documents = self.of.map(|(collection, _)| collection.documents(self.task));
-        let topics_of = topics::Topics {
+        let topics_of = topics::ScoredTopics {
             compared,
             rankings: &rankings,
             qrels: &self.qrels,
@@ -215,11 +215,11 @@ impl ByQrels<'_> {
         sections.push(Section { id: "topics", name: "Topics", content });
         let runs = count(compared.runs.len(), "run");
         let page = Page {
-            title: asked.title,
+            title: request.title,
             lead: format!("{runs} on {topics} of {split}; baseline: {}.", compared.baseline().name),
             sections,
             footer: html! {
-                "Split " (split) ", seed " (asked.seed)
+                "Split " (split) ", seed " (request.seed)
                 ". Equal scores are in the order of descending ids."
             },
             style: "",

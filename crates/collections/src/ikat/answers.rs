@@ -4,7 +4,7 @@ use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
 };
 use super::topics::Year;
-use crate::{Answer, AnswerForm, Class};
+use crate::{AnswerForm, SubmittedAnswer, SystemClass};
 use clariq_core::{Documents, Hit};
 use std::io::{self, Write};
 
@@ -17,15 +17,21 @@ pub fn statement_number(id: &str) -> &str {
 }
 
 /// The form of a year's runs, over the documents that answers name.
-pub(super) struct Form<'a> {
+pub(super) struct IkatAnswerForm<'a> {
     pub(super) year: Year,
-    pub(super) class: Class,
+    pub(super) class: SystemClass,
     pub(super) statements: &'a dyn Documents,
     pub(super) passages: &'a dyn Documents,
 }
 
-impl AnswerForm for Form<'_> {
-    fn put(&self, out: &mut dyn Write, index: u64, name: &str, answer: &Answer) -> io::Result<()> {
+impl AnswerForm for IkatAnswerForm<'_> {
+    fn put(
+        &self,
+        out: &mut dyn Write,
+        index: u64,
+        name: &str,
+        answer: &SubmittedAnswer,
+    ) -> io::Result<()> {
         let head = Submission {
             year: self.year,
             run_name: name.to_owned(),
@@ -42,8 +48,8 @@ impl AnswerForm for Form<'_> {
     }
 }
 
-impl Form<'_> {
-    fn turn(&self, answer: &Answer) -> io::Result<SubmittedTurn> {
+impl IkatAnswerForm<'_> {
+    fn turn(&self, answer: &SubmittedAnswer) -> io::Result<SubmittedTurn> {
         let statements = answer.statements.iter().map(|hit| self.statement(hit));
         let response = Response {
             rank: 1,
@@ -59,7 +65,7 @@ impl Form<'_> {
         Ok(SubmittedTurn { id, responses: vec![response], references, ..Default::default() })
     }
 
-    fn passage(&self, hit: &Hit, answer: &Answer) -> RankedPassage {
+    fn passage(&self, hit: &Hit, answer: &SubmittedAnswer) -> RankedPassage {
         RankedPassage {
             id: self.passages.id(hit.doc).into_owned(),
             score: written_score(hit.score),

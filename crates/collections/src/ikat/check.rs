@@ -1,8 +1,8 @@
 //! The check of a folder with the track's files: everything that is wrong with them, all at once.
 
-use super::folder::Split;
+use super::folder::IkatSplit;
 use super::qrels::RELEASED;
-use super::topics::Topics;
+use super::topics::TopicFile;
 use crate::documents::{Passage, check_documents};
 use crate::{CheckReport, DataDir};
 use clariq_core::{Error, Problem, problem};
@@ -10,7 +10,7 @@ use clariq_files::{Source, shorten};
 
 /// The files that a folder has, read or not.
 pub(super) fn files(data: &DataDir) -> Vec<Source> {
-    let topics = Split::ALL.into_iter().map(Split::topics_file);
+    let topics = IkatSplit::ALL.into_iter().map(IkatSplit::topics_file);
     let labels = RELEASED.iter().map(|(_, name, _)| *name);
     let named = topics.chain(labels).filter_map(|name| data.track_file(name));
     named.chain(data.passage_files().unwrap_or_default()).collect()
@@ -19,10 +19,10 @@ pub(super) fn files(data: &DataDir) -> Vec<Source> {
 /// Reads every file of a folder and names everything that is wrong.
 pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
-    for split in Split::ALL {
+    for split in IkatSplit::ALL {
         let name = split.topics_file();
         report.read(name, data.track_file(name), |input, sink| {
-            let topics = Topics::parse(input, sink);
+            let topics = TopicFile::parse(input, sink);
             if topics.year != split.year() && !topics.conversations.is_empty() {
                 sink(super::folder::other_year((&*input.name, 1), topics.year, split));
             }
@@ -31,7 +31,7 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     for (split, name, judged) in RELEASED {
         // Few users have the labels of later years.
         let file = data.track_file(name);
-        if file.is_some() || split == Split::Test2023 {
+        if file.is_some() || split == IkatSplit::Test2023 {
             report.read(name, file, |input, sink| judged.check(input, sink))?;
         }
     }

@@ -3,11 +3,11 @@
 //! The rules of the track are enforced by construction: requests are made of what is returned here
 //! and of nothing else, so a system cannot read a label by mistake.
 
-use super::topics::{Conversation, Turn, Year};
-use crate::{Class, Sight};
+use super::topics::{IkatConversation, IkatTurn, Year};
+use crate::{Sight, SystemClass};
 use clariq_core::Utterance;
 
-impl Class {
+impl SystemClass {
     /// The `run_type` of a run of this class.
     ///
     /// 2023 had no class of systems that only respond: a run that answers from passages that people
@@ -23,7 +23,7 @@ impl Class {
     }
 }
 
-impl Conversation {
+impl IkatConversation {
     /// What was said up to the user's turn at `index` (from 0), as a system of `class` may see it: a
     /// manual one sees resolved utterances, and perhaps the statements that are relevant to them.
     pub fn said(&self, index: usize, sight: impl Into<Sight>) -> Vec<Utterance> {
@@ -36,7 +36,7 @@ impl Conversation {
     pub(super) fn all_said(&self, sight: Sight) -> Vec<Utterance> {
         let mut said = Vec::with_capacity(2 * self.turns.len());
         for turn in &self.turns {
-            let is_manual = sight.class == Class::Manual;
+            let is_manual = sight.class == SystemClass::Manual;
             let utterance = if is_manual { turn.resolved_or_raw() } else { &turn.utterance };
             let mut text = utterance.to_owned();
             if is_manual && sight.relevant_statements {
@@ -52,15 +52,15 @@ impl Conversation {
     }
 
     /// The statements that the labels call relevant to a turn.
-    fn relevant_statements<'s>(&'s self, turn: &'s Turn) -> impl Iterator<Item = &'s String> {
+    fn relevant_statements<'s>(&'s self, turn: &'s IkatTurn) -> impl Iterator<Item = &'s String> {
         let numbers = turn.relevant_statements.iter().flatten();
         numbers.filter_map(|&number| self.statements.get((number as usize).checked_sub(1)?))
     }
 
     /// The passages to answer the turn at `index` from, which only a system that answers alone
     /// sees: the organisers' ranking, or else the cited passages; empty if none were released.
-    pub fn given_passages(&self, index: usize, class: Class) -> Option<&[String]> {
-        if class != Class::OnlyResponse {
+    pub fn given_passages(&self, index: usize, class: SystemClass) -> Option<&[String]> {
+        if class != SystemClass::OnlyResponse {
             return None;
         }
         let turn = &self.turns[index];
@@ -72,12 +72,12 @@ impl Conversation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ikat::Topics;
+    use crate::ikat::TopicFile;
     use clariq_files::Source;
     use serde_json::{Value, json};
 
-    fn topics(value: &Value) -> Topics {
-        Topics::read(&Source::memory("topics.json", value.to_string().into_bytes())).unwrap()
+    fn topics(value: &Value) -> TopicFile {
+        TopicFile::read(&Source::memory("topics.json", value.to_string().into_bytes())).unwrap()
     }
 
     fn conversation() -> Value {
@@ -100,14 +100,14 @@ mod tests {
     }
 
     /// Replaces everything that a system of `class` must not see at the turn at `index`.
-    fn scramble(topics: &mut Value, index: usize, class: Class) {
+    fn scramble(topics: &mut Value, index: usize, class: SystemClass) {
         topics[0]["title"] = json!("scrambled");
         for (number, turn) in topics[0]["turns"].as_array_mut().unwrap().iter_mut().enumerate() {
-            if class != Class::Manual || number > index {
+            if class != SystemClass::Manual || number > index {
                 turn["resolved_utterance"] = json!("scrambled");
                 turn["ptkb_provenance"] = json!([3, 1]);
             }
-            if class != Class::OnlyResponse || number != index {
+            if class != SystemClass::OnlyResponse || number != index {
                 turn["response_provenance"] = json!(["scrambled"]);
             }
             if number >= index {
@@ -122,13 +122,13 @@ mod tests {
     #[test]
     fn scrambling_what_a_class_may_not_see_changes_nothing() {
         let plain = topics(&conversation());
-        for class in Class::ALL {
+        for class in SystemClass::ALL {
             for index in 0..3 {
                 let mut value = conversation();
                 scramble(&mut value, index, class);
                 let scrambled = topics(&value);
                 assert_ne!(plain, scrambled);
-                let view = |topics: &Topics| {
+                let view = |topics: &TopicFile| {
                     let conversation = &topics.conversations[0];
                     let given = conversation.given_passages(index, class);
                     format!("{:?} {given:?}", conversation.said(index, class))
@@ -159,8 +159,11 @@ mod tests {
         let conversation = &topics.conversations[0];
         assert_eq!(conversation.turns[0].id.as_str(), "1-1_1");
         assert_eq!(conversation.turns[0].relevant_statements, Some(vec![2]));
-        assert_eq!(conversation.given_passages(0, Class::OnlyResponse).unwrap(), ["a:1", "a:3"]);
-        assert_eq!(conversation.given_passages(0, Class::Automatic), None);
+        assert_eq!(
+            conversation.given_passages(0, SystemClass::OnlyResponse).unwrap(),
+            ["a:1", "a:3"]
+        );
+        assert_eq!(conversation.given_passages(0, SystemClass::Automatic), None);
     }
 
     #[test]
@@ -171,18 +174,18 @@ mod tests {
             conversation.said(1, class).into_iter().map(|said| said.text).collect()
         };
         let raw = ["utterance 1", "response 1", "utterance 2"];
-        assert_eq!(said(Class::Automatic), raw);
-        assert_eq!(said(Class::OnlyResponse), raw);
-        assert_eq!(said(Class::Manual), ["resolved 1", "response 1", "resolved 2"]);
-        let labelled = Sight { relevant_statements: true, ..Sight::from(Class::Manual) };
+        assert_eq!(said(SystemClass::Automatic), raw);
+        assert_eq!(said(SystemClass::OnlyResponse), raw);
+        assert_eq!(said(SystemClass::Manual), ["resolved 1", "response 1", "resolved 2"]);
+        let labelled = Sight { relevant_statements: true, ..Sight::from(SystemClass::Manual) };
         let said: Vec<_> =
             conversation.said(1, labelled).into_iter().map(|said| said.text).collect();
         // Those of earlier turns and of this one, and none of the next.
         assert_eq!(said, ["resolved 1 I like tea.", "response 1", "resolved 2 I am tall."]);
-        let automatic = Sight { relevant_statements: true, ..Sight::from(Class::Automatic) };
-        assert_eq!(conversation.said(1, automatic), conversation.said(1, Class::Automatic));
+        let automatic = Sight { relevant_statements: true, ..Sight::from(SystemClass::Automatic) };
+        assert_eq!(conversation.said(1, automatic), conversation.said(1, SystemClass::Automatic));
         let given = |class| conversation.given_passages(1, class);
-        assert_eq!((given(Class::Automatic), given(Class::Manual)), (None, None));
-        assert_eq!(given(Class::OnlyResponse).unwrap(), ["clueweb22-en0000-00-00000:2"]);
+        assert_eq!((given(SystemClass::Automatic), given(SystemClass::Manual)), (None, None));
+        assert_eq!(given(SystemClass::OnlyResponse).unwrap(), ["clueweb22-en0000-00-00000:2"]);
     }
 }

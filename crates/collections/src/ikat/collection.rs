@@ -1,16 +1,16 @@
 //! The track's files as a collection: statements and passages that are ranked for the turns of
 //! conversations.
 
-use super::answers::{Form, statement_number};
+use super::answers::{IkatAnswerForm, statement_number};
 use super::evaluation::{Track, names};
-use super::folder::{Split, location};
+use super::folder::{IkatSplit, location};
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
-use super::topics::{Conversation, Topics, Turn};
+use super::topics::{IkatConversation, IkatTurn, TopicFile};
 use super::validate::validate;
 use crate::documents::{Bank, BankRow, read_all, read_bank};
 use crate::evaluation::Evaluation;
 use crate::{
-    Annotation, AnswerForm, Class, Collection, DataDir, Kind, Requests, Sight, Statistics,
+    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Statistics, SystemClass,
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
 use clariq_files::{Judgement, Qrels, Source};
@@ -55,7 +55,7 @@ const SPLITS: [&str; 4] = ["2023-train", "2023-test", "2024", "2025"];
 /// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {
     pub(super) data: DataDir,
-    topics: Vec<(Split, Topics)>,
+    topics: Vec<(IkatSplit, TopicFile)>,
     statements: Bank,
     passages: Box<dyn Documents>,
     /// Files in `passages` that are not read.
@@ -72,7 +72,7 @@ impl Ikat {
         }
         let mut rows = Vec::new();
         for (split, topics) in &topics {
-            for Conversation { number, statements, .. } in &topics.conversations {
+            for IkatConversation { number, statements, .. } in &topics.conversations {
                 rows.extend((1..).zip(statements).map(|(n, text)| BankRow {
                     id: statement_id(*split, number, n).as_str().into(),
                     text: text.clone(),
@@ -86,7 +86,7 @@ impl Ikat {
     }
 
     /// The topics of a split, which the folder must have.
-    pub fn topics(&self, split: Split) -> Result<&Topics, Error> {
+    pub fn topics(&self, split: IkatSplit) -> Result<&TopicFile, Error> {
         match self.topics.iter().find(|(known, _)| *known == split) {
             Some((_, topics)) => Ok(topics),
             // Reading it again names what is missing.
@@ -103,9 +103,9 @@ impl Ikat {
     /// conversations `before` continue; a text that is there already is left out.
     fn statements_of<'t>(
         &self,
-        split: Split,
-        conversation: &'t Conversation,
-        before: impl Iterator<Item = &'t Conversation>,
+        split: IkatSplit,
+        conversation: &'t IkatConversation,
+        before: impl Iterator<Item = &'t IkatConversation>,
     ) -> Vec<Doc> {
         let mut docs = Vec::new();
         let mut texts = HashSet::new();
@@ -128,7 +128,7 @@ impl Ikat {
     }
 }
 
-fn changed(split: Split) -> Error {
+fn changed(split: IkatSplit) -> Error {
     let hint = "the folder changed while it was read: try again";
     let expected = "the topics as they were opened";
     let found = "another file";
@@ -136,8 +136,8 @@ fn changed(split: Split) -> Error {
 }
 
 /// The split of that name.
-fn split_of(name: &str) -> Result<Split, Error> {
-    Split::parse(name).ok_or_else(|| {
+fn split_of(name: &str) -> Result<IkatSplit, Error> {
+    IkatSplit::parse(name).ok_or_else(|| {
         let expected = format!("one of {}", SPLITS.join(", "));
         problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
     })
@@ -145,7 +145,7 @@ fn split_of(name: &str) -> Result<Split, Error> {
 
 /// The id of a statement as a document, `2023-test/9-1/3`: its number is unique in its conversation
 /// alone.
-fn statement_id(split: Split, conversation: &str, number: usize) -> String {
+fn statement_id(split: IkatSplit, conversation: &str, number: usize) -> String {
     format!("{split}/{conversation}/{number}")
 }
 
@@ -187,7 +187,7 @@ impl Collection for Ikat {
     }
 
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
-        self.requests_seen(split, task, Class::Automatic.into())
+        self.requests_seen(split, task, SystemClass::Automatic.into())
     }
 
     /// A manual system gets the resolved utterances in place of the utterances. One that only
@@ -224,11 +224,11 @@ impl Collection for Ikat {
         })))
     }
 
-    fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {
-        let year = Split::parse(split)?.year();
+    fn answer_form(&self, split: &str, class: SystemClass) -> Option<Box<dyn AnswerForm + '_>> {
+        let year = IkatSplit::parse(split)?.year();
         let statements = &self.statements;
         let passages = &*self.passages;
-        Some(Box::new(Form { year, class, statements, passages }))
+        Some(Box::new(IkatAnswerForm { year, class, statements, passages }))
     }
 
     /// A statement of an earlier conversation has the number that it continues the user's with.
@@ -239,7 +239,8 @@ impl Collection for Ikat {
         let number = self.conversation_of(request);
         let earlier = || {
             let (split, rest) = id.split_once('/')?;
-            let split = Split::parse(split).filter(|_| !rest.starts_with(&format!("{number}/")))?;
+            let split =
+                IkatSplit::parse(split).filter(|_| !rest.starts_with(&format!("{number}/")))?;
             let topics = self.topics(split).ok()?;
             let docs =
                 self.statements_of(split, topics.conversation(number)?, topics.before(number));
@@ -307,7 +308,7 @@ impl Collection for Ikat {
 
     fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
         let topics = self.topics(split_of(split)?)?;
-        let annotation = |(conversation, turn): (&Conversation, &Turn)| Annotation {
+        let annotation = |(conversation, turn): (&IkatConversation, &IkatTurn)| Annotation {
             id: turn.id.to_string(),
             resolved: (!turn.resolved.trim().is_empty()).then(|| turn.resolved.clone()),
             statements: conversation.statements.clone(),
@@ -333,14 +334,14 @@ mod tests {
     #[test]
     fn a_request_has_what_its_class_may_see() {
         let sample = sample();
-        let split = Split::Test2023;
-        let requests = |task, class: Class| -> Vec<Request> {
+        let split = IkatSplit::Test2023;
+        let requests = |task, class: SystemClass| -> Vec<Request> {
             let requests = sample.requests_seen(split.name(), task, class.into()).unwrap();
             requests.map(Result::unwrap).collect()
         };
         let topics = sample.topics(split).unwrap();
         let turns: Vec<_> = topics.turns().map(|(_, turn)| turn).collect();
-        let automatic = requests(PASSAGES, Class::Automatic);
+        let automatic = requests(PASSAGES, SystemClass::Automatic);
         assert_eq!(automatic.len(), turns.len());
         for (request, turn) in automatic.iter().zip(&turns) {
             assert_eq!(request.id.as_str(), turn.id.as_str());
@@ -348,10 +349,10 @@ mod tests {
             assert_eq!(request.said.len(), 2 * turn.number as usize - 1);
             assert!(request.candidates.is_none());
         }
-        let manual = requests(PASSAGES, Class::Manual);
+        let manual = requests(PASSAGES, SystemClass::Manual);
         assert_eq!(manual[1].said[0].text, turns[0].resolved);
         assert_eq!(manual[1].said[2].text, turns[1].resolved);
-        let given = requests(PASSAGES, Class::OnlyResponse);
+        let given = requests(PASSAGES, SystemClass::OnlyResponse);
         for (request, turn) in given.iter().zip(&turns) {
             let cited = turn.citations.as_ref().map(Vec::len);
             assert_eq!(request.candidates.as_ref().map(Vec::len), cited, "{}", turn.id);
@@ -368,7 +369,7 @@ mod tests {
     #[test]
     fn every_user_has_statements_of_their_own() {
         let sample = sample();
-        let (split, bank) = (Split::Test2023, sample.ranked_in(STATEMENTS));
+        let (split, bank) = (IkatSplit::Test2023, sample.ranked_in(STATEMENTS));
         let requests: Vec<Request> =
             sample.requests(split.name(), STATEMENTS).unwrap().map(Result::unwrap).collect();
         for (request, (conversation, _)) in
@@ -383,7 +384,7 @@ mod tests {
         }
     }
 
-    fn seeing(class: Class, earlier_conversations: bool) -> Sight {
+    fn seeing(class: SystemClass, earlier_conversations: bool) -> Sight {
         Sight { earlier_conversations, ..Sight::from(class) }
     }
 
@@ -423,7 +424,8 @@ mod tests {
             });
             shown.collect()
         };
-        let (alone, known) = (seen(Class::Automatic, false), seen(Class::Automatic, true));
+        let (alone, known) =
+            (seen(SystemClass::Automatic, false), seen(SystemClass::Automatic, true));
         assert_eq!(alone[2], "1-2_1: utterance 1-2 1 | 1 I am tall. 2 I cook.");
         for other in [0, 1, 4, 5] {
             assert_eq!(alone[other], known[other], "nothing came before");
@@ -433,13 +435,13 @@ mod tests {
             "1-2_1: utterance 1-1 1, response 1-1 1, utterance 1-1 2, response 1-1 2, \
              utterance 1-2 1 | 3 I ride. 1 I am tall. 2 I cook."
         );
-        let manual = &seen(Class::Manual, true)[2];
+        let manual = &seen(SystemClass::Manual, true)[2];
         assert!(manual.starts_with("1-2_1: resolved 1-1 1, response 1-1 1, res"), "{manual}");
         // In 2023, two conversations are of two users.
         let sample = sample();
         let of_sample = |earlier| -> Vec<Request> {
             let requests =
-                sample.requests_seen("2023-test", STATEMENTS, seeing(Class::Manual, earlier));
+                sample.requests_seen("2023-test", STATEMENTS, seeing(SystemClass::Manual, earlier));
             requests.unwrap().map(Result::unwrap).collect()
         };
         assert_eq!(of_sample(true), of_sample(false));

@@ -7,7 +7,7 @@ mod figures;
 mod page;
 mod track;
 
-pub use by_turn::{Part, columns};
-pub use evaluate::{Evaluated, Labels};
+pub use by_turn::{RunPart, columns};
+pub use evaluate::{Evaluated, IkatLabels};
 pub use figures::{figures, graded, names, provenance, sets};
 pub(crate) use track::Track;

@@ -1,6 +1,6 @@
 //! A folder with the track's files, and the splits that it may hold.
 
-use super::topics::{Topics, Year};
+use super::topics::{TopicFile, Year};
 use crate::DataDir;
 use crate::data_dir::Embedded;
 use crate::documents::DocumentFolder;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// A file of topics that the track released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Split {
+pub enum IkatSplit {
     /// The training topics of 2023.
     Train2023,
     /// The test topics of 2023, whose labels were released.
@@ -22,7 +22,7 @@ pub enum Split {
     Test2025,
 }
 
-impl Split {
+impl IkatSplit {
     /// All splits, in the order of their release.
     pub const ALL: [Self; 4] = [Self::Train2023, Self::Test2023, Self::Test2024, Self::Test2025];
 
@@ -44,7 +44,7 @@ impl Split {
     /// The split of this name.
     ///
     /// ```
-    /// use clariq_collections::ikat::Split;
+    /// use clariq_collections::ikat::IkatSplit;
     ///
     /// assert_eq!(Split::parse("2024"), Some(Split::Test2024));
     /// assert_eq!(Split::parse("dev"), None);
@@ -73,7 +73,7 @@ const PASSAGES: [&str; 4] = [
     "passages.trecweb",
 ];
 
-impl fmt::Display for Split {
+impl fmt::Display for IkatSplit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -101,16 +101,16 @@ impl DataDir {
     }
 
     /// The splits whose topics the folder has.
-    pub fn track_splits(&self) -> Vec<Split> {
-        let has = |split: &Split| self.track_file(split.topics_file()).is_some();
-        Split::ALL.into_iter().filter(has).collect()
+    pub fn track_splits(&self) -> Vec<IkatSplit> {
+        let has = |split: &IkatSplit| self.track_file(split.topics_file()).is_some();
+        IkatSplit::ALL.into_iter().filter(has).collect()
     }
 
     /// Reads the topics of a split, which must have the form of its year.
-    pub fn topics(&self, split: Split) -> Result<Topics, Error> {
+    pub fn topics(&self, split: IkatSplit) -> Result<TopicFile, Error> {
         let name = split.topics_file();
         let source = self.track_file(name).ok_or_else(|| missing(self, name))?;
-        let topics = Topics::read(&source)?;
+        let topics = TopicFile::read(&source)?;
         if topics.year == split.year() {
             return Ok(topics);
         }
@@ -169,7 +169,8 @@ pub(super) fn location(data: &DataDir) -> String {
 }
 
 fn missing(data: &DataDir, name: &str) -> Problem {
-    let splits = data.track_splits().into_iter().map(Split::name).collect::<Vec<_>>().join(", ");
+    let splits =
+        data.track_splits().into_iter().map(IkatSplit::name).collect::<Vec<_>>().join(", ");
     let topics = if splits.is_empty() {
         "no topics at all".to_owned()
     } else {
@@ -194,7 +195,7 @@ fn missing(data: &DataDir, name: &str) -> Problem {
 }
 
 /// The problem that topics have the form of a year which is not that of their split.
-pub(super) fn other_year(at: impl Into<Location>, found: Year, split: Split) -> Problem {
+pub(super) fn other_year(at: impl Into<Location>, found: Year, split: IkatSplit) -> Problem {
     problem!(
         at,
         (format!("topics in the form of {}", split.year())),
@@ -218,18 +219,18 @@ mod tests {
         fs::create_dir(folder.path().join("topics")).unwrap();
         fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
         fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();
-        assert_eq!(data.track_splits(), [Split::Test2023, Split::Test2024]);
-        assert_eq!(data.topics(Split::Test2023).unwrap().conversations.len(), 6);
-        let problem = data.topics(Split::Test2024).unwrap_err().to_string();
+        assert_eq!(data.track_splits(), [IkatSplit::Test2023, IkatSplit::Test2024]);
+        assert_eq!(data.topics(IkatSplit::Test2023).unwrap().conversations.len(), 6);
+        let problem = data.topics(IkatSplit::Test2024).unwrap_err().to_string();
         assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
-        let problem = data.topics(Split::Test2025).unwrap_err().to_string();
+        let problem = data.topics(IkatSplit::Test2025).unwrap_err().to_string();
         assert!(problem.contains("found topics of 2023-test, 2024 alone"), "{problem}");
     }
 
     #[test]
     fn the_sample_is_a_split_of_2023() {
-        assert_eq!(DataDir::Sample.track_splits(), [Split::Test2023]);
-        assert!(DataDir::Sample.topics(Split::Test2023).is_ok());
-        assert!(DataDir::Sample.topics(Split::Test2025).is_err());
+        assert_eq!(DataDir::Sample.track_splits(), [IkatSplit::Test2023]);
+        assert!(DataDir::Sample.topics(IkatSplit::Test2023).is_ok());
+        assert!(DataDir::Sample.topics(IkatSplit::Test2025).is_err());
     }
 }

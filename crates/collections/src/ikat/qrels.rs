@@ -4,8 +4,8 @@
 //! Labels of statements are made from the topics here, and NIST's of 2025 get the numbers that
 //! everything else uses. Answers that people wrote are JSON by turn.
 
-use super::folder::Split;
-use super::topics::Topics;
+use super::folder::IkatSplit;
+use super::topics::TopicFile;
 use crate::entries::Entries;
 use clariq_core::{Error, bail, parse_json};
 use clariq_files::{
@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 /// The kinds of released labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Judged {
+pub(super) enum LabelKind {
     /// Statements, by the organisers.
     Organisers,
     /// Statements, by NIST.
@@ -32,20 +32,20 @@ pub(super) const GRADED_BY_NIST: &str = "passages (graded by NIST)";
 pub(super) const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
 
 /// The files of labels, as they are released.
-pub(super) const RELEASED: [(Split, &str, Judged); 10] = [
-    (Split::Test2023, "ptkb_rel_org", Judged::Organisers),
-    (Split::Test2023, "ptkb_rel_nist", Judged::Nist),
-    (Split::Test2023, "2023-qrels.all-turns.txt", Judged::Passages(GRADED_BY_NIST)),
-    (Split::Test2024, "2024_test_qrels.trec", Judged::Passages(GRADED_BY_NIST)),
-    (Split::Test2024, "gold_response_and_nuggets_human.json", Judged::Answers),
-    (Split::Test2025, "ptkb-relevance-organizers.trec", Judged::Organisers),
-    (Split::Test2025, "qrels-ptkb-nist.trec", Judged::Nist),
-    (Split::Test2025, "qrels-nist.trec", Judged::Passages(GRADED_BY_NIST)),
-    (Split::Test2025, "qrels-llm.txt", Judged::Passages(GRADED_BY_MODEL)),
-    (Split::Test2025, "gold-response-nist.json", Judged::Answers),
+pub(super) const RELEASED: [(IkatSplit, &str, LabelKind); 10] = [
+    (IkatSplit::Test2023, "ptkb_rel_org", LabelKind::Organisers),
+    (IkatSplit::Test2023, "ptkb_rel_nist", LabelKind::Nist),
+    (IkatSplit::Test2023, "2023-qrels.all-turns.txt", LabelKind::Passages(GRADED_BY_NIST)),
+    (IkatSplit::Test2024, "2024_test_qrels.trec", LabelKind::Passages(GRADED_BY_NIST)),
+    (IkatSplit::Test2024, "gold_response_and_nuggets_human.json", LabelKind::Answers),
+    (IkatSplit::Test2025, "ptkb-relevance-organizers.trec", LabelKind::Organisers),
+    (IkatSplit::Test2025, "qrels-ptkb-nist.trec", LabelKind::Nist),
+    (IkatSplit::Test2025, "qrels-nist.trec", LabelKind::Passages(GRADED_BY_NIST)),
+    (IkatSplit::Test2025, "qrels-llm.txt", LabelKind::Passages(GRADED_BY_MODEL)),
+    (IkatSplit::Test2025, "gold-response-nist.json", LabelKind::Answers),
 ];
 
-impl Judged {
+impl LabelKind {
     /// Reads what can be read of a file.
     pub(super) fn check(self, input: &Input, sink: Sink) {
         match self {
@@ -60,7 +60,7 @@ impl Judged {
 pub(super) fn check_turns<'l>(
     source: &Source,
     mut turns: impl Iterator<Item = &'l str>,
-    topics: &Topics,
+    topics: &TopicFile,
 ) -> Result<(), Error> {
     let Some(turn) = turns.find(|turn| topics.turn(turn).is_none()) else { return Ok(()) };
     let hint = "are they the labels of another year? --split names the year of the run";
@@ -149,7 +149,7 @@ fn number_from_index(turn: &str, statement: &str) -> Option<CompactString> {
 
 /// The organisers' labels of statements: all statements of every turn that has a relevant one, with
 /// grade 0 or 1, in file order. These are the lines of the track's `ptkb_rel_org`.
-pub fn statement_judgements(topics: &Topics) -> Vec<Judgement> {
+pub fn statement_judgements(topics: &TopicFile) -> Vec<Judgement> {
     let mut judgements = Vec::new();
     for (conversation, turn) in topics.turns() {
         let relevant = turn.relevant_statements.as_deref().unwrap_or_default();
@@ -167,7 +167,7 @@ pub fn statement_judgements(topics: &Topics) -> Vec<Judgement> {
 
 /// The passages that the organisers' responses cite, with grade 1, turn by turn. They are the
 /// labels of canonical passage retrieval.
-pub fn citation_judgements(topics: &Topics) -> Vec<Judgement> {
+pub fn citation_judgements(topics: &TopicFile) -> Vec<Judgement> {
     let judgement = |turn: &str, passage: &String| Judgement {
         topic: turn.into(),
         document: passage.into(),

@@ -1,13 +1,13 @@
 //! Counts of a folder with the track's files.
 
-use super::folder::Split;
-use super::topics::{Topics, Turn};
-use crate::statistics::{Figure, Statistics, Words};
+use super::folder::IkatSplit;
+use super::topics::{IkatTurn, TopicFile};
+use crate::statistics::{Statistics, StatisticsFigure, Words};
 use clariq_core::{Documents, Error};
 use serde_json::{Map, Value, json};
 
 /// Counts of a split.
-struct Counts {
+struct SplitCounts {
     conversations: usize,
     turns: usize,
     statements: usize,
@@ -19,10 +19,10 @@ struct Counts {
     response_words: f64,
 }
 
-impl Counts {
-    fn of(topics: &Topics) -> Self {
-        let turns: Vec<&Turn> = topics.turns().map(|(_, turn)| turn).collect();
-        let labels = |count: fn(&Turn) -> Option<usize>| {
+impl SplitCounts {
+    fn of(topics: &TopicFile) -> Self {
+        let turns: Vec<&IkatTurn> = topics.turns().map(|(_, turn)| turn).collect();
+        let labels = |count: fn(&IkatTurn) -> Option<usize>| {
             let counts: Vec<usize> = turns.iter().filter_map(|turn| count(turn)).collect();
             let labelled = counts.iter().filter(|count| **count > 0).count();
             (!counts.is_empty()).then(|| (labelled, counts.iter().sum()))
@@ -54,7 +54,7 @@ impl Counts {
     }
 }
 
-const FIGURES: &[Figure<Counts>] = &[
+const FIGURES: &[StatisticsFigure<SplitCounts>] = &[
     ("conversations", |counts| Some(counts.conversations.into())),
     ("turns", |counts| Some(counts.turns.into())),
     ("statements", |counts| Some(counts.statements.into())),
@@ -68,11 +68,11 @@ const FIGURES: &[Figure<Counts>] = &[
 
 /// Counts the splits and the passages.
 pub(super) fn statistics(
-    topics: &[(Split, Topics)],
+    topics: &[(IkatSplit, TopicFile)],
     passages: &dyn Documents,
 ) -> Result<Statistics, Error> {
     let splits: Vec<_> =
-        topics.iter().map(|(split, topics)| (split.name(), Counts::of(topics))).collect();
+        topics.iter().map(|(split, topics)| (split.name(), SplitCounts::of(topics))).collect();
     let words = Words::of_documents(passages)?;
     let of_passages =
         [("passages", words.texts.into()), ("words per passage, mean", words.mean.into())];

@@ -30,18 +30,18 @@ impl fmt::Display for Year {
 
 /// A file of topics, in file order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Topics {
+pub struct TopicFile {
     /// The file, for messages.
     pub name: String,
     /// The year whose form the file has, 2023 if it has no conversation.
     pub year: Year,
     /// All conversations.
-    pub conversations: Vec<Conversation>,
+    pub conversations: Vec<IkatConversation>,
 }
 
 /// One conversation of a user and a system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
+pub struct IkatConversation {
     /// Its name: `9-1` (topic and persona), in 2024 a number, `0`.
     pub number: String,
     /// The organisers' title. No system may use it.
@@ -49,12 +49,12 @@ pub struct Conversation {
     /// The user's statements. Statement *n* of the files is at *n* − 1.
     pub statements: Vec<String>,
     /// The user's turns, in order.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<IkatTurn>,
 }
 
 /// An utterance of the user, the response to it, and the labels if they were released.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
+pub struct IkatTurn {
     /// The turn as runs and labels call it: `9-1_3`.
     pub id: RequestId,
     /// Its number in the conversation, from 1.
@@ -76,14 +76,14 @@ pub struct Turn {
     pub sample_ranking: Option<Vec<String>>,
 }
 
-impl Turn {
+impl IkatTurn {
     /// The resolved utterance, or the utterance where nobody wrote one.
     pub fn resolved_or_raw(&self) -> &str {
         if self.resolved.trim().is_empty() { &self.utterance } else { &self.resolved }
     }
 }
 
-impl Topics {
+impl TopicFile {
     /// Reads a file of topics of any year; the first error is returned, warnings are ignored.
     pub fn read(source: &Source) -> Result<Self, Error> {
         read_strictly(source, MOST_OF_A_TABLE, Self::parse)
@@ -96,20 +96,23 @@ impl Topics {
     }
 
     /// All turns with their conversations, in file order.
-    pub fn turns(&self) -> impl Iterator<Item = (&Conversation, &Turn)> {
+    pub fn turns(&self) -> impl Iterator<Item = (&IkatConversation, &IkatTurn)> {
         self.conversations.iter().flat_map(|conversation| {
             conversation.turns.iter().map(move |turn| (conversation, turn))
         })
     }
 
     /// The conversation with this number.
-    pub fn conversation(&self, number: &str) -> Option<&Conversation> {
+    pub fn conversation(&self, number: &str) -> Option<&IkatConversation> {
         self.conversations.iter().find(|conversation| conversation.number == number)
     }
 
     /// The conversations that the same user had before this one. In 2025, `3-1` and `3-2` are of one
     /// user; in the other years, no two conversations are.
-    pub fn before<'t>(&'t self, number: &'t str) -> impl Iterator<Item = &'t Conversation> + Clone {
+    pub fn before<'t>(
+        &'t self,
+        number: &'t str,
+    ) -> impl Iterator<Item = &'t IkatConversation> + Clone {
         let user_of = |number: &'t str| number.rsplit_once('-').map(|(user, _)| user);
         let user = user_of(number).filter(|_| self.year == Year::Y2025);
         let before = self.conversations.iter().take_while(move |other| other.number != number);
@@ -117,7 +120,7 @@ impl Topics {
     }
 
     /// The turn with this name, and its conversation.
-    pub fn turn(&self, id: &str) -> Option<(&Conversation, &Turn)> {
+    pub fn turn(&self, id: &str) -> Option<(&IkatConversation, &IkatTurn)> {
         let (number, _) = id.rsplit_once('_')?;
         let conversation = self.conversation(number)?;
         let turn = conversation.turns.iter().find(|turn| turn.id.as_str() == id)?;

@@ -8,11 +8,11 @@ mod lines;
 mod object;
 mod overlooked;
 
-pub use crate::validation::{Validation, ValidationOptions, Verdict};
+pub use crate::validation::{OfficialVerdict, Validation, ValidationOptions};
 
 use super::run::lines::{Line, read_lines, submission};
 use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
-use super::topics::{Topics, Year};
+use super::topics::{TopicFile, Year};
 use clariq_core::{Error, Findings, Location, problem};
 use clariq_files::Source;
 
@@ -24,7 +24,7 @@ const MOST_TOKENS: usize = 250;
 
 /// The official validator's reaction to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum OfficialReaction {
     /// It rejects the run.
     Rejected,
     /// It warns; in 2023 and 2024, too many warnings are an error.
@@ -33,30 +33,30 @@ enum Class {
     Overlooked,
 }
 
-use Class::{Overlooked, Rejected, Warned};
+use OfficialReaction::{Overlooked, Rejected, Warned};
 
 /// A rule that runs should keep.
 struct Rule {
-    class: Class,
+    class: OfficialReaction,
     expected: &'static str,
     hint: &'static str,
     /// Lists the places where a run breaks the rule.
-    find: fn(&Run, &mut Found),
+    find: fn(&CheckedRun, &mut Violations),
 }
 
 /// The line, where the form has lines, and what was found.
-type Found = Vec<(Option<u64>, String)>;
+type Violations = Vec<(Option<u64>, String)>;
 
 /// A run while it is checked.
-struct Run<'a> {
+struct CheckedRun<'a> {
     submission: &'a Submission,
     /// The lines of 2025.
     lines: &'a [Line],
-    topics: &'a Topics,
+    topics: &'a TopicFile,
     options: &'a ValidationOptions<'a>,
 }
 
-impl Run<'_> {
+impl CheckedRun<'_> {
     fn turns(&self) -> impl Iterator<Item = &SubmittedTurn> {
         self.submission.turns.iter()
     }
@@ -70,12 +70,12 @@ impl Run<'_> {
 /// Checks a run against the topics of its year.
 ///
 /// ```
-/// use clariq_collections::ikat::validate::{MAX_WARNINGS, ValidationOptions, Verdict, validate};
+/// use clariq_collections::ikat::validate::{MAX_WARNINGS, ValidationOptions, OfficialVerdict, validate};
 /// use clariq_collections::DataDir;
-/// use clariq_collections::ikat::Split;
+/// use clariq_collections::ikat::IkatSplit;
 /// use clariq_files::Source;
 ///
-/// let topics = DataDir::Sample.topics(Split::Test2023)?;
+/// let topics = DataDir::Sample.topics(IkatSplit::Test2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
 /// let options = ValidationOptions { tokens: &tokens, max_warnings: MAX_WARNINGS };
@@ -84,7 +84,7 @@ impl Run<'_> {
 /// ```
 pub fn validate(
     run: &Source,
-    topics: &Topics,
+    topics: &TopicFile,
     options: &ValidationOptions,
 ) -> Result<Validation, Error> {
     let input = &run.read_at_most(MOST_OF_A_RUN)?;
@@ -102,7 +102,7 @@ pub fn validate(
     } else {
         Submission::parse(input, Some(topics.year), &mut refuse)
     };
-    let run = Run { submission: &submission, lines: &lines, topics, options };
+    let run = CheckedRun { submission: &submission, lines: &lines, topics, options };
     let rules = match topics.year {
         Year::Y2025 => lines::RULES,
         // The official program reads the whole run before it checks anything.
@@ -112,7 +112,7 @@ pub fn validate(
     let mut overlooked = Findings::default();
     let mut warnings = 0;
     for rule in rules.iter().chain(overlooked::RULES) {
-        let mut found = Found::new();
+        let mut found = Violations::new();
         (rule.find)(&run, &mut found);
         for (line, found) in found {
             let at = Location { file: input.name.clone(), line };
@@ -132,11 +132,11 @@ pub fn validate(
     }
     let is_object = topics.year != Year::Y2025;
     let verdict = if errors > 0 || is_object && warnings > options.max_warnings {
-        Verdict::Error
+        OfficialVerdict::Error
     } else if is_object && submission.turns.is_empty() {
-        Verdict::NothingToValidate
+        OfficialVerdict::NothingToValidate
     } else {
-        Verdict::Accepted { warnings }
+        OfficialVerdict::Accepted { warnings }
     };
     Ok(Validation { verdict, official, let_through: overlooked, answered: submission.turns.len() })
 }

@@ -1,7 +1,7 @@
 //! The files of a folder, by their names and by how they begin.
 
 use crate::DataDir;
-use crate::documents::{DocumentFolder, FileKind, PACKED, entries, packing_not_read};
+use crate::documents::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 use serde_json::Value;
@@ -84,7 +84,10 @@ impl<'a> Folder<'a> {
             let name = file_name(path);
             let is_table = PACKED.iter().any(|ending| name.ends_with(&format!(".tsv{ending}")));
             let is_other = OTHERS.iter().any(|other| name.starts_with(other));
-            !path.is_dir() && FileKind::of(path) == FileKind::Documents && !is_table && !is_other
+            !path.is_dir()
+                && DocumentFileKind::of(path) == DocumentFileKind::Documents
+                && !is_table
+                && !is_other
         });
         files
     }
@@ -118,7 +121,7 @@ impl<'a> Folder<'a> {
     /// Refuses files of documents, requests or judgements in a packing that is not read.
     fn check_packings(&self) -> Result<(), Error> {
         for path in self.data_files() {
-            if FileKind::of(&path) == FileKind::NotRead {
+            if DocumentFileKind::of(&path) == DocumentFileKind::NotRead {
                 return Err(packing_not_read(&path));
             }
         }
@@ -145,7 +148,8 @@ impl<'a> Folder<'a> {
         let mut unread = self.data_files();
         unread.retain(|path| {
             let name = file_name(path);
-            let is_data = FileKind::of(path) == FileKind::Documents || name.starts_with("qrels");
+            let is_data = DocumentFileKind::of(path) == DocumentFileKind::Documents
+                || name.starts_with("qrels");
             is_data && !name.starts_with("annotations") && !read.contains(&Source::new(path).name())
         });
         for name in FOLDERS {

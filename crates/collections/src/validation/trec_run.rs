@@ -1,6 +1,6 @@
 //! The check of a TREC run by the requests and the documents of a collection.
 
-use super::{Validation, ValidationOptions, Verdict};
+use super::{OfficialVerdict, Validation, ValidationOptions};
 use crate::{Collection, DataDir};
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
 use clariq_files::{Input, Source, parse_run, shorten};
@@ -60,7 +60,11 @@ impl<'a> FileCheck<'a> {
         self.missing();
         let is_refused = self.official.has_errors();
         Validation {
-            verdict: if is_refused { Verdict::Error } else { Verdict::Accepted { warnings: 0 } },
+            verdict: if is_refused {
+                OfficialVerdict::Error
+            } else {
+                OfficialVerdict::Accepted { warnings: 0 }
+            },
             official: self.official,
             let_through: self.let_through,
             answered: self.answered.len(),

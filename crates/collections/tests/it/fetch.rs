@@ -2,7 +2,7 @@
 //! processes wait.
 
 use crate::released::released;
-use clariq_collections::fetch::{FetchRequest, Outcome, fetch};
+use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch};
 use clariq_collections::{DataDir, KINDS, Released, kind_of};
 use clariq_core::{Observer, ProblemKind, Silent, sha256_hex};
 use clariq_files::download::Origin;
@@ -35,7 +35,7 @@ fn arrange(files: &[(&str, &str)], wanted: &[Released]) -> (TempDir, FetchReques
     (outer, request)
 }
 
-fn outcomes(request: &FetchRequest) -> Vec<Outcome> {
+fn outcomes(request: &FetchRequest) -> Vec<FetchOutcome> {
     fetch(request, &Silent).unwrap().into_iter().map(|(_, outcome)| outcome).collect()
 }
 
@@ -44,10 +44,13 @@ fn what_is_there_already_is_not_fetched_again() {
     let wanted =
         [known("train.tsv", b"T"), file("train.qrel", None, false), file("no", None, false)];
     let (_outer, request) = arrange(&[("train.tsv", "T"), ("train.qrel", "Q")], &wanted);
-    let fetched = Outcome::Fetched(1);
-    assert_eq!(outcomes(&request), [fetched, fetched, Outcome::NotThere]);
+    let fetched = FetchOutcome::Fetched(1);
+    assert_eq!(outcomes(&request), [fetched, fetched, FetchOutcome::NotThere]);
     assert_eq!(fs::read(request.folder.join("train.tsv")).unwrap(), b"T");
-    assert_eq!(outcomes(&request), [Outcome::Present, Outcome::Present, Outcome::NotThere]);
+    assert_eq!(
+        outcomes(&request),
+        [FetchOutcome::Present, FetchOutcome::Present, FetchOutcome::NotThere]
+    );
 }
 
 #[test]
@@ -69,7 +72,7 @@ fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
     assert!(!path("question_bank.tsv").exists(), "nothing is fetched before that is settled");
 
     request.force = true;
-    assert_eq!(outcomes(&request), [Outcome::Fetched(1); 3]);
+    assert_eq!(outcomes(&request), [FetchOutcome::Fetched(1); 3]);
     assert_eq!(fs::read(request.folder.join("dev.tsv")).unwrap(), b"D");
 }
 
@@ -85,11 +88,11 @@ fn twenty_fetches_into_one_folder_all_succeed() {
     let body = "x".repeat(100);
     let wanted = [known("train.tsv", body.as_bytes()), file("train.qrel", None, false)];
     let (_outer, request) = arrange(&[("train.tsv", &body), ("train.qrel", &body)], &wanted);
-    let finished: Vec<Vec<Outcome>> = std::thread::scope(|scope| {
+    let finished: Vec<Vec<FetchOutcome>> = std::thread::scope(|scope| {
         let all: Vec<_> = (0..20).map(|_| scope.spawn(|| outcomes(&request))).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    let came = |outcome: &Outcome| matches!(outcome, Outcome::Fetched(_));
+    let came = |outcome: &FetchOutcome| matches!(outcome, FetchOutcome::Fetched(_));
     assert_eq!(finished.iter().flatten().filter(|outcome| came(outcome)).count(), 2);
     assert_eq!(fs::read_to_string(request.folder.join("train.tsv")).unwrap(), body);
 }
@@ -146,7 +149,7 @@ fn released_files_have_their_names_and_digests() {
     request.origin = Origin::Folder(origin);
     let all = outcomes(&request);
     assert_eq!(pinned.len(), 8);
-    let fetched = all.iter().filter(|one| matches!(one, Outcome::Fetched(_))).count();
+    let fetched = all.iter().filter(|one| matches!(one, FetchOutcome::Fetched(_))).count();
     assert_eq!(fetched, pinned.len(), "{all:?}");
     let fetched = DataDir::Folder(request.folder.clone());
     assert_eq!(kind_of(&fetched).unwrap().name, kind.name);

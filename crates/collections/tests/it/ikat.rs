@@ -6,7 +6,8 @@ use clariq_collections::DataDir;
 use clariq_collections::documents::read_passages;
 use clariq_collections::ikat::run::{Submission, put_submission};
 use clariq_collections::ikat::{
-    Class, Topics, Year, citation_judgements, convert, read_statement_qrels, statement_judgements,
+    SystemClass, TopicFile, Year, citation_judgements, convert, read_statement_qrels,
+    statement_judgements,
 };
 use clariq_core::{Problem, Severity};
 use clariq_files::{Source, read_qrels};
@@ -17,8 +18,8 @@ use std::path::Path;
 
 const TOPICS: [&str; 4] = ["2023_train", "2023_test", "2024_test", "2025_test"];
 
-fn topics(folder: &Path, name: &str) -> Topics {
-    Topics::read(&file(folder, &format!("topics/{name}_topics.json"))).expect("topics")
+fn topics(folder: &Path, name: &str) -> TopicFile {
+    TopicFile::read(&file(folder, &format!("topics/{name}_topics.json"))).expect("topics")
 }
 
 #[test]
@@ -28,7 +29,7 @@ fn topics_of_all_years_are_read_in_full() {
         let topics = topics(&folder, name);
         let statements: usize =
             topics.conversations.iter().map(|conversation| conversation.statements.len()).sum();
-        let labelled = |count: fn(&clariq_collections::ikat::Turn) -> Option<usize>| {
+        let labelled = |count: fn(&clariq_collections::ikat::IkatTurn) -> Option<usize>| {
             let counts: Vec<usize> =
                 topics.turns().filter_map(|(_, turn)| count(turn)).filter(|&n| n > 0).collect();
             (counts.len(), counts.iter().sum::<usize>())
@@ -64,7 +65,7 @@ fn oddities_of_the_released_topics_are_warnings() {
     for (name, turns) in TOPICS.iter().zip(expected) {
         let input = file(&folder, &format!("topics/{name}_topics.json")).read().unwrap();
         let mut warnings = Vec::new();
-        Topics::parse(&input, &mut |problem| warnings.push(problem));
+        TopicFile::parse(&input, &mut |problem| warnings.push(problem));
         let named: BTreeSet<&str> =
             warnings.iter().filter_map(|warning| warning.found.rsplit(' ').next()).collect();
         assert_eq!(named, turns.iter().copied().collect(), "{name}: {warnings:#?}");
@@ -172,7 +173,7 @@ fn problems(value: &Value) -> Vec<Problem> {
     let text = serde_json::to_vec_pretty(value).unwrap();
     let input = Source::memory("topics.json", text).read().unwrap();
     let mut problems = Vec::new();
-    Topics::parse(&input, &mut |problem| problems.push(problem));
+    TopicFile::parse(&input, &mut |problem| problems.push(problem));
     problems
 }
 
@@ -223,7 +224,7 @@ fn what_would_change_a_figure_is_a_problem() {
 #[test]
 fn the_sample_is_sound() {
     let input = sample("2023_test_topics.json").read().unwrap();
-    let topics = Topics::parse(&input, &mut |problem| panic!("{problem}"));
+    let topics = TopicFile::parse(&input, &mut |problem| panic!("{problem}"));
     let turns = topics.turns().count();
     assert!(topics.conversations.len() >= 6 && turns >= 40, "{turns} turns");
     let passages = read_passages(&sample("passages.jsonl")).unwrap();
@@ -258,6 +259,6 @@ fn the_sample_is_sound() {
     );
     for conversation in &topics.conversations {
         let last = conversation.turns.len() - 1;
-        assert_eq!(conversation.said(last, Class::Automatic).len(), 2 * last + 1);
+        assert_eq!(conversation.said(last, SystemClass::Automatic).len(), 2 * last + 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Labels of 2024 and 2025 are read under their released names and scored by. All of them are
 //! invented, in the released forms.
 
-use clariq_collections::evaluation::Asked;
+use clariq_collections::evaluation::EvalRequest;
 use clariq_collections::{DataDir, check, open};
 use serde_json::json;
 use std::fs;
@@ -72,15 +72,19 @@ impl Data {
         data
     }
 
-    fn score(&self, split: &'static str, asked: &Asked) -> Result<Vec<(String, f64)>, String> {
+    fn score(
+        &self,
+        split: &'static str,
+        asked: &EvalRequest,
+    ) -> Result<Vec<(String, f64)>, String> {
         let ikat = open(&self.folder()).unwrap();
         let scored = ikat.evaluation(split).and_then(|evaluation| evaluation.score(asked));
         scored.map(|scored| scored.figures).map_err(|error| error.to_string())
     }
 }
 
-fn of(file: &Path) -> Asked<'static> {
-    Asked { file: file.to_owned(), ..Asked::default() }
+fn of(file: &Path) -> EvalRequest<'static> {
+    EvalRequest { file: file.to_owned(), ..EvalRequest::default() }
 }
 
 /// The run ranks the passage of grade 1 first, and another turn, which is not judged.
@@ -186,7 +190,7 @@ fn files_can_be_named_in_place_of_those_of_the_folder() {
     assert!(error.contains("expected labels of 2024, found topics without labels"), "{error}");
     let qrels = data.put("mine.txt", &format!("0_1\t{SUN}\t4\n"));
     let answers = data.put("mine.json", &json!({"0_1": "Sun."}).to_string());
-    let with = |qrels, answers| Asked { qrels, answers, ..of(&run) };
+    let with = |qrels, answers| EvalRequest { qrels, answers, ..of(&run) };
     let found = data.score("2024", &with(Some(&qrels), None)).unwrap();
     assert_figures(&found, &[("passages (graded by --qrels) RR(rel=2)", 0.5)]);
     let error = data.score("2024", &with(None, Some(&answers))).unwrap_err();

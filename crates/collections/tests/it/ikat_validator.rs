@@ -3,9 +3,9 @@
 
 use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};
-use clariq_collections::ikat::Topics;
+use clariq_collections::ikat::TopicFile;
 use clariq_collections::ikat::validate::{
-    MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate,
+    MAX_WARNINGS, OfficialVerdict, Validation, ValidationOptions, validate,
 };
 use clariq_core::{Findings, Severity};
 use clariq_files::Source;
@@ -19,7 +19,7 @@ fn options() -> ValidationOptions<'static> {
     ValidationOptions { tokens: &words, max_warnings: MAX_WARNINGS }
 }
 
-fn check(run: Vec<u8>, topics: &Topics) -> Validation {
+fn check(run: Vec<u8>, topics: &TopicFile) -> Validation {
     validate(&Source::memory("run.json", run), topics, &options()).unwrap()
 }
 
@@ -37,7 +37,8 @@ fn let_through(validation: &Validation) -> usize {
 /// The recorded cases of a year with the verdicts on them.
 fn verdicts(year: u16) -> Option<Vec<(Case, Validation)>> {
     let folder = released("ikat")?;
-    let topics = Topics::read(&file(&folder, &format!("topics/{year}_test_topics.json"))).unwrap();
+    let topics =
+        TopicFile::read(&file(&folder, &format!("topics/{year}_test_topics.json"))).unwrap();
     let verdict = |case: Case| {
         let validation = check(case.run.clone(), &topics);
         is_helpful(&validation.official);
@@ -54,9 +55,9 @@ fn all_recorded_cases_have_the_official_verdict() {
         assert_eq!(verdicts.len(), count);
         for (case, validation) in verdicts {
             let expected = match case.warnings {
-                _ if case.has_no_turn => Verdict::NothingToValidate,
-                Some(warnings) => Verdict::Accepted { warnings },
-                None => Verdict::Error,
+                _ if case.has_no_turn => OfficialVerdict::NothingToValidate,
+                Some(warnings) => OfficialVerdict::Accepted { warnings },
+                None => OfficialVerdict::Error,
             };
             assert_eq!(validation.verdict, expected, "{year} {}: {validation:#?}", case.name);
         }
@@ -68,7 +69,7 @@ fn problems_that_the_official_validator_overlooks_are_listed() {
     let Some(verdicts) = verdicts(2024) else { return };
     let found: Vec<(&str, usize)> = verdicts
         .iter()
-        .filter(|(_, validation)| validation.verdict != Verdict::Error)
+        .filter(|(_, validation)| validation.verdict != OfficialVerdict::Error)
         .map(|(case, validation)| (case.name.as_str(), let_through(validation)))
         .filter(|(_, count)| *count > 0)
         .collect();
@@ -102,11 +103,11 @@ fn small_run() -> Value {
 
 #[test]
 fn findings_name_their_turn_and_faults_their_path() {
-    let topics = Topics::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
+    let topics = TopicFile::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
     let mut run = small_run();
     run["turns"][1]["responses"][0]["ptkb_provenance"] = json!([2, 9]);
     let validation = check(serde_json::to_vec(&run).unwrap(), &topics);
-    assert_eq!(validation.verdict, Verdict::Error);
+    assert_eq!(validation.verdict, OfficialVerdict::Error);
     let problem = &validation.official.iter().next().unwrap().first;
     assert_eq!(problem.expected, "a statement of this user, from 1");
     assert_eq!(problem.found, "`9` in turn 0_2, of 2");
@@ -114,7 +115,7 @@ fn findings_name_their_turn_and_faults_their_path() {
     run["turns"][1]["responses"][0]["rank"] = json!("first");
     let text = serde_json::to_string_pretty(&run).unwrap();
     let validation = check(text.clone().into_bytes(), &topics);
-    assert_eq!(validation.verdict, Verdict::Error);
+    assert_eq!(validation.verdict, OfficialVerdict::Error);
     let problem = &validation.official.iter().next().unwrap().first;
     let line = text.lines().position(|line| line.contains("first")).unwrap() as u64 + 1;
     assert_eq!(problem.at.line, Some(line), "{problem}");
@@ -126,7 +127,7 @@ fn findings_name_their_turn_and_faults_their_path() {
 fn dropped_responses_of_2025_are_not_checked() {
     let topics = r#"[{"number": "1-1", "title": "t", "ptkb": ["a"], "responses": [
         {"turn_id": 1, "user_utterance": "u", "resolved_utterance": "u", "response": "r"}]}]"#;
-    let topics = Topics::read(&Source::memory("topics.json", topics.as_bytes())).unwrap();
+    let topics = TopicFile::read(&Source::memory("topics.json", topics.as_bytes())).unwrap();
     let long = "word ".repeat(200);
     let entry = |second: Value| {
         json!({"metadata": {"team_id": "t", "run_id": "r", "run_type": "automatic"}, "turn_id": "1-1_1",
@@ -135,8 +136,8 @@ fn dropped_responses_of_2025_are_not_checked() {
     };
     let verdict = |second: Value| check(entry(second).to_string().into_bytes(), &topics).verdict;
     // The second response makes the turn too long, so that nobody sees that it lacks its citations.
-    assert_eq!(verdict(json!({"text": long})), Verdict::Accepted { warnings: 0 });
-    assert_eq!(verdict(json!({"text": "short"})), Verdict::Error);
-    assert_eq!(verdict(json!({"text": 3})), Verdict::Error);
-    assert_eq!(verdict(json!([])), Verdict::Error);
+    assert_eq!(verdict(json!({"text": long})), OfficialVerdict::Accepted { warnings: 0 });
+    assert_eq!(verdict(json!({"text": "short"})), OfficialVerdict::Error);
+    assert_eq!(verdict(json!({"text": 3})), OfficialVerdict::Error);
+    assert_eq!(verdict(json!([])), OfficialVerdict::Error);
 }

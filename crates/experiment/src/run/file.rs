@@ -5,7 +5,7 @@ use crate::ranker::Query;
 use crate::requests::{ARCHIVE, Requests};
 use crate::session::Session;
 use crate::systems::SystemConfig;
-use clariq_collections::clariq::conversation::{Reading, read_records};
+use clariq_collections::clariq::conversation::{RecordOptions, read_records};
 use clariq_collections::clariq::{ClariQ, put_text_run_line};
 use clariq_collections::documents::Bank;
 use clariq_core::{Documents, Request, Result, bail};
@@ -85,7 +85,7 @@ impl<'a> FileInput<'a> {
         bank: &Bank,
         send: &mut dyn FnMut(Query) -> ControlFlow<()>,
     ) -> Result<Skipped> {
-        let reading = Reading { bank: Some(bank), skip_bad: self.skip_bad };
+        let reading = RecordOptions { bank: Some(bank), skip_bad: self.skip_bad };
         let counts = read_records(&self.source, &reading, &mut |record| {
             if record.again {
                 ControlFlow::Continue(())

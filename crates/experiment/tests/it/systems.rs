@@ -1,7 +1,7 @@
 //! Systems that are opened once: what they rank, answer, explain and ask.
 
 use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS};
-use clariq_collections::{Class, Collection, DataDir};
+use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
@@ -46,7 +46,7 @@ fn candidates_restrict_what_is_ranked() {
 
 /// The turns of a split, with the statements of their users as the collection has them.
 fn turns(ikat: &Ikat, split: &str) -> Vec<Query> {
-    let seen = |task| ikat.requests_seen(split, task, Class::Automatic.into()).unwrap();
+    let seen = |task| ikat.requests_seen(split, task, SystemClass::Automatic.into()).unwrap();
     let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),

@@ -2,7 +2,7 @@
 //! files where they are present.
 
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, Split};
+use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_core::sha256_hex;
 use clariq_need::{Block, Extractor, NeedConfig, Training};
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn near(found: f64, expected: &Value, within: f64) {
 fn features_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
     let extractor = Extractor::new(&NeedConfig::lexical(), &collection.bank);
-    for split in Split::ALL {
+    for split in ClariqSplit::ALL {
         let expected = &golden()[split.name()];
         let topics = collection.split(split).unwrap().topics;
         assert_eq!(topics.len() as u64, expected["topics"]);
@@ -49,11 +49,11 @@ fn features_are_those_of_the_reference() {
 #[test]
 fn labels_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
-    let train = collection.labelled(Split::Train).unwrap();
+    let train = collection.labelled(ClariqSplit::Train).unwrap();
     let config = NeedConfig::lexical();
     let training = Training::new(config, &collection.bank, &train).unwrap();
     let classifier = training.fit().unwrap();
-    for split in [Split::Dev, Split::Test] {
+    for split in [ClariqSplit::Dev, ClariqSplit::Test] {
         let expected = &golden()[split.name()];
         let topics = collection.split(split).unwrap().topics;
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();

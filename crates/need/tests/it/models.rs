@@ -1,7 +1,7 @@
 //! Every kind of model on the sample collection, and on odd trainings and requests.
 
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, Labelled, Split, Topic};
+use clariq_collections::clariq::{ClariQ, ClariqSplit, Labelled, LabelledTopic};
 use clariq_core::{Documents, Error, Need, TrainOn};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};
@@ -21,12 +21,12 @@ fn trained(config: &NeedConfig, train: &Labelled) -> Result<Classifier, Error> {
     Training::new(config.clone(), &sample().bank, train)?.fit()
 }
 
-fn texts(topics: &[Topic]) -> Vec<&str> {
+fn texts(topics: &[LabelledTopic]) -> Vec<&str> {
     topics.iter().map(|topic| topic.request.as_str()).collect()
 }
 
-fn topic(request: &str, need: Option<u8>) -> Topic {
-    Topic {
+fn topic(request: &str, need: Option<u8>) -> LabelledTopic {
+    LabelledTopic {
         id: "t".into(),
         request: request.to_owned(),
         description: String::new(),
@@ -49,8 +49,8 @@ fn written(classifier: &Classifier) -> Vec<u8> {
 #[test]
 fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
     let collection = sample();
-    let train = collection.labelled(Split::Train).unwrap();
-    let dev = collection.split(Split::Dev).unwrap().topics;
+    let train = collection.labelled(ClariqSplit::Train).unwrap();
+    let dev = collection.split(ClariqSplit::Dev).unwrap().topics;
     for config in all_models() {
         let model = config.name();
         let classifier = trained(&config, &train).unwrap();
@@ -70,7 +70,7 @@ fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn odd_requests_get_a_label() {
-    let train = sample().labelled(Split::Train).unwrap();
+    let train = sample().labelled(ClariqSplit::Train).unwrap();
     let long = "tent ".repeat(10_000);
     let topics = [
         "",
@@ -138,7 +138,7 @@ fn a_label_that_was_never_seen_is_never_given() {
 #[test]
 fn models_that_do_not_fit_are_refused() {
     let collection = sample();
-    let train = collection.labelled(Split::Train).unwrap();
+    let train = collection.labelled(ClariqSplit::Train).unwrap();
     let text =
         String::from_utf8(written(&trained(&NeedConfig::lexical(), &train).unwrap())).unwrap();
     let refused = |text: &str, says: &str| {
@@ -161,7 +161,7 @@ fn models_that_do_not_fit_are_refused() {
 
 #[test]
 fn cross_validation_repeats_with_its_seed() {
-    let train = sample().labelled(Split::Train).unwrap();
+    let train = sample().labelled(ClariqSplit::Train).unwrap();
     let training = Training::new(NeedConfig::lexical(), &sample().bank, &train).unwrap();
     let pass = |seed| training.cross_validate(5, 2, seed).unwrap();
     assert_eq!(pass(1), pass(1));
@@ -172,7 +172,7 @@ fn cross_validation_repeats_with_its_seed() {
 #[test]
 fn a_fold_is_predicted_by_the_other_folds_alone() {
     let collection = sample();
-    let train = collection.labelled(Split::Train).unwrap();
+    let train = collection.labelled(ClariqSplit::Train).unwrap();
     let config = NeedConfig::lexical();
     let training = Training::new(config.clone(), &collection.bank, &train).unwrap();
     let pass = training.cross_validate(4, 1, 42).unwrap().remove(0);
@@ -197,7 +197,7 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
 
 #[test]
 fn sizes_beyond_the_data_are_refused() {
-    let train = sample().labelled(Split::Train).unwrap();
+    let train = sample().labelled(ClariqSplit::Train).unwrap();
     let training = Training::new(MAJORITY, &sample().bank, &train).unwrap();
     for (folds, repeats) in [(1, 1), (30, 1), (usize::MAX, 1), (2, 0), (2, usize::MAX)] {
         let error = training.cross_validate(folds, repeats, 1).err().unwrap().to_string();

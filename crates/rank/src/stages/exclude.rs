@@ -6,7 +6,7 @@
 
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage, Uses};
-use clariq_core::{Doc, Explanation, Judged, Ranking, Request, Result, bail};
+use clariq_core::{Doc, Explanation, JudgedSplit, Ranking, Request, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 #[serde(deny_unknown_fields)]
 pub(super) struct Exclude {}
 
-fn judged<'c>(context: &'c Context) -> Result<&'c [Judged]> {
+fn judged<'c>(context: &'c Context) -> Result<&'c [JudgedSplit]> {
     Ok(match context.surroundings.as_deref() {
         Some(surroundings) => surroundings.judged_before()?,
         None => &[],

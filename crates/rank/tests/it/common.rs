@@ -3,7 +3,7 @@
 use clariq_collections::clariq::NO_QUESTION;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
-    Decoding, Doc, Documents, Embeddings, Encoder, Error, Judged, Model, ModelKind, ModelName,
+    Decoding, Doc, Documents, Embeddings, Encoder, Error, JudgedSplit, Model, ModelKind, ModelName,
     Models, NoModels, PairScorer, Progress, Ranking, Request, Rewriter, Surroundings, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
@@ -96,14 +96,14 @@ impl Models for Counts {
 
 /// An earlier split in which Q3 was judged relevant to "tell me about blue animals".
 pub(crate) struct Earlier {
-    judged: [Judged; 1],
+    judged: [JudgedSplit; 1],
     own: Vec<String>,
 }
 
 impl Earlier {
     /// Around a split with these requests.
     pub(crate) fn new(own: &[&str]) -> Self {
-        let judged = Judged {
+        let judged = JudgedSplit {
             source: "train.tsv".to_owned(),
             requests: vec!["tell me about blue animals".to_owned()],
             relevant: vec![(Doc(2), 0)],
@@ -113,7 +113,7 @@ impl Earlier {
 }
 
 impl Surroundings for &Earlier {
-    fn judged_before(&self) -> Result<&[Judged], Error> {
+    fn judged_before(&self) -> Result<&[JudgedSplit], Error> {
         Ok(&self.judged)
     }
 

@@ -1,13 +1,13 @@
 //! Predicted needs reach the stages that look at them; labels never do.
 
 use crate::common::{Earlier, system, with_context};
-use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::LabelledTopic;
 use clariq_core::{Need, Request};
 use clariq_rank::Batch;
 
 #[test]
 fn a_request_holds_neither_label_nor_description() {
-    let topic = Topic {
+    let topic = LabelledTopic {
         id: "1".into(),
         request: "r".into(),
         description: "what I meant".into(),

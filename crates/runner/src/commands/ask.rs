@@ -10,7 +10,7 @@ use crate::learned;
 use crate::output::print;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
+use clariq_collections::clariq::conversation::{MOST_TURNS, RecordOptions, read_records};
 use clariq_collections::kind_of;
 use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
@@ -172,7 +172,7 @@ fn answer_file(
 ) -> Result<Outcome> {
     let mut failure = None;
     let source = Source::new(file);
-    let counts = read_records(&source, &Reading::default(), &mut |record| {
+    let counts = read_records(&source, &RecordOptions::default(), &mut |record| {
         if record.again {
             return ControlFlow::Continue(());
         }

@@ -43,7 +43,7 @@ pub(crate) struct CompareArgs {
     digits: Option<u8>,
 }
 
-struct Scored {
+struct RunColumns {
     name: String,
     path: String,
     columns: Vec<Column>,
@@ -52,7 +52,7 @@ struct Scored {
 /// A comparison, ready to be printed.
 struct Compared {
     /// The baseline first.
-    runs: Vec<Scored>,
+    runs: Vec<RunColumns>,
     /// Every run but the baseline, by every column.
     tested: Vec<Tested>,
     alpha: f64,
@@ -79,7 +79,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         for warning in warnings {
             settings.note(&format!("warning: {path}: {warning}"));
         }
-        scored.push(Scored { name, path, columns });
+        scored.push(RunColumns { name, path, columns });
     }
     let left_out = keep_common_columns(&mut scored)?;
     if !left_out.is_empty() {
@@ -114,8 +114,8 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
 /// # Errors
 ///
 /// Runs of different forms, such as a submission to iKAT and a ranking of statements.
-fn keep_common_columns(scored: &mut [Scored]) -> Result<Vec<String>> {
-    let names = |run: &Scored| run.columns.iter().map(Column::name).collect::<Vec<_>>();
+fn keep_common_columns(scored: &mut [RunColumns]) -> Result<Vec<String>> {
+    let names = |run: &RunColumns| run.columns.iter().map(Column::name).collect::<Vec<_>>();
     let all: Vec<Vec<String>> = scored.iter().map(names).collect();
     let is_common = |name: &String| all.iter().all(|names| names.contains(name));
     if !all[0].iter().any(is_common) {

@@ -6,10 +6,12 @@ use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use clariq_collections::clariq::conversation::{Order, Shape, synthesize as synthesize_files};
+use clariq_collections::clariq::conversation::{
+    ConversationShape, TurnOrder, synthesize as synthesize_files,
+};
 use clariq_collections::clariq::evaluation::facet_requests as make_facet_requests;
 use clariq_collections::clariq::{RetrievedWith, convert_archives};
-use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
+use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch as fetch_files};
 use clariq_collections::{
     Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
 };
@@ -269,7 +271,7 @@ pub(crate) struct SynthesizeArgs {
     turns: usize,
     /// Generate each set of past turns once, or in every order
     #[arg(long, value_name = "ORDER", default_value = "combinations", value_parser = one_of(ORDERS))]
-    order: Order,
+    order: TurnOrder,
     /// Include the empty question
     #[arg(long)]
     with_no_question: bool,
@@ -284,7 +286,7 @@ fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome
     let usual = folder_of(Path::new("runs"), &*collection);
     let usual = vec![usual.join(format!("{split}_synthetic.jsonl"))];
     let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };
-    let shape = Shape {
+    let shape = ConversationShape {
         turns: arguments.turns,
         order: arguments.order,
         no_question: arguments.with_no_question,
@@ -304,5 +306,5 @@ fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-const ORDERS: Names<Order> =
-    &[("combinations", Order::Combinations, ""), ("permutations", Order::Permutations, "")];
+const ORDERS: Names<TurnOrder> =
+    &[("combinations", TurnOrder::Combinations, ""), ("permutations", TurnOrder::Permutations, "")];

@@ -8,7 +8,9 @@ use crate::output::{Cell, Sheet, print as print_text};
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{Asked, ByQrels, Evaluation, Form, Scored, Task};
+use clariq_collections::evaluation::{
+    ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat, ScorerTask,
+};
 use clariq_core::{RequestId, Result, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
@@ -21,43 +23,47 @@ pub(crate) use arguments::EvalArgs;
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = runs::measures(&arguments.measures)?;
-    let asked = arguments.asked(&measures, settings.format)?;
-    protect(&asked.file);
-    for run in runs_of(&asked) {
+    let request = arguments.request(&measures, settings.format)?;
+    protect(&request.file);
+    for run in runs_of(&request) {
         protect(&record::path_of(&run));
     }
     if let Some(out) = &arguments.out_file {
         refuse_input(out)?;
     }
-    if let Some(file) = arguments.judgements(&asked) {
-        let asked = Asked { qrels: None, ..asked };
-        let scored = ByQrels::read(&Source::new(file), HashMap::new())?.score(&asked)?;
-        return print(settings, arguments, &asked, &scored);
+    if let Some(file) = arguments.judgements(&request) {
+        let request = EvalRequest { qrels: None, ..request };
+        let scored = ByQrels::read(&Source::new(file), HashMap::new())?.score(&request)?;
+        return print(settings, arguments, &request, &scored);
     }
-    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &asked.file)?;
-    check_origin(settings, &*collection, &asked)?;
+    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
+    check_origin(settings, &*collection, &request)?;
     let evaluation = collection.evaluation(split)?;
     settings.warn(evaluation.warnings());
-    let scored = evaluation.score(&asked)?;
-    warn_of_record(settings, &asked)?;
-    print(settings, arguments, &asked, &scored)
+    let scored = evaluation.score(&request)?;
+    warn_of_record(settings, &request)?;
+    print(settings, arguments, &request, &scored)
 }
 
 /// The runs whose records could speak of the file: a need file lies beside its run.
-fn runs_of(asked: &Asked) -> Vec<PathBuf> {
-    match asked.task {
-        Task::Need => record::runs_of_need(&asked.file),
-        Task::Ranking | Task::Documents => vec![asked.file.clone()],
+fn runs_of(request: &EvalRequest) -> Vec<PathBuf> {
+    match request.task {
+        ScorerTask::Need => record::runs_of_need(&request.file),
+        ScorerTask::Ranking | ScorerTask::Documents => vec![request.file.clone()],
     }
 }
 
 /// Compares the documents that a file is scored against with those that its record speaks of. A run
 /// of others is refused: every figure of it would be 0, or wrong.
-fn check_origin(settings: &Settings, collection: &dyn Collection, asked: &Asked) -> Result<()> {
+fn check_origin(
+    settings: &Settings,
+    collection: &dyn Collection,
+    request: &EvalRequest,
+) -> Result<()> {
     let [task] = collection.tasks() else { return Ok(()) };
     let documents = collection.documents(task)?;
-    let file = &asked.file;
-    let runs = runs_of(asked);
+    let file = &request.file;
+    let runs = runs_of(request);
     match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
         Some((run, of)) if of != documents.checksum().as_str() => {
             let short: String = of.chars().take(12).collect();
@@ -79,13 +85,13 @@ fn check_origin(settings: &Settings, collection: &dyn Collection, asked: &Asked)
 }
 
 /// A file that its record does not know was left by a command that was interrupted.
-fn warn_of_record(settings: &Settings, asked: &Asked) -> Result<()> {
-    let runs = runs_of(asked);
-    let kind = if asked.task == Task::Need { "need" } else { "run" };
+fn warn_of_record(settings: &Settings, request: &EvalRequest) -> Result<()> {
+    let runs = runs_of(request);
+    let kind = if request.task == ScorerTask::Need { "need" } else { "run" };
     if !runs.iter().any(|run| record::path_of(run).exists()) {
         return Ok(());
     }
-    let bytes = Source::new(&asked.file).read()?.bytes;
+    let bytes = Source::new(&request.file).read()?.bytes;
     if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
         settings.note(&format!(
             "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
@@ -97,8 +103,8 @@ fn warn_of_record(settings: &Settings, asked: &Asked) -> Result<()> {
 fn print(
     settings: &Settings,
     arguments: &EvalArgs,
-    asked: &Asked,
-    scored: &Scored,
+    request: &EvalRequest,
+    scored: &EvalResult,
 ) -> Result<Outcome> {
     settings.warn(&scored.warnings);
     scored.notes.iter().for_each(|note| settings.note(note));
@@ -113,13 +119,13 @@ fn print(
         }
         return sheet.print(settings.format);
     }
-    if let Some(out) = arguments.out_file.as_ref().filter(|_| asked.task != Task::Need) {
+    if let Some(out) = arguments.out_file.as_ref().filter(|_| request.task != ScorerTask::Need) {
         write_atomically(out, |file| write_per_topic(scored, file))?;
     }
     if let Some(lines) = &scored.leaderboard {
         return print_text(|out| writeln!(out, "{lines}"));
     }
-    if let (Form::Lines(line), None) = (scored.form, settings.format) {
+    if let (FigureFormat::Lines(line), None) = (scored.form, settings.format) {
         return print_text(|out| {
             scored
                 .figures
@@ -127,13 +133,13 @@ fn print(
                 .try_for_each(|(name, mean)| writeln!(out, "{}", line(name, *mean)))
         });
     }
-    sheet(scored, asked.per_topic).print(settings.format)
+    sheet(scored, request.per_topic).print(settings.format)
 }
 
 /// A row for each measure; by topics, after one for each topic and measure if those are wanted, as
 /// `trec_eval -q` prints them.
-fn sheet(scored: &Scored, per_topic: bool) -> Sheet {
-    if !matches!(scored.form, Form::Topics) {
+fn sheet(scored: &EvalResult, per_topic: bool) -> Sheet {
+    if !matches!(scored.form, FigureFormat::Topics) {
         let mut sheet = Sheet::new(&["measure", "value"]);
         for (name, figure) in &scored.figures {
             sheet.row(vec![Cell::text(name), Cell::Figure(*figure, 6)]);
@@ -155,7 +161,7 @@ fn sheet(scored: &Scored, per_topic: bool) -> Sheet {
 }
 
 /// `{"Recall5": {"101": 0.2, …}, …}`, spaced as Python's `json.dump` does.
-fn write_per_topic(scored: &Scored, out: &mut dyn Write) -> io::Result<()> {
+fn write_per_topic(scored: &EvalResult, out: &mut dyn Write) -> io::Result<()> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let metrics = scored.figures.iter().zip(&scored.topics).map(|((name, _), column)| {
         let figure = |(id, figure): &(RequestId, f64)| {

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
+use clariq_collections::evaluation::{PageRequest, PageRun, RenderedPage};
 use clariq_core::Result;
 use clariq_experiment::record::{self, Record};
 use clariq_files::{Source, Target, protect, refuse_input, write_atomically};
@@ -60,8 +60,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     });
     let title = title.as_str();
     let seed = settings.options.seed;
-    let asked = PageAsked { title, runs: &shown, baseline, needs: &needs, seed };
-    let rendered = labels.evaluation(settings)?.page(&asked)?;
+    let request = PageRequest { title, runs: &shown, baseline, needs: &needs, seed };
+    let rendered = labels.evaluation(settings)?.page(&request)?;
     settings.warn(&rendered.warnings);
     let target = Target::new(&arguments.output);
     target.write(|out| out.write_all(rendered.html.as_bytes()))?;
@@ -141,7 +141,7 @@ fn parameters(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
     }
 }
 
-fn summary(arguments: &ReportArgs, runs: usize, split: &str, rendered: &Rendered) -> Sheet {
+fn summary(arguments: &ReportArgs, runs: usize, split: &str, rendered: &RenderedPage) -> Sheet {
     Sheet::of([
         ("runs", Cell::count(runs)),
         ("need files", Cell::count(arguments.needs.len())),

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use clariq_collections::clariq::write_candidates;
 use clariq_collections::ikat::convert::convert_to_trec;
 use clariq_collections::ikat::validate::MAX_WARNINGS;
-use clariq_collections::{Validation, ValidationOptions, Verdict};
+use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Findings, Result, Severity, bail};
 use clariq_files::{Source, Target};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         print_findings(&found.official, None);
         print_findings(&found.let_through, Some("not checked officially"));
         sheet.row(row(&file.name(), &found));
-        if found.verdict == Verdict::Error {
+        if found.verdict == OfficialVerdict::Error {
             outcome = Outcome::CheckFailed;
         }
     }
@@ -57,9 +57,9 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
 
 fn row(run: &str, found: &Validation) -> Vec<Cell> {
     let verdict = match found.verdict {
-        Verdict::Error => "error",
-        Verdict::NothingToValidate => "nothing to validate",
-        Verdict::Accepted { .. } => "accepted",
+        OfficialVerdict::Error => "error",
+        OfficialVerdict::NothingToValidate => "nothing to validate",
+        OfficialVerdict::Accepted { .. } => "accepted",
     };
     let count = |findings: &Findings, severity| {
         let of_severity = findings.iter().filter(|fact| fact.first.severity == severity);

@@ -2,7 +2,7 @@
 //! with it: alone, in any block, in any order, and before the rest of its conversation exists.
 
 use crate::common::{Bench, root};
-use clariq_collections::{Class, Collection, DataDir};
+use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Engine, Request, Utterance};
 use clariq_experiment::systems::names;
 use clariq_experiment::{
@@ -174,7 +174,7 @@ fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str
     let mut checked = Vec::new();
     for name in names() {
         let Some(loaded) = built_in(name, space).filter(SystemConfig::answers) else { continue };
-        assert!(loaded.class() != Some(Class::Manual) || name == "ikat-manual");
+        assert!(loaded.class() != Some(SystemClass::Manual) || name == "ikat-manual");
         let turns = |collection: &dyn Collection| requests(collection, split, &loaded);
         let folder = |name: &str| DataDir::Folder(bench.path(name));
         let whole = check(&folder("whole"), engine, &loaded, split, &turns);

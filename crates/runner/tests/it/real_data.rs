@@ -2,7 +2,7 @@
 
 use crate::common::{Bench, LEARNED, root};
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, Split};
+use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_core::Documents;
 use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
@@ -179,7 +179,8 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
     let scorer = Scorer::new(&Arc::new(index), Bm25::okapi()).expect("a scorer");
     let run =
         read_run(&Source::new(released.join("sample_runs/dev_bm25"))).expect("the published run");
-    let (published, topics) = (by_topic(&run), collection.split(Split::Dev).expect("dev").topics);
+    let (published, topics) =
+        (by_topic(&run), collection.split(ClariqSplit::Dev).expect("dev").topics);
     assert_eq!((published.len(), topics.len()), (50, 50));
     for topic in &topics {
         let depth = Depth { limit: bank.len(), pad: true };
@@ -347,7 +348,7 @@ fn separates(higher: &[usize], lower: &[usize]) -> f64 {
 fn length_and_punctuation_do_not_separate_positives_from_negatives(bench: &Bench) {
     bench.succeed("run dense --data data --split train --set dense.depth=100 -o negatives.run");
     let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the collection");
-    let labels = collection.labelled(Split::Train).expect("labels");
+    let labels = collection.labelled(ClariqSplit::Train).expect("labels");
     let relevant = labels.relevant();
     let text =
         |id: &str| collection.bank.text(collection.bank.find(id).expect("a question")).to_owned();

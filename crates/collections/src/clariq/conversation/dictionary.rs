@@ -1,6 +1,6 @@
 //! The released form: a pickled dictionary `{record_id: {field: value}}`.
 
-use super::Reader;
+use super::RecordReader;
 use super::draft::{Draft, HINT};
 use crate::clariq::pickle;
 use crate::id_or_number::IdOrNumber;
@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 /// The dictionaries above a record.
 pub(in crate::clariq) const DEPTH: usize = 1;
 
-pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
+pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), Error> {
     pickle::read(archive, DEPTH, &mut |line| {
         let (id, _) = parse_json::<(IdOrNumber, IgnoredAny)>(archive.name(), line)?;
         let id = id.into_text();

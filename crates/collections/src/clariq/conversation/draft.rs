@@ -1,6 +1,6 @@
 //! Drafts of records: a record as its file has it, before it is checked.
 
-use super::{Conversation, MOST_TURNS, Record, Texts, Turn};
+use super::{BankTexts, ClariqConversation, ClariqTurn, ConversationRecord, MOST_TURNS};
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{Location, Problem, problem};
 use clariq_files::shorten;
@@ -21,7 +21,7 @@ pub(super) struct Draft {
     pub(super) initial_request: Option<String>,
     pub(super) question: Option<String>,
     pub(super) answer: Option<String>,
-    pub(super) conversation_context: Option<Vec<Turn>>,
+    pub(super) conversation_context: Option<Vec<ClariqTurn>>,
     pub(super) context_id: Option<i64>,
 }
 
@@ -31,13 +31,13 @@ impl Draft {
         self,
         id: String,
         at: Location,
-        texts: Option<&Texts>,
-    ) -> Result<Record, Box<Problem>> {
+        texts: Option<&BankTexts>,
+    ) -> Result<ConversationRecord, Box<Problem>> {
         self.check(id, texts)
             .map_err(|(expected, found)| Box::new(problem!(at, expected, found, HINT)))
     }
 
-    fn check(self, id: String, texts: Option<&Texts>) -> Result<Record, Wrong> {
+    fn check(self, id: String, texts: Option<&BankTexts>) -> Result<ConversationRecord, Wrong> {
         let request = self.initial_request.filter(|request| !request.trim().is_empty());
         let request = request.ok_or_else(|| missing("initial_request", "a request"))?;
         let turns = self.conversation_context;
@@ -54,21 +54,21 @@ impl Draft {
         }
         let next = match (self.question, self.answer) {
             (None, None) => None,
-            (Some(question), Some(answer)) => Some(Turn { question, answer }),
+            (Some(question), Some(answer)) => Some(ClariqTurn { question, answer }),
             (Some(_), None) => return Err(missing("answer", "the answer to `question`")),
             (None, Some(_)) => return Err(missing("question", "the question of `answer`")),
         };
         if let Some(next) = &next {
             check_turn(next, "the record", texts)?;
         }
-        let conversation = Conversation {
+        let conversation = ClariqConversation {
             id: context,
             topic: self.topic_id.map_or_else(String::new, IdOrNumber::into_text).as_str().into(),
             facet: self.facet_id.unwrap_or_default().as_str().into(),
             request,
             turns,
         };
-        Ok(Record { id, conversation, next, again: false })
+        Ok(ConversationRecord { id, conversation, next, again: false })
     }
 }
 
@@ -77,7 +77,7 @@ fn missing(key: &str, what: &str) -> Wrong {
 }
 
 /// A question has an answer and is one of the bank's. Where nothing was asked, nothing is answered.
-fn check_turn(turn: &Turn, place: &str, texts: Option<&Texts>) -> Result<(), Wrong> {
+fn check_turn(turn: &ClariqTurn, place: &str, texts: Option<&BankTexts>) -> Result<(), Wrong> {
     if turn.answer.trim().is_empty() && !turn.question.trim().is_empty() {
         let found = format!("an empty answer to `{}`", shorten(&turn.question));
         return Err((format!("an answer in {place}"), found));

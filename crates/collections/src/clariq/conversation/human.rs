@@ -6,7 +6,7 @@
 //! while somebody answered without a question.
 
 use super::draft::Draft;
-use super::{Conversation, Reader, Record, Turn};
+use super::{ClariqConversation, ClariqTurn, ConversationRecord, RecordReader};
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::archive::Archive;
@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
 /// More turns than a row has.
 const CONTEXTS_PER_ROW: i64 = 10;
 
-pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
+pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), Error> {
     let bytes = archive.with_content(|content| {
         let mut bytes = Vec::new();
         let mut content = content.take(MOST_OF_A_TABLE + 1);
@@ -53,7 +53,7 @@ pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> 
 }
 
 struct Rows<'a, 'r> {
-    reader: &'a mut Reader<'r>,
+    reader: &'a mut RecordReader<'r>,
     file: &'a str,
     /// The number of the next row. A row that cannot be read counts as well: those after it keep
     /// their ids.
@@ -98,9 +98,9 @@ impl Rows<'_, '_> {
         };
         for (id, count) in (first..).zip(0..=turns.len()) {
             let past = turns[..count].to_vec();
-            let record = Record {
+            let record = ConversationRecord {
                 id: id.to_string(),
-                conversation: Conversation { id, turns: past, ..whole.clone() },
+                conversation: ClariqConversation { id, turns: past, ..whole.clone() },
                 next: turns.get(count).cloned(),
                 again: false,
             };
@@ -112,8 +112,10 @@ impl Rows<'_, '_> {
 }
 
 /// The turns of a row, up to the first that is not there.
-fn turns(row: &Row) -> Vec<Turn> {
+fn turns(row: &Row) -> Vec<ClariqTurn> {
     let pairs = row.fields[3..].chunks_exact(2);
     let there = pairs.take_while(|pair| pair.iter().any(|text| !text.trim().is_empty()));
-    there.map(|pair| Turn { question: pair[0].to_owned(), answer: pair[1].to_owned() }).collect()
+    there
+        .map(|pair| ClariqTurn { question: pair[0].to_owned(), answer: pair[1].to_owned() })
+        .collect()
 }

@@ -1,17 +1,17 @@
 //! One record per line: a JSON object with the keys of the released dictionaries, and optionally a
 //! `record_id`.
 
-use super::Reader;
+use super::RecordReader;
 use super::draft::{Draft, HINT};
 use crate::id_or_number::IdOrNumber;
-use crate::lines::Lines;
+use crate::lines::ArchiveLines;
 use clariq_core::{Error, parse_json};
 use clariq_files::MOST_OF_A_LINE;
 use clariq_files::archive::Archive;
 
-pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
+pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), Error> {
     archive.with_content(|content| {
-        let mut lines = Lines::new(archive, content, MOST_OF_A_LINE);
+        let mut lines = ArchiveLines::new(archive, content, MOST_OF_A_LINE);
         while let Some(line) = lines.next("record")? {
             let draft = match line.map(str::trim_ascii) {
                 Ok("") => continue,

@@ -11,10 +11,10 @@
 //! place among the facet's rows. A record has the id of its context × 100 plus the place of its
 //! question.
 
-use super::{Conversation, Record, Turn, put_json_lines};
+use super::{ClariqConversation, ClariqTurn, ConversationRecord, put_json_lines};
 use crate::Collection;
 use crate::clariq::NO_QUESTION;
-use crate::clariq::collection::{ClariQ, Split};
+use crate::clariq::collection::{ClariQ, ClariqSplit};
 use crate::clariq::labelled::{Labelled, LabelledRow};
 use clariq_core::{Error, bail};
 use clariq_files::Target;
@@ -33,7 +33,7 @@ const HINT: &str = "the ids of conversations are made of the number of their fac
 
 /// Whether the order of past turns makes another conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum TurnOrder {
     /// It does not: each set of questions once, in the order of the file.
     #[default]
     Combinations,
@@ -43,11 +43,11 @@ pub enum Order {
 
 /// Which conversations are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct ConversationShape {
     /// The most turns of a conversation, the next question included.
     pub turns: usize,
     /// Whether the order of past turns counts.
-    pub order: Order,
+    pub order: TurnOrder,
     /// Whether the empty question takes part.
     pub no_question: bool,
     /// Whether there is one record per context, without the next question, as in the challenge's
@@ -55,10 +55,10 @@ pub struct Shape {
     pub contexts_only: bool,
 }
 
-impl Default for Shape {
+impl Default for ConversationShape {
     /// Up to three turns, as in the released files.
     fn default() -> Self {
-        Self { turns: 3, order: Order::Combinations, no_question: false, contexts_only: false }
+        Self { turns: 3, order: TurnOrder::Combinations, no_question: false, contexts_only: false }
     }
 }
 
@@ -75,12 +75,12 @@ pub struct Synthesized {
 pub fn synthesize(
     collection: &dyn Collection,
     split: &str,
-    shape: Shape,
+    shape: ConversationShape,
     outputs: &[PathBuf],
 ) -> Result<Synthesized, Error> {
     outputs.iter().try_for_each(|path| check_name(path))?;
     let clariq = ClariQ::of(collection)?;
-    let split = Split::named(collection.find_split(split)?).unwrap_or(Split::Dev);
+    let split = ClariqSplit::named(collection.find_split(split)?).unwrap_or(ClariqSplit::Dev);
     let labels = clariq.labelled(split)?;
     let synthesis = Synthesis::new(&labels, shape)?;
     for path in outputs {
@@ -105,7 +105,7 @@ fn check_name(path: &Path) -> Result<(), Error> {
 pub struct Synthesis<'a> {
     labelled: &'a Labelled,
     facets: Vec<FacetRows<'a>>,
-    shape: Shape,
+    shape: ConversationShape,
 }
 
 struct FacetRows<'a> {
@@ -118,7 +118,7 @@ struct FacetRows<'a> {
 impl<'a> Synthesis<'a> {
     /// Sorts the rows by facet. An id must be `F` and a number, which the ids of contexts are made
     /// of.
-    pub fn new(labelled: &'a Labelled, shape: Shape) -> Result<Self, Error> {
+    pub fn new(labelled: &'a Labelled, shape: ConversationShape) -> Result<Self, Error> {
         if !(1..=MOST_TURNS).contains(&shape.turns) {
             let found = shape.turns.to_string();
             let hint = "the released conversations have up to 3 turns";
@@ -150,16 +150,16 @@ impl<'a> Synthesis<'a> {
     }
 
     /// All records, facet by facet, shorter conversations first.
-    pub fn records(&self) -> impl Iterator<Item = Record> {
+    pub fn records(&self) -> impl Iterator<Item = ConversationRecord> {
         self.facets.iter().flat_map(move |facet| {
             self.contexts(facet).flat_map(move |context| self.records_of(facet, &context))
         })
     }
 
-    fn records_of(&self, facet: &FacetRows, context: &[usize]) -> Vec<Record> {
+    fn records_of(&self, facet: &FacetRows, context: &[usize]) -> Vec<ConversationRecord> {
         let conversation = self.conversation(facet, context);
         if self.shape.contexts_only {
-            return vec![Record {
+            return vec![ConversationRecord {
                 id: conversation.id.to_string(),
                 conversation,
                 next: None,
@@ -167,7 +167,7 @@ impl<'a> Synthesis<'a> {
             }];
         }
         let others = (0..facet.rows.len()).filter(|place| !context.contains(place));
-        let record = |(number, place): (usize, usize)| Record {
+        let record = |(number, place): (usize, usize)| ConversationRecord {
             id: (conversation.id * PLACES + facet.rows[place].0).to_string(),
             conversation: conversation.clone(),
             next: Some(turn(facet.rows[place].1)),
@@ -176,7 +176,7 @@ impl<'a> Synthesis<'a> {
         others.enumerate().map(record).collect()
     }
 
-    fn conversation(&self, facet: &FacetRows, context: &[usize]) -> Conversation {
+    fn conversation(&self, facet: &FacetRows, context: &[usize]) -> ClariqConversation {
         let about = &self.labelled.facets[facet.place];
         let topic = &self.labelled.topics[about.topic];
         let places = context.iter().fold(0, |sum, &place| sum * PLACES + facet.rows[place].0);
@@ -185,7 +185,7 @@ impl<'a> Synthesis<'a> {
         } else {
             facet.number * CONTEXTS_OF_A_FACET + places
         };
-        Conversation {
+        ClariqConversation {
             id,
             topic: topic.id.clone(),
             facet: about.id.clone(),
@@ -199,8 +199,8 @@ impl<'a> Synthesis<'a> {
         let questions = 0..facet.rows.len();
         let order = self.shape.order;
         (0..self.shape.turns).flat_map(move |turns| match order {
-            Order::Combinations => Either::Left(questions.clone().combinations(turns)),
-            Order::Permutations => Either::Right(questions.clone().permutations(turns)),
+            TurnOrder::Combinations => Either::Left(questions.clone().combinations(turns)),
+            TurnOrder::Permutations => Either::Right(questions.clone().permutations(turns)),
         })
     }
 }
@@ -210,7 +210,7 @@ impl<'a> FacetRows<'a> {
         labelled: &Labelled,
         place: usize,
         rows: &[&'a LabelledRow],
-        shape: Shape,
+        shape: ConversationShape,
     ) -> Result<Self, Error> {
         let id = labelled.facets[place].id.as_str();
         let at = (&*labelled.name, rows.first().map_or(1, |row| row.line));
@@ -235,6 +235,6 @@ impl<'a> FacetRows<'a> {
     }
 }
 
-fn turn(row: &LabelledRow) -> Turn {
-    Turn { question: row.text.clone(), answer: row.answer.clone() }
+fn turn(row: &LabelledRow) -> ClariqTurn {
+    ClariqTurn { question: row.text.clone(), answer: row.answer.clone() }
 }

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::DataDir;
-use crate::clariq::collection::{ClariQ, Split};
+use crate::clariq::collection::{ClariQ, ClariqSplit};
 use crate::clariq::labelled::Labelled;
 
 fn records(
     name: &str,
     bytes: impl Into<Vec<u8>>,
-    reading: &Reading,
-) -> Result<(Vec<Record>, Counts), Error> {
+    reading: &RecordOptions,
+) -> Result<(Vec<ConversationRecord>, RecordCounts), Error> {
     let mut records = Vec::new();
     let counts = read_records(&Source::memory(name, bytes.into()), reading, &mut |record| {
         records.push(record);
@@ -18,7 +18,7 @@ fn records(
     Ok((records, counts))
 }
 
-fn problem(bytes: impl Into<Vec<u8>>, reading: &Reading) -> Problem {
+fn problem(bytes: impl Into<Vec<u8>>, reading: &RecordOptions) -> Problem {
     match records("x", bytes, reading) {
         Err(Error::Problem(problem)) => *problem,
         other => panic!("{other:?}"),
@@ -29,18 +29,18 @@ fn sample() -> ClariQ {
     ClariQ::open(DataDir::Sample).unwrap()
 }
 
-fn synthesized(shape: Shape) -> Vec<Record> {
-    let labels = sample().labelled(Split::Dev).unwrap();
+fn synthesized(shape: ConversationShape) -> Vec<ConversationRecord> {
+    let labels = sample().labelled(ClariqSplit::Dev).unwrap();
     Synthesis::new(&labels, shape).unwrap().records().collect()
 }
 
 #[test]
 fn synthesized_conversations_are_read_back() {
-    let expected = synthesized(Shape::default());
+    let expected = synthesized(ConversationShape::default());
     let mut lines = Vec::new();
     put_json_lines(&mut lines, expected.clone()).unwrap();
     let bank = sample().bank;
-    let reading = Reading { bank: Some(&bank), skip_bad: false };
+    let reading = RecordOptions { bank: Some(&bank), skip_bad: false };
     let (found, counts) = records("dev", lines, &reading).unwrap();
     assert!(found == expected);
     assert_eq!((counts.records, counts.bad), (expected.len() as u64, 0));
@@ -49,12 +49,16 @@ fn synthesized_conversations_are_read_back() {
 #[test]
 fn ids_are_unique_and_do_not_depend_on_what_else_is_made() {
     let mut seen = HashSet::new();
-    let all = synthesized(Shape::default());
+    let all = synthesized(ConversationShape::default());
     assert!(all.iter().all(|record| seen.insert(&record.id)), "a record id twice");
-    let shape =
-        Shape { turns: 4, order: Order::Permutations, no_question: true, contexts_only: true };
+    let shape = ConversationShape {
+        turns: 4,
+        order: TurnOrder::Permutations,
+        no_question: true,
+        contexts_only: true,
+    };
     let more = synthesized(shape);
-    let contexts: std::collections::HashMap<i64, &Conversation> =
+    let contexts: std::collections::HashMap<i64, &ClariqConversation> =
         more.iter().map(|record| (record.conversation.id, &record.conversation)).collect();
     assert_eq!(contexts.len(), more.len(), "a context id twice");
     for record in &all {
@@ -75,15 +79,16 @@ fn facets_with_one_number_are_an_error() {
                  1\tr\tF0001\td\tQ00002\tq\ta\t2\tt\n1\tr\tF1\td\tQ00002\tq\ta\t2\tt\n";
     let source = Source::memory("dev.tsv", table.as_bytes().to_vec());
     let labelled = Labelled::read(&source).unwrap();
-    let error = Synthesis::new(&labelled, Shape::default()).err().unwrap().to_string();
+    let error = Synthesis::new(&labelled, ConversationShape::default()).err().unwrap().to_string();
     assert!(error.starts_with("dev.tsv:3") && error.contains("`F1` beside `F0001`"), "{error}");
 }
 
 #[test]
 fn counts_are_those_of_combinatorics() {
-    let labels = sample().labelled(Split::Dev).unwrap();
-    for (order, no_question) in [(Order::Combinations, false), (Order::Permutations, true)] {
-        let shape = Shape { order, no_question, ..Shape::default() };
+    let labels = sample().labelled(ClariqSplit::Dev).unwrap();
+    for (order, no_question) in [(TurnOrder::Combinations, false), (TurnOrder::Permutations, true)]
+    {
+        let shape = ConversationShape { order, no_question, ..ConversationShape::default() };
         let synthesis = Synthesis::new(&labels, shape).unwrap();
         let mut expected = [0; 3];
         for facet in 0..labels.facets.len() {
@@ -93,7 +98,8 @@ fn counts_are_those_of_combinatorics() {
                 .filter(|id| no_question || *id != crate::clariq::NO_QUESTION)
                 .collect();
             let n = questions.len();
-            let pairs = n * n.saturating_sub(1) / if order == Order::Combinations { 2 } else { 1 };
+            let pairs =
+                n * n.saturating_sub(1) / if order == TurnOrder::Combinations { 2 } else { 1 };
             expected[0] += 1;
             expected[1] += n;
             expected[2] += pairs;
@@ -107,7 +113,7 @@ fn a_row_of_the_human_table_is_a_context_for_each_number_of_turns() {
     let source = DataDir::Sample.require("multi_turn_human_generated_data.tsv").unwrap();
     let bytes = source.read().unwrap().bytes.into_owned();
     let rows = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).count() - 1;
-    let (found, _) = records("human.tsv", bytes, &Reading::default()).unwrap();
+    let (found, _) = records("human.tsv", bytes, &RecordOptions::default()).unwrap();
     assert_eq!(found.len(), 4 * rows);
     let ids: Vec<i64> = found.iter().take(5).map(|record| record.conversation.id).collect();
     assert_eq!(ids, [0, 1, 2, 3, 10]);
@@ -119,9 +125,9 @@ const LINE: &str = r#"{"topic_id": 8, "facet_id": "F1", "initial_request": "r", 
 
 #[test]
 fn a_record_may_have_an_id() {
-    let (plain, _) = records("x", LINE, &Reading::default()).unwrap();
+    let (plain, _) = records("x", LINE, &RecordOptions::default()).unwrap();
     let named = LINE.replace("{\"topic_id\"", "{\"record_id\": 2287, \"topic_id\"");
-    let (named, _) = records("x", format!("{named}\r\n\n"), &Reading::default()).unwrap();
+    let (named, _) = records("x", format!("{named}\r\n\n"), &RecordOptions::default()).unwrap();
     assert_eq!((plain[0].id.as_str(), named[0].id.as_str()), ("1", "2287"));
     assert_eq!(plain[0].conversation, named[0].conversation);
     assert_eq!(Request::from(&plain[0].conversation).flatten(), "rp b");
@@ -129,8 +135,8 @@ fn a_record_may_have_an_id() {
 
 #[test]
 fn lines_behind_a_byte_order_mark_are_read() {
-    let (plain, _) = records("x", LINE, &Reading::default()).unwrap();
-    let (marked, _) = records("x", format!("\u{feff}{LINE}\n"), &Reading::default()).unwrap();
+    let (plain, _) = records("x", LINE, &RecordOptions::default()).unwrap();
+    let (marked, _) = records("x", format!("\u{feff}{LINE}\n"), &RecordOptions::default()).unwrap();
     assert_eq!(plain, marked);
 }
 
@@ -142,7 +148,7 @@ fn a_quote_that_is_never_closed_in_the_human_table_is_an_error() {
     let (before, last) = lines[3].rsplit_once('\t').unwrap();
     let open =
         format!("{}\n{before}\t\"{last}\n{}\n", lines[..3].join("\n"), lines[4..].join("\n"));
-    let error = records("human.tsv", open, &Reading::default()).unwrap_err().to_string();
+    let error = records("human.tsv", open, &RecordOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("human.tsv:4: expected a quoted field"), "{error}");
 }
 
@@ -179,23 +185,23 @@ fn bad_lines_are_told_with_their_number() {
         (LINE.replace("\"F1\"", "1"), "a text at `facet_id`", "integer `1`"),
     ];
     for (line, expected, found) in cases {
-        let found_problem = problem(format!("{LINE}\n{line}\n{LINE}\n"), &Reading::default());
+        let found_problem = problem(format!("{LINE}\n{line}\n{LINE}\n"), &RecordOptions::default());
         assert_eq!(found_problem.at.line, Some(2), "{line}");
         assert!(found_problem.expected.contains(expected), "{found_problem}");
         assert!(found_problem.found.contains(found), "{found_problem}");
         assert!(!found_problem.hint.is_empty());
-        let skip = Reading { bank: None, skip_bad: true };
+        let skip = RecordOptions { bank: None, skip_bad: true };
         let (good, counts) = records("x", format!("{LINE}\n{line}\n{LINE}\n"), &skip).unwrap();
         assert_eq!((good.len(), counts.bad, counts.first), (2, 1, Some(found_problem)));
     }
-    let strange = problem(LINE, &Reading { bank: Some(&bank), skip_bad: false });
+    let strange = problem(LINE, &RecordOptions { bank: Some(&bank), skip_bad: false });
     assert!(
         strange.expected.contains("a question of the bank in turn 1")
             && strange.found.contains("`p`"),
         "{strange}"
     );
     let bytes = [LINE.as_bytes(), b"\n{\"initial_request\": \"caf\xe9\"}\n"].concat();
-    let found = problem(bytes, &Reading::default());
+    let found = problem(bytes, &RecordOptions::default());
     assert!(
         found.expected.contains("UTF-8") && found.found.contains("caf") && found.at.line == Some(2),
         "{found}"
@@ -228,10 +234,11 @@ fn bad_pickles_are_told_with_their_record() {
     ];
     for (bad, expected, found) in cases {
         let bytes = format!("(d{good}{bad}{}.", good.replace("I5", "I8"));
-        let told = problem(bytes.as_bytes(), &Reading::default());
+        let told = problem(bytes.as_bytes(), &RecordOptions::default());
         assert_eq!(told.at.file, "x: record 6");
         assert!(told.expected.contains(expected) && told.found.contains(found), "{told}");
-        let (kept, counts) = records("x", bytes, &Reading { bank: None, skip_bad: true }).unwrap();
+        let (kept, counts) =
+            records("x", bytes, &RecordOptions { bank: None, skip_bad: true }).unwrap();
         assert_eq!((kept.len(), counts.bad), (2, 1));
     }
 }
@@ -246,7 +253,7 @@ fn what_is_no_file_of_conversations_says_so() {
         (b"cos\nsystem\n(Vls\ntR.", "text, numbers and dictionaries only", "os.system"),
         (b"(dI1\n", "conversations", "Ran out of input"),
     ] {
-        let told = problem(bytes, &Reading { bank: None, skip_bad: true });
+        let told = problem(bytes, &RecordOptions { bank: None, skip_bad: true });
         assert!(told.expected.contains(expected) && told.found.contains(found), "{told}");
     }
 }
@@ -255,7 +262,7 @@ fn what_is_no_file_of_conversations_says_so() {
 fn reading_ends_when_no_more_is_wanted() {
     let mut seen = 0;
     let source = Source::memory("x", format!("{LINE}\nno JSON\n").into_bytes());
-    let counts = read_records(&source, &Reading::default(), &mut |_| {
+    let counts = read_records(&source, &RecordOptions::default(), &mut |_| {
         seen += 1;
         ControlFlow::Break(())
     });

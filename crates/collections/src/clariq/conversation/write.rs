@@ -1,13 +1,13 @@
 //! Conversations written as JSON lines.
 
-use super::{Record, Turn};
+use super::{ClariqTurn, ConversationRecord};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
 /// Writes one JSON object a line, with the keys of the released dictionaries and a `record_id`.
 pub fn put_json_lines(
     out: &mut dyn Write,
-    records: impl IntoIterator<Item = Record>,
+    records: impl IntoIterator<Item = ConversationRecord>,
 ) -> io::Result<()> {
     for record in records {
         let id = [("record_id", Field::id(&record.id))];
@@ -24,7 +24,7 @@ pub fn put_json_lines(
 enum Field<'a> {
     Number(i64),
     Text(&'a str),
-    Turns(&'a [Turn]),
+    Turns(&'a [ClariqTurn]),
 }
 
 impl<'a> Field<'a> {
@@ -35,7 +35,7 @@ impl<'a> Field<'a> {
 }
 
 /// The fields of a record, in the order of the released files.
-fn fields(record: &Record) -> Vec<(&'static str, Field<'_>)> {
+fn fields(record: &ConversationRecord) -> Vec<(&'static str, Field<'_>)> {
     let conversation = &record.conversation;
     let mut fields = vec![
         ("topic_id", Field::id(conversation.topic.as_str())),

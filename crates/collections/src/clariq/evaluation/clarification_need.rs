@@ -28,7 +28,7 @@ pub struct NeedScores {
 }
 
 #[derive(Default)]
-struct Class {
+struct ClassCounts {
     hits: usize,
     predicted: usize,
     support: usize,
@@ -38,7 +38,7 @@ struct Class {
 pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedScores {
     let by_topic: HashMap<&RequestId, i64> =
         predictions.iter().map(|line| (&line.topic, line.label)).collect();
-    let mut classes: BTreeMap<i64, Class> = BTreeMap::new();
+    let mut classes: BTreeMap<i64, ClassCounts> = BTreeMap::new();
     let mut missing = 0;
     for topic in &labels.topics {
         let truth = topic.need.map_or(0, |need| i64::from(need.get()));
@@ -52,7 +52,7 @@ pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedSc
         class.hits += usize::from(predicted == truth);
     }
     let known = labels.topics.iter().filter(|topic| by_topic.contains_key(&topic.id)).count();
-    let weighted = |ratio: fn(&Class) -> f64| {
+    let weighted = |ratio: fn(&ClassCounts) -> f64| {
         let products: Vec<f64> =
             classes.values().map(|class| ratio(class) * class.support as f64).collect();
         let support: usize = classes.values().map(|class| class.support).sum();

@@ -5,7 +5,7 @@
 use super::clarification_need::ratio;
 use super::document_relevance::{First, first_questions};
 use crate::clariq::Labelled;
-use crate::clariq::conversation::Conversation;
+use crate::clariq::conversation::ClariqConversation;
 use crate::documents::Bank;
 use clariq_core::{DocId, Documents, is_refusal};
 use clariq_files::Run;
@@ -83,7 +83,7 @@ impl<'a> ContextScorer<'a> {
     }
 
     /// Looks at one context.
-    pub fn add(&mut self, conversation: &Conversation) {
+    pub fn add(&mut self, conversation: &ClariqConversation) {
         let Some(relevant) = self.relevant.get(conversation.topic.as_str()) else {
             self.found.unknown += 1;
             return;
@@ -111,9 +111,9 @@ impl<'a> ContextScorer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::conversation::Turn;
+    use crate::clariq::conversation::ClariqTurn;
     use crate::clariq::evaluation::tests::run;
-    use crate::clariq::{Facet, LabelledRow, Topic};
+    use crate::clariq::{Facet, LabelledRow, LabelledTopic};
     use crate::documents::BankRow;
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             row("Q3", "why"),
             row("Q4", "what"),
         ]);
-        let topic = Topic {
+        let topic = LabelledTopic {
             id: "9".into(),
             request: "r".to_owned(),
             description: String::new(),
@@ -152,7 +152,7 @@ mod tests {
         ]);
         let mut scorer = ContextScorer::new(&run, &bank, &labels);
         for id in 1..=7 {
-            let mut conversation = Conversation {
+            let mut conversation = ClariqConversation {
                 id,
                 topic: if id == 7 { "8".into() } else { "9".into() },
                 facet: "F1".into(),
@@ -160,13 +160,13 @@ mod tests {
                 turns: Vec::new(),
             };
             if id == 3 {
-                let turn = Turn { question: "what".to_owned(), answer: "x".to_owned() };
+                let turn = ClariqTurn { question: "what".to_owned(), answer: "x".to_owned() };
                 conversation.turns = vec![turn.clone(), turn];
             }
             if id == 4 {
                 conversation
                     .turns
-                    .push(Turn { question: "which  one".to_owned(), answer: "x".to_owned() });
+                    .push(ClariqTurn { question: "which  one".to_owned(), answer: "x".to_owned() });
             }
             scorer.add(&conversation);
         }

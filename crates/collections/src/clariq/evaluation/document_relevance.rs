@@ -5,7 +5,7 @@
 //! question and its answer, and released as a table. The official scorer looks up the question
 //! that a run puts first.
 
-use crate::clariq::{BEST, ContextId, EvalTable, Labelled, Split, WORST};
+use crate::clariq::{BEST, ClariqSplit, ContextId, EvalTable, Labelled, WORST};
 use clariq_core::{DocId, RequestId};
 use clariq_eval::Column;
 use clariq_files::Run;
@@ -27,11 +27,11 @@ pub struct DocumentRelevance {
 
 /// The name of the table with the figures of a split. The official scorer finds the dev facets in
 /// the one that is called train.
-pub fn table_stem(split: Split, multi_turn: bool) -> String {
+pub fn table_stem(split: ClariqSplit, multi_turn: bool) -> String {
     match (multi_turn, split) {
         (true, split) => format!("multi_turn_{split}_eval"),
-        (false, Split::Train | Split::Dev) => "single_turn_train_eval".to_owned(),
-        (false, Split::Test) => "single_turn_test_eval".to_owned(),
+        (false, ClariqSplit::Train | ClariqSplit::Dev) => "single_turn_train_eval".to_owned(),
+        (false, ClariqSplit::Test) => "single_turn_test_eval".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::document_relevance::first_questions;
 use crate::Collection;
-use crate::clariq::{ClariQ, RetrievedWith, Split};
+use crate::clariq::{ClariQ, ClariqSplit, RetrievedWith};
 use clariq_core::{Documents, Request, Result, Utterance};
 use clariq_files::{Source, read_run};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub fn facet_requests(
     with: RetrievedWith,
 ) -> Result<FacetRequests> {
     let clariq = ClariQ::of(collection)?;
-    let split = Split::named(collection.find_split(split)?).unwrap_or(Split::Dev);
+    let split = ClariqSplit::named(collection.find_split(split)?).unwrap_or(ClariqSplit::Dev);
     let labels = clariq.labelled(split)?;
     let run = read_run(run)?;
     let first = first_questions(&run);

@@ -5,15 +5,15 @@
 //! order is made of the same measure on whichever split is asked for; the published rank stands
 //! beside it.
 
-use crate::clariq::Split;
-use crate::evaluation::Task;
+use crate::clariq::ClariqSplit;
+use crate::evaluation::ScorerTask;
 
 /// The first digits of the checksum of the released bank, which published figures are about.
 pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
 
 /// A published entry.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct LeaderboardEntry {
     /// The published rank, by the figures on test; `None` for the oracles, which were not ranked.
     pub rank: Option<usize>,
     /// Who entered it.
@@ -33,7 +33,7 @@ pub struct Leaderboard {
     /// not.
     pub ordered_by: &'static [usize],
     /// All entries, oracles included.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LeaderboardEntry>,
 }
 
 /// Where a run would stand.
@@ -51,7 +51,7 @@ pub struct Placement {
     pub before: usize,
 }
 
-type Table = (Task, bool, Split, &'static str, &'static str);
+type ReleasedTable = (ScorerTask, bool, ClariqSplit, &'static str, &'static str);
 
 macro_rules! table {
     ($name:literal) => {
@@ -60,28 +60,34 @@ macro_rules! table {
 }
 
 /// Task, whether it is of several turns, split, the prefix of the columns, and the file.
-const TABLES: [Table; 7] = [
-    (Task::Ranking, false, Split::Dev, "", table!("question_relevance.dev")),
-    (Task::Ranking, false, Split::Test, "", table!("question_relevance.test")),
-    (Task::Documents, false, Split::Dev, "", table!("document_relevance.dev")),
-    (Task::Documents, false, Split::Test, "", table!("document_relevance.test")),
-    (Task::Documents, true, Split::Test, "", table!("multi_turn_document_relevance.test")),
-    (Task::Need, false, Split::Dev, "dev_", table!("clarification_need")),
-    (Task::Need, false, Split::Test, "test_", table!("clarification_need")),
+const TABLES: [ReleasedTable; 7] = [
+    (ScorerTask::Ranking, false, ClariqSplit::Dev, "", table!("question_relevance.dev")),
+    (ScorerTask::Ranking, false, ClariqSplit::Test, "", table!("question_relevance.test")),
+    (ScorerTask::Documents, false, ClariqSplit::Dev, "", table!("document_relevance.dev")),
+    (ScorerTask::Documents, false, ClariqSplit::Test, "", table!("document_relevance.test")),
+    (
+        ScorerTask::Documents,
+        true,
+        ClariqSplit::Test,
+        "",
+        table!("multi_turn_document_relevance.test"),
+    ),
+    (ScorerTask::Need, false, ClariqSplit::Dev, "dev_", table!("clarification_need")),
+    (ScorerTask::Need, false, ClariqSplit::Test, "test_", table!("clarification_need")),
 ];
 
 /// The official scorer's names of the columns of a task, and which of them decide.
-fn measures(task: Task) -> (&'static [&'static str], &'static [usize]) {
+fn measures(task: ScorerTask) -> (&'static [&'static str], &'static [usize]) {
     match task {
-        Task::Ranking => (&["Recall5", "Recall10", "Recall20", "Recall30"], &[3, 2]),
-        Task::Documents => (&["MRR100", "P1", "NDCG3", "NDCG5"], &[2]),
-        Task::Need => (&["Precision", "Recall", "F1"], &[2]),
+        ScorerTask::Ranking => (&["Recall5", "Recall10", "Recall20", "Recall30"], &[3, 2]),
+        ScorerTask::Documents => (&["MRR100", "P1", "NDCG3", "NDCG5"], &[2]),
+        ScorerTask::Need => (&["Precision", "Recall", "F1"], &[2]),
     }
 }
 
 impl Leaderboard {
     /// The leaderboard of a task on a split; `None` where none was published.
-    pub fn published(task: Task, multi_turn: bool, split: Split) -> Option<Self> {
+    pub fn published(task: ScorerTask, multi_turn: bool, split: ClariqSplit) -> Option<Self> {
         let of = (task, multi_turn, split);
         let (.., prefix, text) =
             TABLES.into_iter().find(|table| (table.0, table.1, table.2) == of)?;
@@ -93,7 +99,8 @@ impl Leaderboard {
             header.iter().position(|name| *name == column)
         };
         let positions = measures.iter().map(position).collect::<Option<Vec<usize>>>()?;
-        let entries = lines.map(|line| entry(line, &positions)).collect::<Option<Vec<Entry>>>()?;
+        let entries =
+            lines.map(|line| entry(line, &positions)).collect::<Option<Vec<LeaderboardEntry>>>()?;
         Some(Self { measures, ordered_by, entries })
     }
 
@@ -127,21 +134,26 @@ fn rounded(figure: f64) -> i64 {
     (figure * 1e4).round() as i64
 }
 
-fn entry(line: &str, positions: &[usize]) -> Option<Entry> {
+fn entry(line: &str, positions: &[usize]) -> Option<LeaderboardEntry> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [rank, team, model, ..] = fields[..] else { return None };
     let figures = positions
         .iter()
         .map(|&index| fields.get(index)?.parse().ok())
         .collect::<Option<Vec<f64>>>()?;
-    Some(Entry { rank: rank.parse().ok(), team: team.to_owned(), model: model.to_owned(), figures })
+    Some(LeaderboardEntry {
+        rank: rank.parse().ok(),
+        team: team.to_owned(),
+        model: model.to_owned(),
+        figures,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn board(task: Task, multi_turn: bool, split: Split) -> Leaderboard {
+    fn board(task: ScorerTask, multi_turn: bool, split: ClariqSplit) -> Leaderboard {
         Leaderboard::published(task, multi_turn, split).expect("it was published")
     }
 
@@ -157,19 +169,19 @@ mod tests {
                     .all(|entry| entry.figures.iter().all(|figure| (0.0..1.0).contains(figure)))
             );
         }
-        assert_eq!(Leaderboard::published(Task::Documents, true, Split::Dev), None);
-        assert_eq!(Leaderboard::published(Task::Ranking, false, Split::Train), None);
+        assert_eq!(Leaderboard::published(ScorerTask::Documents, true, ClariqSplit::Dev), None);
+        assert_eq!(Leaderboard::published(ScorerTask::Ranking, false, ClariqSplit::Train), None);
     }
 
     #[test]
     fn the_published_order_is_that_of_the_figures_on_test() {
         for (task, multi_turn, split, ..) in
-            TABLES.into_iter().filter(|table| table.2 == Split::Test)
+            TABLES.into_iter().filter(|table| table.2 == ClariqSplit::Test)
         {
             let board = board(task, multi_turn, split);
             let order = board.place(&vec![0.0; board.measures.len()]).order;
             let mut published: Vec<usize> = (0..order.len()).collect();
-            if task == Task::Need {
+            if task == ScorerTask::Need {
                 // Published as .4868 before .4871.
                 published.swap(6, 7);
             }
@@ -179,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_run_stands_beside_its_equals() {
-        let board = board(Task::Ranking, false, Split::Test);
+        let board = board(ScorerTask::Ranking, false, ClariqSplit::Test);
         let first = board.place(&[0.3404, 0.6329, 0.8335, 0.874_43]);
         assert_eq!((first.rank, first.before), (1, 0), "rounded, it equals the first");
         let second = board.place(&[0.9, 0.1, 0.8335, 0.8743]);
@@ -189,7 +201,7 @@ mod tests {
 
     #[test]
     fn recall_at_20_decides_between_equals() {
-        let board = board(Task::Ranking, false, Split::Test);
+        let board = board(ScorerTask::Ranking, false, ClariqSplit::Test);
         assert_eq!(
             board.place(&[0.0, 0.0, 0.7584, 0.7682]).rank,
             26,
@@ -199,7 +211,7 @@ mod tests {
 
     #[test]
     fn oracles_are_shown_and_not_ranked() {
-        let board = board(Task::Documents, false, Split::Test);
+        let board = board(ScorerTask::Documents, false, ClariqSplit::Test);
         let placement = board.place(&[0.4, 0.3, 0.2, 0.15]);
         assert_eq!((placement.rank, placement.before, placement.ranked), (1, 1, 29));
     }

@@ -1,19 +1,19 @@
 //! The challenge's official scorer as the evaluation of `ClariQ`.
 
-use super::page::{Comparison, DocumentsOfRuns, render};
+use super::page::{ClariqPage, DocumentsOfRuns, render};
 use super::{
     CUTOFFS, ContextScorer, DocumentRelevance, clarification_need, document_relevance,
     multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
 };
 use crate::Collection;
-use crate::around::read_once;
-use crate::clariq::conversation::{Reading, read_records};
+use crate::clariq::conversation::{RecordOptions, read_records};
 use crate::clariq::{
-    ClariQ, EvalTable, Labelled, RetrievedWith, Split, read_need_file, read_text_run,
+    ClariQ, ClariqSplit, EvalTable, Labelled, RetrievedWith, read_need_file, read_text_run,
 };
+use crate::earlier_judgements::read_once;
 use crate::evaluation::{
-    Asked, By, ByQrels, Columns, Evaluation, Form, PageAsked, PageRun, Rendered, Scored, Task,
-    TieRule, Topics, Written, counted, passed_over,
+    By, ByQrels, Columns, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest, PageRun,
+    RenderedPage, ScoredTopics, ScorerTask, TieRule, Written, counted, passed_over,
 };
 use clariq_core::{Error, ProblemKind, RequestId, bail};
 use clariq_eval::{Column, Ties, diagnose};
@@ -41,12 +41,12 @@ pub(crate) fn names() -> Vec<String> {
 /// A split with its labels, which are read when they are needed.
 pub(crate) struct Official<'a> {
     clariq: &'a ClariQ,
-    split: Split,
+    split: ClariqSplit,
     labels: OnceLock<Labelled>,
 }
 
 impl<'a> Official<'a> {
-    pub(crate) fn new(clariq: &'a ClariQ, split: Split) -> Self {
+    pub(crate) fn new(clariq: &'a ClariQ, split: ClariqSplit) -> Self {
         Self { clariq, split, labels: OnceLock::new() }
     }
 
@@ -54,9 +54,9 @@ impl<'a> Official<'a> {
         read_once(&self.labels, || self.clariq.labelled(self.split))
     }
 
-    fn topics(&self) -> Result<Topics, Error> {
+    fn topics(&self) -> Result<ScoredTopics, Error> {
         let labels = self.labels()?;
-        Ok(Topics::new(&labels.name, labels.topics.iter().map(|topic| &topic.id)))
+        Ok(ScoredTopics::new(&labels.name, labels.topics.iter().map(|topic| &topic.id)))
     }
 
     fn by_qrels(&self) -> Result<ByQrels<'a>, Error> {
@@ -64,43 +64,44 @@ impl<'a> Official<'a> {
     }
 
     /// Recall of relevant questions.
-    fn questions(&self, asked: &Asked) -> Result<Scored, Error> {
-        asked.takes("--task question_relevance", &["--ties", "--out-file", "--leaderboard"])?;
+    fn questions(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        request.takes("--task question_relevance", &["--ties", "--out-file", "--leaderboard"])?;
         let labels = self.labels()?;
-        let run = read_run(&Source::new(&asked.file))?;
-        let ties = if let Some(TieRule::Order(ties)) = asked.ties { ties } else { Ties::Official };
+        let run = read_run(&Source::new(&request.file))?;
+        let ties =
+            if let Some(TieRule::Order(ties)) = request.ties { ties } else { Ties::Official };
         let topics = labels.topics.iter().map(|topic| &topic.id);
         let found = diagnose(&run, topics, Some(&self.clariq.bank));
         let scores = question_relevance(&run, labels, ties);
-        let is_interval = asked.ties == Some(TieRule::Interval);
+        let is_interval = request.ties == Some(TieRule::Interval);
         let warnings = passed_over(&found, if is_interval { Ties::Id } else { ties });
         let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
         if is_interval {
             let [lowest, highest] = recall_interval(&run, labels);
             let figures = names.zip(lowest).collect();
             let highest = Some(highest);
-            return Ok(Scored { figures, highest, warnings, ..Scored::default() });
+            return Ok(EvalResult { figures, highest, warnings, ..EvalResult::default() });
         }
-        Ok(Scored {
+        Ok(EvalResult {
             figures: names.zip(scores.means.iter().copied()).collect(),
-            topics: if asked.by_topic { scores.columns("") } else { Vec::new() },
+            topics: if request.by_topic { scores.columns("") } else { Vec::new() },
             warnings,
-            form: Form::Lines(line),
-            leaderboard: asked.leaderboard.then(|| row(&asked.file, &scores.means)),
-            ..Scored::default()
+            form: FigureFormat::Lines(line),
+            leaderboard: request.leaderboard.then(|| row(&request.file, &scores.means)),
+            ..EvalResult::default()
         })
     }
 
     /// Labels of clarification need.
-    fn needs(&self, asked: &Asked) -> Result<Scored, Error> {
+    fn needs(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
         let takes = ["--task", "--leaderboard", "--full", "--out-file"];
-        asked.takes("--task clarification_need", &takes)?;
+        request.takes("--task clarification_need", &takes)?;
         let labels = self.labels()?;
-        let predictions = read_need_file(&Source::new(&asked.file))?;
+        let predictions = read_need_file(&Source::new(&request.file))?;
         let scores = clarification_need(&predictions, labels);
         let figures = [scores.precision, scores.recall, scores.f1];
         let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
-        Ok(Scored {
+        Ok(EvalResult {
             figures: ["Precision", "Recall", "F1"]
                 .map(str::to_owned)
                 .into_iter()
@@ -113,23 +114,23 @@ impl<'a> Official<'a> {
                 (scores.unknown, "predicted topics have no labels and are ignored"),
             ]),
             // The official scorer puts two spaces after the first two names and one after the third.
-            form: Form::Lines(|name, figure| {
+            form: FigureFormat::Lines(|name, figure| {
                 let spaces = if name == "F1" { " " } else { "  " };
                 format!("{name}:{spaces}{}", python_float(figure))
             }),
-            notes: if asked.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
-            leaderboard: asked.leaderboard.then(|| cells.join("\n")),
-            needs: asked.full.then(|| need_report(&predictions, labels)),
-            ..Scored::default()
+            notes: if request.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
+            leaderboard: request.leaderboard.then(|| cells.join("\n")),
+            needs: request.full.then(|| need_report(&predictions, labels)),
+            ..EvalResult::default()
         })
     }
 
     /// The documents after the first question and its answer.
-    fn documents(&self, asked: &Asked) -> Result<Scored, Error> {
+    fn documents(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
         let takes = ["--task", "--multi-turn", "--no-answer", "--out-file", "--leaderboard"];
-        asked.takes("--task document_relevance", &takes)?;
-        let stem = table_stem(self.split, asked.multi_turn);
-        let scores = self.document_scores(asked, &stem)?;
+        request.takes("--task document_relevance", &takes)?;
+        let stem = table_stem(self.split, request.multi_turn);
+        let scores = self.document_scores(request, &stem)?;
         let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
         let figures: Vec<(String, f64)> =
             known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
@@ -142,16 +143,16 @@ impl<'a> Official<'a> {
         let of = |name: &str| figures.iter().find(|(metric, _)| metric == name).map(|of| of.1);
         let board: Option<Vec<f64>> = OF_DOCUMENTS.into_iter().map(of).collect();
         let leaderboard = match board {
-            Some(figures) => Some(row(&asked.file, &figures)),
-            None if asked.leaderboard => {
+            Some(figures) => Some(row(&request.file, &figures)),
+            None if request.leaderboard => {
                 let hint = "leave --leaderboard out to see the metrics that there are";
                 bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
             }
             None => None,
         };
-        Ok(Scored {
+        Ok(EvalResult {
             figures,
-            topics: if asked.by_topic { scores.metrics } else { Vec::new() },
+            topics: if request.by_topic { scores.metrics } else { Vec::new() },
             warnings: counted(&[
                 (
                     scores.tied,
@@ -163,25 +164,29 @@ impl<'a> Official<'a> {
                     "contexts ask a question without figures in the table; its minimum is used",
                 ),
             ]),
-            form: Form::Lines(line),
-            leaderboard: leaderboard.filter(|_| asked.leaderboard),
-            ..Scored::default()
+            form: FigureFormat::Lines(line),
+            leaderboard: leaderboard.filter(|_| request.leaderboard),
+            ..EvalResult::default()
         })
     }
 
-    fn document_scores(&self, asked: &Asked, stem: &str) -> Result<DocumentRelevance, Error> {
-        let source = Source::new(&asked.file);
+    fn document_scores(
+        &self,
+        request: &EvalRequest,
+        stem: &str,
+    ) -> Result<DocumentRelevance, Error> {
+        let source = Source::new(&request.file);
         let with =
-            if asked.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
+            if request.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
         let table = || -> Result<EvalTable, Error> {
             let table = EvalTable::open_of(&self.clariq.data, stem, with)?;
-            if asked.no_answer && !table.has_figures() {
+            if request.no_answer && !table.has_figures() {
                 let hint = "leave --no-answer out; the whole released table has both";
                 bail!(format!("{stem}.pkl"), "figures `no_answer`", "`with_answer` alone", hint);
             }
             Ok(table)
         };
-        if asked.multi_turn {
+        if request.multi_turn {
             let run = read_text_run(&source, &self.clariq.bank)?;
             return Ok(multi_turn_document_relevance(&run, &table()?));
         }
@@ -191,12 +196,12 @@ impl<'a> Official<'a> {
     }
 
     /// Whether the next question of each conversation is relevant, new and answered.
-    fn contexts(&self, asked: &Asked, file: &Path) -> Result<Scored, Error> {
-        asked.takes("--conversations", &["--conversations"])?;
+    fn contexts(&self, request: &EvalRequest, file: &Path) -> Result<EvalResult, Error> {
+        request.takes("--conversations", &["--conversations"])?;
         let labels = self.labels()?;
-        let run = read_text_run(&Source::new(&asked.file), &self.clariq.bank)?;
+        let run = read_text_run(&Source::new(&request.file), &self.clariq.bank)?;
         let mut scorer = ContextScorer::new(&run, &self.clariq.bank, labels);
-        read_records(&Source::new(file), &Reading::default(), &mut |record| {
+        read_records(&Source::new(file), &RecordOptions::default(), &mut |record| {
             if !record.again {
                 scorer.add(&record.conversation);
             }
@@ -208,7 +213,7 @@ impl<'a> Official<'a> {
                 (&labels.name, "--split names the labels that the conversations are about");
             bail!(file, "conversations about topics of {name}", "other topics alone", hint);
         }
-        Ok(Scored {
+        Ok(EvalResult {
             figures: found
                 .figures()
                 .into_iter()
@@ -218,8 +223,8 @@ impl<'a> Official<'a> {
                 (found.missing, "contexts are not answered"),
                 (found.unknown, "contexts are about topics without labels and are ignored"),
             ]),
-            form: Form::Lines(line),
-            ..Scored::default()
+            form: FigureFormat::Lines(line),
+            ..EvalResult::default()
         })
     }
 
@@ -249,7 +254,7 @@ impl<'a> Official<'a> {
     }
 
     /// Document relevance by the expected measures, where the data folder has the table.
-    fn expected_documents(&self, run: &Run, written: &Written) -> Result<Scored, Error> {
+    fn expected_documents(&self, run: &Run, written: &Written) -> Result<EvalResult, Error> {
         let data = &self.clariq.data;
         let split = self.split;
         let stem = table_stem(split, false);
@@ -257,7 +262,7 @@ impl<'a> Official<'a> {
             Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
                 let what = format!("document relevance on {split} is not checked");
                 let notes = vec![format!("note: {data} has no table `{stem}`: {what}")];
-                return Ok(Scored { notes, ..Scored::default() });
+                return Ok(EvalResult { notes, ..EvalResult::default() });
             }
             table => table?,
         };
@@ -267,29 +272,29 @@ impl<'a> Official<'a> {
         };
         let metrics = scores.metrics.iter().filter(is_expected);
         let figures = metrics.map(|metric| (metric.measure.clone(), metric.mean())).collect();
-        Ok(Scored { figures, ..Scored::default() })
+        Ok(EvalResult { figures, ..EvalResult::default() })
     }
 }
 
 impl Evaluation for Official<'_> {
-    fn score(&self, asked: &Asked) -> Result<Scored, Error> {
-        if let Some(file) = asked.conversations {
-            return self.contexts(asked, file);
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        if let Some(file) = request.conversations {
+            return self.contexts(request, file);
         }
-        if !asked.measures.is_empty() {
-            return self.by_qrels()?.score(asked);
+        if !request.measures.is_empty() {
+            return self.by_qrels()?.score(request);
         }
-        match asked.task {
-            Task::Ranking => self.questions(asked),
-            Task::Need => self.needs(asked),
-            Task::Documents => self.documents(asked),
+        match request.task {
+            ScorerTask::Ranking => self.questions(request),
+            ScorerTask::Need => self.needs(request),
+            ScorerTask::Documents => self.documents(request),
         }
     }
 
     /// The figures of the run and of the need file beside it; measures by name are those that are
     /// expected.
-    fn figures(&self, written: &Written) -> Result<Scored, Error> {
-        let Some(run) = written.run else { return Ok(Scored::default()) };
+    fn figures(&self, written: &Written) -> Result<EvalResult, Error> {
+        let Some(run) = written.run else { return Ok(EvalResult::default()) };
         let recalls = question_relevance(run, self.labels()?, Ties::Official).means;
         let mut figures: Vec<(String, f64)> = names().into_iter().zip(recalls).collect();
         if let Some(path) = &written.need {
@@ -307,7 +312,7 @@ impl Evaluation for Official<'_> {
         };
         let others: Vec<&str> = written.expected.iter().copied().filter(is_new).collect();
         figures.extend(self.by_qrels()?.by_name(run, others.into_iter()));
-        Ok(Scored { figures, notes, ..Scored::default() })
+        Ok(EvalResult { figures, notes, ..EvalResult::default() })
     }
 
     /// The official recalls, which differ from others where a run has a question twice.
@@ -338,13 +343,13 @@ impl Evaluation for Official<'_> {
         CUTOFFS.len() - 1
     }
 
-    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
+    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
         let labels = self.labels()?;
         let topics = self.topics()?;
         let mut runs = Vec::new();
         let mut needs = Vec::new();
         let mut warnings = Vec::new();
-        for PageRun { file, .. } in asked.runs {
+        for PageRun { file, .. } in request.runs {
             let run = read_run(file)?;
             topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
             // The page says more; this cannot wait until somebody reads it.
@@ -352,22 +357,22 @@ impl Evaluation for Official<'_> {
             warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
             runs.push(run);
         }
-        for (_, file) in asked.needs {
+        for (_, file) in request.needs {
             let lines = read_need_file(file)?;
             topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
             needs.push(lines);
         }
         let documents = self.documents_of(&runs)?;
-        let html = render(&Comparison {
+        let html = render(&ClariqPage {
             documents: &documents,
-            asked: *asked,
+            request: *request,
             split: self.split,
             bank: &self.clariq.bank,
             labels,
             runs: &runs,
             needs: &needs,
         });
-        Ok(Rendered { html, topics: labels.topics.len(), warnings })
+        Ok(RenderedPage { html, topics: labels.topics.len(), warnings })
     }
 }
 

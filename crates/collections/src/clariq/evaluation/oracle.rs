@@ -3,7 +3,7 @@
 use super::table_stem;
 use crate::Collection;
 use crate::clariq::{
-    BEST, ClariQ, Context, ContextId, EvalTable, Labelled, NO_QUESTION, Split, WORST,
+    BEST, ClariQ, ClariqSplit, ContextFigures, ContextId, EvalTable, Labelled, NO_QUESTION, WORST,
     put_text_run_line,
 };
 use clariq_core::{Documents, Error, Problem, RequestId, Result, bail, problem};
@@ -30,7 +30,7 @@ fn oracle_of_topics(
     choice: Choice,
 ) -> Option<Vec<(RequestId, String)>> {
     let metric = table.metric(metric)?;
-    let mut facets: Vec<Vec<Context>> = vec![Vec::new(); labels.topics.len()];
+    let mut facets: Vec<Vec<ContextFigures>> = vec![Vec::new(); labels.topics.len()];
     for facet in &labels.facets {
         let context = ContextId::Facet(facet.id.clone());
         facets[facet.topic].extend(metric.context(&context));
@@ -46,10 +46,10 @@ fn oracle_of_topics(
     Some(chosen.collect())
 }
 
-fn best_of(facets: &[Context]) -> Option<String> {
+fn best_of(facets: &[ContextFigures]) -> Option<String> {
     let candidates = facets.iter().flat_map(|facet| facet.questions());
     let candidates: BTreeSet<&str> = candidates.map(|(question, _)| question).collect();
-    let figure = |facet: &Context, question: &str| {
+    let figure = |facet: &ContextFigures, question: &str| {
         facet.figure(question).or_else(|| facet.figure(WORST)).unwrap_or(0.0)
     };
     let sum = |question: &str| facets.iter().map(|facet| figure(facet, question)).sum::<f64>();
@@ -88,7 +88,7 @@ pub struct OracleRun {
 }
 
 /// The options of an oracle run.
-pub struct OracleAsked<'a> {
+pub struct OracleRequest<'a> {
     /// The questions that are chosen; `None` where nothing is asked.
     pub choice: Option<Choice>,
     /// The name of the run.
@@ -107,22 +107,23 @@ pub struct OracleAsked<'a> {
 ///
 /// A collection without evaluation tables, a metric that its table does not have, and a question
 /// that is not in the bank.
-pub fn oracle_run(collection: &dyn Collection, asked: &OracleAsked) -> Result<OracleRun> {
+pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Result<OracleRun> {
     let clariq = ClariQ::of(collection)?;
-    let split = Split::named(collection.find_split(asked.split)?).unwrap_or(Split::Dev);
-    let stem = table_stem(split, asked.multi_turn);
+    let split =
+        ClariqSplit::named(collection.find_split(request.split)?).unwrap_or(ClariqSplit::Dev);
+    let stem = table_stem(split, request.multi_turn);
     let table = EvalTable::open(&clariq.data, &stem)?;
-    let choice = asked.choice.unwrap_or(Choice::Best);
+    let choice = request.choice.unwrap_or(Choice::Best);
     let mut lines = Vec::new();
-    let shown = |question: String| match asked.choice {
+    let shown = |question: String| match request.choice {
         Some(_) => question,
         None => NO_QUESTION.to_owned(),
     };
-    let name = asked.name;
+    let name = request.name;
     let write = Error::io("write", "run");
-    if asked.multi_turn {
-        let chosen = oracle_of_contexts(&table, asked.metric, choice);
-        for (context, question) in chosen.ok_or_else(|| no_metric(asked.metric, &table))? {
+    if request.multi_turn {
+        let chosen = oracle_of_contexts(&table, request.metric, choice);
+        for (context, question) in chosen.ok_or_else(|| no_metric(request.metric, &table))? {
             let question = shown(question);
             let hint = "the table and the bank must be of one release";
             let Some(number) = clariq.bank.find(&question) else {
@@ -133,8 +134,8 @@ pub fn oracle_run(collection: &dyn Collection, asked: &OracleAsked) -> Result<Or
         }
     } else {
         let labels = clariq.labelled(split)?;
-        let chosen = oracle_of_topics(&table, asked.metric, &labels, choice);
-        for (topic, question) in chosen.ok_or_else(|| no_metric(asked.metric, &table))? {
+        let chosen = oracle_of_topics(&table, request.metric, &labels, choice);
+        for (topic, question) in chosen.ok_or_else(|| no_metric(request.metric, &table))? {
             writeln!(lines, "{topic} 0 {} 1 1 {name}", shown(question)).map_err(&write)?;
         }
     }

@@ -9,9 +9,9 @@ mod needs;
 mod topics;
 
 use crate::clariq::evaluation::{CUTOFFS, recall_interval};
-use crate::clariq::{Labelled, NeedLine, Split};
+use crate::clariq::{ClariqSplit, Labelled, NeedLine};
 use crate::documents::Bank;
-use crate::evaluation::PageAsked;
+use crate::evaluation::PageRequest;
 use clariq_core::Documents;
 use clariq_eval::diagnose;
 use clariq_files::Run;
@@ -20,14 +20,14 @@ use clariq_report::figures::{self, Compared, Measured};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, figure};
 pub(crate) use documents::DocumentsOfRuns;
-use judged::Judged;
+use judged::JudgedRuns;
 use maud::{Markup, html};
 
 /// The runs and labels of a page.
 #[derive(Clone, Copy)]
-pub(crate) struct Comparison<'a> {
-    pub(crate) asked: PageAsked<'a>,
-    pub(crate) split: Split,
+pub(crate) struct ClariqPage<'a> {
+    pub(crate) asked: PageRequest<'a>,
+    pub(crate) split: ClariqSplit,
     pub(crate) bank: &'a Bank,
     pub(crate) labels: &'a Labelled,
     /// The lines of the runs that are asked for.
@@ -38,7 +38,7 @@ pub(crate) struct Comparison<'a> {
     pub(crate) needs: &'a [Vec<NeedLine>],
 }
 
-impl Comparison<'_> {
+impl ClariqPage<'_> {
     /// The need files with their names.
     pub(crate) fn named_needs(&self) -> impl Iterator<Item = (&str, &[NeedLine])> {
         let names = self.asked.needs.iter().map(|(name, _)| name.as_str());
@@ -46,8 +46,8 @@ impl Comparison<'_> {
     }
 }
 
-pub(crate) fn render(comparison: &Comparison) -> String {
-    let judged = Judged::new(comparison);
+pub(crate) fn render(comparison: &ClariqPage) -> String {
+    let judged = JudgedRuns::new(comparison);
     let asked = comparison.asked;
     let runs = judged.runs.iter().map(|run| Measured {
         name: &run.asked.name,
@@ -66,7 +66,7 @@ pub(crate) fn render(comparison: &Comparison) -> String {
 }
 
 /// All sections that have something to show.
-fn sections(comparison: &Comparison, judged: &Judged, compared: &Compared) -> Vec<Section> {
+fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &Compared) -> Vec<Section> {
     let section = |id, name, content| Section { id, name, content };
     let intro = format!(
         "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer \
@@ -95,7 +95,7 @@ fn sections(comparison: &Comparison, judged: &Judged, compared: &Compared) -> Ve
     .collect()
 }
 
-fn describe(comparison: &Comparison, judged: &Judged) -> String {
+fn describe(comparison: &ClariqPage, judged: &JudgedRuns) -> String {
     let what = format!(
         "{} on {} of {}",
         count(comparison.runs.len(), "run"),
@@ -110,7 +110,7 @@ fn describe(comparison: &Comparison, judged: &Judged) -> String {
     format!("{what}, {bank}; compared with {baseline}.")
 }
 
-fn footer(comparison: &Comparison) -> Markup {
+fn footer(comparison: &ClariqPage) -> Markup {
     html! {
         "Question bank " code { (comparison.bank.checksum().short()) }
         ", split " (comparison.split) ", seed " (comparison.asked.seed) "."
@@ -120,7 +120,7 @@ fn footer(comparison: &Comparison) -> Markup {
 }
 
 /// Each run's name with a remark about it.
-fn remarks<'a>(comparison: &Comparison<'a>) -> Vec<(&'a str, String)> {
+fn remarks<'a>(comparison: &ClariqPage<'a>) -> Vec<(&'a str, String)> {
     let runs = comparison.asked.runs.iter().zip(comparison.runs);
     runs.flat_map(|(asked, run)| {
         diagnose_run(comparison, run).into_iter().map(|remark| (asked.name.as_str(), remark))
@@ -128,7 +128,7 @@ fn remarks<'a>(comparison: &Comparison<'a>) -> Vec<(&'a str, String)> {
     .collect()
 }
 
-fn diagnose_run(comparison: &Comparison, run: &Run) -> Vec<String> {
+fn diagnose_run(comparison: &ClariqPage, run: &Run) -> Vec<String> {
     let topics = comparison.labels.topics.iter().map(|topic| &topic.id);
     let found = diagnose(run, topics, Some(comparison.bank));
     let mut remarks = Vec::new();

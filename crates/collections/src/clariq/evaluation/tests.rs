@@ -1,9 +1,11 @@
 //! Small labels, runs and pages for tests.
 
-use super::page::Comparison;
-use crate::clariq::{ContextId, EvalTable, Facet, Labelled, LabelledRow, NeedLine, Split, Topic};
+use super::page::ClariqPage;
+use crate::clariq::{
+    ClariqSplit, ContextId, EvalTable, Facet, Labelled, LabelledRow, LabelledTopic, NeedLine,
+};
 use crate::documents::{Bank, BankRow};
-use crate::evaluation::{PageAsked, PageRun};
+use crate::evaluation::{PageRequest, PageRun};
 use clariq_core::Need;
 use clariq_files::{Run, RunLine, Source};
 
@@ -23,10 +25,10 @@ pub(crate) fn run(lines: &[Line]) -> Run {
     Run { lines: lines.collect(), ..Run::default() }
 }
 
-fn topic(id: &str, request: &str, need: u8) -> Topic {
+fn topic(id: &str, request: &str, need: u8) -> LabelledTopic {
     let request = request.to_owned();
     let description = String::new();
-    Topic { id: id.into(), request, description, need: Need::new(need) }
+    LabelledTopic { id: id.into(), request, description, need: Need::new(need) }
 }
 
 pub(crate) fn needs(topics: &[(&str, u8)]) -> Labelled {
@@ -96,12 +98,12 @@ impl Small {
         }
     }
 
-    pub(crate) fn comparison(&self) -> Comparison<'_> {
+    pub(crate) fn comparison(&self) -> ClariqPage<'_> {
         let runs = &self.shown;
         let needs = &self.need_files;
-        Comparison {
-            asked: PageAsked { title: "small", runs, baseline: 0, needs, seed: 42 },
-            split: Split::Dev,
+        ClariqPage {
+            asked: PageRequest { title: "small", runs, baseline: 0, needs, seed: 42 },
+            split: ClariqSplit::Dev,
             bank: &self.bank,
             labels: &self.labels,
             runs: &self.runs,

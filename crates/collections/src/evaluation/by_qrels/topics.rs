@@ -35,7 +35,7 @@ impl Rankings {
 }
 
 /// The content of the section.
-pub(super) struct Topics<'a> {
+pub(super) struct TopicSection<'a> {
     pub(super) compared: &'a Compared<'a>,
     pub(super) rankings: &'a Rankings,
     pub(super) qrels: &'a Qrels,
@@ -50,7 +50,7 @@ struct Shown {
     grade: Option<i32>,
 }
 
-impl Topics<'_> {
+impl TopicSection<'_> {
     /// The section of topics, those first on which runs differ most from the baseline.
     pub(super) fn section<'r>(
         &self,

@@ -1,6 +1,6 @@
 //! The values of a run turn by turn, for comparisons of runs.
 
-use super::evaluate::{Evaluated, Labels};
+use super::evaluate::{Evaluated, IkatLabels};
 use clariq_core::{Error, RequestId};
 use clariq_eval::{
     Column, Measure, RankedRun, SetAverage, evaluate, parse_measures, rouge_f1, set_values,
@@ -20,7 +20,7 @@ pub(super) const CITED: &str = "passages (cited)";
 
 /// The part of runs that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RunPart {
     /// The rankings of statements.
     Statements,
     /// The lists of statements in what is handed in, as rankings.
@@ -33,7 +33,7 @@ pub enum Part {
     Responses,
 }
 
-impl Part {
+impl RunPart {
     /// All parts, in the order in which they are shown.
     pub const ALL: [Self; 5] =
         [Self::Statements, Self::Provenance, Self::Sets, Self::Passages, Self::Responses];
@@ -82,12 +82,12 @@ impl Part {
 /// F1 are over the turns with a relevant statement: their means are macro averages.
 pub fn columns(
     evaluated: &Evaluated,
-    labels: &Labels,
-    only: Option<Part>,
+    labels: &IkatLabels,
+    only: Option<RunPart>,
     measures: &[Box<dyn Measure>],
 ) -> Result<Vec<Column>, Error> {
     let mut columns = Vec::new();
-    for part in Part::ALL {
+    for part in RunPart::ALL {
         let is_wanted = only.map_or(measures.is_empty() || part.is_ranking(), |only| only == part);
         if !is_wanted {
             continue;
@@ -95,29 +95,29 @@ pub fn columns(
         let usual = part.usual(only.is_some());
         for (name, qrels) in labels.of(part) {
             let usual = match (part, only) {
-                (Part::Passages, _) if name == CITED => usual,
-                (Part::Passages, None) => &FEW_BY_GRADE,
-                (Part::Passages, Some(_)) => &BY_GRADE,
+                (RunPart::Passages, _) if name == CITED => usual,
+                (RunPart::Passages, None) => &FEW_BY_GRADE,
+                (RunPart::Passages, Some(_)) => &BY_GRADE,
                 _ => usual,
             };
             let parsed =
                 if part.is_ranking() && measures.is_empty() { parse(usual)? } else { Vec::new() };
             let by = if measures.is_empty() { &parsed } else { measures };
             match part {
-                Part::Statements => {
+                RunPart::Statements => {
                     let ranking = evaluated.statements.iter();
                     columns.extend(ranking.flat_map(|run| ranked(run, qrels, by, name)));
                 }
-                Part::Provenance => {
+                RunPart::Provenance => {
                     let lists = evaluated.provenance.iter();
                     columns.extend(lists.flat_map(|run| ranked(run, qrels, by, name)));
                 }
-                Part::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)),
-                Part::Sets => columns.extend(of_sets(evaluated, qrels, usual, name)),
-                Part::Responses => {}
+                RunPart::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)),
+                RunPart::Sets => columns.extend(of_sets(evaluated, qrels, usual, name)),
+                RunPart::Responses => {}
             }
         }
-        if part == Part::Responses && !labels.responses.is_empty() {
+        if part == RunPart::Responses && !labels.responses.is_empty() {
             columns.extend(
                 usual.iter().zip(1..).map(|(name, n)| of_responses(evaluated, labels, name, n)),
             );
@@ -126,23 +126,23 @@ pub fn columns(
     Ok(columns)
 }
 
-impl Labels {
+impl IkatLabels {
     /// The labels of a part with the name of both; responses have none.
-    fn of(&self, part: Part) -> Vec<(&'static str, &Qrels)> {
+    fn of(&self, part: RunPart) -> Vec<(&'static str, &Qrels)> {
         let named = match part {
-            Part::Statements => {
+            RunPart::Statements => {
                 [("statements (organisers)", &self.organisers), ("statements (NIST)", &self.nist)]
             }
-            Part::Provenance => [
+            RunPart::Provenance => [
                 ("ptkb_provenance (organisers)", &self.organisers),
                 ("ptkb_provenance (NIST)", &self.nist),
             ],
-            Part::Sets => [("sets (organisers)", &self.organisers), ("sets (NIST)", &self.nist)],
-            Part::Passages => [(CITED, &self.cited), ("", &None)],
-            Part::Responses => return Vec::new(),
+            RunPart::Sets => [("sets (organisers)", &self.organisers), ("sets (NIST)", &self.nist)],
+            RunPart::Passages => [(CITED, &self.cited), ("", &None)],
+            RunPart::Responses => return Vec::new(),
         };
         let named = named.into_iter().filter_map(|(name, qrels)| Some((name, qrels.as_ref()?)));
-        let graded = self.graded.iter().filter(|_| part == Part::Passages);
+        let graded = self.graded.iter().filter(|_| part == RunPart::Passages);
         named.chain(graded.map(|(name, qrels)| (*name, qrels))).collect()
     }
 }
@@ -170,7 +170,7 @@ fn of_sets(evaluated: &Evaluated, qrels: &Qrels, names: &[&str], part: &str) -> 
 }
 
 /// A turn without a response counts 0.
-fn of_responses(evaluated: &Evaluated, labels: &Labels, name: &str, n: usize) -> Column {
+fn of_responses(evaluated: &Evaluated, labels: &IkatLabels, name: &str, n: usize) -> Column {
     let value = |(turn, reference): (&String, &String)| {
         let response = evaluated.responses.get(turn).map_or("", String::as_str);
         (RequestId::from(turn.as_str()), rouge_f1(response, reference, n))
@@ -184,13 +184,13 @@ mod tests {
     use crate::DataDir;
     use crate::ikat::evaluation::{figures, graded, provenance, sets};
     use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
-    use crate::ikat::{Ikat, Split};
+    use crate::ikat::{Ikat, IkatSplit};
 
     /// A run that names statement 1 and the passage cited first for every other turn.
-    fn sample() -> (Evaluated, Labels) {
+    fn sample() -> (Evaluated, IkatLabels) {
         let ikat = Ikat::open(DataDir::Sample, None).unwrap();
-        let split = Split::Test2023;
-        let cited = |turn: &crate::ikat::Turn| {
+        let split = IkatSplit::Test2023;
+        let cited = |turn: &crate::ikat::IkatTurn| {
             turn.citations.iter().flatten().next().cloned().unwrap_or_default()
         };
         let turns = ikat.topics(split).unwrap().turns().step_by(2).map(|(_, turn)| {
@@ -218,7 +218,7 @@ mod tests {
             turns: turns.collect(),
             ..Submission::default()
         };
-        let labels = Labels::read(&ikat, split).unwrap();
+        let labels = IkatLabels::read(&ikat, split).unwrap();
         (Evaluated::of_submission(&ikat, split, &submission), labels)
     }
 
@@ -230,18 +230,18 @@ mod tests {
         known.extend(provenance(&evaluated, &labels).unwrap());
         known.extend(sets(&evaluated, &labels));
         known.extend(graded(&evaluated, &labels).unwrap());
-        for part in Part::ALL {
+        for part in RunPart::ALL {
             let columns = columns(&evaluated, &labels, Some(part), &[]).unwrap();
             // The rankings of statements are not handed in.
-            assert_eq!(columns.is_empty(), part == Part::Statements);
+            assert_eq!(columns.is_empty(), part == RunPart::Statements);
             for column in columns {
                 let name = match part {
-                    Part::Passages if column.part == CITED => {
+                    RunPart::Passages if column.part == CITED => {
                         format!("passages {}", column.measure)
                     }
-                    Part::Responses => format!("response {}", column.measure),
-                    Part::Sets => format!("{} macro {}", column.part, column.measure),
-                    Part::Statements | Part::Provenance | Part::Passages => column.name(),
+                    RunPart::Responses => format!("response {}", column.measure),
+                    RunPart::Sets => format!("{} macro {}", column.part, column.measure),
+                    RunPart::Statements | RunPart::Provenance | RunPart::Passages => column.name(),
                 };
                 let (_, expected) = known.iter().find(|(known, _)| *known == name).expect(&name);
                 assert!(column.mean() == *expected && *expected > 0.0, "{name}");
@@ -258,7 +258,7 @@ mod tests {
             columns.iter().map(Column::name).collect::<Vec<_>>()
         };
         let of_statements = ["ptkb_provenance (organisers) P@1", "ptkb_provenance (NIST) P@1"];
-        assert_eq!(names(Some(Part::Provenance)), of_statements);
+        assert_eq!(names(Some(RunPart::Provenance)), of_statements);
         assert_eq!(names(None)[..2], of_statements);
         assert!(names(None)[2..].iter().all(|name| name.starts_with("passages (")));
     }

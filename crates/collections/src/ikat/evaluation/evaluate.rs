@@ -1,9 +1,12 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use crate::ikat::qrels::{GRADED_BY_MODEL, Judged, RELEASED, check_turns, of_labels, read_answers};
+use crate::ikat::qrels::{
+    GRADED_BY_MODEL, LabelKind, RELEASED, check_turns, of_labels, read_answers,
+};
 use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{
-    Ikat, Split, Topics, Year, citation_judgements, read_statement_qrels, statement_judgements,
+    Ikat, IkatSplit, TopicFile, Year, citation_judgements, read_statement_qrels,
+    statement_judgements,
 };
 use clariq_core::{DocId, Error, RequestId, bail};
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
@@ -27,7 +30,7 @@ pub struct Evaluated {
 
 /// The labels of a split, as far as its folder has them.
 #[derive(Default)]
-pub struct Labels {
+pub struct IkatLabels {
     /// The organisers' labels of statements.
     pub organisers: Option<Qrels>,
     /// NIST's labels of statements.
@@ -44,11 +47,11 @@ pub struct Labels {
 /// The part of passages by the graded labels that a user names.
 const GRADED_BY_FILE: &str = "passages (graded by --qrels)";
 
-impl Labels {
+impl IkatLabels {
     /// Reads the labels of a split: those in the topics, and the files that the folder has.
-    pub fn read(ikat: &Ikat, split: Split) -> Result<Self, Error> {
+    pub fn read(ikat: &Ikat, split: IkatSplit) -> Result<Self, Error> {
         let topics = ikat.topics(split)?;
-        let cites = |turn: &crate::ikat::Turn| {
+        let cites = |turn: &crate::ikat::IkatTurn| {
             turn.citations.as_ref().is_some_and(|citations| !citations.is_empty())
         };
         let turns = topics.turns().filter(|(_, turn)| cites(turn));
@@ -64,8 +67,8 @@ impl Labels {
         for (_, name, judged) in RELEASED.iter().filter(|(of, ..)| *of == split) {
             let Some(file) = ikat.data.track_file(name) else { continue };
             match judged {
-                Judged::Organisers if labels.organisers.is_some() => {}
-                Judged::Organisers => {
+                LabelKind::Organisers if labels.organisers.is_some() => {}
+                LabelKind::Organisers => {
                     let mut judgements = read_statement_qrels(&file)?;
                     // As in 2023, where turns without a relevant statement are left out.
                     let relevant = judgements.iter().filter(|label| label.relevance > 0);
@@ -73,13 +76,13 @@ impl Labels {
                     judgements.retain(|label| turns.contains(&label.topic));
                     labels.organisers = Some(qrels(&file, &judgements, topics)?);
                 }
-                Judged::Nist => {
+                LabelKind::Nist => {
                     labels.nist = Some(qrels(&file, &read_statement_qrels(&file)?, topics)?);
                 }
-                Judged::Passages(part) => {
+                LabelKind::Passages(part) => {
                     labels.graded.push((part, qrels(&file, &read_qrels(&file)?, topics)?));
                 }
-                Judged::Answers => labels.take_answers(&file, topics)?,
+                LabelKind::Answers => labels.take_answers(&file, topics)?,
             }
         }
         Ok(labels)
@@ -90,7 +93,7 @@ impl Labels {
         &mut self,
         graded: Option<&Path>,
         answers: Option<&Path>,
-        topics: &Topics,
+        topics: &TopicFile,
     ) -> Result<(), Error> {
         if let Some(file) = graded {
             let file = Source::new(file);
@@ -106,7 +109,7 @@ impl Labels {
         answers.map_or(Ok(()), |file| self.take_answers(&Source::new(file), topics))
     }
 
-    fn take_answers(&mut self, file: &Source, topics: &Topics) -> Result<(), Error> {
+    fn take_answers(&mut self, file: &Source, topics: &TopicFile) -> Result<(), Error> {
         let answers = read_answers(file)?;
         check_turns(file, answers.iter().map(|(turn, _)| turn.as_str()), topics)?;
         self.responses = answers.into_iter().collect();
@@ -129,7 +132,7 @@ impl Labels {
 }
 
 /// The labels of a file, which are of turns of these topics.
-fn qrels(file: &Source, judgements: &[Judgement], topics: &Topics) -> Result<Qrels, Error> {
+fn qrels(file: &Source, judgements: &[Judgement], topics: &TopicFile) -> Result<Qrels, Error> {
     check_turns(file, judgements.iter().map(|label| label.topic.as_str()), topics)?;
     Qrels::from_judgements(&file.name(), judgements)
 }
@@ -137,7 +140,7 @@ fn qrels(file: &Source, judgements: &[Judgement], topics: &Topics) -> Result<Qre
 impl Evaluated {
     /// The parts of a submission: of several responses to a turn, the statements and the text of the
     /// best, and the passages of all, each once.
-    pub fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {
+    pub fn of_submission(ikat: &Ikat, split: IkatSplit, submission: &Submission) -> Self {
         let mut evaluated = Self::default();
         let mut provenance = Run::default();
         for turn in &submission.turns {
@@ -196,7 +199,7 @@ fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>)
 }
 
 /// The numbers of the statements of the best response; 2025 names them by their text.
-fn statements_of(ikat: &Ikat, split: Split, turn: &SubmittedTurn) -> Vec<String> {
+fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<String> {
     let Some(best) = turn.best_response() else { return Vec::new() };
     let known = ikat.topics(split).ok().and_then(|topics| topics.turn(&turn.id));
     let number = |text: &str| {

@@ -1,7 +1,7 @@
 //! The figures that configurations can expect of a system, by name.
 
-use super::by_turn::{CITED, Part, columns};
-use super::evaluate::{Evaluated, Labels};
+use super::by_turn::{CITED, RunPart, columns};
+use super::evaluate::{Evaluated, IkatLabels};
 use clariq_core::Error;
 use clariq_eval::{Column, SetReport, Unjudged, score_sets};
 use std::collections::HashSet;
@@ -22,47 +22,47 @@ pub fn names() -> impl Iterator<Item = String> {
                 names.iter().map(move |name| format!("{what} ({among}) {name}"))
             })
         };
-    let usual = |part: Part, what: &'static str| {
+    let usual = |part: RunPart, what: &'static str| {
         part.usual(true).iter().map(move |name| format!("{what} {name}"))
     };
-    of("statements", &LABEL_SETS, Part::Statements.usual(true))
+    of("statements", &LABEL_SETS, RunPart::Statements.usual(true))
         .chain(of("sets", &SETS, &AVERAGES))
-        .chain(usual(Part::Passages, "passages"))
-        .chain(usual(Part::Responses, "response"))
+        .chain(usual(RunPart::Passages, "passages"))
+        .chain(usual(RunPart::Responses, "response"))
 }
 
 /// All figures of a run that the labels allow, by name.
-pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {
+pub fn figures(evaluated: &Evaluated, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
     let columns = |part| columns(evaluated, labels, Some(part), &[]);
     let mean = |name: String, column: &Column| (name, column.mean());
-    let statements = columns(Part::Statements)?;
+    let statements = columns(RunPart::Statements)?;
     let mut figures: Vec<_> = statements.iter().map(|of| mean(of.name(), of)).collect();
     let of_sets = sets(evaluated, labels).into_iter();
     figures.extend(of_sets.filter(|(name, _)| AVERAGES.iter().any(|of| name.ends_with(of))));
-    let passages = columns(Part::Passages)?;
+    let passages = columns(RunPart::Passages)?;
     let cited = passages.iter().filter(|of| of.part == CITED);
     figures.extend(cited.map(|of| mean(format!("passages {}", of.measure), of)));
-    let responses = columns(Part::Responses)?;
+    let responses = columns(RunPart::Responses)?;
     figures.extend(responses.iter().map(|of| mean(format!("response {}", of.measure), of)));
     Ok(figures)
 }
 
 /// The figures of the lists of statements in what is handed in.
-pub fn provenance(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {
-    let columns = columns(evaluated, labels, Some(Part::Provenance), &[])?;
+pub fn provenance(evaluated: &Evaluated, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
+    let columns = columns(evaluated, labels, Some(RunPart::Provenance), &[])?;
     Ok(columns.iter().map(|of| (of.name(), of.mean())).collect())
 }
 
 /// The figures of passages by graded labels. Of the passages that are here few are graded, so that
 /// they say little of a system that ranks these.
-pub fn graded(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {
-    let passages = columns(evaluated, labels, Some(Part::Passages), &[])?;
+pub fn graded(evaluated: &Evaluated, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
+    let passages = columns(evaluated, labels, Some(RunPart::Passages), &[])?;
     let graded = passages.iter().filter(|of| of.part != CITED);
     Ok(graded.map(|of| (of.name(), of.mean())).collect())
 }
 
 /// Precision, recall and F1 of the sets of statements, micro and macro.
-pub fn sets(evaluated: &Evaluated, labels: &Labels) -> Vec<(String, f64)> {
+pub fn sets(evaluated: &Evaluated, labels: &IkatLabels) -> Vec<(String, f64)> {
     let mut figures = Vec::new();
     for (name, report) in set_reports(evaluated, labels) {
         for (average, of) in [("micro", report.micro), ("macro", report.macro_average)] {
@@ -77,7 +77,7 @@ pub fn sets(evaluated: &Evaluated, labels: &Labels) -> Vec<(String, f64)> {
 /// The figures of sets by the names in [`SETS`]. The organisers label the turns with a relevant
 /// statement alone, so that a turn without labels is one without; of NIST's, the others are left
 /// out.
-fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, SetReport)> {
+fn set_reports(evaluated: &Evaluated, labels: &IkatLabels) -> Vec<(&'static str, SetReport)> {
     let chosen = &evaluated.chosen;
     let mut reports = Vec::new();
     let [organisers, judged, nist] = SETS;

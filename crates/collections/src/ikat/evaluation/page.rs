@@ -3,11 +3,11 @@
 
 mod conversations;
 
-use super::{Evaluated, Labels};
+use super::{Evaluated, IkatLabels};
 use crate::Collection;
-use crate::evaluation::{PageAsked, PageRun};
+use crate::evaluation::{PageRequest, PageRun};
 use crate::ikat::run::Submission;
-use crate::ikat::{Ikat, PASSAGES, Split, Topics};
+use crate::ikat::{Ikat, IkatSplit, PASSAGES, TopicFile};
 use clariq_core::RequestId;
 use clariq_eval::Column;
 use clariq_report::differences::{self, Focus, Topic};
@@ -30,7 +30,7 @@ fn text_of(ikat: &Ikat, id: &str) -> String {
 pub(crate) const STYLE: &str = include_str!("page/style.css");
 
 /// A run of the page, and what was read of it.
-pub(crate) struct Entry<'a> {
+pub(crate) struct PageEntry<'a> {
     pub(crate) asked: &'a PageRun,
     pub(crate) submission: Submission,
     pub(crate) evaluated: Evaluated,
@@ -39,18 +39,18 @@ pub(crate) struct Entry<'a> {
 }
 
 /// The runs and labels of a page.
-pub(crate) struct Comparison<'a> {
-    pub(crate) asked: &'a PageAsked<'a>,
+pub(crate) struct IkatPage<'a> {
+    pub(crate) asked: &'a PageRequest<'a>,
     /// Conversations and the texts of passages.
     pub(crate) ikat: &'a Ikat,
-    pub(crate) split: Split,
-    pub(crate) topics: &'a Topics,
-    pub(crate) labels: &'a Labels,
-    pub(crate) runs: &'a [Entry<'a>],
+    pub(crate) split: IkatSplit,
+    pub(crate) topics: &'a TopicFile,
+    pub(crate) labels: &'a IkatLabels,
+    pub(crate) runs: &'a [PageEntry<'a>],
 }
 
-pub(crate) fn render(comparison: &Comparison) -> String {
-    let PageAsked { title, baseline, seed, .. } = *comparison.asked;
+pub(crate) fn render(comparison: &IkatPage) -> String {
+    let PageRequest { title, baseline, seed, .. } = *comparison.asked;
     let runs = comparison.runs.iter().map(|entry| Measured {
         name: &entry.asked.name,
         uses: &entry.asked.uses,
@@ -70,7 +70,7 @@ pub(crate) fn render(comparison: &Comparison) -> String {
     .render()
 }
 
-fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
+fn sections(comparison: &IkatPage, compared: &Compared) -> Vec<Section> {
     let content = conversations::section(comparison);
     let conversations = Section { id: "conversations", name: "Conversations", content };
     if compared.baseline().columns.is_empty() {
@@ -96,7 +96,7 @@ fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
 
 /// The first measure of a part of the runs, where there is one.
 fn focus<'a>(
-    comparison: &'a Comparison,
+    comparison: &'a IkatPage,
     compared: &'a Compared,
     (id, name): (&'static str, &'static str),
     part: &str,
@@ -118,7 +118,7 @@ fn focus<'a>(
     Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })
 }
 
-fn describe(comparison: &Comparison) -> String {
+fn describe(comparison: &IkatPage) -> String {
     let what = format!(
         "{} on {} of {}, {} of iKAT",
         count(comparison.runs.len(), "run"),
@@ -133,7 +133,7 @@ fn describe(comparison: &Comparison) -> String {
 }
 
 /// Turns that a run does not answer.
-fn remarks<'a>(comparison: &'a Comparison) -> Vec<(&'a str, String)> {
+fn remarks<'a>(comparison: &'a IkatPage) -> Vec<(&'a str, String)> {
     let mut remarks = Vec::new();
     for entry in comparison.runs {
         let turns = entry.submission.turns.iter();

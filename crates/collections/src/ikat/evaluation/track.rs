@@ -1,14 +1,15 @@
 //! The track's figures as the evaluation of iKAT: of rankings and sets of statements, passages, and
 //! responses.
 
-use super::page::{Comparison, Entry, render};
-use super::{Evaluated, Labels, Part, columns, figures, graded, provenance, sets};
+use super::page::{IkatPage, PageEntry, render};
+use super::{Evaluated, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
 use crate::Collection;
 use crate::evaluation::{
-    Asked, By, Columns, Evaluation, PageAsked, Rendered, Scored, Topics, Written, counted,
+    By, Columns, EvalRequest, EvalResult, Evaluation, PageRequest, RenderedPage, ScoredTopics,
+    Written, counted,
 };
 use crate::ikat::run::Submission;
-use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
+use crate::ikat::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use crate::ranking_path;
 use crate::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
@@ -20,22 +21,22 @@ use std::path::PathBuf;
 /// A split with its labels.
 pub(crate) struct Track<'a> {
     ikat: &'a Ikat,
-    split: Split,
-    labels: Labels,
-    turns: Topics,
+    split: IkatSplit,
+    labels: IkatLabels,
+    turns: ScoredTopics,
 }
 
 impl<'a> Track<'a> {
     /// Reads the labels of a split, if there are any.
-    pub(crate) fn open(ikat: &'a Ikat, split: Split) -> Result<Self, Error> {
-        let labels = Labels::read(ikat, split)?;
+    pub(crate) fn open(ikat: &'a Ikat, split: IkatSplit) -> Result<Self, Error> {
+        let labels = IkatLabels::read(ikat, split)?;
         let topics = ikat.topics(split)?;
-        let turns = Topics::new(&topics.name, topics.turns().map(|(_, turn)| &turn.id));
+        let turns = ScoredTopics::new(&topics.name, topics.turns().map(|(_, turn)| &turn.id));
         Ok(Self { ikat, split, labels, turns })
     }
 
     /// The labels, or the problem that there are none.
-    fn labels(&self) -> Result<&Labels, Error> {
+    fn labels(&self) -> Result<&IkatLabels, Error> {
         if self.labels.are_absent() {
             let hint = "the documentation names the files of labels (reference, Formats); `clariq eval` also takes --qrels \
                         and --answers";
@@ -50,7 +51,7 @@ impl<'a> Track<'a> {
     /// Reads a TREC run, such as `clariq run` writes beside what is handed in: a ranking of
     /// statements, where all of its documents are numbers, or else of passages. `None` where the
     /// file is none.
-    fn ranking(&self, source: &Source) -> Result<Option<(Part, Evaluated, Vec<String>)>, Error> {
+    fn ranking(&self, source: &Source) -> Result<Option<(RunPart, Evaluated, Vec<String>)>, Error> {
         let input = source.read()?;
         let fields = first_fields(&input);
         if fields.len() != 6 || fields[0].starts_with(b"{") {
@@ -63,10 +64,10 @@ impl<'a> Track<'a> {
         let mut evaluated = Evaluated::default();
         let part = if run.lines.iter().all(is_number) {
             evaluated.statements = Some(run);
-            Part::Statements
+            RunPart::Statements
         } else {
             evaluated.passages = run;
-            Part::Passages
+            RunPart::Passages
         };
         Ok(Some((part, evaluated, warnings)))
     }
@@ -133,30 +134,30 @@ fn repeated(submission: &Submission) -> usize {
 }
 
 impl Evaluation for Track<'_> {
-    fn score(&self, asked: &Asked) -> Result<Scored, Error> {
-        asked.takes("runs of iKAT", &["--qrels", "--answers"])?;
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        request.takes("runs of iKAT", &["--qrels", "--answers"])?;
         let mut named = None;
-        if asked.qrels.is_some() || asked.answers.is_some() {
-            let labels = named.insert(Labels::read(self.ikat, self.split)?);
-            labels.take(asked.qrels, asked.answers, self.ikat.topics(self.split)?)?;
+        if request.qrels.is_some() || request.answers.is_some() {
+            let labels = named.insert(IkatLabels::read(self.ikat, self.split)?);
+            labels.take(request.qrels, request.answers, self.ikat.topics(self.split)?)?;
         }
         let labels = named.as_ref().map_or_else(|| self.labels(), Ok)?;
-        if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&asked.file))? {
-            if asked.answers.is_some() {
+        if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&request.file))? {
+            if request.answers.is_some() {
                 let hint = "leave it out, or score what is handed in";
                 bail!("--answers", "a run with responses beside it", "a TREC run", hint);
             }
-            let columns = columns(&evaluated, labels, Some(part), asked.measures)?;
+            let columns = columns(&evaluated, labels, Some(part), request.measures)?;
             if columns.is_empty() {
                 let expected = format!("labels of {} of {}", part.name(), self.split);
                 let hint = "the documentation names the files of labels (reference, Formats)";
                 bail!(self.ikat.location(), expected, "other labels alone", hint);
             }
             let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
-            return Ok(Scored { figures, warnings, ..Scored::default() });
+            return Ok(EvalResult { figures, warnings, ..EvalResult::default() });
         }
-        let (_, evaluated, warnings) = self.read(&Source::new(&asked.file))?;
-        let figures = if asked.measures.is_empty() {
+        let (_, evaluated, warnings) = self.read(&Source::new(&request.file))?;
+        let figures = if request.measures.is_empty() {
             let mut rows = figures(&evaluated, labels)?;
             // Sets are shown in full.
             rows.retain(|(name, _)| !name.starts_with("sets "));
@@ -165,17 +166,17 @@ impl Evaluation for Track<'_> {
             rows.extend(graded(&evaluated, labels)?);
             rows
         } else {
-            let columns = columns(&evaluated, labels, None, asked.measures)?;
+            let columns = columns(&evaluated, labels, None, request.measures)?;
             columns.iter().map(|column| (column.name(), column.mean())).collect()
         };
-        Ok(Scored { figures, warnings, ..Scored::default() })
+        Ok(EvalResult { figures, warnings, ..EvalResult::default() })
     }
 
-    fn figures(&self, written: &Written) -> Result<Scored, Error> {
+    fn figures(&self, written: &Written) -> Result<EvalResult, Error> {
         if let Some(run) = written.run {
             let qrels = crate::evaluation::ByQrels::open(self.ikat, self.split.name(), PASSAGES)?;
             let figures = qrels.by_name(run, written.expected.iter().copied());
-            return Ok(Scored { figures, ..Scored::default() });
+            return Ok(EvalResult { figures, ..EvalResult::default() });
         }
         let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;
         let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
@@ -184,7 +185,7 @@ impl Evaluation for Track<'_> {
         let passages = (written.ranking)(PASSAGES)?;
         let evaluated = Evaluated { statements: Some(statements), passages, ..evaluated };
         let figures = figures(&evaluated, self.labels()?)?;
-        Ok(Scored { figures, ..Scored::default() })
+        Ok(EvalResult { figures, ..EvalResult::default() })
     }
 
     fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
@@ -208,7 +209,7 @@ impl Evaluation for Track<'_> {
             return Ok(Columns { columns, warnings });
         }
         let (_, evaluated, warnings) = self.read(source)?;
-        if part == Some(Part::Statements) && evaluated.statements.is_none() {
+        if part == Some(RunPart::Statements) && evaluated.statements.is_none() {
             let beside = ranking_path(&PathBuf::from(source.name()), STATEMENTS);
             let found = format!("no {}", beside.display());
             let hint = "--task ptkb_provenance compares the lists that are handed in";
@@ -217,15 +218,15 @@ impl Evaluation for Track<'_> {
         Ok(Columns { columns: columns(&evaluated, self.labels()?, part, by.measures)?, warnings })
     }
 
-    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
-        if let Some((_, need)) = asked.needs.first() {
+    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
+        if let Some((_, need)) = request.needs.first() {
             let need = need.name();
             let hint = "leave it out: iKAT has no need labels";
             bail!("--need", "runs of ClariQ beside it", "`{need}` with runs of iKAT", hint);
         }
         let mut runs = Vec::new();
         let mut warnings = Vec::new();
-        for run in asked.runs {
+        for run in request.runs {
             let (submission, evaluated, found) = self.read(&run.file)?;
             warnings.extend(found.iter().map(|warning| format!("{}: {warning}", run.file.name())));
             // Without labels, the page shows what was found.
@@ -234,7 +235,7 @@ impl Evaluation for Track<'_> {
             } else {
                 columns(&evaluated, &self.labels, None, &[])?
             };
-            runs.push(Entry { asked: run, submission, evaluated, columns });
+            runs.push(PageEntry { request: run, submission, evaluated, columns });
         }
         keep_common(&mut runs);
         if self.labels.are_absent() {
@@ -242,31 +243,31 @@ impl Evaluation for Track<'_> {
             warnings.push(format!("no labels of {split} are there: the page has no figures"));
         }
         let topics = self.ikat.topics(self.split)?;
-        let html = render(&Comparison {
-            asked,
+        let html = render(&IkatPage {
+            request,
             ikat: self.ikat,
             split: self.split,
             topics,
             labels: &self.labels,
             runs: &runs,
         });
-        Ok(Rendered { html, topics: topics.turns().count(), warnings })
+        Ok(RenderedPage { html, topics: topics.turns().count(), warnings })
     }
 }
 
 /// Leaves out the figures that some run does not have: rankings of statements are beside runs of this
 /// program alone.
-fn keep_common(runs: &mut [Entry]) {
-    let names = |entry: &Entry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
+fn keep_common(runs: &mut [PageEntry]) {
+    let names = |entry: &PageEntry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
     let all: Vec<HashSet<String>> = runs.iter().map(names).collect();
     for entry in runs {
         entry.columns.retain(|column| all.iter().all(|names| names.contains(&column.name())));
     }
 }
 
-fn part(name: &str) -> Result<Part, Problem> {
-    Part::named(name).ok_or_else(|| {
-        let parts = Part::ALL.map(Part::name).join(", ");
+fn part(name: &str) -> Result<RunPart, Problem> {
+    RunPart::named(name).ok_or_else(|| {
+        let parts = RunPart::ALL.map(RunPart::name).join(", ");
         let hint = "--task says what is scored of the runs; without it, all is";
         problem!("--task", "one of {parts}", "`{name}`", hint)
     })

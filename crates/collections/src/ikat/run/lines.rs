@@ -17,14 +17,14 @@ pub(in crate::ikat) const FORM: &str = "a line has metadata, turn_id, responses 
 pub(in crate::ikat) struct Line {
     #[serde(skip)]
     pub(in crate::ikat) number: u64,
-    pub(in crate::ikat) metadata: Metadata,
+    pub(in crate::ikat) metadata: RunMetadata,
     pub(in crate::ikat) turn_id: String,
     pub(in crate::ikat) responses: Option<Vec<LineResponse>>,
     pub(in crate::ikat) references: Scores,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(in crate::ikat) struct Metadata {
+pub(in crate::ikat) struct RunMetadata {
     pub(in crate::ikat) team_id: String,
     pub(in crate::ikat) run_id: String,
     pub(in crate::ikat) run_type: String,
@@ -90,7 +90,7 @@ pub(in crate::ikat) fn submission(lines: &[Line], file: &str, sink: Sink) -> Sub
         match submitted_turn(line, file) {
             Ok(turn) => {
                 if submission.turns.is_empty() {
-                    let Metadata { team_id, run_id, run_type } = line.metadata.clone();
+                    let RunMetadata { team_id, run_id, run_type } = line.metadata.clone();
                     submission.team = team_id;
                     submission.run_name = run_id;
                     submission.run_type = run_type;

@@ -23,12 +23,12 @@ struct RunObject {
     /// In 2024 alone.
     #[serde(alias = "evalResponse")]
     eval_response: Option<bool>,
-    turns: Vec<Turn>,
+    turns: Vec<TurnObject>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Turn {
+struct TurnObject {
     #[serde(default, alias = "turnId", deserialize_with = "or_default")]
     turn_id: String,
     #[serde(default, deserialize_with = "or_default")]
@@ -43,14 +43,14 @@ struct AnyResponse {
     #[serde(default, deserialize_with = "or_default")]
     text: String,
     #[serde(default, alias = "passageProvenance", deserialize_with = "or_default")]
-    passage_provenance: Vec<Passage>,
+    passage_provenance: Vec<PassageObject>,
     #[serde(default, alias = "ptkbProvenance", deserialize_with = "or_default")]
     ptkb_provenance: Vec<AnyStatement>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Passage {
+struct PassageObject {
     #[serde(default, deserialize_with = "or_default")]
     id: String,
     #[serde(default, deserialize_with = "or_default")]
@@ -245,12 +245,12 @@ fn year_of(run: &RunObject) -> Year {
     }
 }
 
-fn submitted_turn(turn: Turn, year: Year, file: &str) -> Result<SubmittedTurn, Problem> {
+fn submitted_turn(turn: TurnObject, year: Year, file: &str) -> Result<SubmittedTurn, Problem> {
     let mut responses = Vec::with_capacity(turn.responses.len());
     for response in turn.responses {
         let mut passages = Vec::with_capacity(response.passage_provenance.len());
         for passage in response.passage_provenance {
-            let Passage { id, text, score, used } = passage;
+            let PassageObject { id, text, score, used } = passage;
             passages.push(RankedPassage { id, text, score: score.0, used });
         }
         let mut statements = Vec::with_capacity(response.ptkb_provenance.len());
@@ -295,12 +295,12 @@ fn ranked_statement(
 mod tests {
     use super::*;
 
-    fn turn(json: &str) -> Result<Turn, String> {
+    fn turn(json: &str) -> Result<TurnObject, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
     }
 
     fn passage(json: &str) -> Option<(f64, bool)> {
-        let passage: Passage = serde_json::from_str(json).ok()?;
+        let passage: PassageObject = serde_json::from_str(json).ok()?;
         Some((passage.score.0, passage.used))
     }
 

@@ -1,6 +1,6 @@
 //! The three forms of topics, read into one.
 
-use super::{Conversation, Topics, Turn, Year};
+use super::{IkatConversation, IkatTurn, TopicFile, Year};
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{Problem, RequestId, parse_json, problem};
 use clariq_files::{Input, Sink, shorten};
@@ -15,7 +15,7 @@ const FORM: &str =
 struct AnyConversation {
     number: IdOrNumber,
     title: Option<String>,
-    ptkb: Statements,
+    ptkb: StatementsField,
     turns: Option<Vec<AnyTurn>>,
     /// The turns of 2025.
     responses: Option<Vec<AnyTurn>>,
@@ -23,7 +23,7 @@ struct AnyConversation {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "statements as a list of texts or as an object of numbers and texts")]
-enum Statements {
+enum StatementsField {
     List(Vec<String>),
     Numbered(BTreeMap<String, String>),
 }
@@ -62,9 +62,9 @@ impl AnyConversation {
     }
 }
 
-pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
+pub(super) fn topics(input: &Input, sink: Sink) -> TopicFile {
     let mut topics =
-        Topics { name: input.name.clone(), year: Year::Y2023, conversations: Vec::new() };
+        TopicFile { name: input.name.clone(), year: Year::Y2023, conversations: Vec::new() };
     let conversations: Vec<AnyConversation> = match parse_json(&*input.name, &input.bytes) {
         Ok(conversations) => conversations,
         Err(problem) => {
@@ -77,7 +77,7 @@ pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
     }
     let mut seen = HashSet::new();
     for conversation in conversations {
-        let mut reader = Reader { file: &input.name, year: topics.year, warnings: Vec::new() };
+        let mut reader = TopicReader { file: &input.name, year: topics.year, warnings: Vec::new() };
         match reader.conversation(conversation, &mut seen) {
             Ok(conversation) => topics.conversations.push(conversation),
             Err(problem) => sink(problem),
@@ -89,19 +89,19 @@ pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
     topics
 }
 
-struct Reader<'a> {
+struct TopicReader<'a> {
     file: &'a str,
     year: Year,
     /// Oddities of a conversation that change no figure.
     warnings: Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl TopicReader<'_> {
     fn conversation(
         &mut self,
         conversation: AnyConversation,
         seen: &mut HashSet<String>,
-    ) -> Result<Conversation, Problem> {
+    ) -> Result<IkatConversation, Problem> {
         let year = conversation.year();
         let number = conversation.number.into_text();
         if year != self.year {
@@ -121,8 +121,10 @@ impl Reader<'_> {
             return Err(problem!(self.file, expected, "`{number}` again", hint));
         }
         let statements = match conversation.ptkb {
-            Statements::List(statements) => statements,
-            Statements::Numbered(statements) => self.numbered_statements(&number, &statements)?,
+            StatementsField::List(statements) => statements,
+            StatementsField::Numbered(statements) => {
+                self.numbered_statements(&number, &statements)?
+            }
         };
         let mut texts = HashSet::new();
         for statement in statements.iter().filter(|statement| !texts.insert(*statement)) {
@@ -135,7 +137,7 @@ impl Reader<'_> {
         };
         let turns = self.turns(turns, &number, &statements)?;
         let title = conversation.title.unwrap_or_default();
-        Ok(Conversation { number, title, statements, turns })
+        Ok(IkatConversation { number, title, statements, turns })
     }
 
     /// Statements by number, `"1"` to `"n"` in any order.
@@ -167,8 +169,8 @@ impl Reader<'_> {
         all: Vec<AnyTurn>,
         conversation: &str,
         statements: &[String],
-    ) -> Result<Vec<Turn>, Problem> {
-        let mut turns: Vec<Turn> = Vec::with_capacity(all.len());
+    ) -> Result<Vec<IkatTurn>, Problem> {
+        let mut turns: Vec<IkatTurn> = Vec::with_capacity(all.len());
         for turn in all {
             let turn = self.turn(turn, conversation, statements)?;
             let last = turns.last().map_or(0, |last| last.number);
@@ -190,7 +192,7 @@ impl Reader<'_> {
         turn: AnyTurn,
         conversation: &str,
         statements: &[String],
-    ) -> Result<Turn, Problem> {
+    ) -> Result<IkatTurn, Problem> {
         let number = turn.turn_id.into_text();
         let Some(index) = number.parse().ok().filter(|&index: &u32| index > 0) else {
             let found = format!("`{}` in conversation {conversation}", shorten(&number));
@@ -208,7 +210,7 @@ impl Reader<'_> {
             Some(labels) => Some(self.relevant(labels, &id, statements)?),
             None => None,
         };
-        Ok(Turn {
+        Ok(IkatTurn {
             number: index,
             utterance: turn.utterance,
             resolved,

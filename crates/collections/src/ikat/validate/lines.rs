@@ -1,6 +1,6 @@
 //! The rules of 2025.
 
-use super::{Found, MOST_TOKENS, Overlooked, Rejected, Rule, Run, Warned};
+use super::{CheckedRun, MOST_TOKENS, Overlooked, Rejected, Rule, Violations, Warned};
 use crate::ikat::run::lines::{Line, LineResponse};
 use clariq_core::is_python_space;
 use clariq_files::shorten;
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn unknown_run_type(run: &Run, found: &mut Found) {
+fn unknown_run_type(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let run_type = line.metadata.run_type.as_str();
         if !["manual", "automatic", "generation-only"].contains(&run_type) {
@@ -76,7 +76,7 @@ fn unknown_run_type(run: &Run, found: &mut Found) {
     }
 }
 
-fn too_many_references(run: &Run, found: &mut Found) {
+fn too_many_references(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let count = line.references.0.len();
         if count > MOST_REFERENCES {
@@ -95,7 +95,7 @@ fn is_passage_id(id: &str) -> bool {
     })
 }
 
-fn passage_id_of_another_form(run: &Run, found: &mut Found) {
+fn passage_id_of_another_form(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         for (id, _) in &line.references.0 {
             if !is_passage_id(id) {
@@ -129,7 +129,7 @@ fn checked_responses(line: &Line) -> &[LineResponse] {
     &responses[..kept]
 }
 
-fn missing_field_of_a_response(run: &Run, found: &mut Found) {
+fn missing_field_of_a_response(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         for response in checked_responses(line) {
             for (name, is_there) in [
@@ -145,7 +145,7 @@ fn missing_field_of_a_response(run: &Run, found: &mut Found) {
     }
 }
 
-fn citation_that_is_no_reference(run: &Run, found: &mut Found) {
+fn citation_that_is_no_reference(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let references: HashSet<&str> =
             line.references.0.iter().map(|(id, _)| id.as_str()).collect();
@@ -158,7 +158,7 @@ fn citation_that_is_no_reference(run: &Run, found: &mut Found) {
     }
 }
 
-fn too_many_words(run: &Run, found: &mut Found) {
+fn too_many_words(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let all: usize = lengths(line).iter().sum();
         if all > MOST_TOKENS {
@@ -167,7 +167,7 @@ fn too_many_words(run: &Run, found: &mut Found) {
     }
 }
 
-fn missing_turn(run: &Run, found: &mut Found) {
+fn missing_turn(run: &CheckedRun, found: &mut Violations) {
     let given: HashSet<&str> = run.lines.iter().map(|line| line.turn_id.as_str()).collect();
     for (_, turn) in run.topics.turns() {
         if !given.contains(turn.id.as_str()) {
@@ -176,7 +176,7 @@ fn missing_turn(run: &Run, found: &mut Found) {
     }
 }
 
-fn unknown_turn(run: &Run, found: &mut Found) {
+fn unknown_turn(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         if run.topics.turn(&line.turn_id).is_none() {
             found.push((Some(line.number), format!("`{}`", shorten(&line.turn_id))));
@@ -184,7 +184,7 @@ fn unknown_turn(run: &Run, found: &mut Found) {
     }
 }
 
-fn other_metadata(run: &Run, found: &mut Found) {
+fn other_metadata(run: &CheckedRun, found: &mut Violations) {
     let Some(first) = run.lines.first() else { return };
     for line in run.lines {
         if line.metadata != first.metadata {

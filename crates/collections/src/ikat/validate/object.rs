@@ -1,8 +1,8 @@
 //! The rules of 2023 and 2024.
 
-use super::{Found, Rejected, Rule, Run, Warned};
+use super::{CheckedRun, Rejected, Rule, Violations, Warned};
 use crate::ikat::run::{Response, SubmittedTurn};
-use crate::ikat::topics::{Conversation, Year};
+use crate::ikat::topics::{IkatConversation, Year};
 use clariq_files::shorten;
 use std::collections::HashMap;
 
@@ -135,19 +135,19 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn no_run_name(run: &Run, found: &mut Found) {
+fn no_run_name(run: &CheckedRun, found: &mut Violations) {
     if run.submission.run_name.is_empty() {
         found.push((None, "an empty text".to_owned()));
     }
 }
 
-fn no_run_type(run: &Run, found: &mut Found) {
+fn no_run_type(run: &CheckedRun, found: &mut Violations) {
     if run.submission.run_type.is_empty() {
         found.push((None, "an empty text".to_owned()));
     }
 }
 
-fn unknown_run_type(run: &Run, found: &mut Found) {
+fn unknown_run_type(run: &CheckedRun, found: &mut Violations) {
     let run_type = run.submission.run_type.as_str();
     let is_known = match run_type {
         "automatic" | "manual" => true,
@@ -159,7 +159,7 @@ fn unknown_run_type(run: &Run, found: &mut Found) {
     }
 }
 
-fn other_number_of_turns(run: &Run, found: &mut Found) {
+fn other_number_of_turns(run: &CheckedRun, found: &mut Violations) {
     let turns = run.turns().count();
     let wanted = run.topics.turns().count();
     if turns != wanted {
@@ -168,7 +168,7 @@ fn other_number_of_turns(run: &Run, found: &mut Found) {
 }
 
 /// The number of turns of each conversation in the run.
-fn turns_by_conversation(run: &Run) -> HashMap<String, usize> {
+fn turns_by_conversation(run: &CheckedRun) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     for turn in run.turns() {
         if let Some((conversation, _)) = split_turn_id(&turn.id, run.submission.year) {
@@ -178,7 +178,7 @@ fn turns_by_conversation(run: &Run) -> HashMap<String, usize> {
     counts
 }
 
-fn other_number_of_conversations(run: &Run, found: &mut Found) {
+fn other_number_of_conversations(run: &CheckedRun, found: &mut Violations) {
     let (conversations, wanted) =
         (turns_by_conversation(run).len(), run.topics.conversations.len());
     if conversations != wanted {
@@ -186,9 +186,9 @@ fn other_number_of_conversations(run: &Run, found: &mut Found) {
     }
 }
 
-fn other_number_of_turns_in_a_conversation(run: &Run, found: &mut Found) {
+fn other_number_of_turns_in_a_conversation(run: &CheckedRun, found: &mut Violations) {
     let counts = turns_by_conversation(run);
-    for Conversation { number, turns, .. } in &run.topics.conversations {
+    for IkatConversation { number, turns, .. } in &run.topics.conversations {
         let count = counts.get(number).copied().unwrap_or_default();
         if count != turns.len() {
             let wanted = turns.len();
@@ -213,12 +213,12 @@ fn whole_number(text: &str) -> Option<i64> {
 }
 
 /// The conversation of a turn, if there is one.
-fn conversation_of<'r>(run: &'r Run, turn: &SubmittedTurn) -> Option<&'r Conversation> {
+fn conversation_of<'r>(run: &'r CheckedRun, turn: &SubmittedTurn) -> Option<&'r IkatConversation> {
     let (number, _) = split_turn_id(&turn.id, run.submission.year)?;
     run.topics.conversation(&number)
 }
 
-fn turn_id_of_another_form(run: &Run, found: &mut Found) {
+fn turn_id_of_another_form(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns() {
         if split_turn_id(&turn.id, run.submission.year).is_none() {
             found.push((None, format!("`{}`", shorten(&turn.id))));
@@ -226,7 +226,7 @@ fn turn_id_of_another_form(run: &Run, found: &mut Found) {
     }
 }
 
-fn unknown_conversation(run: &Run, found: &mut Found) {
+fn unknown_conversation(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns() {
         if let Some((number, _)) = split_turn_id(&turn.id, run.submission.year)
             && run.topics.conversation(&number).is_none()
@@ -236,7 +236,7 @@ fn unknown_conversation(run: &Run, found: &mut Found) {
     }
 }
 
-fn unknown_turn(run: &Run, found: &mut Found) {
+fn unknown_turn(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns() {
         if let Some((_, index)) = split_turn_id(&turn.id, run.submission.year)
             && let Some(conversation) = conversation_of(run, turn)
@@ -257,7 +257,7 @@ fn none_in_turn(turn: &SubmittedTurn) -> (Option<u64>, String) {
     (None, format!("none in turn {}", turn.id))
 }
 
-fn no_rank(run: &Run, found: &mut Found) {
+fn no_rank(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         if response.rank == 0 {
             found.push((None, format!("none, or 0, in turn {}", turn.id)));
@@ -266,7 +266,7 @@ fn no_rank(run: &Run, found: &mut Found) {
 }
 
 /// The official programs never remember the previous rank, so that every rank is compared with 0.
-fn rank_not_above_0(run: &Run, found: &mut Found) {
+fn rank_not_above_0(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         if response.rank <= 0 {
             found.push((None, format!("{} in turn {}", response.rank, turn.id)));
@@ -274,7 +274,7 @@ fn rank_not_above_0(run: &Run, found: &mut Found) {
     }
 }
 
-fn no_text(run: &Run, found: &mut Found) {
+fn no_text(run: &CheckedRun, found: &mut Violations) {
     let submission = run.submission;
     if submission.year == Year::Y2024 && submission.run_type == "only_response" {
         return;
@@ -290,7 +290,7 @@ fn no_text(run: &Run, found: &mut Found) {
 fn rising<'a>(
     turn: &SubmittedTurn,
     scores: impl Iterator<Item = (&'a str, f64)>,
-    found: &mut Found,
+    found: &mut Violations,
 ) {
     let mut previous = FIRST;
     for (id, score) in scores {
@@ -302,14 +302,14 @@ fn rising<'a>(
     }
 }
 
-fn rising_scores_of_passages(run: &Run, found: &mut Found) {
+fn rising_scores_of_passages(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let passages = response.passages.iter();
         rising(turn, passages.map(|passage| (passage.id.as_str(), passage.score)), found);
     }
 }
 
-fn passage_of_another_collection(run: &Run, found: &mut Found) {
+fn passage_of_another_collection(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         for passage in &response.passages {
             if !passage.id.starts_with("clueweb22-") {
@@ -319,7 +319,7 @@ fn passage_of_another_collection(run: &Run, found: &mut Found) {
     }
 }
 
-fn passage_id_of_another_form(run: &Run, found: &mut Found) {
+fn passage_id_of_another_form(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         for passage in &response.passages {
             if passage.id.matches(':').count() != 1 {
@@ -329,7 +329,7 @@ fn passage_id_of_another_form(run: &Run, found: &mut Found) {
     }
 }
 
-fn no_used_passage(run: &Run, found: &mut Found) {
+fn no_used_passage(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         if !response.passages.iter().any(|passage| passage.used) {
             found.push(none_in_turn(turn));
@@ -337,7 +337,7 @@ fn no_used_passage(run: &Run, found: &mut Found) {
     }
 }
 
-fn no_passages(run: &Run, found: &mut Found) {
+fn no_passages(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         if response.passages.is_empty() {
             found.push(none_in_turn(turn));
@@ -345,7 +345,7 @@ fn no_passages(run: &Run, found: &mut Found) {
     }
 }
 
-fn too_many_passages(run: &Run, found: &mut Found) {
+fn too_many_passages(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         if response.passages.len() > MOST_PASSAGES {
             found.push((None, format!("{} in turn {}", response.passages.len(), turn.id)));
@@ -353,7 +353,7 @@ fn too_many_passages(run: &Run, found: &mut Found) {
     }
 }
 
-fn no_statements(run: &Run, found: &mut Found) {
+fn no_statements(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         if response.statements.is_empty() {
             found.push((None, format!("none for a response in turn {}", turn.id)));
@@ -362,7 +362,7 @@ fn no_statements(run: &Run, found: &mut Found) {
 }
 
 /// The text of a statement of 2023 in the topics.
-fn known_text<'c>(conversation: &'c Conversation, id: &str) -> Option<&'c str> {
+fn known_text<'c>(conversation: &'c IkatConversation, id: &str) -> Option<&'c str> {
     let number: usize = id.parse().ok()?;
     if number.to_string() != id {
         return None;
@@ -371,7 +371,7 @@ fn known_text<'c>(conversation: &'c Conversation, id: &str) -> Option<&'c str> {
 }
 
 /// The official program of 2024 lets the number 0 through.
-fn unknown_statement(run: &Run, found: &mut Found) {
+fn unknown_statement(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let Some(conversation) = conversation_of(run, turn) else { continue };
         let last = conversation.statements.len();
@@ -387,7 +387,7 @@ fn unknown_statement(run: &Run, found: &mut Found) {
     }
 }
 
-fn other_text_of_a_statement(run: &Run, found: &mut Found) {
+fn other_text_of_a_statement(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year != Year::Y2023 {
         return;
     }
@@ -404,7 +404,7 @@ fn other_text_of_a_statement(run: &Run, found: &mut Found) {
     }
 }
 
-fn rising_scores_of_statements(run: &Run, found: &mut Found) {
+fn rising_scores_of_statements(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year != Year::Y2023 {
         return;
     }

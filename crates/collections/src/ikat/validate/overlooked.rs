@@ -1,8 +1,8 @@
 //! Rules of every year that the official validators do not check.
 
-use super::{Found, MOST_TOKENS, Overlooked, Rule, Run};
+use super::{CheckedRun, MOST_TOKENS, Overlooked, Rule, Violations};
 use crate::ikat::run::SubmittedTurn;
-use crate::ikat::topics::{Conversation, Year};
+use crate::ikat::topics::{IkatConversation, Year};
 use clariq_files::shorten;
 use std::collections::HashSet;
 use std::iter;
@@ -70,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn repeated_turn(run: &Run, found: &mut Found) {
+fn repeated_turn(run: &CheckedRun, found: &mut Violations) {
     let mut seen = HashSet::new();
     for turn in run.turns() {
         if !seen.insert(&turn.id) {
@@ -80,7 +80,7 @@ fn repeated_turn(run: &Run, found: &mut Found) {
 }
 
 /// The validators of 2023 and 2024 compare numbers of turns alone.
-fn missing_turn(run: &Run, found: &mut Found) {
+fn missing_turn(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year == Year::Y2025 || run.submission.turns.is_empty() {
         return;
     }
@@ -92,13 +92,13 @@ fn missing_turn(run: &Run, found: &mut Found) {
     }
 }
 
-fn no_response(run: &Run, found: &mut Found) {
+fn no_response(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns().filter(|turn| turn.responses.is_empty()) {
         found.push((turn.line, format!("none in turn {}", turn.id)));
     }
 }
 
-fn ranks_that_do_not_rise(run: &Run, found: &mut Found) {
+fn ranks_that_do_not_rise(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns() {
         for pair in turn.responses.windows(2) {
             if pair[1].rank <= pair[0].rank {
@@ -110,7 +110,7 @@ fn ranks_that_do_not_rise(run: &Run, found: &mut Found) {
     }
 }
 
-fn too_many_tokens(run: &Run, found: &mut Found) {
+fn too_many_tokens(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let tokens = (run.options.tokens)(&response.text);
         if tokens > MOST_TOKENS {
@@ -120,7 +120,7 @@ fn too_many_tokens(run: &Run, found: &mut Found) {
 }
 
 /// The other validators warn.
-fn no_text(run: &Run, found: &mut Found) {
+fn no_text(run: &CheckedRun, found: &mut Violations) {
     let submission = run.submission;
     let is_judged = submission.eval_response && submission.run_type == "only_response";
     if submission.year != Year::Y2025 && !is_judged {
@@ -133,7 +133,7 @@ fn no_text(run: &Run, found: &mut Found) {
     }
 }
 
-fn repeated_passage(run: &Run, found: &mut Found) {
+fn repeated_passage(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let mut seen = HashSet::new();
         for passage in &response.passages {
@@ -144,7 +144,7 @@ fn repeated_passage(run: &Run, found: &mut Found) {
     }
 }
 
-fn repeated_statement(run: &Run, found: &mut Found) {
+fn repeated_statement(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let mut seen = HashSet::new();
         for statement in &response.statements {
@@ -161,7 +161,7 @@ fn again(turn: &SubmittedTurn, name: &str) -> (Option<u64>, String) {
     (turn.line, format!("`{}` again in turn {}", shorten(name), turn.id))
 }
 
-fn statement_0(run: &Run, found: &mut Found) {
+fn statement_0(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year != Year::Y2024 {
         return;
     }
@@ -173,7 +173,7 @@ fn statement_0(run: &Run, found: &mut Found) {
 }
 
 /// In 2025, a statement may be of any conversation of the user so far.
-fn statement_of_nobody(run: &Run, found: &mut Found) {
+fn statement_of_nobody(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year != Year::Y2025 || run.topics.conversations.is_empty() {
         return;
     }
@@ -189,7 +189,7 @@ fn statement_of_nobody(run: &Run, found: &mut Found) {
     }
 }
 
-fn is_of_user(run: &Run, conversation: &Conversation, statement: &str) -> bool {
+fn is_of_user(run: &CheckedRun, conversation: &IkatConversation, statement: &str) -> bool {
     let before = run.topics.before(&conversation.number);
     iter::once(conversation)
         .chain(before)

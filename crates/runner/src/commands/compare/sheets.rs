@@ -1,6 +1,6 @@
 //! The tables of a comparison: for people, for programs, and the topics on which runs differ most.
 
-use super::{Compared, Scored};
+use super::{Compared, RunColumns};
 use crate::output::Format;
 use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten};
 use clariq_core::RequestId;
@@ -12,7 +12,7 @@ const RUN: usize = 20;
 
 impl Compared {
     /// The columns of the runs, each with the runs: the baseline first, with `None`.
-    fn rows(&self) -> impl Iterator<Item = (&Column, &Scored, Option<&Tested>)> {
+    fn rows(&self) -> impl Iterator<Item = (&Column, &RunColumns, Option<&Tested>)> {
         let columns = 0..self.runs[0].columns.len();
         columns.flat_map(move |column| {
             self.runs.iter().enumerate().map(move |(index, run)| {
@@ -116,7 +116,7 @@ impl Compared {
         count: usize,
         format: Option<Format>,
     ) -> Sheet {
-        let name = |run: &Scored| match format {
+        let name = |run: &RunColumns| match format {
             None | Some(Format::Table) => shorten(&run.name, RUN),
             Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => run.path.clone(),
             Some(_) => run.name.clone(),

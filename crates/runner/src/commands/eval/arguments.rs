@@ -4,7 +4,7 @@ use crate::arguments::{Names, labelled_split, one_of};
 use crate::output::Format;
 use clap::Args;
 use clariq_collections::Kind;
-use clariq_collections::evaluation::{Asked, Task, TieRule};
+use clariq_collections::evaluation::{EvalRequest, ScorerTask, TieRule};
 use clariq_core::{Problem, problem};
 use clariq_eval::{Measure, Ties};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct EvalArgs {
     /// Evaluation task, named as in the official scorer
     #[arg(long, visible_alias = "eval_task", alias = "eval-task", value_parser = one_of(TASKS),
           default_value = "question_relevance")]
-    task: Task,
+    task: ScorerTask,
     #[arg(long, visible_alias = "experiment_type", alias = "experiment-type", value_name = "SPLIT",
           help = labelled_split())]
     pub(super) split: Option<String>,
@@ -68,10 +68,10 @@ const DOCUMENTS: &str =
     "Document retrieval after asking the top question, looked up in the released table";
 
 /// The tasks of the official scorer.
-const TASKS: Names<Task> = &[
-    ("question_relevance", Task::Ranking, "Recall of relevant questions"),
-    ("clarification_need", Task::Need, "Weighted precision, recall and F1 of need labels"),
-    ("document_relevance", Task::Documents, DOCUMENTS),
+const TASKS: Names<ScorerTask> = &[
+    ("question_relevance", ScorerTask::Ranking, "Recall of relevant questions"),
+    ("clarification_need", ScorerTask::Need, "Weighted precision, recall and F1 of need labels"),
+    ("document_relevance", ScorerTask::Documents, DOCUMENTS),
 ];
 
 const OFFICIAL: &str = "Only the first line with each score counts, as in the official scorer";
@@ -89,8 +89,8 @@ const TIE_RULES: Names<TieRule> = &[
 impl EvalArgs {
     /// The judgements that stand for a whole collection: neither a split nor what was handed in to
     /// one needs them beside its own.
-    pub(super) fn judgements(&self, asked: &Asked) -> Option<&Path> {
-        let alone = self.split.is_none() && Kind::of_file(&asked.file).is_none();
+    pub(super) fn judgements(&self, request: &EvalRequest) -> Option<&Path> {
+        let alone = self.split.is_none() && Kind::of_file(&request.file).is_none();
         self.qrels.as_deref().filter(|_| alone)
     }
 
@@ -99,11 +99,11 @@ impl EvalArgs {
     /// # Errors
     ///
     /// A form of output that does not hold what is asked.
-    pub(super) fn asked<'a>(
+    pub(super) fn request<'a>(
         &'a self,
         measures: &'a [Box<dyn Measure>],
         format: Option<Format>,
-    ) -> Result<Asked<'a>, Problem> {
+    ) -> Result<EvalRequest<'a>, Problem> {
         if self.leaderboard && format.is_some() {
             let hint = "a row for the leaderboard has one form";
             return Err(problem!("--leaderboard", "no --format beside it", "--format", hint));
@@ -112,7 +112,7 @@ impl EvalArgs {
             let hint = "TSV is one table; --format json holds all";
             return Err(problem!("--full", "no --format tsv beside it", "--format tsv", hint));
         }
-        Ok(Asked {
+        Ok(EvalRequest {
             file: self.run.as_ref().or(self.run_file.as_ref()).cloned().unwrap_or("-".into()),
             measures,
             ties: self.ties,
@@ -167,10 +167,10 @@ mod tests {
                 return false;
             };
             let measures = runs::measures(&only.eval.measures).unwrap();
-            let Ok(asked) = only.eval.asked(&measures, only.format) else { return false };
-            let scored = match only.eval.judgements(&asked) {
-                Some(_) => self.by_qrels.score(&Asked { qrels: None, ..asked }),
-                None => self.official.score(&asked),
+            let Ok(request) = only.eval.request(&measures, only.format) else { return false };
+            let scored = match only.eval.judgements(&request) {
+                Some(_) => self.by_qrels.score(&EvalRequest { qrels: None, ..request }),
+                None => self.official.score(&request),
             };
             match scored {
                 Err(Error::Problem(problem)) => !problem.at.file.starts_with("--"),

@@ -4,12 +4,12 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use clariq_collections::clariq::evaluation::NeedReport;
-use clariq_collections::evaluation::Scored;
+use clariq_collections::evaluation::EvalResult;
 use clariq_core::Result;
 
 pub(super) fn print_needs(
     settings: &Settings,
-    scored: &Scored,
+    scored: &EvalResult,
     report: &NeedReport,
 ) -> Result<Outcome> {
     let mut weighted = [0.0; 3];

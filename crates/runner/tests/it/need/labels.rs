@@ -3,14 +3,14 @@
 use super::{QUICK, predicted, relabel};
 use crate::common::Bench;
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, Split};
+use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use serde_json::Value;
 
 #[test]
 fn every_topic_of_a_split_gets_a_line_in_file_order() {
     let bench = Bench::with_sample();
     let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the sample");
-    for split in Split::ALL {
+    for split in ClariqSplit::ALL {
         let printed = predicted(&bench, "bm25-tuned", split.name(), "");
         let lines: Vec<(&str, &str)> =
             printed.lines().map(|line| line.split_once(' ').expect("two fields")).collect();

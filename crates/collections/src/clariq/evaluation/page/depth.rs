@@ -1,7 +1,7 @@
 //! Recall at every depth, as a chart, whose lines differ in colour, dashes and the name at the end,
 //! and as numbers.
 
-use super::judged::{DEPTH, Judged, Scored};
+use super::judged::{DEPTH, JudgedRuns, OfficialRun};
 use crate::clariq::evaluation::CUTOFFS;
 use clariq_report::page::scroll;
 use clariq_report::scale::{Scale, px, spread, steps_to};
@@ -20,7 +20,7 @@ const KINDS: usize = 6;
 /// With more runs than this, names at the ends of lines are harder to read than the legend.
 const NAMED: usize = 12;
 
-pub(crate) fn section(judged: &Judged) -> Markup {
+pub(crate) fn section(judged: &JudgedRuns) -> Markup {
     html! {
         section id="depth" {
             h2 { "Recall against depth" }
@@ -40,7 +40,7 @@ pub(crate) fn section(judged: &Judged) -> Markup {
     }
 }
 
-fn legend(judged: &Judged) -> Markup {
+fn legend(judged: &JudgedRuns) -> Markup {
     html! {
         ul.legend {
             @for (index, run) in judged.runs.iter().enumerate() {
@@ -57,7 +57,7 @@ fn legend(judged: &Judged) -> Markup {
     }
 }
 
-fn numbers(judged: &Judged) -> Markup {
+fn numbers(judged: &JudgedRuns) -> Markup {
     html! {
         table {
             caption { "Mean recall at every depth" }
@@ -85,7 +85,7 @@ fn line_classes(run: usize) -> String {
     format!("line c{} d{}", run % KINDS, (run + run / KINDS) % KINDS)
 }
 
-fn chart(judged: &Judged) -> Markup {
+fn chart(judged: &JudgedRuns) -> Markup {
     let highest = judged.runs.iter().flat_map(|run| &run.curve).copied().fold(0.0, f64::max);
     let ticks = steps_to(highest, 0.1);
     let x = Scale { from: (1.0, DEPTH as f64), to: (LEFT, RIGHT) };
@@ -126,7 +126,7 @@ fn axes(x: Scale, y: Scale, ticks: usize) -> Markup {
     }
 }
 
-fn line(index: usize, run: &Scored, x: Scale, y: Scale) -> Markup {
+fn line(index: usize, run: &OfficialRun, x: Scale, y: Scale) -> Markup {
     let points = run
         .curve
         .iter()
@@ -149,7 +149,7 @@ fn line(index: usize, run: &Scored, x: Scale, y: Scale) -> Markup {
 }
 
 /// The names at the ends of the lines, moved apart, each with a stroke to its line.
-fn names(judged: &Judged, y: Scale) -> Markup {
+fn names(judged: &JudgedRuns, y: Scale) -> Markup {
     let ends: Vec<f64> = judged.runs.iter().map(|run| y.at(run.curve[DEPTH - 1])).collect();
     let positions = spread(&ends, 17.0, BOTTOM);
     let runs = judged.runs.iter();

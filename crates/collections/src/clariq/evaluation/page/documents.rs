@@ -1,11 +1,11 @@
 //! Document relevance of the runs: the challenge's main figures.
 
-use super::Comparison;
+use super::ClariqPage;
 use super::leaderboard::{is_released, part};
 use crate::clariq::RetrievedWith;
 use crate::clariq::evaluation::Leaderboard;
 use crate::clariq::evaluation::official::OF_DOCUMENTS;
-use crate::evaluation::Task;
+use crate::evaluation::ScorerTask;
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
 use maud::{Markup, html};
@@ -26,7 +26,7 @@ impl DocumentsOfRuns {
     }
 }
 
-pub(super) fn section(comparison: &Comparison) -> Markup {
+pub(super) fn section(comparison: &ClariqPage) -> Markup {
     let names: Vec<&str> = comparison.asked.runs.iter().map(|run| run.name.as_str()).collect();
     html! {
         section id="documents" {
@@ -66,11 +66,11 @@ fn table(names: &[&str], documents: &DocumentsOfRuns) -> Markup {
 }
 
 /// The runs among the published entries, which were scored after the answer.
-fn board(comparison: &Comparison, names: &[&str], documents: &DocumentsOfRuns) -> Option<Markup> {
+fn board(comparison: &ClariqPage, names: &[&str], documents: &DocumentsOfRuns) -> Option<Markup> {
     if documents.with != RetrievedWith::Answer || !is_released(comparison) {
         return None;
     }
-    let board = Leaderboard::published(Task::Documents, false, comparison.split)?;
+    let board = Leaderboard::published(ScorerTask::Documents, false, comparison.split)?;
     let entries = names.iter().map(|name| (*name).to_owned()).zip(documents.figures.clone());
     Some(part("Among the published entries", "runs", &board, entries.collect()))
 }

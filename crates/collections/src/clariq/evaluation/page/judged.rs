@@ -1,9 +1,9 @@
 //! The questions of every run for every topic with their relevance, as the official scorer reads
 //! them.
 
-use super::Comparison;
+use super::ClariqPage;
 use crate::clariq::evaluation::{CUTOFFS, question_relevance};
-use crate::clariq::{Labelled, Topic};
+use crate::clariq::{Labelled, LabelledTopic};
 use crate::evaluation::PageRun;
 use clariq_core::DocId;
 use clariq_eval::{Scores, Ties, exact_mean, ordered_lines, sort_by_topic};
@@ -15,14 +15,14 @@ pub(crate) const DEPTH: usize = 30;
 
 /// A topic and its relevant questions.
 pub(crate) struct JudgedTopic<'a> {
-    pub(crate) topic: &'a Topic,
+    pub(crate) topic: &'a LabelledTopic,
     pub(crate) relevant: BTreeSet<DocId>,
 }
 
 /// A run, read as the official scorer reads it.
-pub(crate) struct Scored<'a> {
+pub(crate) struct OfficialRun<'a> {
     pub(crate) asked: &'a PageRun,
-    /// The first questions of every topic, in the order of [`Judged::topics`].
+    /// The first questions of every topic, in the order of [`JudgedRuns::topics`].
     pub(crate) lists: Vec<Vec<&'a DocId>>,
     pub(crate) scores: Scores,
     /// Mean recall at depth 1, 2, … [`DEPTH`].
@@ -30,17 +30,17 @@ pub(crate) struct Scored<'a> {
 }
 
 /// All topics and all runs.
-pub(crate) struct Judged<'a> {
+pub(crate) struct JudgedRuns<'a> {
     /// In the official scorer's order.
     pub(crate) topics: Vec<JudgedTopic<'a>>,
-    pub(crate) runs: Vec<Scored<'a>>,
+    pub(crate) runs: Vec<OfficialRun<'a>>,
 }
 
-impl<'a> Judged<'a> {
-    pub(crate) fn new(comparison: &Comparison<'a>) -> Self {
+impl<'a> JudgedRuns<'a> {
+    pub(crate) fn new(comparison: &ClariqPage<'a>) -> Self {
         let labels = comparison.labels;
         let topics = labels.topics.iter().zip(labels.relevant());
-        let judged = |(topic, relevant): (&'a Topic, HashSet<DocId>)| JudgedTopic {
+        let judged = |(topic, relevant): (&'a LabelledTopic, HashSet<DocId>)| JudgedTopic {
             topic,
             relevant: relevant.into_iter().collect(),
         };
@@ -52,7 +52,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-impl Scored<'_> {
+impl OfficialRun<'_> {
     /// The recall of a topic at the last of [`CUTOFFS`].
     pub(crate) fn deepest(&self, topic: usize) -> f64 {
         self.scores.topics[topic].1[CUTOFFS.len() - 1]
@@ -64,7 +64,7 @@ fn score<'a>(
     run: &'a Run,
     labels: &Labelled,
     topics: &[JudgedTopic],
-) -> Scored<'a> {
+) -> OfficialRun<'a> {
     let scores = question_relevance(run, labels, Ties::Official);
     let mut lines = ordered_lines(run, Ties::Official);
     let mut first = |judged: &JudgedTopic| -> Vec<&'a DocId> {
@@ -79,7 +79,7 @@ fn score<'a>(
         .collect();
     let curve =
         (0..DEPTH).map(|depth| exact_mean(curves.iter().map(|curve| curve[depth]))).collect();
-    Scored { asked, lists, scores, curve }
+    OfficialRun { asked, lists, scores, curve }
 }
 
 /// Recall at depth 1, 2, … of one topic.
@@ -109,7 +109,7 @@ mod tests {
         ];
         let small =
             Small::new(&[("tied", &tied), ("again", &[("1", "Q1", 3.0), ("1", "Q1", 2.0)])]);
-        for run in Judged::new(&small.comparison()).runs {
+        for run in JudgedRuns::new(&small.comparison()).runs {
             assert_eq!(
                 run.scores.means,
                 CUTOFFS.map(|cutoff| run.curve[cutoff - 1]),
@@ -129,7 +129,7 @@ mod tests {
             ("1", "Q5", 0.0),
         ];
         let small = Small::new(&[("run", &lines)]);
-        let lists = &Judged::new(&small.comparison()).runs[0].lists;
+        let lists = &JudgedRuns::new(&small.comparison()).runs[0].lists;
         let first: Vec<_> = lists[0].iter().map(|question| question.as_str()).collect();
         assert_eq!(first, ["Q2", "Q1", "Q4"]);
     }

@@ -1,10 +1,10 @@
 //! The runs among the published entries of the challenge.
 
-use super::Comparison;
-use super::judged::Judged;
+use super::ClariqPage;
+use super::judged::JudgedRuns;
 use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
 use crate::clariq::evaluation::{Leaderboard, Placement, clarification_need};
-use crate::evaluation::Task;
+use crate::evaluation::ScorerTask;
 use clariq_core::Documents;
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
@@ -20,11 +20,11 @@ struct Placed {
 
 /// The leaderboards with the runs and need files among their entries; `None` on other collections
 /// than the released one, and where nothing was published.
-pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup> {
+pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Markup> {
     if !is_released(comparison) {
         return None;
     }
-    let board = Leaderboard::published(Task::Ranking, false, comparison.split)?;
+    let board = Leaderboard::published(ScorerTask::Ranking, false, comparison.split)?;
     let runs =
         judged.runs.iter().map(|run| (run.asked.name.clone(), run.scores.means.clone())).collect();
     Some(html! {
@@ -42,12 +42,12 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup
 }
 
 /// True for the released bank, which the published entries are about.
-pub(super) fn is_released(comparison: &Comparison) -> bool {
+pub(super) fn is_released(comparison: &ClariqPage) -> bool {
     comparison.bank.checksum().to_string().starts_with(RELEASED_BANK)
 }
 
-fn needs(comparison: &Comparison) -> Option<Markup> {
-    let board = Leaderboard::published(Task::Need, false, comparison.split)?;
+fn needs(comparison: &ClariqPage) -> Option<Markup> {
+    let board = Leaderboard::published(ScorerTask::Need, false, comparison.split)?;
     let figures = |lines| {
         let scores = clarification_need(lines, comparison.labels);
         vec![scores.precision, scores.recall, scores.f1]
@@ -140,18 +140,18 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::Split;
+    use crate::clariq::ClariqSplit;
     use crate::clariq::evaluation::tests::Small;
 
     #[test]
     fn other_collections_are_not_ranked() {
         let small = Small::new(&[("run", &[])]);
-        assert!(section(&small.comparison(), &Judged::new(&small.comparison())).is_none());
+        assert!(section(&small.comparison(), &JudgedRuns::new(&small.comparison())).is_none());
     }
 
     #[test]
     fn runs_are_in_the_order_of_their_figures() {
-        let board = Leaderboard::published(Task::Ranking, false, Split::Dev).unwrap();
+        let board = Leaderboard::published(ScorerTask::Ranking, false, ClariqSplit::Dev).unwrap();
         let entry = |name: &str, deepest| (name.to_owned(), vec![0.3, 0.5, 0.6, deepest]);
         let page = part(
             "t",

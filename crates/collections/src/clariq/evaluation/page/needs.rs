@@ -1,6 +1,6 @@
 //! A confusion matrix of clarification needs per need file.
 
-use super::Comparison;
+use super::ClariqPage;
 use crate::clariq::evaluation::{NeedClass, NeedReport, clarification_need, need_report};
 use crate::clariq::{Labelled, NeedLine};
 use clariq_report::page::scroll;
@@ -11,7 +11,7 @@ use maud::{Markup, html};
 const SHADES: usize = 5;
 
 /// One matrix per need file.
-pub(crate) fn section(comparison: &Comparison) -> Markup {
+pub(crate) fn section(comparison: &ClariqPage) -> Markup {
     html! {
         section id="needs" {
             h2 { "Clarification need" }

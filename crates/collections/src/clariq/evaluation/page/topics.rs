@@ -1,7 +1,7 @@
 //! The questions of every run for every topic, with hits and misses.
 
-use super::Comparison;
-use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
+use super::ClariqPage;
+use super::judged::{DEPTH, JudgedRuns, JudgedTopic, OfficialRun};
 use crate::clariq::NO_QUESTION;
 use crate::clariq::evaluation::CUTOFFS;
 use crate::documents::Bank;
@@ -13,7 +13,7 @@ use maud::{Markup, html};
 /// The questions of a list that are shown at once; a click shows the rest.
 const SHOWN: usize = 10;
 
-pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Markup {
+pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Markup {
     html! {
         section id="topics" {
             h2 { "Topics and their questions" }
@@ -28,7 +28,7 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Markup {
     }
 }
 
-fn one(bank: &Bank, judged: &Judged, topic: usize) -> Markup {
+fn one(bank: &Bank, judged: &JudgedRuns, topic: usize) -> Markup {
     let it = &judged.topics[topic];
     html! {
         details.topic id={ "topic-" (topic) } {
@@ -51,7 +51,7 @@ fn one(bank: &Bank, judged: &Judged, topic: usize) -> Markup {
 }
 
 /// R@30 of the topic: from the lowest run to the highest.
-fn range(judged: &Judged, topic: usize) -> String {
+fn range(judged: &JudgedRuns, topic: usize) -> String {
     let figures = judged.runs.iter().map(|run| run.deepest(topic));
     let (lowest, highest) =
         figures.fold((1.0_f64, 0.0_f64), |(low, high), figure| (low.min(figure), high.max(figure)));
@@ -63,8 +63,8 @@ fn range(judged: &Judged, topic: usize) -> String {
 }
 
 /// The rank of each relevant question in each run, the earliest found first, missed questions last.
-fn rank_table(bank: &Bank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
-    let rank_in = |run: &Scored, wanted: &DocId| {
+fn rank_table(bank: &Bank, judged: &JudgedRuns, it: &JudgedTopic, topic: usize) -> Markup {
+    let rank_in = |run: &OfficialRun, wanted: &DocId| {
         run.lists[topic].iter().position(|question| *question == wanted)
     };
     let mut rows: Vec<(&DocId, Vec<Option<usize>>)> = it
@@ -104,8 +104,8 @@ fn mark_rank(rank: Option<usize>) -> Markup {
     }
 }
 
-fn found(judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
-    let hits = |run: &Scored| {
+fn found(judged: &JudgedRuns, it: &JudgedTopic, topic: usize) -> Markup {
+    let hits = |run: &OfficialRun| {
         it.relevant.iter().filter(|wanted| run.lists[topic].contains(wanted)).count()
     };
     html! {
@@ -116,7 +116,7 @@ fn found(judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
     }
 }
 
-fn list(bank: &Bank, it: &JudgedTopic, run: &Scored, topic: usize) -> Markup {
+fn list(bank: &Bank, it: &JudgedTopic, run: &OfficialRun, topic: usize) -> Markup {
     let questions = &run.lists[topic];
     let recalls = CUTOFFS.iter().zip(&run.scores.topics[topic].1);
     html! {
@@ -196,7 +196,7 @@ mod tests {
     fn page(lines: &[Line]) -> String {
         let small = Small::new(&[("run", lines)]);
         let comparison = small.comparison();
-        section(&comparison, &Judged::new(&comparison)).into_string()
+        section(&comparison, &JudgedRuns::new(&comparison)).into_string()
     }
 
     #[test]

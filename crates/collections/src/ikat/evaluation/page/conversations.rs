@@ -1,9 +1,9 @@
 //! The conversations: what the user says about themselves, and the turns with what was said, the
 //! organisers' answer, and below it that of each run.
 
-use super::{Comparison, Entry, text_of};
+use super::{IkatPage, PageEntry, text_of};
 use crate::ikat::run::Response;
-use crate::ikat::{Conversation, Turn};
+use crate::ikat::{IkatConversation, IkatTurn};
 use clariq_eval::Qrels;
 use clariq_report::words::{count, figure};
 use maud::{Markup, html};
@@ -22,7 +22,7 @@ pub(super) fn anchor(conversation: usize, turn: u32) -> String {
 
 /// A run's results for a turn.
 #[derive(Default)]
-struct Answer<'a> {
+struct TurnResult<'a> {
     /// The numbers of the statements, best first.
     statements: Vec<&'a str>,
     /// The ids of the passages, best first.
@@ -34,14 +34,14 @@ struct Answer<'a> {
 }
 
 /// A run, turn by turn.
-struct Answers<'a> {
+struct RunByTurn<'a> {
     name: &'a str,
-    by_turn: HashMap<&'a str, Answer<'a>>,
+    by_turn: HashMap<&'a str, TurnResult<'a>>,
 }
 
-impl<'a> Answers<'a> {
-    fn new(entry: &'a Entry<'a>) -> Self {
-        let mut by_turn: HashMap<&str, Answer> = HashMap::new();
+impl<'a> RunByTurn<'a> {
+    fn new(entry: &'a PageEntry<'a>) -> Self {
+        let mut by_turn: HashMap<&str, TurnResult> = HashMap::new();
         let evaluated = &entry.evaluated;
         let statements = evaluated.statements.as_ref().or(evaluated.provenance.as_ref());
         for line in statements.into_iter().flat_map(|run| &run.lines) {
@@ -79,8 +79,8 @@ struct Label {
     words: Vec<String>,
 }
 
-pub(super) fn section(comparison: &Comparison) -> Markup {
-    let runs: Vec<Answers> = comparison.runs.iter().map(Answers::new).collect();
+pub(super) fn section(comparison: &IkatPage) -> Markup {
+    let runs: Vec<RunByTurn> = comparison.runs.iter().map(RunByTurn::new).collect();
     html! {
         section id="conversations" {
             h2 { "Conversations" }
@@ -122,10 +122,10 @@ pub(super) fn section(comparison: &Comparison) -> Markup {
 }
 
 fn details(
-    comparison: &Comparison,
-    runs: &[Answers],
-    conversation: &Conversation,
-    turn: &Turn,
+    comparison: &IkatPage,
+    runs: &[RunByTurn],
+    conversation: &IkatConversation,
+    turn: &IkatTurn,
 ) -> Markup {
     html! {
         div.inside {
@@ -140,12 +140,12 @@ fn details(
 
 /// Shows a run's results for a turn, or without a run the organisers' labels and response.
 fn answer(
-    comparison: &Comparison,
-    conversation: &Conversation,
-    turn: &Turn,
-    run: Option<&Answers>,
+    comparison: &IkatPage,
+    conversation: &IkatConversation,
+    turn: &IkatTurn,
+    run: Option<&RunByTurn>,
 ) -> Markup {
-    let nothing = Answer::default();
+    let nothing = TurnResult::default();
     let found = run.and_then(|run| run.by_turn.get(turn.id.as_str())).unwrap_or(&nothing);
     let response = found.response;
     let labels = comparison.labels;
@@ -208,7 +208,7 @@ fn answer(
     }
 }
 
-fn grade(qrels: Option<&Qrels>, turn: &Turn, document: &str) -> Option<i32> {
+fn grade(qrels: Option<&Qrels>, turn: &IkatTurn, document: &str) -> Option<i32> {
     qrels?.topic(&turn.id)?.grade(&document.into())
 }
 

@@ -1,20 +1,20 @@
 //! The splits around one split: what was judged before it, and which requests there are.
 
 use crate::Collection;
-use clariq_core::{Doc, Error, Judged, Surroundings};
+use clariq_core::{Doc, Error, JudgedSplit, Surroundings};
 use std::sync::OnceLock;
 
 /// A split and the splits around it, each read when it is first asked for.
-pub struct Around<'a> {
+pub struct EarlierJudgements<'a> {
     collection: &'a dyn Collection,
     task: &'static str,
     split: &'static str,
-    judged: OnceLock<Vec<Judged>>,
+    judged: OnceLock<Vec<JudgedSplit>>,
     own: OnceLock<Vec<String>>,
     all: OnceLock<Vec<String>>,
 }
 
-impl<'a> Around<'a> {
+impl<'a> EarlierJudgements<'a> {
     /// The splits around `split`, for a task. Nothing is read yet.
     pub fn new(collection: &'a dyn Collection, task: &'static str, split: &'static str) -> Self {
         let judged = OnceLock::new();
@@ -31,11 +31,11 @@ impl<'a> Around<'a> {
     }
 
     /// The judgements of a split; `None` where it has none.
-    fn judged(&self, split: &str) -> Result<Option<Judged>, Error> {
+    fn judged(&self, split: &str) -> Result<Option<JudgedSplit>, Error> {
         let Some(qrels) = self.collection.qrels(split, self.task)? else { return Ok(None) };
         let documents = self.collection.documents(self.task)?;
         let mut judged =
-            Judged { source: self.collection.source(split)?.name(), ..Judged::default() };
+            JudgedSplit { source: self.collection.source(split)?.name(), ..JudgedSplit::default() };
         for request in self.collection.requests(split, self.task)? {
             let request = request?;
             if let Some(judgements) = qrels.topic(&request.id.as_str().into()) {
@@ -58,8 +58,8 @@ impl<'a> Around<'a> {
     }
 }
 
-impl Surroundings for Around<'_> {
-    fn judged_before(&self) -> Result<&[Judged], Error> {
+impl Surroundings for EarlierJudgements<'_> {
+    fn judged_before(&self) -> Result<&[JudgedSplit], Error> {
         let judged = read_once(&self.judged, || {
             let mut judged = Vec::new();
             let splits = self.collection.splits().iter();
@@ -116,7 +116,7 @@ mod tests {
     fn what_was_judged_before_is_that_of_earlier_splits() {
         let collection = ClariQ::open(DataDir::Sample).unwrap();
         let sources = |split| {
-            let around = Around::new(&collection, "questions", split);
+            let around = EarlierJudgements::new(&collection, "questions", split);
             let judged = around.judged_before().unwrap();
             assert!(judged.iter().all(|judged| !judged.relevant.is_empty()));
             judged.iter().map(|judged| judged.source.clone()).collect::<Vec<_>>()
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn requests_come_once_whatever_the_split() {
         let collection = ClariQ::open(DataDir::Sample).unwrap();
-        let around = Around::new(&collection, "questions", "dev");
+        let around = EarlierJudgements::new(&collection, "questions", "dev");
         let (own, all) = (around.own_requests().unwrap(), around.all_requests().unwrap());
         assert!(own.iter().all(|request| all.contains(request)));
         assert!((1..all.len()).all(|index| !all[..index].contains(&all[index])));
