@@ -7,8 +7,8 @@
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
 use clariq_core::{
-    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Reading, Recipe, Training,
-    TrainingEvent,
+    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, ReadingOverrides, Recipe,
+    Training, TrainingEvent,
 };
 use std::error::Error;
 use std::io::Read;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ModelOptions {
         threads: threads.parse()?,
         precision,
-        reading: Reading::cut_at(50),
+        reading: ReadingOverrides::cut_at(50),
         ..ModelOptions::default()
     };
     let mut input = String::new();

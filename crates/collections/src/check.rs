@@ -1,7 +1,7 @@
 //! The report of a check of a data folder.
 
 use clariq_core::{Error, Findings, problem};
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source};
+use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source};
 use std::path::Path;
 
 /// The findings of a check of a data folder.
@@ -27,7 +27,7 @@ impl CheckReport {
         &mut self,
         name: &str,
         source: Option<Source>,
-        parse: impl FnOnce(&Input, Sink) -> T,
+        parse: impl FnOnce(&FileContent, Sink) -> T,
     ) -> Result<Option<T>, Error> {
         let Some(source) = source else {
             self.absent.push(name.to_owned());

@@ -12,7 +12,7 @@ use crate::statistics::{Statistics, StatisticsFigure, Words};
 use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
-use clariq_files::{Input, Judgement, Qrels, Sink, Source, parse_qrels, read_qrels};
+use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels, read_qrels};
 use folder::{Folder, SplitFiles};
 use serde_json::json;
 use std::collections::HashSet;
@@ -243,7 +243,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         let mut asked = HashSet::new();
         let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
         let is_known = report.files.contains(&requests.name());
-        let mut read = |input: &Input, sink: Sink| {
+        let mut read = |input: &FileContent, sink: Sink| {
             let read = requests::parse(input, Some(&find), sink);
             asked.extend(read.into_iter().map(|request| request.id.to_string()));
         };

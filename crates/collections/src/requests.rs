@@ -7,8 +7,8 @@ use clariq_core::{
     parse_json, problem,
 };
 use clariq_files::{
-    Input, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source, has_few_lines,
-    not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
+    FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source,
+    has_few_lines, not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub fn last_said_in(source: &Source) -> Result<HashMap<RequestId, String>, Error
 
 /// The texts of a file in the form of requests, by their ids. A conversation in place of a text is an
 /// error.
-pub fn texts_in(input: &Input) -> Result<HashMap<String, String>, Error> {
+pub fn texts_in(input: &FileContent) -> Result<HashMap<String, String>, Error> {
     let requests = strictly(|sink| parse(input, Some(&|_| None), sink))?;
     let is_text =
         |request: &Request| matches!(&request.said[..], [said] if said.speaker == Speaker::User);
@@ -101,7 +101,7 @@ pub fn request_in(
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is
 /// left out.
-pub(crate) fn parse(input: &Input, find: Find, sink: Sink) -> Vec<Request> {
+pub(crate) fn parse(input: &FileContent, find: Find, sink: Sink) -> Vec<Request> {
     let mut requests = Vec::new();
     if !has_few_lines(input, MOST_LINES, sink) {
         return requests;

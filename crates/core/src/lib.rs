@@ -51,7 +51,7 @@ pub use printable::{Escaped, fixed, is_python_space, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
 pub use processor::{instruction_set, multiplies_bf16};
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
-pub use reading::{Pooling, Reading, Similarity};
+pub use reading::{Pooling, ReadingOverrides, Similarity};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};

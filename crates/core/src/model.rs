@@ -6,7 +6,7 @@ use crate::embeddings::{DocumentVectors, Embeddings};
 use crate::encoder::{Decoding, Encoder, PairScorer, Progress, Rewriter};
 use crate::problem;
 use crate::problem::{Error, Result};
-use crate::reading::Reading;
+use crate::reading::ReadingOverrides;
 use std::fmt;
 use std::sync::Arc;
 
@@ -77,13 +77,13 @@ pub struct ModelName {
     /// The required kind.
     pub kind: ModelKind,
     /// Overrides of its folder.
-    pub reading: Reading,
+    pub reading: ReadingOverrides,
 }
 
 impl ModelName {
     /// A model of a kind that is read as its folder says.
     pub fn new(name: impl Into<String>, kind: ModelKind) -> Self {
-        Self { name: name.into(), kind, reading: Reading::default() }
+        Self { name: name.into(), kind, reading: ReadingOverrides::default() }
     }
 
     /// An encoder that is read as its folder says.
@@ -94,7 +94,9 @@ impl ModelName {
     /// The name by which a run's record knows the model.
     pub fn label(&self) -> String {
         match serde_json::to_string(&self.reading) {
-            Ok(reading) if self.reading != Reading::default() => format!("{} {reading}", self.name),
+            Ok(reading) if self.reading != ReadingOverrides::default() => {
+                format!("{} {reading}", self.name)
+            }
             _ => self.name.clone(),
         }
     }

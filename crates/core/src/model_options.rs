@@ -1,7 +1,7 @@
 //! How a model is run: device, precision, threads.
 
 use crate::processor::instruction_set;
-use crate::reading::Reading;
+use crate::reading::ReadingOverrides;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub struct ModelOptions {
     /// Threads on the CPU.
     pub threads: usize,
     /// Overrides of its folder.
-    pub reading: Reading,
+    pub reading: ReadingOverrides,
 }
 
 impl Default for ModelOptions {
@@ -44,7 +44,7 @@ impl Default for ModelOptions {
             device: "cpu".to_owned(),
             precision: Precision::F32,
             threads: 1,
-            reading: Reading::default(),
+            reading: ReadingOverrides::default(),
         }
     }
 }

@@ -34,7 +34,7 @@ pub enum Pooling {
 /// Overrides of a model's folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reading {
+pub struct ReadingOverrides {
     /// Where longer texts or pairs are cut, in tokens, and at most where the model's positions end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<usize>,
@@ -52,7 +52,7 @@ pub struct Reading {
     pub similarity: Option<Similarity>,
 }
 
-impl Reading {
+impl ReadingOverrides {
     /// Cuts longer texts or pairs at so many tokens.
     pub fn cut_at(max_tokens: usize) -> Self {
         Self { max_tokens: Some(max_tokens), ..Self::default() }

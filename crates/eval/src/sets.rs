@@ -51,7 +51,7 @@ pub fn score_sets(
 ) -> SetReport {
     let mut each = count(chosen, qrels, unjudged);
     each.retain(|(topic, _)| is_counted(topic));
-    let mut all = Counts::default();
+    let mut all = SetSizes::default();
     for (_, counts) in &each {
         all.add(*counts);
     }
@@ -73,13 +73,13 @@ fn count<'a>(
     chosen: &'a [(RequestId, Vec<DocId>)],
     qrels: &'a Qrels,
     unjudged: Unjudged,
-) -> Vec<(&'a RequestId, Counts)> {
+) -> Vec<(&'a RequestId, SetSizes)> {
     let mut each = Vec::new();
     let mut answered = HashSet::new();
     for (topic, documents) in chosen {
         answered.insert(topic);
         let documents: HashSet<&DocId> = documents.iter().collect();
-        let mut counts = Counts { chosen: documents.len(), ..Counts::default() };
+        let mut counts = SetSizes { chosen: documents.len(), ..SetSizes::default() };
         if let Some(judgements) = qrels.topic(topic) {
             let hits =
                 documents.iter().filter(|document| judgements.is_relevant(document, RELEVANT));
@@ -92,26 +92,26 @@ fn count<'a>(
     }
     let missing = qrels.topics().filter(|(topic, _)| !answered.contains(topic));
     each.extend(missing.map(|(topic, judgements)| {
-        (topic, Counts { relevant: judgements.relevant(RELEVANT), ..Counts::default() })
+        (topic, SetSizes { relevant: judgements.relevant(RELEVANT), ..SetSizes::default() })
     }));
     each
 }
 
 /// The figures of the topics with something relevant.
-fn with_relevant<'a>(each: &[(&'a RequestId, Counts)]) -> Vec<(&'a RequestId, SetAverage)> {
+fn with_relevant<'a>(each: &[(&'a RequestId, SetSizes)]) -> Vec<(&'a RequestId, SetAverage)> {
     let relevant = each.iter().filter(|(_, counts)| counts.relevant > 0);
     relevant.map(|(topic, counts)| (*topic, counts.average())).collect()
 }
 
 /// The sizes of a chosen set, of what is relevant, and of what they share.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct SetSizes {
     hits: usize,
     chosen: usize,
     relevant: usize,
 }
 
-impl Counts {
+impl SetSizes {
     fn add(&mut self, other: Self) {
         self.hits += other.hits;
         self.chosen += other.chosen;

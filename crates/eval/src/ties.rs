@@ -29,7 +29,7 @@ pub enum Favour {
 }
 
 /// The precision in which scores are compared. Adding 0 makes -0 the 0 that it is equal to.
-type Precision = fn(&RunLine) -> f64;
+type ScorePrecision = fn(&RunLine) -> f64;
 
 /// The score as it is.
 pub fn double(line: &RunLine) -> f64 {
@@ -52,11 +52,11 @@ pub fn lines_by_topic(run: &Run) -> HashMap<&RequestId, Vec<&RunLine>> {
 }
 
 /// Orders lines by score, descending. Equal scores stay in file order.
-fn sort_by_score(lines: &mut [&RunLine], score: Precision) {
+fn sort_by_score(lines: &mut [&RunLine], score: ScorePrecision) {
     lines.sort_by(|a, b| score(b).total_cmp(&score(a)));
 }
 
-fn sort_by_score_and_id(lines: &mut [&RunLine], score: Precision) {
+fn sort_by_score_and_id(lines: &mut [&RunLine], score: ScorePrecision) {
     lines.sort_by(|a, b| score(b).total_cmp(&score(a)).then_with(|| b.question.cmp(&a.question)));
 }
 
@@ -83,7 +83,7 @@ pub fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&RequestId, Vec<&RunLine>
 /// lines: each takes a rank, and only the first gains anything.
 pub fn sort_with_favour(
     lines: &mut [&RunLine],
-    score: Precision,
+    score: ScorePrecision,
     grade: impl Fn(&DocId) -> i32,
     favour: Favour,
 ) {

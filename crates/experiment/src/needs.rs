@@ -7,7 +7,7 @@ use clariq_collections::clariq::evaluation::need_report;
 use clariq_collections::clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Prediction, Training};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -142,10 +142,10 @@ fn open_model(
     Ok(None)
 }
 
-fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<Training> {
+fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<NeedTraining> {
     let config = config.clone().to_answer(session.split);
     let labels = clariq.training_labels(config.train_on())?;
-    Training::new(config, &clariq.bank, &labels)
+    NeedTraining::new(config, &clariq.bank, &labels)
 }
 
 /// Need models of a collection that has need labels.
@@ -177,7 +177,7 @@ impl<'a> NeedModels<'a> {
     }
 
     /// The training data of a system's need model.
-    pub fn training(&self, system: &str) -> Result<Training> {
+    pub fn training(&self, system: &str) -> Result<NeedTraining> {
         let Some(config) = SystemConfig::open(system, &[])?.need else {
             let hint =
                 "`bm25-tuned` has one; the documentation lists the need models (reference, Models)";

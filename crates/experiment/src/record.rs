@@ -10,7 +10,7 @@ use crate::ranker::Ranker;
 use crate::session::Session;
 use crate::systems::SystemConfig;
 use clariq_collections::SystemClass;
-use clariq_core::{Error, Reading, Result, read_regular, sha256_hex, sha256_of_stream};
+use clariq_core::{Error, ReadingOverrides, Result, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{Staged, with_ending};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ pub(crate) struct Arithmetic {
 impl Arithmetic {
     /// The arithmetic of a system's models; `None` for a system without any.
     pub(crate) fn of(session: &Session, loaded: &SystemConfig) -> Option<Self> {
-        let options = session.model_options(Reading::default());
+        let options = session.model_options(ReadingOverrides::default());
         let precision = options.precision.to_string();
         loaded.needs_models().then(|| Self { isa: options.computes_with().to_owned(), precision })
     }

@@ -4,10 +4,10 @@ use crate::cache;
 use crate::models::opened::OpenedModels;
 use clariq_collections::{Collection, EarlierJudgements};
 use clariq_core::{
-    Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind, Reading,
-    Result, Silent, bail,
+    Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind,
+    ReadingOverrides, Result, Silent, bail,
 };
-use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, OpenedIndex};
 use clariq_rank::Context;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
     }
 
     /// The options of a model.
-    pub fn model_options(&self, reading: Reading) -> ModelOptions {
+    pub fn model_options(&self, reading: ReadingOverrides) -> ModelOptions {
         ModelOptions {
             device: self.options.device.clone(),
             precision: self.options.precision,
@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
         &self,
         analyzer: Analyzer,
         documents: &dyn Documents,
-    ) -> Result<(DocumentIndex, Opened)> {
+    ) -> Result<(DocumentIndex, OpenedIndex)> {
         let folder = self.folder_for(analyzer, documents);
         let options = self.build_options();
         match DocumentIndex::open_or_build(&folder, documents, analyzer, &options) {
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
             {
                 let found = problem.found;
                 let index = DocumentIndex::rebuild(&folder, documents, analyzer, &options)?;
-                Ok((index, Opened::Rebuilt { because: found }))
+                Ok((index, OpenedIndex::Rebuilt { because: found }))
             }
             other => other,
         }
@@ -168,12 +168,14 @@ impl<'a> Session<'a> {
     }
 
     /// Reports if an index was reused, built, or built again.
-    pub fn report_opened(&self, index: &DocumentIndex, opened: &Opened) {
+    pub fn report_opened(&self, index: &DocumentIndex, opened: &OpenedIndex) {
         let folder = index.folder().display();
         match opened {
-            Opened::Reused => self.observer.detail(&format!("index: {folder} is the right one")),
-            Opened::Built => self.observer.detail(&format!("index: built {folder}")),
-            Opened::Rebuilt { because } => {
+            OpenedIndex::Reused => {
+                self.observer.detail(&format!("index: {folder} is the right one"))
+            }
+            OpenedIndex::Built => self.observer.detail(&format!("index: built {folder}")),
+            OpenedIndex::Rebuilt { because } => {
                 self.observer.note(&format!("note: rebuilt the index {folder}: {because}"));
             }
         }

@@ -13,7 +13,8 @@ use crate::recipes;
 use crate::session::{Contexts, Options, Session};
 use crate::systems::SystemConfig;
 use clariq_core::{
-    JudgedQuestions, ModelName, Precision, Ranking, Reading, Recipe, Request, Result, Trained, bail,
+    JudgedQuestions, ModelName, Precision, Ranking, ReadingOverrides, Recipe, Request, Result,
+    Trained, bail,
 };
 use clariq_rank::Override;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     session.engine_for(&model.name)?;
     let Some(recipe) = recipes::find_kind(&model.name, model.kind)? else { return Ok(()) };
     let max_tokens = model.reading.max_tokens.or(Some(recipe.max_tokens));
-    let reading = Reading { max_tokens, ..model.reading.clone() };
+    let reading = ReadingOverrides { max_tokens, ..model.reading.clone() };
     let (folder, _) = train(session, recipe, TrainMode::Resume, None)?;
     session.set_located(model, Located { folder, reading });
     Ok(())

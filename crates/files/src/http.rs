@@ -68,7 +68,7 @@ pub(crate) struct Client {
 }
 
 /// The status of an answer, and its body.
-pub(crate) struct Response {
+pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
     body: Body,
 }
@@ -104,7 +104,7 @@ impl Client {
         Self { agent: config.build().new_agent(), authorization }
     }
 
-    pub(crate) fn get(&self, url: &str) -> Result<Response, ureq::Error> {
+    pub(crate) fn get(&self, url: &str) -> Result<HttpResponse, ureq::Error> {
         Ok(self.authorized(self.agent.get(url)).call()?.into())
     }
 
@@ -113,7 +113,7 @@ impl Client {
         url: &str,
         content_type: &str,
         body: &str,
-    ) -> Result<Response, ureq::Error> {
+    ) -> Result<HttpResponse, ureq::Error> {
         let request = self.agent.post(url).header("Content-Type", content_type);
         Ok(self.authorized(request).send(body)?.into())
     }
@@ -141,7 +141,7 @@ impl Client {
 
 const MASK: &str = "[authorization]";
 
-impl Response {
+impl HttpResponse {
     /// The size that the server declares.
     pub(crate) fn length(&self) -> Option<u64> {
         self.body.content_length()
@@ -160,8 +160,8 @@ impl Response {
     }
 }
 
-impl From<ureq::http::Response<Body>> for Response {
-    fn from(response: ureq::http::Response<Body>) -> Self {
+impl From<ureq::http::HttpResponse<Body>> for HttpResponse {
+    fn from(response: ureq::http::HttpResponse<Body>) -> Self {
         Self { status: response.status(), body: response.into_body() }
     }
 }

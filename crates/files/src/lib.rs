@@ -37,4 +37,4 @@ pub use sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,
     until_too_many_errors,
 };
-pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
+pub use source::{FileContent, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};

@@ -1,7 +1,7 @@
 //! Bounded lines of streams, and the fields of space-separated files.
 
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
-use crate::source::{BYTE_ORDER_MARK, Input, broken};
+use crate::source::{BYTE_ORDER_MARK, FileContent, broken};
 use clariq_core::{Location, Problem, ProblemKind, Result, problem};
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
@@ -249,7 +249,7 @@ impl<'a> FieldReader<'a> {
 
 /// Calls `each` with every line of `input` that is not blank.
 pub fn for_each_line(
-    input: &Input,
+    input: &FileContent,
     form: LineForm,
     sink: Sink,
     mut each: impl FnMut(&Line, Sink),
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn reading_stops_after_too_many_errors_or_topics() {
         let read = |text: String| {
-            let input = Input { name: "x".to_owned(), bytes: text.into_bytes().into() };
+            let input = FileContent { name: "x".to_owned(), bytes: text.into_bytes().into() };
             let mut problems = Vec::new();
             let count = parse_qrels(&input, &mut |problem| problems.push(problem.expected)).len();
             (count, problems.len(), problems.pop().unwrap_or_default())

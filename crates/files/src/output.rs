@@ -152,7 +152,7 @@ impl Staged {
 /// Writes a file that is staged when it is complete. One that is dropped leaves no trace.
 #[derive(Debug)]
 pub struct StagedWriter {
-    out: Encoder<fs::File>,
+    out: OutputEncoder<fs::File>,
     staged: Staged,
 }
 
@@ -160,7 +160,7 @@ impl StagedWriter {
     /// Makes an empty temporary file beside `path`. A name that ends in `.gz` is compressed.
     pub fn create(path: &Path) -> Result<Self> {
         let (file, staged) = Staged::begin(path)?;
-        Ok(Self { out: Encoder::new(file, &staged.path), staged })
+        Ok(Self { out: OutputEncoder::new(file, &staged.path), staged })
     }
 
     /// Flushes everything to the disk.
@@ -208,19 +208,19 @@ fn fill_file<W: Write>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<W> {
-    let mut out = Encoder::new(file, path);
+    let mut out = OutputEncoder::new(file, path);
     fill(&mut out)?;
     out.finish()
 }
 
 /// Writes to a file, compressed if its name ends in `.gz`.
 #[derive(Debug)]
-enum Encoder<W: Write> {
+enum OutputEncoder<W: Write> {
     Plain(BufWriter<W>),
     Gzip(GzEncoder<BufWriter<W>>),
 }
 
-impl<W: Write> Encoder<W> {
+impl<W: Write> OutputEncoder<W> {
     fn new(file: W, path: &Path) -> Self {
         let out = BufWriter::new(file);
         if path.extension() == Some(OsStr::new("gz")) {
@@ -240,7 +240,7 @@ impl<W: Write> Encoder<W> {
     }
 }
 
-impl<W: Write> Write for Encoder<W> {
+impl<W: Write> Write for OutputEncoder<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(out) => out.write(bytes),

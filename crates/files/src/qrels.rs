@@ -4,7 +4,7 @@
 
 use crate::lines::{LineForm, for_each_line, has_few_topics};
 use crate::sink::{Sink, read_strictly};
-use crate::source::{Input, MOST_OF_A_TABLE, Source};
+use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
 use clariq_core::{DocId, ProblemKind, RequestId, Result, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>> {
 }
 
 /// Reads a qrels file, reports every problem to `sink`, and leaves lines with problems out.
-pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
+pub fn parse_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
     const HEADER: &str = "query-id";
     let mut judgements = Vec::new();
     let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);

@@ -1,7 +1,7 @@
 //! Records of delimited text with quotes as in CSV (RFC 4180), each with the line on which it
 //! starts.
 
-use crate::source::Input;
+use crate::source::FileContent;
 use clariq_core::{Problem, problem};
 use memchr::{memchr, memchr_iter, memchr3};
 use std::borrow::Cow;
@@ -22,11 +22,11 @@ pub struct Records<'a> {
 }
 
 /// The fields of a record, or the problem of one.
-type Record<'r, 'a> = Result<&'r [Cow<'a, [u8]>], Box<Problem>>;
+type RecordFields<'r, 'a> = Result<&'r [Cow<'a, [u8]>], Box<Problem>>;
 
 impl<'a> Records<'a> {
     /// Begins at the start of the input.
-    pub fn new(input: &'a Input, delimiter: u8) -> Self {
+    pub fn new(input: &'a FileContent, delimiter: u8) -> Self {
         Self {
             name: &input.name,
             bytes: &input.bytes,
@@ -40,7 +40,7 @@ impl<'a> Records<'a> {
     /// The fields of the next record, with the file and the line where it starts; a problem if a
     /// quote is not closed.
     #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
-    pub fn next(&mut self) -> Option<((&'a str, u64), Record<'_, 'a>)> {
+    pub fn next(&mut self) -> Option<((&'a str, u64), RecordFields<'_, 'a>)> {
         while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
             self.line += u64::from(*byte == b'\n');
             self.at += 1;
@@ -121,7 +121,7 @@ mod tests {
     /// Lines and fields of sound text, or the line of the first problem.
     #[expect(clippy::type_complexity, reason = "lines with their fields")]
     fn read(text: &[u8]) -> Result<Vec<(u64, Vec<Vec<u8>>)>, u64> {
-        let input = Input { name: "t".to_owned(), bytes: text.to_vec().into() };
+        let input = FileContent { name: "t".to_owned(), bytes: text.to_vec().into() };
         let mut records = Records::new(&input, b'\t');
         let mut all = Vec::new();
         while let Some(((_, line), record)) = records.next() {

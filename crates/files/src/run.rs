@@ -4,7 +4,7 @@ use crate::lines::{FieldReader, IgnoredLines, Line, LineForm, has_few_topics, no
 use crate::sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, read_strictly, until_too_many_errors,
 };
-use crate::source::{Input, MOST_OF_A_RUN, Source};
+use crate::source::{FileContent, MOST_OF_A_RUN, Source};
 use clariq_core::{DocId, Problem, RequestId, Result, problem};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -55,7 +55,7 @@ pub fn read_run(source: &Source) -> Result<Run> {
 }
 
 /// Reads a run, reports every problem to `sink`, and leaves lines with problems out.
-pub fn parse_run(input: &Input, sink: Sink) -> Run {
+pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
     if !has_few_lines(input, MOST_LINES, sink) {
         return Run { name: input.name.clone(), ..Run::default() };
     }
@@ -67,7 +67,7 @@ pub fn parse_run(input: &Input, sink: Sink) -> Run {
 }
 
 /// Reads a run in `pieces` pieces in parallel. The result does not depend on their number.
-fn parse_in_pieces(input: &Input, pieces: usize, sink: Sink) -> Run {
+fn parse_in_pieces(input: &FileContent, pieces: usize, sink: Sink) -> Run {
     let pieces: Vec<Piece> = split_lines(&input.bytes, pieces)
         .into_par_iter()
         .map(|(first, bytes)| parse_piece(&input.name, first, bytes))
@@ -255,7 +255,8 @@ mod tests {
     use std::borrow::Cow;
 
     fn parse(text: &str) -> Result<Run> {
-        let input = Input { name: "a.run".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
+        let input =
+            FileContent { name: "a.run".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
         strictly(|sink| parse_run(&input, sink))
     }
 
@@ -269,7 +270,7 @@ mod tests {
     #[test]
     fn comments_and_words_after_the_last_field_are_ignored() {
         let text = "# made by x\n8 0 Q2 0 10 a tag\n #7 0 Q1 1 9 x\n8 0 Q1 1 9 x\n";
-        let input = Input { name: "a.run".to_owned(), bytes: Cow::Borrowed(text.as_bytes()) };
+        let input = FileContent { name: "a.run".to_owned(), bytes: Cow::Borrowed(text.as_bytes()) };
         let mut problems = Vec::new();
         let run = parse_run(&input, &mut |problem| problems.push(problem));
         assert_eq!(run.lines.iter().map(|line| line.line).collect::<Vec<_>>(), [2, 4]);
@@ -324,7 +325,7 @@ mod tests {
             lines in prop::collection::vec("(101|7) 0 Q[0-9]{1,2}[ \t]+1 (-?[0-9]{1,20}(\\.[0-9]{0,20})?(e-?[0-9]{1,3})?|nan|x)( t)?( u)?[ \r]?|#?[ ab\u{feff}]{0,3}", 0..30)
         ) {
             let bytes = lines.join("\n").into_bytes().into();
-            let input = Input { name: "a.run".to_owned(), bytes };
+            let input = FileContent { name: "a.run".to_owned(), bytes };
             let parse = |pieces| {
                 let mut problems = Vec::new();
                 let run = parse_in_pieces(&input, pieces, &mut |problem| problems.push(problem));

@@ -1,6 +1,6 @@
 //! Sinks for the problems of a file, the limits of readers, and excerpts for messages.
 
-use crate::source::{Input, Source};
+use crate::source::{FileContent, Source};
 use clariq_core::{Location, Problem, Result, Severity, problem};
 use std::ops::ControlFlow;
 
@@ -27,7 +27,7 @@ pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T> {
 pub fn read_strictly<T>(
     source: &Source,
     most: u64,
-    parse: impl FnOnce(&Input, Sink) -> T,
+    parse: impl FnOnce(&FileContent, Sink) -> T,
 ) -> Result<T> {
     let input = source.read_at_most(most)?;
     strictly(|sink| parse(&input, sink))
@@ -61,7 +61,7 @@ pub const MOST_LINES: usize = 8_000_000;
 
 /// True if a file has at most `most` lines; otherwise a problem is reported. Millions of empty
 /// lines would pack into a small file.
-pub fn has_few_lines(input: &Input, most: usize, sink: Sink) -> bool {
+pub fn has_few_lines(input: &FileContent, most: usize, sink: Sink) -> bool {
     let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
     if lines > most {
         let hint = "is this the right file? a thousand lines for a topic are plenty";

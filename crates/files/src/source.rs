@@ -50,7 +50,7 @@ pub enum Source {
 
 /// The whole content of a source, unpacked.
 #[derive(Debug, Clone)]
-pub struct Input {
+pub struct FileContent {
     /// The source's name, for messages.
     pub name: String,
     /// Its bytes, without a byte order mark.
@@ -103,19 +103,19 @@ impl Source {
     }
 
     /// Reads everything, unpacking it and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
-    pub fn read(&self) -> Result<Input> {
+    pub fn read(&self) -> Result<FileContent> {
         self.read_at_most(MOST_OF_A_RUN)
     }
 
     /// Reads everything, unpacking it and dropping a byte order mark. A source that holds more
     /// than `most` bytes is an error before it fills the memory, however small it is packed.
-    pub fn read_at_most(&self, most: u64) -> Result<Input> {
+    pub fn read_at_most(&self, most: u64) -> Result<FileContent> {
         let name = self.name();
         let mut bytes = self.unpack(&name, most)?;
         if bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
-        Ok(Input { name, bytes: bytes.into() })
+        Ok(FileContent { name, bytes: bytes.into() })
     }
 
     fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>> {
@@ -253,7 +253,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn expected(result: Result<Input>) -> String {
+    fn expected(result: Result<FileContent>) -> String {
         result.unwrap_err().to_problem().expected
     }
 

@@ -5,14 +5,14 @@
 
 use crate::records::Records;
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
-use crate::source::Input;
+use crate::source::FileContent;
 use clariq_core::{Problem, ProblemKind, problem};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::str;
 
 /// A column by its names: the first is the usual one, the others occur in released files.
-pub type Column = &'static [&'static str];
+pub type ColumnNames = &'static [&'static str];
 
 /// A row with the wanted columns, in the order they were asked for.
 pub struct Row<'a> {
@@ -46,16 +46,16 @@ impl Row<'_> {
 }
 
 /// The positions of the wanted columns in a file.
-struct Header {
-    columns: &'static [Column],
+struct ColumnPositions {
+    columns: &'static [ColumnNames],
     positions: Vec<usize>,
     width: usize,
 }
 
 /// Calls `each` with every row of `input`, and reports rows with problems to `sink`.
 pub fn for_each_row(
-    input: &Input,
-    columns: &'static [Column],
+    input: &FileContent,
+    columns: &'static [ColumnNames],
     sink: Sink,
     mut each: impl FnMut(&Row, Sink),
 ) {
@@ -68,7 +68,7 @@ pub fn for_each_row(
         let expected = format!("a header with the columns {}", names.join(", "));
         return sink(empty(input, 1, &expected));
     };
-    let header = match record.and_then(|record| Header::find(columns, record, at)) {
+    let header = match record.and_then(|record| ColumnPositions::find(columns, record, at)) {
         Ok(header) => header,
         Err(problem) => return sink(*problem),
     };
@@ -87,18 +87,18 @@ pub fn for_each_row(
     }
 }
 
-fn empty(input: &Input, line: u64, expected: &str) -> Problem {
+fn empty(input: &FileContent, line: u64, expected: &str) -> Problem {
     let hint = "the file was probably cut short: fetch it again";
     problem!((&*input.name, line), expected, "nothing", hint).kind(ProblemKind::Empty)
 }
 
-impl Header {
+impl ColumnPositions {
     fn find(
-        columns: &'static [Column],
+        columns: &'static [ColumnNames],
         header: &[Cow<[u8]>],
         at: (&str, u64),
     ) -> Result<Self, Box<Problem>> {
-        let position = |names: &Column| {
+        let position = |names: &ColumnNames| {
             let is_it =
                 |field: &Cow<[u8]>| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
             let found = header.iter().position(is_it);
@@ -136,8 +136,8 @@ impl Header {
 
 fn missing_column(
     header: &[Cow<[u8]>],
-    names: Column,
-    columns: &[Column],
+    names: ColumnNames,
+    columns: &[ColumnNames],
     at: (&str, u64),
 ) -> Problem {
     let mut found: Vec<_> = header.iter().map(|name| String::from_utf8_lossy(name)).collect();
@@ -156,10 +156,11 @@ fn missing_column(
 mod tests {
     use super::*;
 
-    const AB: &[Column] = &[&["a"], &["b", "b b"]];
+    const AB: &[ColumnNames] = &[&["a"], &["b", "b b"]];
 
     fn rows(text: &str) -> (Vec<(u64, Vec<String>)>, Vec<Problem>) {
-        let input = Input { name: "t.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
+        let input =
+            FileContent { name: "t.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
         let (mut rows, mut problems) = (Vec::new(), Vec::new());
         for_each_row(&input, AB, &mut |problem| problems.push(problem), |row, _| {
             rows.push((row.line(), row.fields.iter().map(ToString::to_string).collect()));
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn ids_with_blanks_are_refused() {
         let input =
-            Input { name: "t.tsv".to_owned(), bytes: Cow::Borrowed(b"a\tb\nx y\t\nxy\t\n") };
+            FileContent { name: "t.tsv".to_owned(), bytes: Cow::Borrowed(b"a\tb\nx y\t\nxy\t\n") };
         let mut expected = Vec::new();
         for_each_row(&input, AB, &mut |problem| panic!("{problem}"), |row, _| {
             expected.push(row.check_id("a", row.fields[0]).err().map(|problem| problem.expected));

@@ -56,7 +56,7 @@ impl Default for BuildOptions {
 /// The payload of an index's last commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Metadata {
+pub(crate) struct IndexMetadata {
     pub(crate) clariq_index_format: u32,
     pub(crate) analyzer: Analyzer,
     pub(crate) checksum: Checksum,
@@ -114,7 +114,7 @@ pub(crate) fn build_in_memory(
     analyzer: Analyzer,
     memory: usize,
     place: &Path,
-) -> Result<(Index, Metadata)> {
+) -> Result<(Index, IndexMetadata)> {
     let (schema, fields) = schema();
     let index = Index::create_in_ram(schema);
     let options = BuildOptions { threads: 1, memory };
@@ -130,9 +130,9 @@ fn fill(
     analyzer: Analyzer,
     options: &BuildOptions,
     place: &Path,
-) -> Result<Metadata> {
+) -> Result<IndexMetadata> {
     let mut writer = writer(index, options.threads, options.memory).map_err(refused(place))?;
-    let metadata = Metadata {
+    let metadata = IndexMetadata {
         clariq_index_format: FORMAT,
         analyzer,
         checksum: documents.checksum().clone(),
@@ -154,7 +154,7 @@ pub(crate) fn writer(index: &Index, threads: usize, memory: usize) -> tantivy::R
     let threads = threads.clamp(1, (memory / LEAST_MEMORY_PER_THREAD).max(1));
     let [least, most] = [LEAST_MEMORY_PER_THREAD, MOST_MEMORY_PER_THREAD]
         .map(|per_thread| threads.saturating_mul(per_thread));
-    index.tokenizers().register(TOKENIZER, Lines::default());
+    index.tokenizers().register(TOKENIZER, TokenLines::default());
     let writer = index.writer_with_num_threads(threads, memory.clamp(least, most))?;
     writer.set_merge_policy(Box::new(NoMergePolicy));
     Ok(writer)
@@ -224,7 +224,7 @@ fn add_documents(
 /// tokens made beforehand writes each document as JSON and reads it again, which takes a third of
 /// the time.
 #[derive(Clone, Default)]
-struct Lines {
+struct TokenLines {
     token: Token,
 }
 
@@ -233,7 +233,7 @@ struct LineStream<'a> {
     token: &'a mut Token,
 }
 
-impl Tokenizer for Lines {
+impl Tokenizer for TokenLines {
     type TokenStream<'a> = LineStream<'a>;
 
     fn token_stream<'a>(&'a mut self, rest: &'a str) -> LineStream<'a> {

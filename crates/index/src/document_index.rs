@@ -2,7 +2,7 @@
 //! analyser.
 
 use crate::analysis::Analyzer;
-use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
+use crate::build::{self, BuildOptions, FORMAT, IndexMetadata, LENGTH, NUMBER, TEXT};
 use crate::folder::{self, damaged};
 use clariq_core::{Doc, Documents, Error, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use tantivy::{Index, InvertedIndexReader};
 
 /// The outcome of opening an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
+pub enum OpenedIndex {
     /// It was there.
     Reused,
     /// There was none.
@@ -30,7 +30,7 @@ pub enum Opened {
 /// An opened index over documents.
 pub struct DocumentIndex {
     pub(crate) folder: PathBuf,
-    metadata: Metadata,
+    metadata: IndexMetadata,
     pub(crate) postings: Arc<InvertedIndexReader>,
     /// The document that each of tantivy's documents is.
     pub(crate) docs: Vec<Doc>,
@@ -66,13 +66,13 @@ impl DocumentIndex {
         documents: &dyn Documents,
         analyzer: Analyzer,
         options: &BuildOptions,
-    ) -> Result<(Self, Opened)> {
+    ) -> Result<(Self, OpenedIndex)> {
         let opened = if folder::is_vacant(folder)? {
-            Opened::Built
+            OpenedIndex::Built
         } else {
             match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
-                None => return Ok((Self::open(folder)?, Opened::Reused)),
-                Some(because) => Opened::Rebuilt { because },
+                None => return Ok((Self::open(folder)?, OpenedIndex::Reused)),
+                Some(because) => OpenedIndex::Rebuilt { because },
             }
         };
         Ok((Self::rebuild(folder, documents, analyzer, options)?, opened))
@@ -129,7 +129,7 @@ impl DocumentIndex {
         Self::load(folder, metadata, &index).map_err(broken)
     }
 
-    fn load(folder: &Path, metadata: Metadata, index: &Index) -> tantivy::Result<Self> {
+    fn load(folder: &Path, metadata: IndexMetadata, index: &Index) -> tantivy::Result<Self> {
         let segment = folder::segment(index)?;
         let column = |name: &str| -> tantivy::Result<Vec<u32>> {
             let values = segment.fast_fields().u64(name)?;
@@ -216,15 +216,15 @@ fn mismatch(
 }
 
 #[derive(Deserialize)]
-struct Format {
+struct IndexFormat {
     clariq_index_format: u32,
 }
 
 /// The metadata of this format, or what another format is. The number is read by itself first,
 /// because another format may have other fields.
-fn parse(folder: &Path, payload: &str) -> Result<Result<Metadata, String>> {
+fn parse(folder: &Path, payload: &str) -> Result<Result<IndexMetadata, String>> {
     let bad = |error: serde_json::Error| damaged(folder, format!("its metadata: {error}"));
-    let Format { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
+    let IndexFormat { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
     if format != FORMAT {
         return Ok(Err(format!("its format is {format}, this version writes {FORMAT}")));
     }

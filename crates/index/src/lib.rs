@@ -34,7 +34,7 @@ mod weighting;
 pub use analysis::Analyzer;
 pub use bm25::{Bm25, Variant, byte_length};
 pub use build::BuildOptions;
-pub use document_index::{DocumentIndex, IndexStats, Opened};
+pub use document_index::{DocumentIndex, IndexStats, OpenedIndex};
 pub use numpy_order::NumpyOrder;
 pub use scorer::Scorer;
 pub use text_store::TextStore;

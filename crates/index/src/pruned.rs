@@ -147,7 +147,7 @@ impl Pruner {
             return Ok(Ranking::new());
         }
         for hopes in [true, false] {
-            let mut search = Search::new(self, weighting, matched, query, limit)?;
+            let mut search = PrunedSearch::new(self, weighting, matched, query, limit)?;
             for window in 0..self.windows() {
                 search.window(window);
                 // Seldom enough to cost nothing.
@@ -187,7 +187,7 @@ fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
 }
 
 /// A query that is ranked.
-struct Search<'s> {
+struct PrunedSearch<'s> {
     pruner: &'s Pruner,
     weighting: &'s Weighting,
     matched: &'s [Matched<'s>],
@@ -206,10 +206,10 @@ struct Search<'s> {
     candidates: Vec<u16>,
     /// Upper bounds of the scores in the window; 0 between windows.
     sums: [f32; WINDOW],
-    best: Best,
+    best: BestHits,
 }
 
-impl<'s> Search<'s> {
+impl<'s> PrunedSearch<'s> {
     fn new(
         pruner: &'s Pruner,
         weighting: &'s Weighting,
@@ -243,7 +243,7 @@ impl<'s> Search<'s> {
             searched: Vec::new(),
             candidates: Vec::new(),
             sums: [0.0; WINDOW],
-            best: Best::new(limit, matched.len()),
+            best: BestHits::new(limit, matched.len()),
         })
     }
 
@@ -460,7 +460,7 @@ impl List {
 }
 
 /// The best documents so far.
-struct Best {
+struct BestHits {
     limit: usize,
     /// Their [`key`]s, and up to `room`, when all but the best are dropped.
     found: Vec<u128>,
@@ -477,7 +477,7 @@ struct Best {
     needed: f32,
 }
 
-impl Best {
+impl BestHits {
     /// For sums of so many tokens.
     fn new(limit: usize, tokens: usize) -> Self {
         // Each product and each sum of `f32` is off by at most half of its last digit.

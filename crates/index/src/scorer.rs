@@ -3,7 +3,7 @@
 use crate::bm25::{Bm25, Variant};
 use crate::document_index::DocumentIndex;
 use crate::pruned::Pruner;
-use crate::weighting::{Matched, Query, Statistics, Weighting};
+use crate::weighting::{IndexStatistics, Matched, Query, Weighting};
 use clariq_core::{Best, Doc, Hit, Ranking, Result, best_first};
 use std::cell::RefCell;
 use std::mem;
@@ -27,7 +27,7 @@ thread_local! {
 
 /// BM25 with its parameters over one index.
 pub struct Scorer {
-    pub(crate) statistics: Statistics,
+    pub(crate) statistics: IndexStatistics,
     pub(crate) weighting: Weighting,
     /// Absent if impacts are kept.
     pruner: Option<Pruner>,
@@ -36,7 +36,7 @@ pub struct Scorer {
 impl Scorer {
     /// Prepares a scorer for any number of queries.
     pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
-        let statistics = Statistics::new(index, model)?;
+        let statistics = IndexStatistics::new(index, model)?;
         let weighting = Weighting::new(&statistics);
         let prunes = !statistics.keeps_impacts();
         let pruner = prunes.then(|| Pruner::new(&weighting)).flatten();

@@ -30,14 +30,14 @@ const CACHED_BLOCKS: usize = 64;
 /// Documents by ascending id, with ids and texts on the disk.
 pub struct TextStore {
     folder: PathBuf,
-    texts: Texts,
+    texts: StoredTexts,
     checksum: Checksum,
 }
 
 /// The payload of a store's last commit.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Metadata {
+struct StoreMetadata {
     /// Its name marks a folder of this program, which may be replaced.
     clariq_index_format: u32,
     text_store_format: u32,
@@ -78,13 +78,13 @@ impl TextStore {
         if is_vacant(folder)? {
             return Ok(None);
         }
-        let Ok(metadata) = serde_json::from_str::<Metadata>(&payload(folder)?) else {
+        let Ok(metadata) = serde_json::from_str::<StoreMetadata>(&payload(folder)?) else {
             return Ok(None);
         };
         if metadata.text_store_format != FORMAT || metadata.source != *source {
             return Ok(None);
         }
-        let texts = Texts::open(&folder::open(folder, written)?);
+        let texts = StoredTexts::open(&folder::open(folder, written)?);
         let (texts, _) = texts.map_err(|error| damaged(folder, error.to_string()))?;
         Ok(Some(Self { folder: folder.to_owned(), texts, checksum: metadata.checksum }))
     }
@@ -121,7 +121,7 @@ impl Documents for TextStore {
 }
 
 /// The single segment of a store.
-struct Texts {
+struct StoredTexts {
     ids: StrColumn,
     store: StoreReader,
     text: Field,
@@ -132,7 +132,7 @@ struct Texts {
 /// An id without a text.
 const NOWHERE: u32 = u32::MAX;
 
-impl Texts {
+impl StoredTexts {
     /// The texts, and tantivy's documents that repeat an id.
     fn open(index: &Index) -> tantivy::Result<(Self, Vec<u32>)> {
         let segment = folder::segment(index)?;
@@ -216,7 +216,7 @@ fn write_store(
     })?;
     let (texts, again) = merged(&index, &mut writer).map_err(refused(folder))?;
     again.into_iter().try_for_each(|again| texts.check_same(again, &sum))?;
-    let metadata = Metadata {
+    let metadata = StoreMetadata {
         clariq_index_format: build::FORMAT,
         text_store_format: FORMAT,
         source: source.clone(),
@@ -227,11 +227,11 @@ fn write_store(
 }
 
 /// The texts that were added, in one segment, and those of an id that another text has.
-fn merged(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<(Texts, Vec<u32>)> {
+fn merged(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<(StoredTexts, Vec<u32>)> {
     writer.commit()?;
     if index.searchable_segment_ids()?.is_empty() {
         return Err(invalid("no texts"));
     }
     merge(index, writer)?;
-    Texts::open(index)
+    StoredTexts::open(index)
 }

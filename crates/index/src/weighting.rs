@@ -58,7 +58,7 @@ impl<'q> Query<'q> {
 }
 
 /// The statistics of an index that BM25 with its parameters uses.
-pub(crate) struct Statistics {
+pub(crate) struct IndexStatistics {
     pub(crate) index: Arc<DocumentIndex>,
     pub(crate) model: Bm25,
     /// The number of documents that the formula counts.
@@ -92,7 +92,7 @@ pub(crate) struct Matched<'s> {
     pub(crate) impacts: Option<&'s Impacts>,
 }
 
-impl Statistics {
+impl IndexStatistics {
     /// Computes the statistics, which do not depend on a request.
     pub(crate) fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
         model.check()?;
@@ -197,8 +197,8 @@ pub(crate) struct Weighting {
 
 impl Weighting {
     /// Computes the norms of the documents.
-    pub(crate) fn new(statistics: &Statistics) -> Self {
-        let Statistics { model, mean_length, .. } = *statistics;
+    pub(crate) fn new(statistics: &IndexStatistics) -> Self {
+        let IndexStatistics { model, mean_length, .. } = *statistics;
         let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
         let index = Arc::clone(&statistics.index);
         let norms = index.lengths.iter().map(norm).collect();

@@ -2,7 +2,7 @@
 
 use crate::config::NeedConfig;
 use crate::features::Extractor;
-use crate::model::{Contribution, Model, Prediction};
+use crate::model::{Contribution, NeedModel, Prediction};
 use clariq_collections::documents::Bank;
 use clariq_core::{Checksum, Documents, Error, Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
@@ -31,7 +31,7 @@ pub struct MadeOf {
 
 /// The part that all formats share, to tell another format from a damaged file.
 #[derive(Deserialize)]
-struct Header {
+struct FormatHeader {
     need_model: u32,
 }
 
@@ -40,7 +40,7 @@ struct Header {
 struct Saved {
     need_model: u32,
     made_of: MadeOf,
-    model: Model,
+    model: NeedModel,
 }
 
 /// Labels requests.
@@ -48,7 +48,7 @@ pub struct Classifier {
     /// Everything that determined the training.
     pub made_of: MadeOf,
     /// The trained weights.
-    pub model: Model,
+    pub model: NeedModel,
     pub(crate) extractor: Extractor,
 }
 
@@ -85,7 +85,8 @@ impl Classifier {
             let hint = "train it again on this data: `clariq need train`";
             problem!(&input.name, expected, found, hint).into()
         };
-        let Header { need_model } = serde_json::from_slice(&input.bytes).map_err(not_a_model)?;
+        let FormatHeader { need_model } =
+            serde_json::from_slice(&input.bytes).map_err(not_a_model)?;
         if need_model != FORMAT {
             let expected = format!("a need model of format {FORMAT}");
             return Err(misfit(expected, format!("format {need_model}")));

@@ -1,13 +1,13 @@
 //! Repeated stratified cross-validation.
 
 use crate::model::Prediction;
-use crate::training::Training;
+use crate::training::NeedTraining;
 use clariq_core::{Need, Result, bail};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
 
-/// The folds of [`Training::held_out`].
+/// The folds of [`NeedTraining::held_out`].
 pub const HELD_OUT_FOLDS: usize = 10;
 
 /// The most repeats: the error of a mean over so many is 3 % of the deviation of one repeat.
@@ -22,7 +22,7 @@ pub struct Repeat {
     pub predictions: Vec<Prediction>,
 }
 
-impl Training {
+impl NeedTraining {
     /// Trains on all folds but one and predicts that one, for every fold; `repeats` times, each
     /// with other folds, over which the topics of each label are spread evenly.
     ///

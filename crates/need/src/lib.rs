@@ -1,18 +1,18 @@
 //! Clarification need: how much a request needs a question back, from 1 (clear by itself) to 4
 //! (cannot be answered before asking).
 //!
-//! A [`NeedConfig`] declares a model. [`Training`] makes the features of labelled topics, judges
-//! the model by [`Training::cross_validate`] and trains it by [`Training::fit`]. The [`Classifier`]
+//! A [`NeedConfig`] declares a model. [`NeedTraining`] makes the features of labelled topics, judges
+//! the model by [`NeedTraining::cross_validate`] and trains it by [`NeedTraining::fit`]. The [`Classifier`]
 //! that comes out labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, ClariqSplit};
 //! use clariq_collections::DataDir;
-//! use clariq_need::{NeedConfig, Training};
+//! use clariq_need::{NeedConfig, NeedTraining};
 //!
 //! let sample = ClariQ::open(DataDir::Sample)?;
 //! let train = sample.labelled(ClariqSplit::Train)?;
-//! let classifier = Training::new(NeedConfig::lexical(), &sample.bank, &train)?.fit()?;
+//! let classifier = NeedTraining::new(NeedConfig::lexical(), &sample.bank, &train)?.fit()?;
 //! let labels = classifier.predict(&["Tell me about jaguars."]);
 //! assert!((labels[0].probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -32,5 +32,5 @@ pub use classifier::{Classifier, MadeOf};
 pub use config::{Block, NeedConfig};
 pub use cross_validation::{HELD_OUT_FOLDS, MOST_REPEATS, Repeat};
 pub use features::{Extractor, Features};
-pub use model::{Contribution, Model, Prediction, Regressions};
-pub use training::Training;
+pub use model::{Contribution, NeedModel, Prediction, Regressions};
+pub use training::NeedTraining;

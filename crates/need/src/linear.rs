@@ -74,12 +74,12 @@ impl Standard {
 
 /// A weight per column, and the intercept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Weights {
+pub(crate) struct LinearWeights {
     intercept: f64,
     columns: Vec<f64>,
 }
 
-impl Weights {
+impl LinearWeights {
     fn score(&self, row: &[f64]) -> f64 {
         let products = self.columns.iter().zip(row).map(|(weight, value)| weight * value);
         self.intercept + products.sum::<f64>()
@@ -90,7 +90,7 @@ impl Weights {
 pub(crate) struct Softmax {
     pub(crate) standard: Standard,
     /// The labels that the training topics have.
-    labels: BTreeMap<Need, Weights>,
+    labels: BTreeMap<Need, LinearWeights>,
 }
 
 impl Softmax {
@@ -111,7 +111,7 @@ impl Softmax {
             .gradient_tolerance(GRADIENT)
             .max_iterations(ITERATIONS);
         let fitted = regression.fit(&dataset).map_err(|error| cannot_fit(error.to_string()))?;
-        let weights = |class: usize| Weights {
+        let weights = |class: usize| LinearWeights {
             intercept: fitted.intercept()[class],
             columns: fitted.params().column(class).to_vec(),
         };

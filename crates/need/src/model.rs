@@ -35,7 +35,7 @@ pub struct Contribution {
 /// A trained model of any kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Model {
+pub enum NeedModel {
     /// The most frequent label of the training topics, whatever the request. Of equally frequent
     /// ones the higher: asking once too often costs a user less than a wrong answer.
     Majority {
@@ -48,7 +48,7 @@ pub enum Model {
     Lexical(Regressions),
 }
 
-impl Model {
+impl NeedModel {
     /// Trains on the named rows of `features`, whose labels are `labels[row]`.
     pub(crate) fn fit(
         config: &NeedConfig,

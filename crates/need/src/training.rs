@@ -3,13 +3,13 @@
 use crate::classifier::{Classifier, MadeOf};
 use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
-use crate::model::Model;
+use crate::model::NeedModel;
 use clariq_collections::clariq::Labelled;
 use clariq_collections::documents::Bank;
 use clariq_core::{Documents, Need, Result, bail, sha256};
 
 /// Topics with labels, and their features.
-pub struct Training {
+pub struct NeedTraining {
     extractor: Extractor,
     made_of: MadeOf,
     pub(crate) features: Features,
@@ -17,7 +17,7 @@ pub struct Training {
     pub labels: Vec<Need>,
 }
 
-impl Training {
+impl NeedTraining {
     /// Makes the features of all topics of `train` that have a label.
     ///
     /// # Errors
@@ -51,10 +51,10 @@ impl Training {
         &self.made_of.config
     }
 
-    pub(crate) fn fit_rows(&self, rows: &[usize]) -> Result<Model> {
+    pub(crate) fn fit_rows(&self, rows: &[usize]) -> Result<NeedModel> {
         let labels: Vec<Need> = rows.iter().map(|&row| self.labels[row]).collect();
         check_labels(self.config(), &labels, "training topics")?;
-        Model::fit(self.config(), &self.features, &self.labels, rows)
+        NeedModel::fit(self.config(), &self.features, &self.labels, rows)
     }
 
     /// Trains on all topics.

@@ -3,7 +3,7 @@
 
 use crate::stage::{About, Batch};
 use crate::table::{Table, number, positive};
-use clariq_core::{Decoding, ModelKind, ModelName, Reading, Request, Result, Speaker};
+use clariq_core::{Decoding, ModelKind, ModelName, ReadingOverrides, Request, Result, Speaker};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -65,7 +65,8 @@ impl Rewrite {
     }
 
     fn model_name(&self) -> ModelName {
-        let reading = Reading { max_tokens: self.max_tokens, ..Reading::default() };
+        let reading =
+            ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::Rewriter) }
     }
 

@@ -10,8 +10,8 @@ mod encoded;
 
 use characters::Characters;
 use clariq_core::{
-    Doc, Documents, Embeddings, Explanation, Location, ModelName, Models, Pooling, Reading, Result,
-    Similarity, bail,
+    Doc, Documents, Embeddings, Explanation, Location, ModelName, Models, Pooling,
+    ReadingOverrides, Result, Similarity, bail,
 };
 use encoded::EncodedDocuments;
 use ndarray::Array2;
@@ -40,7 +40,7 @@ pub struct SpaceModel {
     /// The weight.
     pub weight: f64,
     /// Overrides of the encoder's folder.
-    pub reading: Reading,
+    pub reading: ReadingOverrides,
 }
 
 impl<'de> Deserialize<'de> for SpaceModel {
@@ -60,7 +60,7 @@ impl<'de> Visitor<'de> for NumberOrTable {
     }
 
     fn visit_f64<E: Error>(self, weight: f64) -> std::result::Result<SpaceModel, E> {
-        Ok(SpaceModel { weight, reading: Reading::default() })
+        Ok(SpaceModel { weight, reading: ReadingOverrides::default() })
     }
 
     fn visit_i64<E: Error>(self, weight: i64) -> std::result::Result<SpaceModel, E> {
@@ -84,7 +84,8 @@ impl<'de> Visitor<'de> for NumberOrTable {
         }
         let keys = Keys::deserialize(MapAccessDeserializer::new(map))?;
         let Keys { weight, max_tokens, query_prompt, document_prompt, pooling, similarity } = keys;
-        let reading = Reading { max_tokens, query_prompt, document_prompt, pooling, similarity };
+        let reading =
+            ReadingOverrides { max_tokens, query_prompt, document_prompt, pooling, similarity };
         Ok(SpaceModel { weight, reading })
     }
 }
@@ -102,10 +103,10 @@ impl Serialize for SpaceModel {
         struct Table<'a> {
             weight: f64,
             #[serde(flatten)]
-            reading: &'a Reading,
+            reading: &'a ReadingOverrides,
         }
         match &self.reading {
-            reading if *reading == Reading::default() => self.weight.serialize(serializer),
+            reading if *reading == ReadingOverrides::default() => self.weight.serialize(serializer),
             reading => Table { weight: self.weight, reading }.serialize(serializer),
         }
     }

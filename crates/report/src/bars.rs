@@ -24,7 +24,7 @@ pub(crate) struct Bar<'a> {
 pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &str) -> Markup {
     let named = bars.len() <= NAMED;
     let height = if named { HEIGHT } else { BOTTOM + 28.0 };
-    let axis = Axis::of(bars);
+    let axis = VerticalAxis::of(bars);
     let y = Scale { from: (axis.lowest(), axis.highest()), to: (BOTTOM, TOP) };
     let x = Scale { from: (0.0, bars.len().max(1) as f64), to: (LEFT, RIGHT) };
     html! {
@@ -43,13 +43,13 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &s
 }
 
 /// The vertical axis: the steps above and below zero that the bars need.
-struct Axis {
+struct VerticalAxis {
     step: f64,
     above: usize,
     below: usize,
 }
 
-impl Axis {
+impl VerticalAxis {
     fn of(bars: &[Bar]) -> Self {
         let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
         let lowest = bars.iter().map(|bar| bar.value).fold(0.0, f64::min);
@@ -73,7 +73,7 @@ impl Axis {
     }
 }
 
-fn grid(y: Scale, axis: &Axis, measure: &str) -> Markup {
+fn grid(y: Scale, axis: &VerticalAxis, measure: &str) -> Markup {
     let middle = px(f64::midpoint(TOP, BOTTOM));
     html! {
         @for value in axis.values() {
@@ -143,7 +143,7 @@ mod tests {
     fn the_axis_fits_the_bars() {
         let axis = |values: &[f64]| {
             let bars: Vec<Bar> = values.iter().map(|&value| Bar { name: "1", value }).collect();
-            let axis = Axis::of(&bars);
+            let axis = VerticalAxis::of(&bars);
             axis.values().map(tick).collect::<Vec<_>>()
         };
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Differences between each run and the baseline, topic by topic.
 
 use crate::bars::{self, Bar};
-use crate::figures::{Compared, Measured};
+use crate::figures::{ComparedRuns, Measured};
 use crate::page::{Section, scroll};
 use crate::words::{difference, figure};
 use maud::{Markup, html};
@@ -17,7 +17,7 @@ pub struct Focus<'a> {
     /// The position of the column.
     pub column: usize,
     /// The topics of the column, in its order.
-    pub topics: Vec<Topic<'a>>,
+    pub topics: Vec<TopicRow<'a>>,
 }
 
 impl<'a> Focus<'a> {
@@ -25,7 +25,7 @@ impl<'a> Focus<'a> {
     /// the page about topics have the ids `topic-0`, `topic-1` and so on.
     pub fn by_topic(column: usize, topics: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let topic =
-            |(index, (id, request))| Topic { id, request, anchor: format!("topic-{index}") };
+            |(index, (id, request))| TopicRow { id, request, anchor: format!("topic-{index}") };
         Self {
             id: "differences",
             name: "Differences",
@@ -37,7 +37,7 @@ impl<'a> Focus<'a> {
 }
 
 /// A topic as the tables show it.
-pub struct Topic<'a> {
+pub struct TopicRow<'a> {
     /// Its id.
     pub id: &'a str,
     /// The text of the request.
@@ -47,7 +47,7 @@ pub struct Topic<'a> {
 }
 
 /// One chart and one table per run that is not the baseline; nothing where there is none.
-pub fn section(compared: &Compared, focus: &Focus) -> Option<Section> {
+pub fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
     let baseline = compared.baseline().name;
     let unit = compared.unit;
     let measure = compared.baseline().columns[focus.column].name();
@@ -66,7 +66,7 @@ pub fn section(compared: &Compared, focus: &Focus) -> Option<Section> {
     (compared.runs.len() > 1).then_some(Section { id: focus.id, name: focus.name, content })
 }
 
-fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Markup {
+fn one(compared: &ComparedRuns, focus: &Focus, index: usize, run: &Measured) -> Markup {
     let sorted = sort_by_difference(compared, focus, run);
     let bars: Vec<Bar> = sorted
         .iter()
@@ -109,7 +109,7 @@ fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Mark
 }
 
 /// Topics and their differences, the best for the run first; equal ones in the order of topics.
-fn sort_by_difference(compared: &Compared, focus: &Focus, run: &Measured) -> Vec<(usize, f64)> {
+fn sort_by_difference(compared: &ComparedRuns, focus: &Focus, run: &Measured) -> Vec<(usize, f64)> {
     let values = |run: &Measured| run.columns[focus.column].values.clone();
     let pairs = values(run).into_iter().zip(values(compared.baseline()));
     let mut sorted: Vec<(usize, f64)> =
@@ -118,7 +118,12 @@ fn sort_by_difference(compared: &Compared, focus: &Focus, run: &Measured) -> Vec
     sorted
 }
 
-fn table(compared: &Compared, focus: &Focus, run: &Measured, sorted: &[(usize, f64)]) -> Markup {
+fn table(
+    compared: &ComparedRuns,
+    focus: &Focus,
+    run: &Measured,
+    sorted: &[(usize, f64)],
+) -> Markup {
     let value = |run: &Measured, topic: usize| figure(run.columns[focus.column].values[topic].1);
     html! {
         table.texts {

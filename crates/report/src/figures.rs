@@ -19,7 +19,7 @@ pub struct Measured<'a> {
 }
 
 /// All runs, in the order of the page.
-pub struct Compared<'a> {
+pub struct ComparedRuns<'a> {
     /// The runs.
     pub runs: Vec<Measured<'a>>,
     /// The position of the run that the others are compared with.
@@ -32,7 +32,7 @@ pub struct Compared<'a> {
     pub unit: &'static str,
 }
 
-impl<'a> Compared<'a> {
+impl<'a> ComparedRuns<'a> {
     /// Tests every run against the baseline.
     ///
     /// # Panics
@@ -58,7 +58,7 @@ impl<'a> Compared<'a> {
 /// The figures below `intro`, which says what is measured, and `remarks` about runs where there
 /// are any. `label` names the region that the table scrolls in.
 pub fn section(
-    compared: &Compared,
+    compared: &ComparedRuns,
     intro: &str,
     [label, caption]: [&str; 2],
     remarks: &[(&str, String)],
@@ -89,7 +89,7 @@ pub fn section(
     Section { id: "figures", name: "Figures", content }
 }
 
-fn table(compared: &Compared, caption: &str) -> Markup {
+fn table(compared: &ComparedRuns, caption: &str) -> Markup {
     let uses = compared.runs.iter().any(|run| !run.uses.is_empty());
     let columns = &compared.baseline().columns;
     html! {
@@ -137,7 +137,7 @@ fn parts(columns: &[Column], uses: bool) -> Markup {
     }
 }
 
-fn cell(compared: &Compared, index: usize, column: usize) -> Markup {
+fn cell(compared: &ComparedRuns, index: usize, column: usize) -> Markup {
     let mean = compared.runs[index].columns[column].mean();
     let means = compared.runs.iter().map(|run| run.columns[column].mean());
     let best = compared.runs.len() > 1 && mean == means.fold(0.0, f64::max);
@@ -183,7 +183,7 @@ const TESTS: [&str; 8] = [
     "p (Holm)",
 ];
 
-fn tests(compared: &Compared) -> Markup {
+fn tests(compared: &ComparedRuns) -> Markup {
     html! {
         table {
             caption { "Each run against " (compared.baseline().name) }
@@ -202,7 +202,7 @@ fn tests(compared: &Compared) -> Markup {
     }
 }
 
-fn test_row(compared: &Compared, tested: &Tested) -> Markup {
+fn test_row(compared: &ComparedRuns, tested: &Tested) -> Markup {
     let test = &tested.test;
     let run = &compared.runs[tested.run];
     html! {

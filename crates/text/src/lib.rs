@@ -9,4 +9,4 @@ mod segment;
 pub mod sentences;
 pub mod tokens;
 
-pub use segment::{HASHES, JSON_LINES, Page, Progress, TRECWEB, segment};
+pub use segment::{HASHES, JSON_LINES, SegmentCounts, TRECWEB, WebPage, segment};

@@ -31,7 +31,7 @@ pub const HASHES: &str = "hashes.tsv";
 
 /// Counts of a segmentation so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct SegmentCounts {
     /// Pages read.
     pub pages: u64,
     /// Passages written.
@@ -42,7 +42,7 @@ pub struct Progress {
 
 /// A web page, a JSON line of `ClueWeb22`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Page {
+pub struct WebPage {
     /// Its id, as `clueweb22-en0000-00-00000`.
     #[serde(rename = "ClueWeb22-ID")]
     pub id: String,
@@ -54,7 +54,7 @@ pub struct Page {
     pub text: String,
 }
 
-impl Page {
+impl WebPage {
     /// Reads a page from a line of `file`.
     pub fn parse(line: &[u8], file: &str, number: u64) -> Result<Self, Box<Problem>> {
         let wrong = |found: String| {
@@ -79,13 +79,13 @@ impl Page {
 
 /// Lines that follow one another and are not blank.
 #[derive(Default)]
-struct Block {
+struct Paragraph {
     bytes: Vec<u8>,
     /// The number of each line and where it is.
     lines: Vec<(u64, Range<usize>)>,
 }
 
-impl Block {
+impl Paragraph {
     /// Reads the next block; an empty one is the end.
     fn read(lines: &mut BoundedLines) -> Result<Self, Error> {
         let mut block = Self::default();
@@ -110,8 +110,8 @@ impl Block {
 pub fn segment(
     pages: &[Source],
     folder: &Path,
-    mut report: impl FnMut(Progress),
-) -> Result<Progress, Error> {
+    mut report: impl FnMut(SegmentCounts),
+) -> Result<SegmentCounts, Error> {
     let is_new = !folder.exists();
     let result = segment_into(pages, folder, &mut report);
     if is_new && result.is_err() {
@@ -124,29 +124,29 @@ pub fn segment(
 fn segment_into(
     pages: &[Source],
     folder: &Path,
-    report: &mut dyn FnMut(Progress),
-) -> Result<Progress, Error> {
+    report: &mut dyn FnMut(SegmentCounts),
+) -> Result<SegmentCounts, Error> {
     for source in pages {
         if let Source::Path(path) = source {
             protect(path);
         }
     }
-    let outputs = [JSON_LINES, TRECWEB, HASHES].map(|name| Output::begin(folder.join(name)));
+    let outputs = [JSON_LINES, TRECWEB, HASHES].map(|name| SegmentOutput::begin(folder.join(name)));
     let mut outputs = outputs.into_iter().collect::<Result<Vec<_>, _>>()?;
     let progress = segment_all(pages, &mut outputs, report)?;
-    let staged = outputs.into_iter().map(Output::finish).collect::<Result<Vec<_>, _>>()?;
+    let staged = outputs.into_iter().map(SegmentOutput::finish).collect::<Result<Vec<_>, _>>()?;
     staged.into_iter().try_for_each(Staged::commit)?;
     Ok(progress)
 }
 
 /// A file that is being written.
-struct Output {
+struct SegmentOutput {
     path: PathBuf,
     out: BufWriter<fs::File>,
     staged: Staged,
 }
 
-impl Output {
+impl SegmentOutput {
     fn begin(path: PathBuf) -> Result<Self, Error> {
         let (file, staged) = Staged::begin(&path)?;
         Ok(Self { path, out: BufWriter::new(file), staged })
@@ -165,22 +165,22 @@ impl Output {
 
 fn segment_all(
     pages: &[Source],
-    outputs: &mut [Output],
-    report: &mut dyn FnMut(Progress),
-) -> Result<Progress, Error> {
-    let mut progress = Progress::default();
+    outputs: &mut [SegmentOutput],
+    report: &mut dyn FnMut(SegmentCounts),
+) -> Result<SegmentCounts, Error> {
+    let mut progress = SegmentCounts::default();
     for source in pages {
         let name = source.name();
         let before = progress.bytes;
         let mut lines = BoundedLines::new(&name, source.stream()?, LONGEST_LINE);
-        let mut block = Block::read(&mut lines)?;
+        let mut block = Paragraph::read(&mut lines)?;
         while !block.lines.is_empty() {
             let mut cuts = Vec::new();
-            let mut next = Ok(Block::default());
+            let mut next = Ok(Paragraph::default());
             // The next block is read while this one is cut.
             rayon::in_place_scope(|scope| {
                 scope.spawn(|_| cuts = cut_block(&block, &name));
-                next = Block::read(&mut lines);
+                next = Paragraph::read(&mut lines);
             });
             for cut in cuts {
                 let cut = cut.map_err(Error::Problem)?;
@@ -214,15 +214,15 @@ struct Cut {
     passages: u64,
 }
 
-fn cut_block(block: &Block, file: &str) -> Vec<Result<Cut, Box<Problem>>> {
+fn cut_block(block: &Paragraph, file: &str) -> Vec<Result<Cut, Box<Problem>>> {
     let cut = |(number, line): &(u64, Range<usize>)| {
-        Ok(Cut::of(&Page::parse(&block.bytes[line.clone()], file, *number)?))
+        Ok(Cut::of(&WebPage::parse(&block.bytes[line.clone()], file, *number)?))
     };
     block.lines.par_iter().map(cut).collect()
 }
 
 impl Cut {
-    fn of(page: &Page) -> Self {
+    fn of(page: &WebPage) -> Self {
         let passages = passages::of(&page.text);
         let url = page.url.trim();
         let mut cut = Self { passages: passages.len() as u64, ..Self::default() };
@@ -244,7 +244,7 @@ impl Cut {
         self.json.push_str("}\n");
     }
 
-    fn add_web(&mut self, page: &Page, url: &str, passages: &[String]) {
+    fn add_web(&mut self, page: &WebPage, url: &str, passages: &[String]) {
         let title = page.text.split('\n').next().unwrap_or_default();
         let _ = write!(
             self.web,

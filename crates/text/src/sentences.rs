@@ -43,18 +43,18 @@ pub fn starts(text: &str) -> Vec<usize> {
         return starts;
     }
     starts.push(0);
-    let mut ending = Ending::Never;
+    let mut ending = SentenceEnd::Never;
     let mut last = "";
     let mut end = 0;
     for (start, word) in words_of(text) {
         if text[end..start].contains('\u{a0}') {
             ending = ending.before_no_break_space(last);
         }
-        let is_first = ending != Ending::Never && ending.meets(Opening::of(word));
+        let is_first = ending != SentenceEnd::Never && ending.meets(Opening::of(word));
         if is_first {
             starts.push(start);
         }
-        (ending, last, end) = (Ending::of(word, is_first), word, start + word.len());
+        (ending, last, end) = (SentenceEnd::of(word, is_first), word, start + word.len());
     }
     starts
 }
@@ -82,7 +82,7 @@ fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// How a word ends a sentence: what has to follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum SentenceEnd {
     /// It does not.
     Never,
     /// A word that clearly opens a sentence.
@@ -120,7 +120,7 @@ enum Opening {
     Number,
 }
 
-impl Ending {
+impl SentenceEnd {
     /// Whether a word of this ending and one of `opening` make a boundary.
     fn meets(self, opening: Opening) -> bool {
         use Opening as O;

@@ -10,7 +10,7 @@ pub use requests::requests;
 pub use tsv::tsv;
 
 use clariq_core::{Error, Problem, ProblemKind, Severity};
-use clariq_files::{Input, Source};
+use clariq_files::{FileContent, Source};
 
 /// A check of one reader.
 pub type Check = fn(&[u8]);
@@ -24,7 +24,7 @@ const NAME: &str = "fuzzed";
 /// Reads leniently and strictly, and holds the one against the other. The result is that of the strict reader.
 fn both<T>(
     bytes: &[u8],
-    parse: impl Fn(&Input, &mut dyn FnMut(Problem)) -> T,
+    parse: impl Fn(&FileContent, &mut dyn FnMut(Problem)) -> T,
     read: impl Fn(&Source) -> Result<T, Error>,
 ) -> Option<T> {
     let source = Source::memory(NAME, bytes);

@@ -8,7 +8,7 @@ use super::files::{
     DOCUMENTED, OTHER_MODELS, Object, read_keys, read_object, read_optional, read_settings,
     weights_in,
 };
-use clariq_core::{Pooling, Reading, Result, Similarity, bail, problem};
+use clariq_core::{Pooling, ReadingOverrides, Result, Similarity, bail, problem};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -338,7 +338,7 @@ impl Sentence {
     }
 
     /// The same with the overrides of a system.
-    pub(crate) fn read_as(mut self, folder: &Path, reading: &Reading) -> Result<Self> {
+    pub(crate) fn read_as(mut self, folder: &Path, reading: &ReadingOverrides) -> Result<Self> {
         if let Some(pooling) = reading.pooling {
             let shapes_vectors = self.modules.iter().any(|module| *module != Module::Normalize);
             if shapes_vectors && self.poolings.len() != 1 {

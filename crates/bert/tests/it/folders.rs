@@ -4,7 +4,7 @@
 
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{
-    Embeddings, Encoder, Error, ModelOptions, Pooling, Problem, Reading, Similarity,
+    Embeddings, Encoder, Error, ModelOptions, Pooling, Problem, ReadingOverrides, Similarity,
 };
 use serde_json::{Value, json};
 use std::fs;
@@ -50,13 +50,13 @@ fn mean() -> Value {
     json!({ "word_embedding_dimension": 32, "pooling_mode_mean_tokens": true })
 }
 
-fn encoder(folder: &Path, reading: Reading) -> BertEncoder {
+fn encoder(folder: &Path, reading: ReadingOverrides) -> BertEncoder {
     let options = ModelOptions { reading, ..ModelOptions::default() };
     BertEncoder::open(folder, &options).unwrap()
 }
 
 fn vectors(folder: &Path) -> Embeddings {
-    encoder(folder, Reading::default()).encode(&TEXTS, &|_| {}).unwrap()
+    encoder(folder, ReadingOverrides::default()).encode(&TEXTS, &|_| {}).unwrap()
 }
 
 fn refused(folder: &Path) -> Problem {
@@ -106,11 +106,11 @@ fn prompts_are_in_front_of_requests_and_documents() {
     let folder = tiny();
     let prompts = json!({ "query": "tent ", "document": "", "passage": "bees " });
     put(folder.path(), "config_sentence_transformers.json", &json!({ "prompts": prompts }));
-    let (with, plain) = (encoder(folder.path(), Reading::default()), tiny());
+    let (with, plain) = (encoder(folder.path(), ReadingOverrides::default()), tiny());
     let expect = |prompt: &str| {
         let texts = TEXTS.map(|text| format!("{prompt}{text}"));
         let texts = texts.each_ref().map(String::as_str);
-        encoder(plain.path(), Reading::default()).encode(&texts, &|_| {}).unwrap()
+        encoder(plain.path(), ReadingOverrides::default()).encode(&texts, &|_| {}).unwrap()
     };
     assert_eq!(with.encode(&TEXTS, &|_| {}).unwrap(), expect("tent "));
     assert_eq!(with.encode_documents(&TEXTS, &|_| {}).unwrap(), expect("bees "));
@@ -119,21 +119,21 @@ fn prompts_are_in_front_of_requests_and_documents() {
 #[test]
 fn a_system_may_read_a_model_otherwise() {
     let folder = sentence(&json!({ "embedding_dimension": 32, "pooling_mode": "cls" }), &[]);
-    let reading = Reading {
+    let reading = ReadingOverrides {
         pooling: Some(Pooling::Mean),
         query_prompt: Some("bees ".to_owned()),
-        ..Reading::default()
+        ..ReadingOverrides::default()
     };
     let (other, own) =
-        (encoder(folder.path(), reading), encoder(folder.path(), Reading::default()));
+        (encoder(folder.path(), reading), encoder(folder.path(), ReadingOverrides::default()));
     assert_ne!(other.checksum(), own.checksum());
     assert_eq!(other.encode_documents(&TEXTS, &|_| {}).unwrap(), vectors(tiny().path()));
     assert_ne!(other.encode(&TEXTS, &|_| {}).unwrap(), vectors(tiny().path()));
-    let dot = Reading { similarity: Some(Similarity::Dot), ..Reading::default() };
+    let dot = ReadingOverrides { similarity: Some(Similarity::Dot), ..ReadingOverrides::default() };
     let dot = encoder(folder.path(), dot);
     let lengths = dot.encode(&TEXTS, &|_| {}).unwrap();
     assert!(lengths.rows().any(|row| row.iter().map(|x| x * x).sum::<f32>() > 1.5));
-    let cut = encoder(folder.path(), Reading::cut_at(4));
+    let cut = encoder(folder.path(), ReadingOverrides::cut_at(4));
     cut.encode(&TEXTS, &|_| {}).unwrap();
     assert_eq!(cut.cut(), 2);
 }

@@ -1,7 +1,7 @@
 //! T5 against transformers, token by token; golden files by `scripts/check-t5`.
 
 use clariq_bert::T5;
-use clariq_core::{Decoding, ModelOptions, Reading, Rewriter};
+use clariq_core::{Decoding, ModelOptions, ReadingOverrides, Rewriter};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +35,7 @@ fn golden() -> Golden {
     serde_json::from_slice(&fs::read(data().join("written.json")).unwrap()).unwrap()
 }
 
-fn open(folder: &Path, threads: usize, reading: Reading) -> Result<T5, String> {
+fn open(folder: &Path, threads: usize, reading: ReadingOverrides) -> Result<T5, String> {
     let options = ModelOptions { threads, reading, ..ModelOptions::default() };
     T5::open(folder, &options).map_err(|error| error.to_string())
 }
@@ -51,7 +51,7 @@ fn greedy_and_beam_search_write_what_transformers_writes() {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     assert_eq!(models.len(), 2);
     for (name, rows) in &models {
-        let model = open(&data().join(name), 2, Reading::default()).unwrap();
+        let model = open(&data().join(name), 2, ReadingOverrides::default()).unwrap();
         for Row { decoding, written } in rows {
             let ids = model.ids(&texts, decoding, &|_| {}).unwrap();
             let expected: Vec<&[i64]> = written.iter().map(|row| &row.ids[..]).collect();
@@ -71,9 +71,9 @@ fn a_text_alone_and_on_one_thread_is_written_the_same() {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let decoding = Decoding { beams: NonZeroUsize::new(4).unwrap(), ..greedy() };
     let folder = data().join("t5-1.1");
-    let together = open(&folder, 3, Reading::default()).unwrap();
+    let together = open(&folder, 3, ReadingOverrides::default()).unwrap();
     let together = together.rewrite(&texts, &decoding, &|_| {}).unwrap();
-    let alone = open(&folder, 1, Reading::default()).unwrap();
+    let alone = open(&folder, 1, ReadingOverrides::default()).unwrap();
     for (text, expected) in texts.iter().zip(together) {
         assert_eq!(alone.rewrite(&[text], &decoding, &|_| {}).unwrap(), [expected]);
     }
@@ -82,14 +82,14 @@ fn a_text_alone_and_on_one_thread_is_written_the_same() {
 
 #[test]
 fn the_end_of_a_long_text_is_read() {
-    let read = |most| open(&data().join("t5"), 1, Reading::cut_at(most)).unwrap();
+    let read = |most| open(&data().join("t5"), 1, ReadingOverrides::cut_at(most)).unwrap();
     let model = read(4);
     let write = |model: &T5, text: &str| model.ids(&[text], &greedy(), &|_| {}).unwrap();
     let long = "running ".repeat(40_000) + "how much is it";
     assert_eq!(write(&model, &long), write(&model, "tell me how much is it"));
     assert_eq!(model.cut(), 2);
     assert_ne!(read(4).checksum(), read(5).checksum());
-    assert!(open(&data().join("t5"), 1, Reading::cut_at(1)).is_err());
+    assert!(open(&data().join("t5"), 1, ReadingOverrides::cut_at(1)).is_err());
 }
 
 /// A copy of a model that a test may damage.
@@ -107,7 +107,7 @@ fn folders_that_are_almost_right_are_refused() {
     let refused = |name: &str, change: &dyn Fn(&Path)| {
         let folder = copy(name);
         change(folder.path());
-        open(folder.path(), 1, Reading::default()).err().unwrap_or_default()
+        open(folder.path(), 1, ReadingOverrides::default()).err().unwrap_or_default()
     };
     let edit = |file: &'static str, from: &'static str, to: &'static str| {
         move |folder: &Path| {
@@ -150,7 +150,7 @@ fn folders_that_are_almost_right_are_refused() {
         let error = refused(name, change);
         assert!(error.contains(says), "{says}: {error}");
     }
-    let model = open(&data().join("t5"), 1, Reading::default()).unwrap();
+    let model = open(&data().join("t5"), 1, ReadingOverrides::default()).unwrap();
     let many = Decoding { beams: NonZeroUsize::new(64).unwrap(), ..greedy() };
     assert!(model.rewrite(&["a"], &many, &|_| {}).is_err(), "more beams than words");
 }

@@ -9,7 +9,7 @@ use crate::clariq::labelled::{Labelled, LabelledTopic, parse_requests};
 use crate::clariq::question_bank::NO_QUESTION;
 use crate::documents::Bank;
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, problem, sha256_hex};
-use clariq_files::{Input, Judgement, Sink, Source, parse_qrels};
+use clariq_files::{FileContent, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -66,7 +66,7 @@ impl Checker<'_> {
     fn read<T>(
         &mut self,
         name: &str,
-        parse: impl FnOnce(&Input, Sink) -> T,
+        parse: impl FnOnce(&FileContent, Sink) -> T,
     ) -> Result<Option<T>, Error> {
         let released = RELEASE.files().into_iter().find(|file| file.name == name);
         let digest = released.and_then(|file| file.sha256);
@@ -224,7 +224,7 @@ fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findi
     }
 }
 
-fn check_judgements(judgements: &[Judgement], input: &Input, sink: Sink) {
+fn check_judgements(judgements: &[Judgement], input: &FileContent, sink: Sink) {
     let mut grades = HashMap::new();
     for Judgement { topic, document, relevance } in judgements {
         let Some(first) = grades.insert((topic, document), *relevance) else { continue };

@@ -4,12 +4,12 @@
 
 use crate::clariq::question_bank::repeated;
 use clariq_core::{DocId, Error, FacetId, Need, Problem, Request, RequestId, problem};
-use clariq_files::table::{Column, Row, for_each_row};
-use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Sink, Source, read_strictly};
+use clariq_files::table::{ColumnNames, Row, for_each_row};
+use clariq_files::{FileContent, MOST_OF_A_TABLE, Qrels, Sink, Source, read_strictly};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ColumnNames] = &[
     &["topic_id"],
     &["initial_request", "initial request"],
     &["topic_desc"],
@@ -88,7 +88,7 @@ impl Labelled {
 
     /// Reads what can be read of a labelled file: every problem goes to `sink`. A row that cannot
     /// be read is left out, one that contradicts an earlier row is kept.
-    pub fn parse(input: &Input, sink: Sink) -> Self {
+    pub fn parse(input: &FileContent, sink: Sink) -> Self {
         let mut builder = Builder {
             labelled: Self { name: input.name.clone(), ..Self::default() },
             topics: HashMap::new(),
@@ -230,7 +230,7 @@ fn contradiction<T: Display>(at: (&str, u64), what: &str, was: T, is: T) -> Prob
 }
 
 /// The released `test.tsv` spells its header with a space.
-const REQUEST_COLUMNS: &[Column] = &[&["topic_id"], &["initial_request", "initial request"]];
+const REQUEST_COLUMNS: &[ColumnNames] = &[&["topic_id"], &["initial_request", "initial request"]];
 
 /// Reads a file of requests in file order; the first problem is the error.
 pub fn read_requests(source: &Source) -> Result<Vec<LabelledTopic>, Error> {
@@ -239,7 +239,7 @@ pub fn read_requests(source: &Source) -> Result<Vec<LabelledTopic>, Error> {
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left
 /// out.
-pub fn parse_requests(input: &Input, sink: Sink) -> Vec<LabelledTopic> {
+pub fn parse_requests(input: &FileContent, sink: Sink) -> Vec<LabelledTopic> {
     let mut topics: Vec<LabelledTopic> = Vec::new();
     let mut seen: HashMap<RequestId, (u64, usize)> = HashMap::new();
     for_each_row(input, REQUEST_COLUMNS, sink, |row, sink| {
@@ -273,7 +273,7 @@ mod tests {
     fn parse(rows: &str) -> (Labelled, Vec<Problem>) {
         let bytes = Cow::Owned(format!("{HEADER}{rows}").into_bytes());
         let mut problems = Vec::new();
-        let input = Input { name: "dev.tsv".to_owned(), bytes };
+        let input = FileContent { name: "dev.tsv".to_owned(), bytes };
         let labelled = Labelled::parse(&input, &mut |problem| problems.push(problem));
         (labelled, problems)
     }

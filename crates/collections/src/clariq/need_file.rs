@@ -3,7 +3,7 @@
 
 use clariq_core::{Error, Need, RequestId};
 use clariq_files::lines::{LineForm, for_each_line};
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
+use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt::Display;
 use std::io;
 
@@ -28,7 +28,7 @@ pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
 }
 
 /// Reads what can be read of a need file: every problem goes to `sink`, and its line is left out.
-pub fn parse_need_file(input: &Input, sink: Sink) -> Vec<NeedLine> {
+pub fn parse_need_file(input: &FileContent, sink: Sink) -> Vec<NeedLine> {
     let mut lines = Vec::new();
     for_each_line(input, FORM, sink, |line, sink| match label(line.fields[1]) {
         Some(label) => {

@@ -2,14 +2,14 @@
 
 use crate::documents::{Bank, BankRow};
 use clariq_core::{Error, Location, Problem, problem};
-use clariq_files::table::{Column, for_each_row};
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
+use clariq_files::table::{ColumnNames, for_each_row};
+use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt;
 
 /// The id of the empty question: choosing it means "ask nothing".
 pub const NO_QUESTION: &str = "Q00001";
 
-const COLUMNS: &[Column] = &[&["question_id"], &["question"]];
+const COLUMNS: &[ColumnNames] = &[&["question_id"], &["question"]];
 
 impl Bank {
     /// Makes a bank of `ClariQ`'s questions in any order.
@@ -24,7 +24,7 @@ impl Bank {
 
     /// Reads what can be read of `question_bank.tsv`: every problem goes to `sink`, and its row is
     /// left out.
-    pub fn parse(input: &Input, sink: Sink) -> Self {
+    pub fn parse(input: &FileContent, sink: Sink) -> Self {
         let mut lined: Vec<(u64, BankRow)> = Vec::new();
         for_each_row(input, COLUMNS, sink, |row, sink| {
             let [id, text] = row.fields[..] else { return };
@@ -74,8 +74,10 @@ mod tests {
     use std::borrow::Cow;
 
     fn bank(text: &str) -> (Bank, Vec<Problem>) {
-        let input =
-            Input { name: "bank.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
+        let input = FileContent {
+            name: "bank.tsv".to_owned(),
+            bytes: Cow::Owned(text.as_bytes().to_vec()),
+        };
         let mut problems = Vec::new();
         let bank = Bank::parse(&input, &mut |problem| problems.push(problem));
         (bank, problems)

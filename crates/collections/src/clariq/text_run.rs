@@ -6,7 +6,9 @@
 use crate::documents::Bank;
 use clariq_core::{Error, Problem, ProblemKind, problem};
 use clariq_files::records::Records;
-use clariq_files::{Input, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly};
+use clariq_files::{
+    FileContent, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly,
+};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
@@ -25,7 +27,7 @@ pub fn read_text_run(source: &Source, bank: &Bank) -> Result<Run, Error> {
 
 /// Reads what can be read of a multi-turn run: every problem goes to `sink`, and its line is left
 /// out.
-pub fn parse_text_run(input: &Input, bank: &Bank, sink: Sink) -> Run {
+pub fn parse_text_run(input: &FileContent, bank: &Bank, sink: Sink) -> Run {
     // Of two questions with one text the last counts, as in a Python dictionary.
     let ids: HashMap<&str, &str> =
         bank.rows().iter().map(|row| (row.text.as_str(), row.id.as_str())).collect();

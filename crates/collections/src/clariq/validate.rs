@@ -9,7 +9,7 @@ use crate::validation::{
     FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
 use clariq_core::{Error, Findings, RequestId, problem};
-use clariq_files::{Input, Source, shorten};
+use clariq_files::{FileContent, Source, shorten};
 use std::collections::HashSet;
 
 /// Checks a TREC run, or a need file if its first line has two fields, over a split.
@@ -38,13 +38,13 @@ fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Val
 }
 
 /// True for a multi-turn run: questions are quoted texts.
-fn is_text_run(input: &Input) -> bool {
+fn is_text_run(input: &FileContent) -> bool {
     let mut lines = input.bytes.split(|&byte| byte == b'\n');
     lines.find(|line| !line.trim_ascii().is_empty()).is_some_and(|line| line.contains(&b'"'))
 }
 
 /// Checks a multi-turn run. No file of the folder lists its contexts.
-fn check_text_run(input: &Input, bank: &Bank) -> Validation {
+fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
     let mut official = Findings::default();
     let mut let_through = Findings::default();
     let run = parse_text_run(input, bank, &mut |problem| official.add(problem));
@@ -79,7 +79,7 @@ fn check_text_run(input: &Input, bank: &Bank) -> Validation {
     Validation { verdict, official, let_through, answered: contexts.len() }
 }
 
-fn check_needs(check: &mut FileCheck, input: &Input) {
+fn check_needs(check: &mut FileCheck, input: &FileContent) {
     let needs = parse_need_file(input, &mut |problem| check.refuse(problem));
     for need in needs {
         let at = (&*input.name, need.line);

@@ -15,7 +15,7 @@ use clariq_eval::{
 };
 use clariq_files::{Run, Source, read_qrels, read_run};
 use clariq_report::differences::{self, Focus};
-use clariq_report::figures::{self, Compared, Measured};
+use clariq_report::figures::{self, ComparedRuns, Measured};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::count;
 use maud::html;
@@ -178,7 +178,7 @@ impl Evaluation for ByQrels<'_> {
             warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
             measured.push(Measured { name: &run.name, uses: &run.uses, columns: found.columns });
         }
-        let compared = Compared::new(measured, request.baseline, request.seed, "topic");
+        let compared = ComparedRuns::new(measured, request.baseline, request.seed, "topic");
         let requests = self.requests()?;
         let topics = compared.baseline().columns[0].values.len();
         let html = self.render(request, &compared, &requests)?;
@@ -190,7 +190,7 @@ impl ByQrels<'_> {
     fn render(
         &self,
         request: &PageRequest,
-        compared: &Compared,
+        compared: &ComparedRuns,
         requests: &HashMap<RequestId, String>,
     ) -> Result<String, Error> {
         let values = &compared.baseline().columns[0].values;

@@ -9,7 +9,7 @@ use super::topics::TopicFile;
 use crate::entries::Entries;
 use clariq_core::{Error, bail, parse_json};
 use clariq_files::{
-    Input, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, read_strictly,
+    FileContent, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, read_strictly,
 };
 use compact_str::{CompactString, ToCompactString};
 use serde::Deserialize;
@@ -47,7 +47,7 @@ pub(super) const RELEASED: [(IkatSplit, &str, LabelKind); 10] = [
 
 impl LabelKind {
     /// Reads what can be read of a file.
-    pub(super) fn check(self, input: &Input, sink: Sink) {
+    pub(super) fn check(self, input: &FileContent, sink: Sink) {
         match self {
             Self::Organisers | Self::Nist => drop(parse_statement_qrels(input, sink)),
             Self::Passages(_) => drop(parse_qrels(input, sink)),
@@ -75,7 +75,7 @@ pub(super) fn read_answers(source: &Source) -> Result<Vec<(String, String)>, Err
 
 /// Reads what can be read of answers: an object of texts, as in 2025, or of objects whose
 /// `manual.response` is the text, as in 2024. Turns without an answer are left out.
-fn parse_answers(input: &Input, sink: Sink) -> Vec<(String, String)> {
+fn parse_answers(input: &FileContent, sink: Sink) -> Vec<(String, String)> {
     const FORM: &str = "answers are one JSON object, `{\"1-1_3\": \"…\"}` as in 2025 or \
                         `{\"0_8\": {\"manual\": {\"response\": \"…\"}}}` as in 2024";
     let turns: Entries<AnyAnswer> = match parse_json(&*input.name, &input.bytes) {
@@ -129,7 +129,7 @@ pub fn read_statement_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
 
 /// Reads what can be read of labels of statements: every problem goes to `sink`, and its line is
 /// left out.
-pub fn parse_statement_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
+pub fn parse_statement_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
     let mut judgements = parse_qrels(input, sink);
     for judgement in &mut judgements {
         if let Some(number) = number_from_index(&judgement.topic, &judgement.document) {

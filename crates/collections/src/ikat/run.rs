@@ -13,7 +13,7 @@ pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
 use clariq_core::Error;
-use clariq_files::{Input, Sink, Source, read_strictly};
+use clariq_files::{FileContent, Sink, Source, read_strictly};
 
 /// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
 pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
@@ -106,7 +106,7 @@ impl Submission {
     }
 
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
-    pub fn parse(input: &Input, year: Option<Year>, sink: Sink) -> Self {
+    pub fn parse(input: &FileContent, year: Option<Year>, sink: Sink) -> Self {
         let is_lines = match year {
             Some(year) => year == Year::Y2025,
             None => lines::is_json_lines(input),

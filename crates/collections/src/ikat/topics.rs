@@ -3,7 +3,7 @@
 mod read;
 
 use clariq_core::{Error, RequestId};
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
+use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt;
 
 /// A year of the track. The year decides the form of topics and runs.
@@ -91,7 +91,7 @@ impl TopicFile {
 
     /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left
     /// out; what changes no figure is a warning.
-    pub fn parse(input: &Input, sink: Sink) -> Self {
+    pub fn parse(input: &FileContent, sink: Sink) -> Self {
         read::topics(input, sink)
     }
 

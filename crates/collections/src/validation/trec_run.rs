@@ -3,7 +3,7 @@
 use super::{OfficialVerdict, Validation, ValidationOptions};
 use crate::{Collection, DataDir};
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
-use clariq_files::{Input, Source, parse_run, shorten};
+use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
 /// Checks a TREC run over a split of the collection in a data folder.
@@ -77,7 +77,7 @@ impl<'a> FileCheck<'a> {
     }
 
     /// Checks the lines of a TREC run.
-    pub(crate) fn run(&mut self, input: &Input, documents: &dyn Documents) {
+    pub(crate) fn run(&mut self, input: &FileContent, documents: &dyn Documents) {
         let run = parse_run(input, &mut |mut problem| {
             // The official scorer refuses words after the last field.
             problem.severity = Severity::Error;

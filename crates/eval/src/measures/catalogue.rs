@@ -7,7 +7,7 @@ use clariq_core::{DocId, Result, bail};
 pub(super) const AT: &str = "a measure";
 
 /// The value for one topic: its documents, best first and none twice, against its judgements.
-pub(super) type Score = fn(&Parameters, &[DocId], &TopicJudgements) -> f64;
+pub(super) type Score = fn(&MeasureParameters, &[DocId], &TopicJudgements) -> f64;
 
 /// A measure of the [catalogue](super::definitions::CATALOGUE): its names and parameters.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub(super) struct Spec {
 
 /// The parameters of a measure.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parameters {
+pub(super) struct MeasureParameters {
     /// How many of the first documents count; all if there is no cut-off.
     pub(super) cutoff: Option<usize>,
     /// The lowest grade that counts as relevant.
@@ -44,7 +44,7 @@ pub(super) struct Parameters {
     pub(super) p: f64,
 }
 
-impl Parameters {
+impl MeasureParameters {
     /// How many of the first documents count.
     pub(super) fn depth(&self) -> usize {
         self.cutoff.unwrap_or(usize::MAX)
@@ -89,7 +89,7 @@ impl Spec {
         if let Some((parameter, _)) = given.first() {
             bail!(AT, "a parameter of {name}", "`{parameter}`", "write it as `{example}`")
         }
-        Ok(Box::new(Built { spec: self, by: Parameters { cutoff, rel, p } }))
+        Ok(Box::new(Built { spec: self, by: MeasureParameters { cutoff, rel, p } }))
     }
 }
 
@@ -97,12 +97,12 @@ impl Spec {
 #[derive(Debug)]
 struct Built {
     spec: &'static Spec,
-    by: Parameters,
+    by: MeasureParameters,
 }
 
 impl Measure for Built {
     fn name(&self) -> String {
-        let Parameters { cutoff, rel, p } = self.by;
+        let MeasureParameters { cutoff, rel, p } = self.by;
         let parameters = match rel {
             _ if self.spec.takes_p => format!("(p={p:?},rel={rel})"),
             1 => String::new(),

@@ -4,7 +4,7 @@
 //! 0 where the definition divides by zero.
 
 use super::TopicJudgements;
-use super::catalogue::{Parameters, Spec};
+use super::catalogue::{MeasureParameters, Spec};
 use clariq_core::DocId;
 
 /// All measures, in the order in which they are listed. A new one is a function and an entry here.
@@ -54,7 +54,7 @@ pub(super) static CATALOGUE: &[Spec] = &[
 
 /// Whether each document among the first k is relevant.
 fn hits(
-    by: &Parameters,
+    by: &MeasureParameters,
     ranking: &[DocId],
     judgements: &TopicJudgements,
 ) -> impl Iterator<Item = bool> {
@@ -62,7 +62,7 @@ fn hits(
     ranking.iter().take(by.depth()).map(move |document| judgements.is_relevant(document, rel))
 }
 
-fn count_hits(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn count_hits(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     hits(by, ranking, judgements).filter(|hit| *hit).count() as f64
 }
 
@@ -70,7 +70,7 @@ fn count_hits(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) 
 ///
 /// `ClariQ`'s measure of question relevance. Source: van Rijsbergen, *Information Retrieval*, 1979;
 /// `trec_eval`'s `recall_k`.
-fn recall(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn recall(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     match judgements.relevant(by.rel) {
         0 => 0.0,
         relevant => count_hits(by, ranking, judgements) / relevant as f64,
@@ -80,7 +80,7 @@ fn recall(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f
 /// Precision@k = |relevant ∩ first k| / k, also where the ranking is shorter than k.
 ///
 /// Source: van Rijsbergen, *Information Retrieval*, 1979; `trec_eval`'s `P_k`.
-fn precision(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn precision(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     count_hits(by, ranking, judgements) / by.depth() as f64
 }
 
@@ -90,7 +90,7 @@ fn precision(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -
 /// grade is negative; the ideal ranking is all judged documents by descending grade, retrieved or
 /// not. Source: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, TOIS
 /// 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`.
-fn ndcg(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn ndcg(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     let mut ideal: Vec<i32> = judgements.grades().filter(|grade| *grade > 0).collect();
     if ideal.is_empty() {
         return 0.0;
@@ -110,7 +110,11 @@ fn dcg(grades: impl Iterator<Item = i32>) -> f64 {
 ///
 /// Its mean over topics is MAP. Source: Harman, *Evaluation issues in information retrieval*, IPM
 /// 1992; `trec_eval`'s `map` and `map_cut_k`.
-fn average_precision(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn average_precision(
+    by: &MeasureParameters,
+    ranking: &[DocId],
+    judgements: &TopicJudgements,
+) -> f64 {
     let relevant = judgements.relevant(by.rel);
     if relevant == 0 {
         return 0.0;
@@ -126,7 +130,7 @@ fn average_precision(by: &Parameters, ranking: &[DocId], judgements: &TopicJudge
 /// Information Retrieval 2000; `trec_eval`'s `recip_rank`, which knows no cut-off.
 ///
 /// `ir_measures` hands `RR@k` to MS MARCO's script, which breaks ties by *ascending* id.
-fn reciprocal_rank(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn reciprocal_rank(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     let index = hits(by, ranking, judgements).position(|hit| hit);
     index.map_or(0.0, |index| 1.0 / (index + 1) as f64)
 }
@@ -134,14 +138,14 @@ fn reciprocal_rank(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgeme
 /// Success@k = 1 if a relevant document is among the first k, else 0.
 ///
 /// Some call it Recall@k or Hit@k. Source: `trec_eval`'s `success_k`.
-fn success(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn success(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     f64::from(u8::from(hits(by, ranking, judgements).any(|hit| hit)))
 }
 
 /// Judged@k: the share of the first k documents that somebody judged, with whatever grade. Where it
 /// is low, the other measures say little of a ranking that was not in the pool. Source:
 /// `ir_measures`' `Judged@k`; a ranking shorter than k is divided by its length.
-fn judged(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn judged(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     let first = &ranking[..by.depth().min(ranking.len())];
     if first.is_empty() {
         return 0.0;
@@ -156,7 +160,11 @@ fn judged(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f
 /// whose `RBP` without `rel` adds up grades as they are. The name therefore always says `rel`.
 /// `trec_eval`'s `rbp` (p = 0.9, scaled grades) is another measure and not an alias. Source: Moffat
 /// and Zobel, *Rank-biased precision for measurement of retrieval effectiveness*, TOIS 2008.
-fn rank_biased_precision(by: &Parameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+fn rank_biased_precision(
+    by: &MeasureParameters,
+    ranking: &[DocId],
+    judgements: &TopicJudgements,
+) -> f64 {
     let mut reached = 1.0;
     let mut met = 0.0;
     for hit in hits(by, ranking, judgements) {

@@ -2,7 +2,7 @@
 
 use super::rewrites::RewriteCache;
 use super::vectors::TextVectorCache;
-use clariq_core::{DocumentVectors, Model, ModelName, Observer, Reading, Result};
+use clariq_core::{DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Clone)]
 pub(crate) struct Located {
     pub(crate) folder: PathBuf,
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadingOverrides,
 }
 
 pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;

@@ -4,8 +4,8 @@ use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    Error, JudgedQuestions, Reading, Recipe, Result, Task, Trained, Training, TrainingEvent,
-    training_key,
+    Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Trained, Training,
+    TrainingEvent, training_key,
 };
 use clariq_files::{Lock, with_ending};
 use std::fs;
@@ -35,7 +35,7 @@ pub(super) fn obtain(
     let models = session.models_folder();
     let base = recipes::find_installed(&models, &recipe.base)?;
     let engine = session.engine_for(&recipe.name)?;
-    let computes_with = session.model_options(Reading::default()).computes_with();
+    let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
     let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
@@ -61,7 +61,7 @@ pub(super) fn obtain(
         _ => {}
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
-    let options = &session.model_options(Reading::cut_at(recipe.max_tokens));
+    let options = &session.model_options(ReadingOverrides::cut_at(recipe.max_tokens));
     let resume = mode == TrainMode::Resume;
     let base = &base;
     let training = Training { recipe, base, examples, data, options, resume };

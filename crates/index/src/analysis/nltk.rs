@@ -53,7 +53,7 @@ enum Limits {
 }
 
 /// One substitution over the whole text.
-struct Rule {
+struct Substitution {
     pattern: Regex,
     replacement: &'static str,
     limits: Limits,
@@ -105,8 +105,8 @@ const AFTER_PADDING: [(&str, &str, Limits); 15] = [
     ("(?i) ('t)(was)", " $1 $2 ", Limits::WholeWord),
 ];
 
-static OPENING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&BEFORE_PADDING));
-static CLOSING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&AFTER_PADDING));
+static OPENING: LazyLock<Vec<Substitution>> = LazyLock::new(|| compile(&BEFORE_PADDING));
+static CLOSING: LazyLock<Vec<Substitution>> = LazyLock::new(|| compile(&AFTER_PADDING));
 static WORD_CHAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[\p{L}\p{N}_]$"));
 
 /// The words without an apostrophe that the tokeniser cuts in two, each after its third letter.
@@ -208,7 +208,7 @@ fn mark_boundaries(text: &str) -> String {
     substitute(&CLOSING, format!(" {opened} "))
 }
 
-fn substitute(rules: &[Rule], mut text: String) -> String {
+fn substitute(rules: &[Substitution], mut text: String) -> String {
     for rule in rules {
         if let Cow::Owned(changed) = rule.apply(&text) {
             text = changed;
@@ -229,7 +229,7 @@ fn is_word_char(letter: char) -> bool {
     WORD_CHAR.is_match(letter.encode_utf8(&mut [0; 4]))
 }
 
-impl Rule {
+impl Substitution {
     fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.pattern.replace_all(text, |found: &Captures<'_>| {
             let mut replaced = String::new();
@@ -257,8 +257,8 @@ impl Rule {
     }
 }
 
-fn compile(rules: &[(&str, &'static str, Limits)]) -> Vec<Rule> {
-    let rule = |&(pattern, replacement, limits): &(&str, &'static str, Limits)| Rule {
+fn compile(rules: &[(&str, &'static str, Limits)]) -> Vec<Substitution> {
+    let rule = |&(pattern, replacement, limits): &(&str, &'static str, Limits)| Substitution {
         pattern: compiled(pattern),
         replacement,
         limits,

@@ -5,7 +5,7 @@ use crate::common::{
 };
 use clariq_collections::documents::Bank;
 use clariq_core::Documents;
-use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, OpenedIndex};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn build_with(folder: &Path, bank: &Bank, threads: usize, memory: usize) -> Arc<
     let options = BuildOptions { threads, memory };
     let (index, opened) =
         DocumentIndex::open_or_build(folder, bank, ANALYZER, &options).expect("an index");
-    assert_eq!(opened, Opened::Built);
+    assert_eq!(opened, OpenedIndex::Built);
     index.into()
 }
 
@@ -49,7 +49,7 @@ fn threads_and_memory_change_nothing() {
             "{threads} threads, {memory} bytes"
         );
         let (reopened, opened) = open_or_build(&folder, &bank).expect("the index");
-        assert_eq!(opened, Opened::Reused, "its metadata must outlive the merge");
+        assert_eq!(opened, OpenedIndex::Reused, "its metadata must outlive the merge");
         assert_eq!(
             rankings(&reopened),
             rankings(&expected.index),
@@ -103,11 +103,11 @@ fn another_bank_or_analyser_is_rebuilt_and_says_so() {
         opened
     };
     let because = format!("it is of other documents ({})", old.checksum().short());
-    assert_eq!(open(&new, ANALYZER), Opened::Rebuilt { because });
-    assert_eq!(open(&new, ANALYZER), Opened::Reused);
+    assert_eq!(open(&new, ANALYZER), OpenedIndex::Rebuilt { because });
+    assert_eq!(open(&new, ANALYZER), OpenedIndex::Reused);
     let because = "it was made with the analyser `english`".to_owned();
-    assert_eq!(open(&new, Analyzer::Nltk), Opened::Rebuilt { because });
-    assert_eq!(open(&new, Analyzer::Nltk), Opened::Reused);
+    assert_eq!(open(&new, Analyzer::Nltk), OpenedIndex::Rebuilt { because });
+    assert_eq!(open(&new, Analyzer::Nltk), OpenedIndex::Reused);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn another_format_is_rebuilt_whatever_its_fields() {
     let (_, opened) = open_or_build(built.folder.path(), &bank).expect("an index");
     assert_eq!(
         opened,
-        Opened::Rebuilt { because: "its format is 99, this version writes 5".to_owned() }
+        OpenedIndex::Rebuilt { because: "its format is 99, this version writes 5".to_owned() }
     );
 }
 
@@ -158,7 +158,7 @@ fn what_a_killed_build_left_is_never_used() {
     fs::create_dir_all(&half).expect("created");
     fs::write(half.join(".managed.json"), "[\"meta.json\"").expect("written");
     let before = (names(&whole), names(&half));
-    for expected in [Opened::Built, Opened::Reused] {
+    for expected in [OpenedIndex::Built, OpenedIndex::Reused] {
         let (index, opened) = open_or_build(&folder, &bank).expect("an index");
         assert_eq!((opened, index.documents()), (expected, 2));
     }

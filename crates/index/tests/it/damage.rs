@@ -7,7 +7,7 @@ use crate::common::{
 };
 use clariq_collections::documents::Bank;
 use clariq_core::{Error, Hit, ProblemKind};
-use clariq_index::{BuildOptions, DocumentIndex, Opened};
+use clariq_index::{BuildOptions, DocumentIndex, OpenedIndex};
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,7 +54,7 @@ fn intact() -> Intact {
 enum Outcome {
     Damaged,
     Foreign,
-    SameResults(Opened),
+    SameResults(OpenedIndex),
 }
 
 impl Intact {
@@ -92,8 +92,8 @@ impl Intact {
             let outcome = self.outcome(name, damaged, what);
             let right = match &outcome {
                 Outcome::Damaged => !name.starts_with('.'),
-                Outcome::SameResults(Opened::Reused) => name.starts_with('.'),
-                Outcome::SameResults(Opened::Rebuilt { .. }) => name == "meta.json",
+                Outcome::SameResults(OpenedIndex::Reused) => name.starts_with('.'),
+                Outcome::SameResults(OpenedIndex::Rebuilt { .. }) => name == "meta.json",
                 _ => false,
             };
             assert!(right, "`{name}` {what}: {outcome:?}");
@@ -170,7 +170,7 @@ fn a_copy_without_hidden_files_is_whole() {
         &intact.files.iter().filter(|(name, _)| !name.starts_with('.')).map(owned).collect(),
     );
     let (index, opened) = open_or_build(folder.path(), &intact.bank).expect("the index");
-    assert_eq!((opened, rankings(&index)), (Opened::Reused, intact.rankings));
+    assert_eq!((opened, rankings(&index)), (OpenedIndex::Reused, intact.rankings));
 }
 
 fn owned<'a>((name, bytes): (&'a String, &'a Vec<u8>)) -> (String, Vec<u8>) {
@@ -197,7 +197,7 @@ fn rebuilding_repairs_any_one_file() {
             assert_eq!(rankings(&index), intact.rankings, "`{name}` {damage:?}");
             assert_eq!(
                 open_or_build(folder.path(), &intact.bank).expect("the index").1,
-                Opened::Reused
+                OpenedIndex::Reused
             );
         }
     }
@@ -262,7 +262,7 @@ fn a_file_put_into_an_index_folder_is_kept() {
     let folder = intact.built.folder.path();
     fs::write(folder.join("notes.txt"), "mine").expect("written");
     let (index, opened) = open_or_build(folder, &intact.bank).expect("reading harms nothing");
-    assert_eq!((opened, rankings(&index)), (Opened::Reused, intact.rankings));
+    assert_eq!((opened, rankings(&index)), (OpenedIndex::Reused, intact.rankings));
     // Replacing would take the file along.
     assert_refused(folder, &bank(["", "another bank"]), "`notes.txt`");
     fs::remove_file(folder.join("notes.txt")).expect("removed");
@@ -297,7 +297,7 @@ fn an_index_that_cannot_be_written_is_still_read() {
     if is_refused_under(folder, 0o555) {
         let (index, opened) =
             open_or_build(folder, &intact.bank).expect("reading needs no writing");
-        assert_eq!((opened, rankings(&index)), (Opened::Reused, intact.rankings));
+        assert_eq!((opened, rankings(&index)), (OpenedIndex::Reused, intact.rankings));
         let error = open_or_build(&folder.join("new"), &intact.bank).err().expect("an error");
         assert!(matches!(error, Error::Io { .. }), "{error}");
     }

@@ -4,7 +4,7 @@
 use clariq_collections::DataDir;
 use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_core::sha256_hex;
-use clariq_need::{Block, Extractor, NeedConfig, Training};
+use clariq_need::{Block, Extractor, NeedConfig, NeedTraining};
 use serde_json::Value;
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn labels_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
     let train = collection.labelled(ClariqSplit::Train).unwrap();
     let config = NeedConfig::lexical();
-    let training = Training::new(config, &collection.bank, &train).unwrap();
+    let training = NeedTraining::new(config, &collection.bank, &train).unwrap();
     let classifier = training.fit().unwrap();
     for split in [ClariqSplit::Dev, ClariqSplit::Test] {
         let expected = &golden()[split.name()];

@@ -4,7 +4,7 @@ use clariq_collections::DataDir;
 use clariq_collections::clariq::{ClariQ, ClariqSplit, Labelled, LabelledTopic};
 use clariq_core::{Documents, Error, Need, TrainOn};
 use clariq_files::{Source, Target};
-use clariq_need::{Classifier, NeedConfig, Training};
+use clariq_need::{Classifier, NeedConfig, NeedTraining};
 use std::collections::HashMap;
 
 const MAJORITY: NeedConfig = NeedConfig::Majority { train_on: TrainOn::Train };
@@ -18,7 +18,7 @@ fn sample() -> ClariQ {
 }
 
 fn trained(config: &NeedConfig, train: &Labelled) -> Result<Classifier, Error> {
-    Training::new(config.clone(), &sample().bank, train)?.fit()
+    NeedTraining::new(config.clone(), &sample().bank, train)?.fit()
 }
 
 fn texts(topics: &[LabelledTopic]) -> Vec<&str> {
@@ -162,7 +162,7 @@ fn models_that_do_not_fit_are_refused() {
 #[test]
 fn cross_validation_repeats_with_its_seed() {
     let train = sample().labelled(ClariqSplit::Train).unwrap();
-    let training = Training::new(NeedConfig::lexical(), &sample().bank, &train).unwrap();
+    let training = NeedTraining::new(NeedConfig::lexical(), &sample().bank, &train).unwrap();
     let pass = |seed| training.cross_validate(5, 2, seed).unwrap();
     assert_eq!(pass(1), pass(1));
     assert_ne!(pass(1)[0].folds, pass(9)[0].folds);
@@ -174,7 +174,7 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
     let collection = sample();
     let train = collection.labelled(ClariqSplit::Train).unwrap();
     let config = NeedConfig::lexical();
-    let training = Training::new(config.clone(), &collection.bank, &train).unwrap();
+    let training = NeedTraining::new(config.clone(), &collection.bank, &train).unwrap();
     let pass = training.cross_validate(4, 1, 42).unwrap().remove(0);
     let fold_of: HashMap<_, _> = train
         .topics
@@ -198,7 +198,7 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
 #[test]
 fn sizes_beyond_the_data_are_refused() {
     let train = sample().labelled(ClariqSplit::Train).unwrap();
-    let training = Training::new(MAJORITY, &sample().bank, &train).unwrap();
+    let training = NeedTraining::new(MAJORITY, &sample().bank, &train).unwrap();
     for (folds, repeats) in [(1, 1), (30, 1), (usize::MAX, 1), (2, 0), (2, usize::MAX)] {
         let error = training.cross_validate(folds, repeats, 1).err().unwrap().to_string();
         assert!(error.starts_with("--") && error.contains("from "), "{error}");

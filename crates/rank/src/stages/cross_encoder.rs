@@ -7,8 +7,8 @@ use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::table::positive;
 use clariq_core::{
-    Doc, Explanation, History, Hit, ModelKind, ModelName, Ranking, Reading, Request, Result, bail,
-    rank_by_score,
+    Doc, Explanation, History, Hit, ModelKind, ModelName, Ranking, ReadingOverrides, Request,
+    Result, bail, rank_by_score,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -78,7 +78,8 @@ pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
 
 impl CrossEncoder {
     fn model_name(&self) -> ModelName {
-        let reading = Reading { max_tokens: self.max_tokens, ..Reading::default() };
+        let reading =
+            ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::CrossEncoder) }
     }
 

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::Result;
-use clariq_index::{Analyzer, DocumentIndex, Opened};
+use clariq_index::{Analyzer, DocumentIndex, OpenedIndex};
 
 #[derive(Subcommand)]
 pub(crate) enum IndexCommand {
@@ -50,7 +50,7 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
     } else {
         let (index, opened) = DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?;
         match &opened {
-            Opened::Reused => {
+            OpenedIndex::Reused => {
                 settings.note("note: the index exists; `clariq index build --force` rebuilds it");
             }
             _ => session.report_opened(&index, &opened),

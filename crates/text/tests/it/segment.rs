@@ -2,7 +2,7 @@
 
 use clariq_core::{Error, Problem};
 use clariq_files::Source;
-use clariq_text::{HASHES, JSON_LINES, Progress, TRECWEB, segment};
+use clariq_text::{HASHES, JSON_LINES, SegmentCounts, TRECWEB, segment};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
@@ -17,7 +17,7 @@ fn page(number: usize, sentences: usize) -> String {
         .to_string()
 }
 
-fn cut(pages: impl Into<Vec<u8>>, folder: &Path) -> Result<Progress, Error> {
+fn cut(pages: impl Into<Vec<u8>>, folder: &Path) -> Result<SegmentCounts, Error> {
     segment(&[Source::memory("pages", pages.into())], folder, |_| ())
 }
 

@@ -10,12 +10,12 @@ use super::{ClariqConversation, ClariqTurn, ConversationRecord, RecordReader};
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::archive::Archive;
-use clariq_files::table::{Column, Row, for_each_row};
-use clariq_files::{Input, MOST_OF_A_TABLE};
+use clariq_files::table::{ColumnNames, Row, for_each_row};
+use clariq_files::{FileContent, MOST_OF_A_TABLE};
 use std::cell::RefCell;
 use std::io::Read;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ColumnNames] = &[
     &["topic_id"],
     &["facet_id"],
     &["initial_request", "initial request"],
@@ -41,7 +41,7 @@ pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), E
         let expected = format!("at most {} MiB, unpacked", MOST_OF_A_TABLE >> 20);
         return Err(archive.problem(&expected, "more".to_owned()));
     }
-    let input = Input { name: archive.name().to_owned(), bytes: bytes.into() };
+    let input = FileContent { name: archive.name().to_owned(), bytes: bytes.into() };
     let rows = RefCell::new(Rows { reader, file: &input.name, next: 0, fatal: None });
     for_each_row(&input, COLUMNS, &mut |problem| rows.borrow_mut().bad(problem), |row, _| {
         rows.borrow_mut().add(row);

@@ -16,7 +16,7 @@ use clariq_core::Documents;
 use clariq_eval::diagnose;
 use clariq_files::Run;
 use clariq_report::differences::{self, Focus};
-use clariq_report::figures::{self, Compared, Measured};
+use clariq_report::figures::{self, ComparedRuns, Measured};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, figure};
 pub(crate) use documents::DocumentsOfRuns;
@@ -54,7 +54,7 @@ pub(crate) fn render(comparison: &ClariqPage) -> String {
         uses: &run.asked.uses,
         columns: run.scores.columns(""),
     });
-    let compared = Compared::new(runs.collect(), asked.baseline, asked.seed, "topic");
+    let compared = ComparedRuns::new(runs.collect(), asked.baseline, asked.seed, "topic");
     Page {
         title: asked.title,
         lead: describe(comparison, &judged),
@@ -66,7 +66,7 @@ pub(crate) fn render(comparison: &ClariqPage) -> String {
 }
 
 /// All sections that have something to show.
-fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &Compared) -> Vec<Section> {
+fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRuns) -> Vec<Section> {
     let section = |id, name, content| Section { id, name, content };
     let intro = format!(
         "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer \

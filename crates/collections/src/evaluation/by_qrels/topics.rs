@@ -5,7 +5,7 @@ use clariq_core::{DocId, Documents, Error, RequestId};
 use clariq_eval::{Qrels, RankedRun};
 use clariq_files::TopicJudgements;
 use clariq_files::read_run;
-use clariq_report::figures::Compared;
+use clariq_report::figures::ComparedRuns;
 use clariq_report::page::scroll;
 use clariq_report::words::{count, figure, shorten};
 use maud::{Markup, html};
@@ -36,7 +36,7 @@ impl Rankings {
 
 /// The content of the section.
 pub(super) struct TopicSection<'a> {
-    pub(super) compared: &'a Compared<'a>,
+    pub(super) compared: &'a ComparedRuns<'a>,
     pub(super) rankings: &'a Rankings,
     pub(super) qrels: &'a Qrels,
     /// The texts, if the collection is known.

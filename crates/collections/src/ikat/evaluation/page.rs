@@ -10,8 +10,8 @@ use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, IkatSplit, PASSAGES, TopicFile};
 use clariq_core::RequestId;
 use clariq_eval::Column;
-use clariq_report::differences::{self, Focus, Topic};
-use clariq_report::figures::{self, Compared, Measured};
+use clariq_report::differences::{self, Focus, TopicRow};
+use clariq_report::figures::{self, ComparedRuns, Measured};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, shorten};
 use maud::html;
@@ -56,7 +56,7 @@ pub(crate) fn render(comparison: &IkatPage) -> String {
         uses: &entry.asked.uses,
         columns: entry.columns.clone(),
     });
-    let compared = Compared::new(runs.collect(), baseline, seed, "turn");
+    let compared = ComparedRuns::new(runs.collect(), baseline, seed, "turn");
     Page {
         title,
         lead: describe(comparison),
@@ -70,7 +70,7 @@ pub(crate) fn render(comparison: &IkatPage) -> String {
     .render()
 }
 
-fn sections(comparison: &IkatPage, compared: &Compared) -> Vec<Section> {
+fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
     let content = conversations::section(comparison);
     let conversations = Section { id: "conversations", name: "Conversations", content };
     if compared.baseline().columns.is_empty() {
@@ -97,7 +97,7 @@ fn sections(comparison: &IkatPage, compared: &Compared) -> Vec<Section> {
 /// The first measure of a part of the runs, where there is one.
 fn focus<'a>(
     comparison: &'a IkatPage,
-    compared: &'a Compared,
+    compared: &'a ComparedRuns,
     (id, name): (&'static str, &'static str),
     part: &str,
 ) -> Option<Focus<'a>> {
@@ -112,7 +112,7 @@ fn focus<'a>(
     }
     let topic = |(turn, _): &'a (RequestId, f64)| {
         let (request, anchor) = shown.remove(turn.as_str()).unwrap_or_default();
-        Topic { id: turn.as_str(), request, anchor }
+        TopicRow { id: turn.as_str(), request, anchor }
     };
     let topics = columns[column].values.iter().map(topic).collect();
     Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })

@@ -4,7 +4,7 @@ use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn}
 use crate::entries::Entries;
 use crate::ikat::topics::Year;
 use clariq_core::{Location, Problem, ProblemKind, parse_json, problem};
-use clariq_files::{Input, MOST_LINES, Sink, has_few_lines, until_too_many_errors};
+use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, until_too_many_errors};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::ops::ControlFlow;
@@ -54,7 +54,7 @@ impl From<Entries<f64>> for Scores {
 }
 
 /// Reads the lines that can be read; problems of others go to `sink`.
-pub(in crate::ikat) fn read_lines(input: &Input, sink: Sink) -> Vec<Line> {
+pub(in crate::ikat) fn read_lines(input: &FileContent, sink: Sink) -> Vec<Line> {
     let mut lines = Vec::new();
     if !has_few_lines(input, MOST_LINES, sink) {
         return lines;
@@ -74,7 +74,7 @@ pub(in crate::ikat) fn read_lines(input: &Input, sink: Sink) -> Vec<Line> {
 }
 
 /// Reads a run. Its name, type and team are those of the first line.
-pub(super) fn read(input: &Input, sink: Sink) -> Submission {
+pub(super) fn read(input: &FileContent, sink: Sink) -> Submission {
     if input.bytes.trim_ascii().is_empty() {
         let problem = problem!((&*input.name, 1), "a line for every turn", "nothing", FORM);
         sink(problem.kind(ProblemKind::Empty));
@@ -144,7 +144,7 @@ fn passages(scores: &Scores, used: bool) -> Vec<RankedPassage> {
 }
 
 /// True if the first line is a turn of this form.
-pub(super) fn is_json_lines(input: &Input) -> bool {
+pub(super) fn is_json_lines(input: &FileContent) -> bool {
     #[derive(Deserialize)]
     struct AnyLine {
         metadata: Option<IgnoredAny>,

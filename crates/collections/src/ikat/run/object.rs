@@ -7,7 +7,7 @@
 use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
 use clariq_core::{Problem, parse_json, problem};
-use clariq_files::{Input, Sink};
+use clariq_files::{FileContent, Sink};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -207,7 +207,7 @@ impl<'de> Deserialize<'de> for Single {
 
 /// Reads a run. Without a year, a run whose statements are objects is one of 2023, and any other
 /// one of 2024.
-pub(super) fn read(input: &Input, year: Option<Year>, sink: Sink) -> Submission {
+pub(super) fn read(input: &FileContent, year: Option<Year>, sink: Sink) -> Submission {
     let run: RunObject = match parse_json(&*input.name, &input.bytes) {
         Ok(run) => run,
         Err(problem) => {

@@ -3,7 +3,7 @@
 use super::{IkatConversation, IkatTurn, TopicFile, Year};
 use crate::id_or_number::IdOrNumber;
 use clariq_core::{Problem, RequestId, parse_json, problem};
-use clariq_files::{Input, Sink, shorten};
+use clariq_files::{FileContent, Sink, shorten};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -62,7 +62,7 @@ impl AnyConversation {
     }
 }
 
-pub(super) fn topics(input: &Input, sink: Sink) -> TopicFile {
+pub(super) fn topics(input: &FileContent, sink: Sink) -> TopicFile {
     let mut topics =
         TopicFile { name: input.name.clone(), year: Year::Y2023, conversations: Vec::new() };
     let conversations: Vec<AnyConversation> = match parse_json(&*input.name, &input.bytes) {

@@ -12,7 +12,7 @@ const LONGEST: usize = 255;
 
 /// A character class of the rules, in the order of the numbers in `classes.txt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Other,
     DoubleQuote,
     /// `#` and `*`.
@@ -46,48 +46,48 @@ enum Class {
     TagEnd,
 }
 
-const CLASSES: [Class; 29] = [
-    Class::Other,
-    Class::DoubleQuote,
-    Class::KeycapBase,
-    Class::SingleQuote,
-    Class::MidNum,
-    Class::MidNumLet,
-    Class::AsciiDigit,
-    Class::MidLetter,
-    Class::Letter,
-    Class::ExtendNumLet,
-    Class::Emoji,
-    Class::Extend,
-    Class::HebrewLetter,
-    Class::Digit,
-    Class::SouthEastAsian,
-    Class::SouthEastAsianMark,
-    Class::Hangul,
-    Class::Joiner,
-    Class::Keycap,
-    Class::EmojiLetter,
-    Class::Han,
-    Class::Katakana,
-    Class::Hiragana,
-    Class::TextPresentation,
-    Class::EmojiPresentation,
-    Class::RegionalIndicator,
-    Class::EmojiModifier,
-    Class::Tag,
-    Class::TagEnd,
+const CLASSES: [CharClass; 29] = [
+    CharClass::Other,
+    CharClass::DoubleQuote,
+    CharClass::KeycapBase,
+    CharClass::SingleQuote,
+    CharClass::MidNum,
+    CharClass::MidNumLet,
+    CharClass::AsciiDigit,
+    CharClass::MidLetter,
+    CharClass::Letter,
+    CharClass::ExtendNumLet,
+    CharClass::Emoji,
+    CharClass::Extend,
+    CharClass::HebrewLetter,
+    CharClass::Digit,
+    CharClass::SouthEastAsian,
+    CharClass::SouthEastAsianMark,
+    CharClass::Hangul,
+    CharClass::Joiner,
+    CharClass::Keycap,
+    CharClass::EmojiLetter,
+    CharClass::Han,
+    CharClass::Katakana,
+    CharClass::Hiragana,
+    CharClass::TextPresentation,
+    CharClass::EmojiPresentation,
+    CharClass::RegionalIndicator,
+    CharClass::EmojiModifier,
+    CharClass::Tag,
+    CharClass::TagEnd,
 ];
 
 struct Range {
     first: u32,
     last: u32,
-    class: Class,
+    class: CharClass,
 }
 
 static RANGES: LazyLock<Vec<Range>> =
     LazyLock::new(|| include_str!("classes.txt").lines().filter_map(parse_range).collect());
 
-static ASCII: LazyLock<[Class; 128]> =
+static ASCII: LazyLock<[CharClass; 128]> =
     LazyLock::new(|| std::array::from_fn(|code| search(code as u32)));
 
 fn parse_range(line: &str) -> Option<Range> {
@@ -98,15 +98,15 @@ fn parse_range(line: &str) -> Option<Range> {
     Some(Range { first, last, class: *CLASSES.get(number)? })
 }
 
-fn search(code: u32) -> Class {
+fn search(code: u32) -> CharClass {
     let after = RANGES.partition_point(|range| range.first <= code);
     match after.checked_sub(1).map(|place| &RANGES[place]) {
         Some(range) if code <= range.last => range.class,
-        _ => Class::Other,
+        _ => CharClass::Other,
     }
 }
 
-impl Class {
+impl CharClass {
     fn of(letter: char) -> Self {
         match ASCII.get(letter as usize) {
             Some(class) => *class,
@@ -160,8 +160,8 @@ struct Cursor<'t> {
 }
 
 impl Cursor<'_> {
-    fn peek(self) -> Option<Class> {
-        self.text[self.position..].chars().next().map(Class::of)
+    fn peek(self) -> Option<CharClass> {
+        self.text[self.position..].chars().next().map(CharClass::of)
     }
 
     fn is_after_joiner(self) -> bool {
@@ -173,7 +173,7 @@ impl Cursor<'_> {
         self.position += letter.map_or(0, char::len_utf8);
     }
 
-    fn skip(&mut self, is_skipped: impl Fn(Class) -> bool) {
+    fn skip(&mut self, is_skipped: impl Fn(CharClass) -> bool) {
         while self.peek().is_some_and(&is_skipped) {
             self.advance();
         }
@@ -182,7 +182,7 @@ impl Cursor<'_> {
     /// Passes over a character and what extends it.
     fn advance_extended(&mut self) {
         self.advance();
-        self.skip(Class::extends);
+        self.skip(CharClass::extends);
     }
 }
 
@@ -221,44 +221,46 @@ fn token_length(text: &str) -> usize {
     let start = Cursor { text, position: 0 };
     let Some(first) = start.peek() else { return 0 };
     match first {
-        Class::Letter
-        | Class::HebrewLetter
-        | Class::Hangul
-        | Class::Katakana
-        | Class::AsciiDigit
-        | Class::Digit
-        | Class::ExtendNumLet => word_length(start),
-        Class::EmojiLetter => word_length(start).max(emoji_sequence_length(start)),
-        Class::Emoji | Class::EmojiModifier | Class::Joiner => emoji_sequence_length(start),
-        Class::KeycapBase => keycap_length(start),
-        Class::RegionalIndicator => flag_length(start),
-        Class::SouthEastAsian | Class::SouthEastAsianMark => south_east_asian_length(start),
-        Class::Han | Class::Hiragana => {
+        CharClass::Letter
+        | CharClass::HebrewLetter
+        | CharClass::Hangul
+        | CharClass::Katakana
+        | CharClass::AsciiDigit
+        | CharClass::Digit
+        | CharClass::ExtendNumLet => word_length(start),
+        CharClass::EmojiLetter => word_length(start).max(emoji_sequence_length(start)),
+        CharClass::Emoji | CharClass::EmojiModifier | CharClass::Joiner => {
+            emoji_sequence_length(start)
+        }
+        CharClass::KeycapBase => keycap_length(start),
+        CharClass::RegionalIndicator => flag_length(start),
+        CharClass::SouthEastAsian | CharClass::SouthEastAsianMark => south_east_asian_length(start),
+        CharClass::Han | CharClass::Hiragana => {
             let mut cursor = start;
             cursor.advance_extended();
             cursor.position
         }
-        Class::Other
-        | Class::DoubleQuote
-        | Class::SingleQuote
-        | Class::MidNum
-        | Class::MidNumLet
-        | Class::MidLetter
-        | Class::Extend
-        | Class::Keycap
-        | Class::TextPresentation
-        | Class::EmojiPresentation
-        | Class::Tag
-        | Class::TagEnd => 0,
+        CharClass::Other
+        | CharClass::DoubleQuote
+        | CharClass::SingleQuote
+        | CharClass::MidNum
+        | CharClass::MidNumLet
+        | CharClass::MidLetter
+        | CharClass::Extend
+        | CharClass::Keycap
+        | CharClass::TextPresentation
+        | CharClass::EmojiPresentation
+        | CharClass::Tag
+        | CharClass::TagEnd => 0,
     }
 }
 
 /// The end of a word so far.
 #[derive(PartialEq)]
-enum Ending {
+enum WordEnd {
     /// `_` and the like, which joins everything; or nothing yet.
     Joint,
-    Letter(Class),
+    Letter(CharClass),
     Digit,
     Katakana,
     /// A quote after a Hebrew letter, or two Hebrew letters around a double quote: only letters and
@@ -268,38 +270,40 @@ enum Ending {
 
 /// Rules WB5 to `WB13b`: letters, digits and katakana, and what may be between them.
 fn word_length(mut cursor: Cursor) -> usize {
-    let mut ending = Ending::Joint;
+    let mut ending = WordEnd::Joint;
     let mut is_word = false;
     while let Some(class) = cursor.peek() {
         let mut next = cursor;
         next.advance_extended();
-        let following = next.peek().unwrap_or(Class::Other);
-        let ends_with_letter = matches!(ending, Ending::Letter(_));
-        let ends_with_hebrew = ending == Ending::Letter(Class::HebrewLetter);
-        if class == Class::ExtendNumLet {
-            ending = Ending::Joint;
-        } else if class == Class::Katakana && matches!(ending, Ending::Joint | Ending::Katakana) {
-            ending = Ending::Katakana;
+        let following = next.peek().unwrap_or(CharClass::Other);
+        let ends_with_letter = matches!(ending, WordEnd::Letter(_));
+        let ends_with_hebrew = ending == WordEnd::Letter(CharClass::HebrewLetter);
+        if class == CharClass::ExtendNumLet {
+            ending = WordEnd::Joint;
+        } else if class == CharClass::Katakana
+            && matches!(ending, WordEnd::Joint | WordEnd::Katakana)
+        {
+            ending = WordEnd::Katakana;
             is_word = true;
-        } else if class.is_letter() && ending != Ending::Katakana {
-            ending = Ending::Letter(class);
+        } else if class.is_letter() && ending != WordEnd::Katakana {
+            ending = WordEnd::Letter(class);
             is_word = true;
-        } else if class.is_digit() && ending != Ending::Katakana {
-            ending = Ending::Digit;
+        } else if class.is_digit() && ending != WordEnd::Katakana {
+            ending = WordEnd::Digit;
             is_word = true;
-        } else if class.joins_digits() && ending == Ending::Digit && following.is_digit() {
+        } else if class.joins_digits() && ending == WordEnd::Digit && following.is_digit() {
             next.advance_extended();
         } else if class.joins_letters() && ends_with_letter && following.is_letter() {
             next.advance_extended();
-            ending = Ending::Letter(following);
-        } else if class == Class::SingleQuote && ends_with_hebrew {
-            ending = Ending::HebrewQuote;
-        } else if class == Class::DoubleQuote
+            ending = WordEnd::Letter(following);
+        } else if class == CharClass::SingleQuote && ends_with_hebrew {
+            ending = WordEnd::HebrewQuote;
+        } else if class == CharClass::DoubleQuote
             && ends_with_hebrew
-            && following == Class::HebrewLetter
+            && following == CharClass::HebrewLetter
         {
             next.advance_extended();
-            ending = Ending::HebrewQuote;
+            ending = WordEnd::HebrewQuote;
         } else {
             break;
         }
@@ -317,7 +321,7 @@ fn emoji_sequence_length(start: Cursor) -> usize {
     loop {
         let mut next = end;
         if !end.is_after_joiner() {
-            if end.peek() != Some(Class::Joiner) {
+            if end.peek() != Some(CharClass::Joiner) {
                 break;
             }
             next.advance();
@@ -332,20 +336,20 @@ fn emoji_sequence_length(start: Cursor) -> usize {
 
 /// The position behind one emoji, with what extends it and the selector of its presentation.
 fn after_emoji(mut cursor: Cursor) -> Option<Cursor> {
-    let is_joined = cursor.peek() == Some(Class::Joiner);
-    cursor.skip(|class| class == Class::Joiner);
+    let is_joined = cursor.peek() == Some(CharClass::Joiner);
+    cursor.skip(|class| class == CharClass::Joiner);
     match cursor.peek()? {
-        Class::Emoji | Class::EmojiLetter => {
+        CharClass::Emoji | CharClass::EmojiLetter => {
             cursor.advance();
-            cursor.skip(Class::extends_emoji);
-            if cursor.peek() == Some(Class::EmojiPresentation) {
+            cursor.skip(CharClass::extends_emoji);
+            if cursor.peek() == Some(CharClass::EmojiPresentation) {
                 cursor.advance();
             }
             Some(cursor)
         }
-        Class::EmojiModifier if !is_joined => {
+        CharClass::EmojiModifier if !is_joined => {
             cursor.advance();
-            cursor.skip(Class::extends_emoji);
+            cursor.skip(CharClass::extends_emoji);
             Some(cursor)
         }
         _ => None,
@@ -354,11 +358,11 @@ fn after_emoji(mut cursor: Cursor) -> Option<Cursor> {
 
 /// The position behind tags, as in the flag of Scotland.
 fn after_tags(mut cursor: Cursor) -> Option<Cursor> {
-    if cursor.peek() != Some(Class::Tag) {
+    if cursor.peek() != Some(CharClass::Tag) {
         return None;
     }
-    cursor.skip(|class| class == Class::Tag);
-    if cursor.peek() != Some(Class::TagEnd) {
+    cursor.skip(|class| class == CharClass::Tag);
+    if cursor.peek() != Some(CharClass::TagEnd) {
         return None;
     }
     cursor.advance();
@@ -371,16 +375,16 @@ fn keycap_length(mut cursor: Cursor) -> usize {
     cursor.advance();
     let mut has_keycap = false;
     while let Some(class) = cursor.peek().filter(|class| class.extends_emoji()) {
-        has_keycap |= class == Class::Keycap;
+        has_keycap |= class == CharClass::Keycap;
         cursor.advance();
     }
     if has_keycap {
         length = cursor.position;
     }
-    if cursor.peek() == Some(Class::EmojiPresentation) {
+    if cursor.peek() == Some(CharClass::EmojiPresentation) {
         cursor.advance();
-        if cursor.peek() == Some(Class::Keycap) {
-            cursor.skip(Class::extends_emoji);
+        if cursor.peek() == Some(CharClass::Keycap) {
+            cursor.skip(CharClass::extends_emoji);
             length = cursor.position;
         }
     }
@@ -390,7 +394,7 @@ fn keycap_length(mut cursor: Cursor) -> usize {
 /// Two regional indicators, which are the flag of a country.
 fn flag_length(mut cursor: Cursor) -> usize {
     cursor.advance_extended();
-    if cursor.peek() != Some(Class::RegionalIndicator) {
+    if cursor.peek() != Some(CharClass::RegionalIndicator) {
         return 0;
     }
     cursor.advance_extended();
@@ -399,7 +403,7 @@ fn flag_length(mut cursor: Cursor) -> usize {
 
 /// Letters of Thai, Lao, Khmer and the like, whose words are not separated.
 fn south_east_asian_length(mut cursor: Cursor) -> usize {
-    while let Some(Class::SouthEastAsian | Class::SouthEastAsianMark) = cursor.peek() {
+    while let Some(CharClass::SouthEastAsian | CharClass::SouthEastAsianMark) = cursor.peek() {
         cursor.advance_extended();
     }
     cursor.position

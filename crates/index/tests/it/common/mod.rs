@@ -7,7 +7,7 @@ pub(crate) mod naive;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Error, Hit};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Opened, Query, Scorer, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, OpenedIndex, Query, Scorer, Variant,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -47,14 +47,14 @@ pub(crate) struct Built {
 pub(crate) fn build(bank: &Bank) -> Built {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (index, opened) = open_or_build(folder.path(), bank).expect("an index");
-    assert_eq!(opened, Opened::Built);
+    assert_eq!(opened, OpenedIndex::Built);
     Built { index, folder }
 }
 
 pub(crate) fn open_or_build(
     folder: &Path,
     bank: &Bank,
-) -> Result<(Arc<DocumentIndex>, Opened), Error> {
+) -> Result<(Arc<DocumentIndex>, OpenedIndex), Error> {
     let options = BuildOptions::default();
     let (index, opened) = DocumentIndex::open_or_build(folder, bank, ANALYZER, &options)?;
     Ok((Arc::new(index), opened))

@@ -6,14 +6,14 @@ use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_core::{Need, TrainOn};
 use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_experiment::HeldOut;
-use clariq_need::{Repeat, Training};
+use clariq_need::{NeedTraining, Repeat};
 
 const ROUNDS: u32 = 10_000;
 
 type Sheets = Vec<(&'static str, Sheet)>;
 
 /// Mean and standard deviation over repeats and over folds.
-pub(super) fn cross_validation(training: &Training, passes: &[Repeat], folds: usize) -> Sheets {
+pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds: usize) -> Sheets {
     let mut pooled = Vec::new();
     let mut single = Vec::new();
     for pass in passes {
