@@ -3,7 +3,7 @@
 use clariq_collections::SystemClass;
 use clariq_core::{Hit, Location, ModelName, Result, bail, problem};
 use clariq_index::Analyzer;
-use clariq_rank::{About, Pipeline, Section};
+use clariq_rank::{About, ConfigSection, Pipeline};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -228,7 +228,7 @@ fn usual_passages() -> usize {
 }
 
 impl AnswerConfig {
-    pub(crate) fn read(section: Section) -> Result<Self> {
+    pub(crate) fn read(section: ConfigSection) -> Result<Self> {
         let at = section.at.clone();
         let config: Self = section.read()?;
         config.check(&at)?;

@@ -1,7 +1,7 @@
 //! The table `[need]` of a configuration: which model, with which parameters.
 
 use clariq_core::{Error, Result, TrainOn};
-use clariq_rank::Section;
+use clariq_rank::ConfigSection;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -67,7 +67,7 @@ impl NeedConfig {
     }
 
     /// Reads the table `[need]`. Errors name the line of the key.
-    pub fn read(section: Section) -> Result<Self> {
+    pub fn read(section: ConfigSection) -> Result<Self> {
         section.read_tagged("model").map_err(|error| match error {
             Error::Problem(problem) => problem.hint(HINT).into(),
             io @ Error::Io { .. } => io,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex> + Sync + 'a;
 
 /// Objects that were opened, by their descriptions.
-type Opened<K, T> = Mutex<Vec<(K, Arc<T>)>>;
+type SharedObjects<K, T> = Mutex<Vec<(K, Arc<T>)>>;
 
 /// Objects that all stages of a run share.
 pub struct Context<'a> {
@@ -20,8 +20,8 @@ pub struct Context<'a> {
     /// The splits around the requests, where these are of a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
-    indexes: Opened<Analyzer, DocumentIndex>,
-    spaces: Opened<SpaceConfig, Space>,
+    indexes: SharedObjects<Analyzer, DocumentIndex>,
+    spaces: SharedObjects<SpaceConfig, Space>,
     with_text: OnceLock<Vec<Doc>>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
 }
 
 fn find_or_open<K: Clone + PartialEq, T>(
-    opened: &Opened<K, T>,
+    opened: &SharedObjects<K, T>,
     key: &K,
     open: impl FnOnce() -> Result<T>,
 ) -> Result<Arc<T>> {

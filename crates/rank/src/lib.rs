@@ -54,4 +54,4 @@ pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;
 pub use system::{ConversationConfig, Expected, System, WrittenScores};
-pub use table::{Override, Section};
+pub use table::{ConfigSection, Override};

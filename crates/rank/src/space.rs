@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for NumberOrTable {
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> std::result::Result<SpaceModel, M::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Keys {
+        struct SpaceKeys {
             weight: f64,
             max_tokens: Option<usize>,
             query_prompt: Option<String>,
@@ -82,8 +82,9 @@ impl<'de> Visitor<'de> for NumberOrTable {
             pooling: Option<Pooling>,
             similarity: Option<Similarity>,
         }
-        let keys = Keys::deserialize(MapAccessDeserializer::new(map))?;
-        let Keys { weight, max_tokens, query_prompt, document_prompt, pooling, similarity } = keys;
+        let keys = SpaceKeys::deserialize(MapAccessDeserializer::new(map))?;
+        let SpaceKeys { weight, max_tokens, query_prompt, document_prompt, pooling, similarity } =
+            keys;
         let reading =
             ReadingOverrides { max_tokens, query_prompt, document_prompt, pooling, similarity };
         Ok(SpaceModel { weight, reading })
@@ -100,14 +101,14 @@ impl SpaceModel {
 impl Serialize for SpaceModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Table<'a> {
+        struct SpaceTable<'a> {
             weight: f64,
             #[serde(flatten)]
             reading: &'a ReadingOverrides,
         }
         match &self.reading {
             reading if *reading == ReadingOverrides::default() => self.weight.serialize(serializer),
-            reading => Table { weight: self.weight, reading }.serialize(serializer),
+            reading => SpaceTable { weight: self.weight, reading }.serialize(serializer),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
 use crate::stages::STAGES;
-use crate::table::{File, Override, Section, Table};
+use crate::table::{ConfigSection, File, Override, Table};
 use clariq_core::{Location, Name, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ pub struct System {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct SystemHeader {
     name: String,
     #[serde(default)]
     description: String,
@@ -100,7 +100,7 @@ impl System {
     pub fn read(
         source: &Source,
         overrides: &[Override],
-        sections: impl FnMut(Section) -> Result<()>,
+        sections: impl FnMut(ConfigSection) -> Result<()>,
     ) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
         match std::str::from_utf8(&input.bytes) {
@@ -126,7 +126,7 @@ impl System {
         name: &str,
         text: &str,
         overrides: &[Override],
-        mut sections: impl FnMut(Section) -> Result<()>,
+        mut sections: impl FnMut(ConfigSection) -> Result<()>,
     ) -> Result<Self> {
         let mut table = Table::parse(File { name, text, overrides })?;
         let at = Location::line(name, 1);
@@ -164,12 +164,12 @@ impl System {
         for key in ["need", "answer"] {
             let at = table.at(key);
             if let Some(table) = table.take_table(key)? {
-                sections(Section { key, at, table })?;
+                sections(ConfigSection { key, at, table })?;
             }
         }
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(Expected::read).collect::<Result<_>>()?;
-        let Header { name, description, uses, conversation } = table.read()?;
+        let SystemHeader { name, description, uses, conversation } = table.read()?;
         let system = Self { name, description, uses, pipeline, tasks, conversation, expected };
         system.check(&at)?;
         Ok(system)

@@ -232,7 +232,7 @@ fn wrong_type(at: Location, expected: &str, found: &DeValue) -> clariq_core::Err
 }
 
 /// A table of a configuration that another crate reads, once.
-pub struct Section<'i> {
+pub struct ConfigSection<'i> {
     /// Its name.
     pub key: &'static str,
     /// Its location, for messages.
@@ -240,7 +240,7 @@ pub struct Section<'i> {
     pub(crate) table: Table<'i>,
 }
 
-impl Section<'_> {
+impl ConfigSection<'_> {
     /// Reads the table; an unknown key or value is an error with its line.
     pub fn read<T: for<'de> Deserialize<'de>>(self) -> Result<T> {
         self.table.read()

@@ -8,8 +8,8 @@
 use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::conversation::{Conversation, TermHistory, explain};
-use crate::stages::ties::{Order, Ties};
+use crate::stages::conversation::{ConversationWeights, TermHistory, explain};
+use crate::stages::ties::{TieOrder, TieSetting};
 use crate::table::Table;
 use clariq_core::{
     Doc, Explanation, Location, Problem, Ranking, Request, Result, Role, WeightedText, bail,
@@ -29,9 +29,9 @@ pub(super) struct Retrieve {
     model: Bm25,
     depth: NonZeroUsize,
     pad: bool,
-    pub(super) ties: Ties,
+    pub(super) ties: TieSetting,
     #[serde(flatten)]
-    conversation: Option<Conversation<TermHistory>>,
+    conversation: Option<ConversationWeights<TermHistory>>,
     #[serde(skip)]
     ready: Mutex<Option<Arc<Ready>>>,
 }
@@ -39,12 +39,12 @@ pub(super) struct Retrieve {
 /// Precomputed from the documents, independent of requests.
 pub(super) struct Ready {
     pub(super) scorer: Scorer,
-    order: Order,
+    order: TieOrder,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keys {
+struct Bm25Keys {
     analyzer: Analyzer,
     variant: Option<Variant>,
     k1: Option<f64>,
@@ -55,7 +55,7 @@ struct Keys {
     #[serde(default)]
     pad: bool,
     #[serde(default)]
-    ties: Ties,
+    ties: TieSetting,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
@@ -63,18 +63,18 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
 }
 
 pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
-    let conversation = Conversation::take(&mut build.table)?;
+    let conversation = ConversationWeights::take(&mut build.table)?;
     let (model, keys) = read(build.table)?;
-    let Keys { analyzer, depth, pad, ties, .. } = keys;
+    let Bm25Keys { analyzer, depth, pad, ties, .. } = keys;
     let ready = Mutex::default();
     Ok(Retrieve { analyzer, model, depth, pad, ties, conversation, ready })
 }
 
-fn read(table: Table) -> Result<(Bm25, Keys)> {
+fn read(table: Table) -> Result<(Bm25, Bm25Keys)> {
     let locations = ["k1", "b", "delta", "mu"].map(|key| (key, table.at(key)));
     let stage = table.at("stage");
     let ties_at = table.at("ties");
-    let keys: Keys = table.read()?;
+    let keys: Bm25Keys = table.read()?;
     let usual = Bm25::default_of(keys.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
         k1: keys.k1.unwrap_or(usual.k1),
@@ -115,7 +115,7 @@ impl Retrieve {
             return Ok(Arc::clone(ready));
         }
         let scorer = Scorer::new(&index, self.model)?;
-        let order = Order::new(self.ties, self.analyzer, context.documents)?;
+        let order = TieOrder::new(self.ties, self.analyzer, context.documents)?;
         Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
     }
 

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keys {
+struct CandidatesKeys {
     /// The path of the run, from the current folder.
     run: String,
     /// At most so many documents of each request: usually the most that runs of TREC have.
@@ -22,7 +22,7 @@ struct Keys {
 }
 
 struct Candidates {
-    keys: Keys,
+    keys: CandidatesKeys,
     /// The SHA-256 of the run's content: the path alone does not say what was ranked.
     checksum: String,
     /// The run's lines, by topic.
@@ -30,7 +30,7 @@ struct Candidates {
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
-    let keys: Keys = build.table.read()?;
+    let keys: CandidatesKeys = build.table.read()?;
     let input = Source::new(&keys.run).read()?;
     let checksum = sha256_hex(&input.bytes);
     let mut lines = strictly(|sink| parse_run(&input, sink))?.lines;

@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 /// The weights of the texts of a conversation; `H` is the table `history` of the stage.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Conversation<H> {
-    Weights(Weights),
+pub(super) enum ConversationWeights<H> {
+    Weights(TextWeights),
     History(H),
 }
 
-impl<H: FromLast> Conversation<H> {
+impl<H: FromLast> ConversationWeights<H> {
     /// Takes the key `weights` or `history` out of a stage's table, if one of them is there.
     pub(super) fn take(table: &mut Table) -> Result<Option<Self>> {
         let weights_at = table.at("weights");
         let history_at = table.at("history");
-        let weights = table.take_table("weights")?.map(Table::read::<Weights>).transpose()?;
+        let weights = table.take_table("weights")?.map(Table::read::<TextWeights>).transpose()?;
         let history = table.take_table("history")?.map(Table::read::<H>).transpose()?;
         match (weights, history) {
             (Some(_), Some(_)) => {
@@ -63,7 +63,7 @@ pub(super) fn explain(said: &WeightedText, parts: Vec<Explanation>) -> Explanati
 /// The table `weights`: what a text counts where the opening counts 1.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Weights {
+pub(super) struct TextWeights {
     /// A question that was not answered "no".
     question: f64,
     /// The answer to such a question.
@@ -76,7 +76,7 @@ pub(super) struct Weights {
     decay: f64,
 }
 
-impl Weights {
+impl TextWeights {
     fn check(&self, at: Location) -> Result<()> {
         let all =
             [self.question, self.answer, self.refused_question, self.refused_answer, self.decay];
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn older_turns_count_less_and_a_no_counts_in_its_own_way() {
-        let table = Weights {
+        let table = TextWeights {
             question: 0.4,
             answer: 0.8,
             refused_question: -0.2,
@@ -233,8 +233,8 @@ mod tests {
             ["request", "question 1, answered \"no\"", "answer 1", "question 2", "answer 2"]
         );
         assert!(table.check(Location::file("x")).is_ok());
-        assert!(Weights { decay: -1.0, ..table }.check(Location::file("x")).is_err());
-        assert!(Weights { answer: f64::NAN, ..table }.check(Location::file("x")).is_err());
+        assert!(TextWeights { decay: -1.0, ..table }.check(Location::file("x")).is_err());
+        assert!(TextWeights { answer: f64::NAN, ..table }.check(Location::file("x")).is_err());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CrossEncoder {
+struct CrossEncoderStage {
     /// `rerank`, or `cross_encode`, which ranks all documents with a text.
     #[serde(skip)]
     stage: &'static str,
@@ -30,13 +30,13 @@ struct CrossEncoder {
     depth: NonZeroUsize,
     /// The part of a conversation that the pairs contain.
     #[serde(default, skip_serializing_if = "Query::is_all")]
-    query: Query,
+    query: QueryText,
 }
 
 /// The part of a conversation that is read together with a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Query {
+enum QueryText {
     /// Everything said, as one text.
     #[default]
     All,
@@ -46,7 +46,7 @@ enum Query {
     Context,
 }
 
-impl Query {
+impl QueryText {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_all(&self) -> bool {
         *self == Self::All
@@ -64,7 +64,7 @@ impl Query {
 const RERANK: &str = "rerank";
 
 pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
-    Ok(Box::new(CrossEncoder { stage: RERANK, ..build.table.read()? }))
+    Ok(Box::new(CrossEncoderStage { stage: RERANK, ..build.table.read()? }))
 }
 
 pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
@@ -73,10 +73,10 @@ pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
         let hint = "it says how many documents are kept";
         bail!(at, "a key `depth`", "a table without it", hint)
     }
-    Ok(Box::new(CrossEncoder { stage: "cross_encode", ..build.table.read()? }))
+    Ok(Box::new(CrossEncoderStage { stage: "cross_encode", ..build.table.read()? }))
 }
 
-impl CrossEncoder {
+impl CrossEncoderStage {
     fn model_name(&self) -> ModelName {
         let reading =
             ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
@@ -121,7 +121,7 @@ impl CrossEncoder {
     }
 }
 
-impl Stage for CrossEncoder {
+impl Stage for CrossEncoderStage {
     fn about(&self) -> About {
         About { models: vec![self.model_name()], ..About::new(self.stage, self) }
     }

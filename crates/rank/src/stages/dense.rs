@@ -12,9 +12,9 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
-use crate::stages::conversation::{Conversation, VectorHistory};
+use crate::stages::conversation::{ConversationWeights, VectorHistory};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, Role, WeightedText, bail};
-use search::Search;
+use search::DenseSearch;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -22,15 +22,15 @@ use std::num::NonZeroUsize;
 #[derive(Serialize)]
 struct Dense {
     #[serde(flatten)]
-    keys: Keys,
+    keys: DenseKeys,
     #[serde(flatten)]
-    conversation: Option<Conversation<VectorHistory>>,
+    conversation: Option<ConversationWeights<VectorHistory>>,
     space: SpaceConfig,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keys {
+struct DenseKeys {
     /// The number of documents of a ranking; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<NonZeroUsize>,
@@ -45,11 +45,11 @@ struct Keys {
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
-    let conversation = Conversation::take(&mut build.table)?;
+    let conversation = ConversationWeights::take(&mut build.table)?;
     let min_likeness_at = build.table.at("min_likeness");
     let repeat_at = build.table.at("repeat");
-    let keys: Keys = build.table.read()?;
-    if !matches!(conversation, Some(Conversation::Weights(_))) {
+    let keys: DenseKeys = build.table.read()?;
+    if !matches!(conversation, Some(ConversationWeights::Weights(_))) {
         for (key, value, at) in [
             ("min_likeness", keys.min_likeness, min_likeness_at),
             ("repeat", keys.repeat, repeat_at),
@@ -72,7 +72,7 @@ impl Dense {
             return vec![WeightedText::new(Role::Opening, request.flatten(), 1.0)];
         };
         let mut said = conversation.said(request);
-        if let Conversation::Weights(_) = conversation {
+        if let ConversationWeights::Weights(_) = conversation {
             let compares_system = self.keys.repeat.is_some();
             said.retain(|said| {
                 let is_compared =
@@ -93,14 +93,14 @@ impl Dense {
         context: &'a Context,
         space: &'a Space,
         request: &'a Request,
-    ) -> Search<'a> {
+    ) -> DenseSearch<'a> {
         let depth = self.keys.depth.map_or(usize::MAX, NonZeroUsize::get);
-        Search {
+        DenseSearch {
             models: context.models,
             space,
             docs: request.candidates.as_deref().unwrap_or(&space.with_text),
             depth: request.depth(depth),
-            needs_user: matches!(self.conversation, Some(Conversation::Weights(_))),
+            needs_user: matches!(self.conversation, Some(ConversationWeights::Weights(_))),
             min_likeness: self.keys.min_likeness,
             repeat: self.keys.repeat,
         }

@@ -29,7 +29,7 @@ const PARTS: &str = "responses.status,responses.error,responses.timed_out,\
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keys {
+struct ElasticsearchKeys {
     /// The address of the server, `http://…` or `https://…`.
     url: String,
     /// The index, or its alias.
@@ -54,13 +54,13 @@ struct Keys {
 }
 
 struct Elasticsearch {
-    keys: Keys,
+    keys: ElasticsearchKeys,
     service: Service,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("url");
-    let keys: Keys = build.table.read()?;
+    let keys: ElasticsearchKeys = build.table.read()?;
     check_address(at, &keys.url, &authorization_hint())?;
     let patience =
         Patience { timeout: Duration::from_secs(keys.timeout.get() as u64), retries: keys.retries };
@@ -80,13 +80,13 @@ fn authorization_hint() -> String {
 }
 
 #[derive(Deserialize)]
-struct Answers {
-    responses: Vec<Answer>,
+struct MultiSearchResponse {
+    responses: Vec<SearchResponse>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Answer {
+struct SearchResponse {
     status: u16,
     error: Option<Value>,
     timed_out: bool,
@@ -104,11 +104,11 @@ struct Shards {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Hits {
-    hits: Vec<Found>,
+    hits: Vec<FoundDocument>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct FoundDocument {
     #[serde(rename = "_id")]
     id: String,
     #[serde(rename = "_score")]
@@ -155,14 +155,14 @@ impl Elasticsearch {
         rankings.collect()
     }
 
-    fn read(&self, bytes: &[u8], requests: &[Request]) -> Result<Reply<Vec<Answer>>> {
+    fn read(&self, bytes: &[u8], requests: &[Request]) -> Result<Reply<Vec<SearchResponse>>> {
         let wrong = |found: String| -> Problem {
             let hint = "`url` is the address of an Elasticsearch or OpenSearch server";
             let count = requests.len();
             problem!((self.service.location()), "{count} answers of `_msearch`", found, hint)
                 .kind(ProblemKind::Server)
         };
-        let Answers { responses } =
+        let MultiSearchResponse { responses } =
             serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if responses.len() != requests.len() {
             return Err(wrong(responses.len().to_string()).into());
@@ -193,7 +193,7 @@ impl Elasticsearch {
 }
 
 /// Why an answer cannot be used: an error, or a part of the documents that was not searched.
-fn trouble(answer: &Answer) -> Option<String> {
+fn trouble(answer: &SearchResponse) -> Option<String> {
     if let Some(error) = &answer.error {
         // The error itself may say no more than "all shards failed".
         let root = &error["root_cause"][0];

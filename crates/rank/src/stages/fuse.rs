@@ -34,7 +34,7 @@ enum Normalise {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+struct FusionParameters {
     method: Method,
     /// One weight per input; all 1 if left out.
     #[serde(default)]
@@ -49,7 +49,7 @@ struct Parameters {
 
 /// Runs its inputs on the ranking that comes in and combines their rankings.
 struct Fuse {
-    parameters: Parameters,
+    parameters: FusionParameters,
     inputs: Vec<Pipeline>,
     /// Of nested inputs, too: asking these again and again would take exponential time.
     about: About,
@@ -60,7 +60,7 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     build.table.check_number("k", 0.0..=f64::INFINITY, "k of at least 0", hint)?;
     let [inputs_at, weights_at] = ["inputs", "weights"].map(|key| build.table.at(key));
     let inputs = build.inner("inputs")?;
-    let mut parameters: Parameters = build.table.read()?;
+    let mut parameters: FusionParameters = build.table.read()?;
     let filled = inputs.iter().filter(|input| !input.stages.is_empty()).count();
     if inputs.len() < 2 || filled < inputs.len() {
         bail!(inputs_at, "at least two inputs, each with stages", "{filled} with stages", hint)
@@ -77,7 +77,7 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(Fuse { parameters, inputs, about }))
 }
 
-fn describe(parameters: &Parameters, inputs: &[Pipeline]) -> About {
+fn describe(parameters: &FusionParameters, inputs: &[Pipeline]) -> About {
     let mut about = About::new("fuse", parameters);
     let mut described = Vec::new();
     for input in inputs {
@@ -93,7 +93,7 @@ fn describe(parameters: &Parameters, inputs: &[Pipeline]) -> About {
     about
 }
 
-impl Parameters {
+impl FusionParameters {
     fn contributions(&self, ranking: &Ranking) -> Vec<f64> {
         let scores = ranking.iter().map(|hit| hit.score);
         let least = scores.clone().fold(f64::INFINITY, f64::min);
@@ -205,8 +205,8 @@ mod tests {
         hits.iter().map(|&(doc, score)| Hit { doc: Doc(doc), score }).collect()
     }
 
-    fn parameters(method: Method, normalise: Normalise) -> Parameters {
-        Parameters {
+    fn parameters(method: Method, normalise: Normalise) -> FusionParameters {
+        FusionParameters {
             method,
             weights: vec![1.0, 2.0],
             normalise,

@@ -10,7 +10,7 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::bm25::{self, Ready, Retrieve};
-use crate::stages::ties::Ties;
+use crate::stages::ties::TieSetting;
 use crate::table::positive;
 use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use clariq_index::Scorer;
@@ -30,12 +30,12 @@ struct Rm3 {
     #[serde(flatten)]
     retrieve: Retrieve,
     #[serde(flatten)]
-    feedback: Feedback,
+    feedback: Rm3Feedback,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Feedback {
+struct Rm3Feedback {
     /// How many of the first documents are taken.
     #[serde(default = "positive::<10>")]
     documents: NonZeroUsize,
@@ -105,7 +105,7 @@ impl Rm3 {
     }
 
     fn relevance(&self, context: &Context, scorer: &Scorer, mut first: Ranking) -> Result<Terms> {
-        if self.retrieve.ties == Ties::Anserini {
+        if self.retrieve.ties == TieSetting::Anserini {
             // Of equal scores, which have single precision there, it takes the lowest id.
             first.sort_by(|a, b| {
                 (b.score as f32).total_cmp(&(a.score as f32)).then(a.doc.cmp(&b.doc))

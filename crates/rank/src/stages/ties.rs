@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Ties {
+pub(super) enum TieSetting {
     /// By descending id, as in every other ranking.
     #[default]
     Id,
@@ -18,7 +18,7 @@ pub(super) enum Ties {
     Anserini,
 }
 
-impl Ties {
+impl TieSetting {
     /// Refuses numpy's order of a part of the bank: it depends on all questions.
     pub(super) fn check(self, pad: bool, at: Location) -> Result<()> {
         if self != Self::Numpy || pad {
@@ -30,18 +30,22 @@ impl Ties {
 }
 
 /// An order of equal scores, ready for some documents.
-pub(super) enum Order {
+pub(super) enum TieOrder {
     Id,
     Numpy(NumpyOrder),
     Anserini,
 }
 
-impl Order {
-    pub(super) fn new(ties: Ties, analyzer: Analyzer, documents: &dyn Documents) -> Result<Self> {
+impl TieOrder {
+    pub(super) fn new(
+        ties: TieSetting,
+        analyzer: Analyzer,
+        documents: &dyn Documents,
+    ) -> Result<Self> {
         Ok(match ties {
-            Ties::Id => Self::Id,
-            Ties::Anserini => Self::Anserini,
-            Ties::Numpy => {
+            TieSetting::Id => Self::Id,
+            TieSetting::Anserini => Self::Anserini,
+            TieSetting::Numpy => {
                 let texts = Doc::all(documents.len()).map(|doc| documents.text(doc));
                 let texts = texts.collect::<Result<Vec<_>, _>>()?;
                 Self::Numpy(NumpyOrder::new(analyzer, texts.iter().map(AsRef::as_ref)))

@@ -1,10 +1,10 @@
 //! Explanations of scores: the share of each text.
 
-use super::search::Search;
+use super::search::DenseSearch;
 use crate::stages::conversation::explain;
 use clariq_core::{Doc, Explanation, Result, Role, WeightedText};
 
-impl Search<'_> {
+impl DenseSearch<'_> {
     /// Explains the score of a document for a request with these texts.
     pub(super) fn explain(&self, said: &[WeightedText], doc: Doc) -> Result<Explanation> {
         let mut parts = Vec::new();

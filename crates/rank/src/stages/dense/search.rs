@@ -15,7 +15,7 @@ const SIMILARITIES: usize = 1 << 23;
 const LEAST_DOCS: usize = 1 << 13;
 
 /// A search for requests with the same documents.
-pub(super) struct Search<'a> {
+pub(super) struct DenseSearch<'a> {
     pub(super) models: &'a dyn Models,
     pub(super) space: &'a Space,
     /// The documents, in ascending order.
@@ -31,13 +31,13 @@ pub(super) struct Search<'a> {
 }
 
 /// The best documents of a request so far.
-struct Found {
+struct BestDocuments {
     best: Best,
     /// Top documents that repeat an utterance of the system.
     repeats: HashSet<Doc>,
 }
 
-impl Search<'_> {
+impl DenseSearch<'_> {
     /// Ranks documents for requests with these texts.
     pub(super) fn rank(
         &self,
@@ -57,9 +57,9 @@ impl Search<'_> {
     fn rank_table(&self, table: &TextTable) -> Result<Vec<Ranking>> {
         let vectors = self.space.encode(self.models, &table.distinct)?;
         let mut highest = vec![f32::NEG_INFINITY; table.distinct.len()];
-        let mut found: Vec<Found> = Vec::with_capacity(table.requests.len());
+        let mut found: Vec<BestDocuments> = Vec::with_capacity(table.requests.len());
         for _ in &table.requests {
-            found.push(Found { best: Best::new(self.depth), repeats: HashSet::new() });
+            found.push(BestDocuments { best: Best::new(self.depth), repeats: HashSet::new() });
         }
         for docs in self.portions(table.distinct.len().max(table.requests.len())) {
             let all = 0..table.distinct.len();
@@ -99,7 +99,13 @@ impl Search<'_> {
     }
 
     /// Notes which of the best documents repeat a text of the system.
-    fn note_repeats(&self, docs: &[Doc], rows: &Array2<f32>, texts: &[TextRow], found: &mut Found) {
+    fn note_repeats(
+        &self,
+        docs: &[Doc],
+        rows: &Array2<f32>,
+        texts: &[TextRow],
+        found: &mut BestDocuments,
+    ) {
         let Some(same) = self.repeat else { return };
         let of_system: Vec<ArrayView1<f32>> = texts
             .iter()
