@@ -1,7 +1,7 @@
 //! The next move in a conversation: to ask back, to ask nothing more, or to answer.
 
 use crate::needs::Predict;
-use crate::ranker::{Outcome, Part, Query, RankedText, Ranker};
+use crate::ranker::{RankedPart, RankedText, Ranker, RankerOutcome, UserRequest};
 use crate::session::Contexts;
 use crate::systems::SystemConfig;
 use clariq_core::{Doc, Hit, Result};
@@ -38,7 +38,7 @@ pub enum Move {
     /// To answer.
     Answer {
         /// The answer.
-        outcome: Outcome,
+        outcome: RankerOutcome,
         /// Why no document fits what was said, if none does.
         unfit: Option<String>,
     },
@@ -84,11 +84,11 @@ impl<'a> Asker<'a> {
 
     /// Opens the documents, indexes and models, so that a later error concerns a request.
     pub fn warm_up(&self) -> Result<()> {
-        self.next(&mut Query::of_nobody()).map(drop)
+        self.next(&mut UserRequest::of_nobody()).map(drop)
     }
 
     /// Decides on the next move, and predicts the need of the conversation's opening.
-    pub fn next(&self, conversation: &mut Query) -> Result<Move> {
+    pub fn next(&self, conversation: &mut UserRequest) -> Result<Move> {
         self.system.predict(slice::from_mut(&mut conversation.request));
         let conversation = &*conversation;
         let stop = |reason: &str, why| Ok(Move::Stop { reason: reason.to_owned(), why });
@@ -114,13 +114,13 @@ impl<'a> Asker<'a> {
 
     /// Why the best passage does not fit the opening of a conversation, where the system has a rule.
     /// Later turns go on with what was said before, and are always answered.
-    fn unfit(&self, conversation: &Query, outcome: &Outcome) -> Result<Option<String>> {
+    fn unfit(&self, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<Option<String>> {
         let config = self.system.loaded.plan.answer();
         let Some(rule) = config.and_then(|config| config.fits) else { return Ok(None) };
         if conversation.request.has_turns() {
             return Ok(None);
         }
-        let context = self.system.context(Part::Documents)?;
+        let context = self.system.context(RankedPart::Documents)?;
         let Some(best) = outcome.ranking.first() else {
             return Ok(Some("there are no documents".to_owned()));
         };
@@ -139,9 +139,9 @@ impl<'a> Asker<'a> {
 
     /// The reason of a stage to ask nothing, from the trace of the empty question or, in a collection
     /// without one, of any document.
-    fn reason(&self, conversation: &Query, empty_question: Option<Doc>) -> Result<String> {
+    fn reason(&self, conversation: &UserRequest, empty_question: Option<Doc>) -> Result<String> {
         let about = empty_question.unwrap_or(Doc(0));
-        let traces = self.system.explain(conversation, Part::Documents, about)?;
+        let traces = self.system.explain(conversation, RankedPart::Documents, about)?;
         let stages = traces.iter().flat_map(|(_, stages)| stages);
         let parts =
             stages.filter_map(|stage| stage.explanation.as_ref()).flat_map(|why| &why.parts);
@@ -152,17 +152,17 @@ impl<'a> Asker<'a> {
     }
 
     /// The best candidates, and the traces of the first one with a text.
-    fn why(&self, conversation: &Query, ranking: &[Hit]) -> Result<Why> {
+    fn why(&self, conversation: &UserRequest, ranking: &[Hit]) -> Result<Why> {
         let empty_question = self.system.session().documents.empty_question();
         let real = ranking.iter().find(|hit| Some(hit.doc) != empty_question);
         let Some(about) = real.or(ranking.first()) else { return Ok(Why::default()) };
-        let traces = self.system.explain(conversation, Part::Documents, about.doc)?;
+        let traces = self.system.explain(conversation, RankedPart::Documents, about.doc)?;
         let candidates = self.list(conversation, &ranking[..ranking.len().min(SHOWN)])?;
         Ok(Why { candidates, stages: traces.into_iter().flat_map(|(_, traces)| traces).collect() })
     }
 
-    fn list(&self, conversation: &Query, hits: &[Hit]) -> Result<Vec<RankedText>> {
-        let mut listed = self.system.list(conversation, Part::Documents, hits)?;
+    fn list(&self, conversation: &UserRequest, hits: &[Hit]) -> Result<Vec<RankedText>> {
+        let mut listed = self.system.list(conversation, RankedPart::Documents, hits)?;
         listed.iter_mut().zip(hits).for_each(|(listed, hit)| listed.score = hit.score);
         Ok(listed)
     }
@@ -170,13 +170,15 @@ impl<'a> Asker<'a> {
     /// The best documents of each ranking of an answer.
     pub fn sources(
         &self,
-        conversation: &Query,
-        outcome: &Outcome,
-    ) -> Result<Vec<(Part, Vec<RankedText>)>> {
+        conversation: &UserRequest,
+        outcome: &RankerOutcome,
+    ) -> Result<Vec<(RankedPart, Vec<RankedText>)>> {
         let Some(answer) = &outcome.answer else { return Ok(Vec::new()) };
-        let rankings =
-            [(Part::Statements, &answer.statements), (Part::Documents, &outcome.ranking)];
-        let list = |(part, ranking): (Part, &Vec<Hit>)| {
+        let rankings = [
+            (RankedPart::Statements, &answer.statements),
+            (RankedPart::Documents, &outcome.ranking),
+        ];
+        let list = |(part, ranking): (RankedPart, &Vec<Hit>)| {
             let best = &ranking[..ranking.len().min(SHOWN)];
             Ok((part, self.system.list(conversation, part, best)?))
         };

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use clariq_core::Request;
-//! use clariq_experiment::{Contexts, SystemConfig, Options, Part, Query, Session, Ranker};
+//! use clariq_experiment::{Contexts, SystemConfig, Options, RankedPart, UserRequest, Session, Ranker};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let options = Options { cache: folder.path().to_owned(), ..Options::default() };
@@ -16,11 +16,11 @@
 //! let contexts = Contexts::new(&session);
 //! let config = SystemConfig::open("bm25", &[])?;
 //! let system = Ranker::open(&contexts, &config)?;
-//! let query = Query::from(Request::new("1", "how do I pitch a tent"));
+//! let query = UserRequest::from(Request::new("1", "how do I pitch a tent"));
 //! let best = system.rank(&[query.clone()])?[0].ranking[0];
-//! let question = &system.list(&query, Part::Documents, &[best])?[0];
+//! let question = &system.list(&query, RankedPart::Documents, &[best])?[0];
 //! println!("{}: {}", question.id, question.text);
-//! let traces = system.explain(&query, Part::Documents, best.doc)?;
+//! let traces = system.explain(&query, RankedPart::Documents, best.doc)?;
 //! # assert_eq!(traces[0].1[0].rank, Some(1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -31,7 +31,7 @@
 //! ```
 //! use clariq_collections::DataDir;
 //! use clariq_eval::parse_measures;
-//! use clariq_experiment::tune::{Grid, Labels, Search};
+//! use clariq_experiment::tune::{Grid, TuningLabels, GridSearch};
 //! use clariq_experiment::{SystemConfig, Options, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
@@ -49,7 +49,7 @@
 //! // Which of four pairs of parameters is best on train, and what is such a choice worth?
 //! let grid = Grid::parse(&["bm25.k1=0.9,1.5", "bm25.b=0.4,0.75"])?;
 //! let measures = parse_measures("R@30")?;
-//! let search = Search {
+//! let search = GridSearch {
 //!     system: "bm25",
 //!     rewrites: None,
 //!     grid: &grid,
@@ -97,9 +97,11 @@ pub mod tune;
 
 pub use cache::KeptTexts;
 pub use clariq_core::{Observer, Silent, Task};
-pub use needs::{HeldOut, NeedModels, Predict};
+pub use needs::{HeldOutNeeds, NeedModels, Predict};
 pub use plan::Plan;
-pub use ranker::{Answer, Outcome, Part, Query, RankedText, Ranker, Statements, Traces};
+pub use ranker::{
+    Answer, RankedPart, RankedText, Ranker, RankerOutcome, Statements, Traces, UserRequest,
+};
 pub use rewrites::Rewrites;
 pub use session::{Contexts, Options, Session};
 pub use systems::SystemConfig;

@@ -155,7 +155,7 @@ pub struct NeedModels<'a> {
 }
 
 /// The predictions of a model for dev, on which it was not trained.
-pub struct HeldOut {
+pub struct HeldOutNeeds {
     /// Labels and predictions.
     pub pairs: Vec<(Need, Need)>,
     /// The probability of each predicted need, and true if it is the label.
@@ -215,7 +215,7 @@ impl<'a> NeedModels<'a> {
     }
 
     /// The predictions for dev; `None` if the model was trained on dev, or dev is missing.
-    pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOut>> {
+    pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOutNeeds>> {
         if !self.clariq.has(ClariqSplit::Dev, true) || !model.made_of.config.train_on().is_default()
         {
             return Ok(None);
@@ -234,6 +234,6 @@ impl<'a> NeedModels<'a> {
             let topic = topic.id.clone();
             lines.push(NeedLine { topic, label: i64::from(need.get()), line: 0 });
         }
-        Ok(Some(HeldOut { pairs, confidence, report: need_report(&lines, &labels) }))
+        Ok(Some(HeldOutNeeds { pairs, confidence, report: need_report(&lines, &labels) }))
     }
 }

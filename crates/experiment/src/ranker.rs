@@ -16,7 +16,7 @@ use std::slice;
 
 /// A request, with the statements of its user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
+pub struct UserRequest {
     /// The request.
     pub request: Request,
     /// The statements of its user, for systems that answer.
@@ -32,14 +32,14 @@ pub enum Statements {
     Own(Vec<String>),
 }
 
-impl Query {
+impl UserRequest {
     /// A dummy request that checks whether a system works.
     pub fn of_nobody() -> Self {
         Self { request: Request::new("0", "hello"), statements: Statements::Own(Vec::new()) }
     }
 }
 
-impl From<Request> for Query {
+impl From<Request> for UserRequest {
     fn from(request: Request) -> Self {
         Self { request, statements: Statements::Known(None) }
     }
@@ -47,10 +47,10 @@ impl From<Request> for Query {
 
 /// The result of a system for a request.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
+pub struct RankerOutcome {
     /// The predicted need, if the system predicts it.
     pub need: Option<Need>,
-    /// The ranking of [`Part::Documents`].
+    /// The ranking of [`RankedPart::Documents`].
     pub ranking: Ranking,
     /// The answer, if the system answers.
     pub answer: Option<Answer>,
@@ -71,7 +71,7 @@ pub struct Answer {
 
 /// The documents that a system ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RankedPart {
     /// The statements of the user; only in a system that answers.
     Statements,
     /// The documents of the collection; passages in a system that answers.
@@ -116,13 +116,13 @@ impl<'a> Ranker<'a> {
         }
         let need_model = needs::open(session, loaded, predict)?;
         let system = Self { contexts, loaded, need_model, weights };
-        system.context(Part::Documents)?;
+        system.context(RankedPart::Documents)?;
         Ok(system)
     }
 
     /// Opens indexes and vectors of the documents before the first request.
     pub fn warm_up(&self) -> Result<()> {
-        let part = Part::Documents;
+        let part = RankedPart::Documents;
         run(self.pipeline(part), self.context(part)?, &[], &|_| {}).map(drop)
     }
 
@@ -132,56 +132,61 @@ impl<'a> Ranker<'a> {
     }
 
     /// The kinds of documents that it ranks.
-    pub fn parts(&self) -> &'static [Part] {
+    pub fn parts(&self) -> &'static [RankedPart] {
         match self.loaded.plan {
-            Plan::Rank(_) => &[Part::Documents],
-            Plan::Answer(_) => &[Part::Statements, Part::Documents],
+            Plan::Rank(_) => &[RankedPart::Documents],
+            Plan::Answer(_) => &[RankedPart::Statements, RankedPart::Documents],
         }
     }
 
     /// The task of the collection that a part belongs to.
-    pub fn task(&self, part: Part) -> &'static str {
+    pub fn task(&self, part: RankedPart) -> &'static str {
         let tasks = self.session().collection.tasks();
         match (part, &self.loaded.plan) {
-            (Part::Statements, _) => STATEMENTS,
-            (Part::Documents, Plan::Answer(_)) if tasks.contains(&PASSAGES) => PASSAGES,
-            (Part::Documents, _) => self.session().task,
+            (RankedPart::Statements, _) => STATEMENTS,
+            (RankedPart::Documents, Plan::Answer(_)) if tasks.contains(&PASSAGES) => PASSAGES,
+            (RankedPart::Documents, _) => self.session().task,
         }
     }
 
-    fn pipeline(&self, part: Part) -> &'a Pipeline {
+    fn pipeline(&self, part: RankedPart) -> &'a Pipeline {
         match (&self.loaded.plan, part) {
             (Plan::Rank(pipeline), _) => pipeline,
-            (Plan::Answer(plan), Part::Statements) => &plan.statements,
-            (Plan::Answer(plan), Part::Documents) => &plan.passages,
+            (Plan::Answer(plan), RankedPart::Statements) => &plan.statements,
+            (Plan::Answer(plan), RankedPart::Documents) => &plan.passages,
         }
     }
 
-    pub(crate) fn context(&self, part: Part) -> Result<&Context<'a>> {
+    pub(crate) fn context(&self, part: RankedPart) -> Result<&Context<'a>> {
         self.contexts.of(self.task(part))
     }
 
     /// The documents of the collection that are ranked in a part.
-    pub fn documents(&self, part: Part) -> Result<&'a dyn Documents> {
+    pub fn documents(&self, part: RankedPart) -> Result<&'a dyn Documents> {
         Ok(self.context(part)?.documents)
     }
 
     /// Ranks documents, and answers if the system does. The result of a request depends on the other
     /// requests only if the system uses the batch.
-    pub fn rank(&self, queries: &[Query]) -> Result<Vec<Outcome>> {
+    pub fn rank(&self, queries: &[UserRequest]) -> Result<Vec<RankerOutcome>> {
         self.rank_counting(queries, &|_| {})
     }
 
     /// Ranks as [`Ranker::rank`] does; `progress` counts (request, stage) pairs.
-    pub fn rank_counting(&self, queries: &[Query], progress: Progress) -> Result<Vec<Outcome>> {
+    pub fn rank_counting(
+        &self,
+        queries: &[UserRequest],
+        progress: Progress,
+    ) -> Result<Vec<RankerOutcome>> {
         let requests = self.requests(queries);
         let outcomes = match &self.loaded.plan {
             Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
             Plan::Rank(pipeline) => {
-                let rankings = run(pipeline, self.context(Part::Documents)?, &requests, progress)?;
+                let rankings =
+                    run(pipeline, self.context(RankedPart::Documents)?, &requests, progress)?;
                 let outcome = |(request, ranking): (&Request, _)| {
                     let need = request.need;
-                    Outcome { need, ranking, answer: None }
+                    RankerOutcome { need, ranking, answer: None }
                 };
                 requests.iter().zip(rankings).map(outcome).collect()
             }
@@ -191,9 +196,13 @@ impl<'a> Ranker<'a> {
         Ok(outcomes)
     }
 
-    pub(crate) fn rank_part(&self, queries: &[Query], part: Part) -> Result<Vec<Ranking>> {
+    pub(crate) fn rank_part(
+        &self,
+        queries: &[UserRequest],
+        part: RankedPart,
+    ) -> Result<Vec<Ranking>> {
         let requests = self.requests(queries);
-        if let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) {
+        if let (Plan::Answer(plan), RankedPart::Statements) = (&self.loaded.plan, part) {
             return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
         }
         run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
@@ -207,7 +216,7 @@ impl<'a> Ranker<'a> {
     }
 
     /// The requests with predicted needs and rewritten utterances.
-    fn requests(&self, queries: &[Query]) -> Vec<Request> {
+    fn requests(&self, queries: &[UserRequest]) -> Vec<Request> {
         let mut requests: Vec<Request> =
             queries.iter().map(|query| query.request.clone()).collect();
         self.predict(&mut requests);
@@ -223,12 +232,12 @@ impl<'a> Ranker<'a> {
     fn answer(
         &self,
         plan: &AnswerPlan,
-        queries: &[Query],
+        queries: &[UserRequest],
         requests: &[Request],
         progress: Progress,
-    ) -> Result<Vec<Outcome>> {
+    ) -> Result<Vec<RankerOutcome>> {
         let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
-        let context = self.context(Part::Documents)?;
+        let context = self.context(RankedPart::Documents)?;
         let rule = &plan.config.response;
         let passages = run(&plan.passages, context, requests, progress)?;
         let mut outcomes = Vec::with_capacity(requests.len());
@@ -242,7 +251,7 @@ impl<'a> Ranker<'a> {
             let ranked = run(&plan.sentences, &over, &[sentences.request(request)], progress)?;
             let (text, used) = sentences.extract(&ranked[0], rule);
             let answer = Some(Answer { text, used, statements, chosen });
-            outcomes.push(Outcome { need: request.need, ranking, answer });
+            outcomes.push(RankerOutcome { need: request.need, ranking, answer });
         }
         Ok(outcomes)
     }
@@ -252,7 +261,7 @@ impl<'a> Ranker<'a> {
     fn rank_statements(
         &self,
         plan: &AnswerPlan,
-        queries: &[Query],
+        queries: &[UserRequest],
         requests: &[Request],
         progress: Progress,
     ) -> Result<(Vec<Ranking>, Vec<Ranking>)> {
@@ -275,11 +284,11 @@ impl<'a> Ranker<'a> {
         Ok((statements, chosen))
     }
 
-    fn statements_of(&self, query: &Query) -> Result<UserStatements> {
+    fn statements_of(&self, query: &UserRequest) -> Result<UserStatements> {
         match &query.statements {
             Statements::Own(texts) => Ok(UserStatements::of_texts(texts)),
             Statements::Known(docs) => {
-                let documents = self.documents(Part::Statements)?;
+                let documents = self.documents(RankedPart::Statements)?;
                 let all = || Doc::all(documents.len()).collect();
                 UserStatements::of_documents(documents, docs.clone().unwrap_or_else(all))
             }
@@ -287,10 +296,10 @@ impl<'a> Ranker<'a> {
     }
 
     /// Traces a document through the pipelines that rank it.
-    pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>> {
+    pub fn explain(&self, query: &UserRequest, part: RankedPart, doc: Doc) -> Result<Vec<Traces>> {
         let requests = self.requests(slice::from_ref(query));
         let pipeline = self.pipeline(part);
-        let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) else {
+        let (Plan::Answer(plan), RankedPart::Statements) = (&self.loaded.plan, part) else {
             let batch = Batch::new(self.context(part)?, &requests);
             let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
             return Ok(vec![(self.task(part), traces)]);
@@ -312,12 +321,17 @@ impl<'a> Ranker<'a> {
     }
 
     /// The documents of a ranking with their texts, and with scores that strictly decrease.
-    pub fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<RankedText>> {
+    pub fn list(
+        &self,
+        query: &UserRequest,
+        part: RankedPart,
+        ranking: &[Hit],
+    ) -> Result<Vec<RankedText>> {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         let mut all = Vec::with_capacity(ranking.len());
         for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
             let text = match &query.statements {
-                Statements::Own(texts) if part == Part::Statements => {
+                Statements::Own(texts) if part == RankedPart::Statements => {
                     texts[hit.doc.index()].clone()
                 }
                 _ => self.documents(part)?.text(hit.doc)?.into_owned(),
@@ -328,16 +342,18 @@ impl<'a> Ranker<'a> {
     }
 
     /// The id of a document, or the number of a statement.
-    pub fn name(&self, query: &Query, part: Part, doc: Doc) -> Result<String> {
-        if matches!((&query.statements, part), (Statements::Own(_), Part::Statements)) {
+    pub fn name(&self, query: &UserRequest, part: RankedPart, doc: Doc) -> Result<String> {
+        if matches!((&query.statements, part), (Statements::Own(_), RankedPart::Statements)) {
             return Ok((doc.index() + 1).to_string());
         }
         let id = self.documents(part)?.id(doc);
         let collection = self.session().collection;
         let request = query.request.id.as_str();
         Ok(match part {
-            Part::Statements => collection.name_in_runs(request, STATEMENTS, &id).into_owned(),
-            Part::Documents => id.into_owned(),
+            RankedPart::Statements => {
+                collection.name_in_runs(request, STATEMENTS, &id).into_owned()
+            }
+            RankedPart::Documents => id.into_owned(),
         })
     }
 }

@@ -39,7 +39,7 @@ pub fn is_record(path: &Path) -> bool {
 }
 
 /// An output of a command: its key in the record, its path, and its content.
-pub type Output = (&'static str, PathBuf, Staged);
+pub type RecordedOutput = (&'static str, PathBuf, Staged);
 
 /// The arithmetic of learned models, which determines the last digits of their scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
 }
 
 /// Commits staged outputs, and then their record.
-pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<()> {
+pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result<()> {
     let mut outputs = Map::new();
     for (kind, path, staged) in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -125,7 +125,7 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<()> {
 /// The part of a run's record that other commands read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Record {
+pub struct RunRecord {
     /// The system.
     pub system: String,
     /// Its stages with their parameters; nothing for a system that answers.
@@ -144,7 +144,7 @@ pub(crate) struct Digest {
 }
 
 /// Reads the record of a run; `None` if it is missing or unreadable.
-pub fn read(run: &Path) -> Option<Record> {
+pub fn read(run: &Path) -> Option<RunRecord> {
     serde_json::from_slice(&read_regular(&path_of(run), MOST_OF_A_RECORD).ok()?).ok()
 }
 

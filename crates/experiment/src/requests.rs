@@ -1,7 +1,7 @@
 //! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
 //! …}]}`. For a system that ranks the statements of a user, `"statements": [text, …]` is added.
 
-use crate::ranker::{Query, Statements};
+use crate::ranker::{Statements, UserRequest};
 use clariq_collections::requests::request_in;
 use clariq_core::{
     Documents, Location, Problem, RequestId, Result, bail, printable, problem, sha256_hex,
@@ -24,7 +24,7 @@ const HINT: &str = "one JSON object a line; with --skip-bad, `clariq rank` answe
 const SHOWN: usize = 200;
 
 /// Reads requests from a stream, a line at a time. Blank lines are skipped.
-pub struct Requests<'a> {
+pub struct RequestReader<'a> {
     lines: BoundedLines<'a>,
     documents: &'a dyn Documents,
     takes_statements: bool,
@@ -32,7 +32,7 @@ pub struct Requests<'a> {
     ids: Option<HashMap<Key, u32>>,
 }
 
-impl<'a> Requests<'a> {
+impl<'a> RequestReader<'a> {
     /// `name` is the name of the stream for messages; `documents` contains the candidates.
     pub fn new(
         name: impl Into<String>,
@@ -52,7 +52,7 @@ impl<'a> Requests<'a> {
     }
 
     /// The next request, or the problem of its line; `None` at the end.
-    pub fn read_next(&mut self) -> Result<Option<Result<Query, Problem>>> {
+    pub fn read_next(&mut self) -> Result<Option<Result<UserRequest, Problem>>> {
         loop {
             let line = match self.lines.read_next()? {
                 None => return Ok(None),
@@ -75,7 +75,7 @@ impl<'a> Requests<'a> {
         self.lines.location().line
     }
 
-    fn parse(&self, line: &str) -> Result<Query, Problem> {
+    fn parse(&self, line: &str) -> Result<UserRequest, Problem> {
         let wrong = |problem: Problem| Problem { at: self.lines.location(), ..problem }.hint(HINT);
         let (request, statements) =
             request_in(line, &|id| self.documents.find(id)).map_err(wrong)?;
@@ -88,7 +88,7 @@ impl<'a> Requests<'a> {
         if statements.iter().any(|statement| statement.trim().is_empty()) {
             return Err(problem("statements that say something", "an empty one"));
         }
-        Ok(Query { request, statements: Statements::Own(statements) })
+        Ok(UserRequest { request, statements: Statements::Own(statements) })
     }
 }
 
@@ -128,15 +128,19 @@ mod tests {
         read(text, false).into_iter().map(|one| one.map(|one| one.request)).collect()
     }
 
-    fn read(text: &str, takes_statements: bool) -> Vec<Result<Query, Problem>> {
+    fn read(text: &str, takes_statements: bool) -> Vec<Result<UserRequest, Problem>> {
         read_by(text, takes_statements, false)
     }
 
-    fn read_by(text: &str, takes_statements: bool, unique: bool) -> Vec<Result<Query, Problem>> {
+    fn read_by(
+        text: &str,
+        takes_statements: bool,
+        unique: bool,
+    ) -> Vec<Result<UserRequest, Problem>> {
         let sample = clariq_collections::open(&DataDir::Sample).unwrap();
         let (documents, lines) =
             (sample.documents("questions").unwrap(), Box::new(text.as_bytes()));
-        let mut requests = Requests::new("r", lines, documents, takes_statements);
+        let mut requests = RequestReader::new("r", lines, documents, takes_statements);
         if unique {
             requests = requests.with_unique_ids();
         }

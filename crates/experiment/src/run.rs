@@ -9,7 +9,7 @@ mod input;
 mod split;
 
 use crate::needs::{Predict, PredictedNeeds, predict_split};
-use crate::ranker::{Outcome, Query, Ranker};
+use crate::ranker::{Ranker, RankerOutcome, UserRequest};
 use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
 use crate::systems::SystemConfig;
@@ -17,7 +17,7 @@ use clariq_collections::Collection;
 use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
 use clariq_files::{Staged, StagedWriter, Target, refuse_input};
 use clariq_rank::Uses;
-use input::Entry;
+use input::RunEntry;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
 pub use clariq_collections::ranking_path;
-pub use file::{FileInput, FileKind};
-pub use input::{Input, Skipped};
+pub use file::{FileInput, RequestFileKind};
+pub use input::{RunInput, Skipped};
 pub use split::{CandidateRun, SplitInput, as_run};
 
 /// The number of requests that are ranked together. It does not change a run: a system with a stage
@@ -82,7 +82,7 @@ pub struct RunSummary {
 pub fn run(
     contexts: &Contexts,
     loaded: &SystemConfig,
-    input: &dyn Input,
+    input: &dyn RunInput,
     tag: Option<&str>,
     path: &Path,
 ) -> Result<RunSummary> {
@@ -139,7 +139,7 @@ pub fn run(
 }
 
 /// Refuses a path if the run, or a file beside it, would replace a file that is read.
-fn refuse_input_as_output(loaded: &SystemConfig, input: &dyn Input, path: &Path) -> Result<()> {
+fn refuse_input_as_output(loaded: &SystemConfig, input: &dyn RunInput, path: &Path) -> Result<()> {
     refuse_input(path)?;
     if Target::new(path).is_stream() {
         return Ok(());
@@ -188,9 +188,9 @@ fn rank_input(
 
 /// Reads requests and sends them in blocks, until the receiver is gone.
 fn read_blocks(
-    input: &dyn Input,
+    input: &dyn RunInput,
     block_size: usize,
-    sender: &SyncSender<Vec<Query>>,
+    sender: &SyncSender<Vec<UserRequest>>,
 ) -> Result<Skipped> {
     let mut block = Vec::new();
     let skipped = input.read(&mut |query| {
@@ -208,7 +208,7 @@ fn read_blocks(
 
 fn rank_blocks(
     system: &Ranker,
-    blocks: Receiver<Vec<Query>>,
+    blocks: Receiver<Vec<UserRequest>>,
     needs: Option<&PredictedNeeds>,
     writer: &mut RunWriter,
     task: &dyn Task,
@@ -242,7 +242,7 @@ fn rank_blocks(
 
 /// Writes the files of a run, or only the run to a stream.
 struct RunWriter<'a> {
-    input: &'a dyn Input,
+    input: &'a dyn RunInput,
     tag: &'a str,
     path: &'a Path,
     output: RunOutput,
@@ -256,7 +256,7 @@ enum RunOutput {
 }
 
 impl<'a> RunWriter<'a> {
-    fn create(input: &'a dyn Input, tag: &'a str, path: &'a Path) -> Result<Self> {
+    fn create(input: &'a dyn RunInput, tag: &'a str, path: &'a Path) -> Result<Self> {
         let files = input.files(path);
         let lines = vec![Vec::new(); files.len()];
         let target = Target::new(path);
@@ -278,12 +278,12 @@ impl<'a> RunWriter<'a> {
         loaded: &SystemConfig,
         index: u64,
         request: &Request,
-        outcome: &Outcome,
+        outcome: &RankerOutcome,
     ) -> Result<u64> {
         for lines in &mut self.lines {
             lines.clear();
         }
-        let entry = Entry { index, request, outcome, loaded, tag: self.tag };
+        let entry = RunEntry { index, request, outcome, loaded, tag: self.tag };
         let count = self.input.put(&mut self.lines, &entry);
         let count = count.map_err(Error::io("rank", self.input.location()))?;
         match &mut self.output {
@@ -301,7 +301,7 @@ impl<'a> RunWriter<'a> {
     }
 
     /// Completes the files, which do not have their names yet; none for a stream.
-    fn finish(self) -> Result<Vec<record::Output>> {
+    fn finish(self) -> Result<Vec<record::RecordedOutput>> {
         let mut files = Vec::new();
         match self.output {
             RunOutput::Stream(mut out) => {
@@ -320,7 +320,7 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-fn nothing_ranked(loaded: &SystemConfig, input: &dyn Input, requests: u64) -> Problem {
+fn nothing_ranked(loaded: &SystemConfig, input: &dyn RunInput, requests: u64) -> Problem {
     let expected = "a system that ranks something for at least one request";
     let found = format!("nothing for any of {requests} requests of {}", input.location());
     let hint = "see what each stage leaves: `clariq explain --system …` follows one document";

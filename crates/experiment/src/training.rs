@@ -8,7 +8,7 @@ mod store;
 
 use crate::models::Located;
 use crate::needs::Predict;
-use crate::ranker::{Query, Ranker};
+use crate::ranker::{Ranker, UserRequest};
 use crate::recipes;
 use crate::session::{Contexts, Options, Session};
 use crate::systems::SystemConfig;
@@ -88,7 +88,7 @@ fn mine(
     let session = Session { options, models: Arc::default(), ..session.clone() };
     let contexts = Contexts::new(&session);
     let loaded = mining_system(recipe, system, depth)?;
-    let queries: Vec<Query> = requests.into_iter().map(Query::from).collect();
+    let queries: Vec<UserRequest> = requests.into_iter().map(UserRequest::from).collect();
     let outcomes = Ranker::open(&contexts, &loaded)?.rank(&queries)?;
     Ok(outcomes.into_iter().map(|outcome| outcome.ranking).collect())
 }

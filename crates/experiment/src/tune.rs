@@ -1,9 +1,9 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
 use crate::needs::{Predict, predict_split};
-use crate::ranker::{Part, Query, Ranker};
+use crate::ranker::{RankedPart, Ranker, UserRequest};
 use crate::rewrites::Rewrites;
-use crate::run::{FileInput, FileKind, Input, SplitInput, as_run};
+use crate::run::{FileInput, RequestFileKind, RunInput, SplitInput, as_run};
 use crate::session::{Contexts, Session};
 use crate::systems::{SystemConfig, parse_assignment};
 use clariq_collections::evaluation::Evaluation;
@@ -23,12 +23,12 @@ pub const MOST_POINTS: usize = 10_000;
 /// Parameters and the values of each.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    axes: Vec<Axis>,
+    axes: Vec<GridAxis>,
     points: usize,
 }
 
 #[derive(Debug, Clone)]
-struct Axis {
+struct GridAxis {
     target: Override,
     values: Vec<String>,
 }
@@ -42,14 +42,17 @@ impl Grid {
             let target = parse_assignment(text.as_ref(), "--grid")?;
             let stage = &target.stage;
             let key = &target.key;
-            if grid.axes.iter().any(|Axis { target: it, .. }| (&it.stage, &it.key) == (stage, key))
+            if grid
+                .axes
+                .iter()
+                .any(|GridAxis { target: it, .. }| (&it.stage, &it.key) == (stage, key))
             {
                 let hint = "write all values of a parameter in one --grid";
                 bail!("--grid", "every parameter once", "`{stage}.{key}` twice", hint);
             }
             let values = split_values(&target.value);
             grid.points = grid.points.saturating_mul(values.len());
-            grid.axes.push(Axis { target, values });
+            grid.axes.push(GridAxis { target, values });
         }
         if grid.points > MOST_POINTS {
             let expected = format!("at most {MOST_POINTS} combinations");
@@ -98,7 +101,7 @@ fn split_values(text: &str) -> Vec<String> {
 
 /// Requests with judgements.
 #[derive(Clone, Copy)]
-pub enum Labels<'a> {
+pub enum TuningLabels<'a> {
     /// A labelled split.
     Split(&'static str),
     /// Requests as JSON lines, and TREC qrels.
@@ -111,7 +114,7 @@ pub enum Labels<'a> {
 }
 
 /// A search over a grid.
-pub struct Search<'a> {
+pub struct GridSearch<'a> {
     /// The system: a configuration file, or the name of a built-in one.
     pub system: &'a str,
     /// Rewritten utterances.
@@ -119,7 +122,7 @@ pub struct Search<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// The requests and their judgements.
-    pub labels: Labels<'a>,
+    pub labels: TuningLabels<'a>,
     /// The task whose ranking is judged; the default is the usual one of the collection.
     pub task: Option<&'a str>,
     /// The measures.
@@ -160,7 +163,7 @@ pub struct Tuned {
 }
 
 /// The figures of held-out conversations.
-pub struct HeldOut<'t> {
+pub struct HeldOutMeans<'t> {
     /// For each fold, the best trial on the other folds.
     pub choices: Vec<&'t Trial>,
     /// The mean of each measure over all topics, each scored with the choice of the other folds.
@@ -176,12 +179,12 @@ struct Judge<'a> {
     topics: Vec<RequestId>,
 }
 
-impl Search<'_> {
+impl GridSearch<'_> {
     /// Scores every point.
     pub fn run(&self, session: &Session) -> Result<Tuned> {
         let (session, name) = match self.labels {
-            Labels::Split(split) => (session.clone().answering(split), split),
-            Labels::Files { .. } => (session.clone(), ""),
+            TuningLabels::Split(split) => (session.clone().answering(split), split),
+            TuningLabels::Files { .. } => (session.clone(), ""),
         };
         let contexts = Contexts::new(&session);
         let first = self.open(&self.grid.points().next().unwrap_or_default())?;
@@ -218,7 +221,7 @@ impl Search<'_> {
         SystemConfig::open_any(self.system, values)?.with_rewrites(self.rewrites)
     }
 
-    fn find_part(&self, system: &Ranker) -> Result<Part> {
+    fn find_part(&self, system: &Ranker) -> Result<RankedPart> {
         let wanted = self.task.unwrap_or(system.session().task);
         let parts = system.parts();
         let found = parts.iter().copied().find(|part| system.task(*part) == wanted);
@@ -249,13 +252,17 @@ impl Search<'_> {
     }
 }
 
-fn read_queries(session: &Session, loaded: &SystemConfig, labels: Labels) -> Result<Vec<Query>> {
+fn read_queries(
+    session: &Session,
+    loaded: &SystemConfig,
+    labels: TuningLabels,
+) -> Result<Vec<UserRequest>> {
     loaded.check_tasks(session.collection)?;
     let mut queries = Vec::new();
-    let input: Box<dyn Input + '_> = match labels {
-        Labels::Split(split) => Box::new(SplitInput::open(session, loaded, split, None)?),
-        Labels::Files { requests, .. } => {
-            Box::new(FileInput::open(session, requests, FileKind::Requests, false)?)
+    let input: Box<dyn RunInput + '_> = match labels {
+        TuningLabels::Split(split) => Box::new(SplitInput::open(session, loaded, split, None)?),
+        TuningLabels::Files { requests, .. } => {
+            Box::new(FileInput::open(session, requests, RequestFileKind::Requests, false)?)
         }
     };
     input.check(loaded)?;
@@ -272,21 +279,21 @@ fn read_queries(session: &Session, loaded: &SystemConfig, labels: Labels) -> Res
 impl<'a> Judge<'a> {
     fn new(
         session: &'a Session<'a>,
-        labels: Labels,
+        labels: TuningLabels,
         task: &str,
         measures: &'a [Box<dyn Measure>],
         requests: &[Request],
     ) -> Result<Self> {
         let collection = session.collection;
         let (qrels, own) = match labels {
-            Labels::Split(split) => {
+            TuningLabels::Split(split) => {
                 let Some(qrels) = collection.qrels(split, task)? else {
                     let hint = "--split names a split with labels: what is tuned is judged by them";
                     bail!(collection.location(), "the labels of {split}", "none", hint);
                 };
                 (qrels, collection.own_evaluation(split)?.filter(|_| task == session.task))
             }
-            Labels::Files { qrels, .. } => {
+            TuningLabels::Files { qrels, .. } => {
                 let source = Source::new(qrels);
                 (Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?, None)
             }
@@ -346,7 +353,7 @@ impl Tuned {
     }
 
     /// Cross-validates the choice of a trial.
-    pub fn held_out(&self) -> HeldOut<'_> {
+    pub fn held_out(&self) -> HeldOutMeans<'_> {
         let mut choices = Vec::new();
         let mut scores = Vec::with_capacity(self.fold_of.len());
         for fold in 0..self.folds {
@@ -357,7 +364,7 @@ impl Tuned {
         }
         let measures = self.trials.first().map_or(0, |trial| trial.means.len());
         let mean = |measure| exact_mean(scores.iter().map(|of: &&Vec<f64>| of[measure]));
-        HeldOut { means: (0..measures).map(mean).collect(), choices }
+        HeldOutMeans { means: (0..measures).map(mean).collect(), choices }
     }
 
     /// The best trial on the topics outside a fold; of equally good ones, the first.

@@ -160,8 +160,8 @@ impl HttpResponse {
     }
 }
 
-impl From<ureq::http::HttpResponse<Body>> for HttpResponse {
-    fn from(response: ureq::http::HttpResponse<Body>) -> Self {
+impl From<ureq::http::Response<Body>> for HttpResponse {
+    fn from(response: ureq::http::Response<Body>) -> Self {
         Self { status: response.status(), body: response.into_body() }
     }
 }

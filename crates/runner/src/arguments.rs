@@ -89,7 +89,7 @@ pub(crate) struct IndexPlace {
 
 /// Labels in place of those of a split.
 #[derive(Args, Clone, Default)]
-pub(crate) struct Judged {
+pub(crate) struct QrelsArguments {
     /// TREC qrels to use instead of the labels of --split
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) qrels: Option<PathBuf>,
@@ -120,7 +120,7 @@ pub(crate) fn labelled_split() -> String {
 
 /// Runs that are shown side by side, and what they are scored by.
 #[derive(Args, Clone)]
-pub(crate) struct Compared {
+pub(crate) struct RunArguments {
     /// TREC runs or iKAT submissions. The first is the baseline unless --baseline names another
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
@@ -130,7 +130,7 @@ pub(crate) struct Compared {
     #[arg(long, value_name = "SPLIT", help = labelled_split())]
     pub(crate) split: Option<String>,
     #[command(flatten)]
-    pub(crate) judged: Judged,
+    pub(crate) judged: QrelsArguments,
 }
 
 /// Utterances that were rewritten elsewhere.
@@ -159,7 +159,7 @@ const WRITERS: Names<Uses> =
 
 /// Parameters that override those of a configuration.
 #[derive(Args, Clone, Default)]
-pub(crate) struct Parameters {
+pub(crate) struct ParameterArguments {
     /// Term saturation of the stage `bm25`, at least 0
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) k1: Option<f64>,
@@ -174,7 +174,7 @@ pub(crate) struct Parameters {
     pub(crate) set: Vec<String>,
 }
 
-impl Parameters {
+impl ParameterArguments {
     pub(crate) fn overrides(&self) -> Result<Vec<Override>> {
         let bm25 = |key: &str, value: String| Override {
             stage: "bm25".to_owned(),
@@ -268,10 +268,10 @@ mod tests {
 
     #[test]
     fn a_parameter_has_one_value() {
-        let given = |k1, set: &[&str]| Parameters {
+        let given = |k1, set: &[&str]| ParameterArguments {
             k1,
             set: set.iter().map(|&text| text.to_owned()).collect(),
-            ..Parameters::default()
+            ..ParameterArguments::default()
         };
         for twice in [given(Some(0.3), &["bm25.k1=2"]), given(None, &["bm25.k1=2", "bm25.k1=2"])] {
             let problem = twice.overrides().unwrap_err().to_problem();

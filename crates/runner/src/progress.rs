@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Interval of printed lines without a terminal; shorter tasks print none.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-pub(crate) struct Bar {
+pub(crate) struct StepBar {
     progress: ProgressBar,
     /// True until a terminal shows the bar.
     waits: AtomicBool,
@@ -28,7 +28,7 @@ pub(crate) const STEPS: &str = "{prefix:<16} {wide_bar} {pos}/{len} {speed} {eta
 pub(crate) const BYTES: &str =
     "{prefix:<28} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
 
-impl Bar {
+impl StepBar {
     /// Starts a task, whose number of steps may be unknown; printed only if `shown`.
     pub(crate) fn start(name: &str, steps: Option<u64>, form: &str, shown: bool) -> Self {
         if !shown {
@@ -71,7 +71,7 @@ fn write_speed(state: &ProgressState, out: &mut dyn fmt::Write) {
     let _ = write!(out, "{:.0}/s", state.per_sec());
 }
 
-impl Task for Bar {
+impl Task for StepBar {
     fn advance(&self, steps: u64) {
         self.progress.inc(steps);
         if self.waits.load(Relaxed) && self.progress.elapsed() >= BEFORE_BAR {

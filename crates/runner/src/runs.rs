@@ -1,6 +1,6 @@
 //! Runs and measures, as `compare`, `eval` and `report` read them.
 
-use crate::arguments::Compared;
+use crate::arguments::RunArguments;
 use crate::settings::Settings;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
@@ -62,15 +62,15 @@ pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>> {
 }
 
 /// The labels: judgements of a file with the texts of its requests, or the collection of a split.
-pub(crate) enum Labels {
+pub(crate) enum LabelSource {
     File(Source, HashMap<RequestId, String>),
     Split(Box<dyn Collection>, &'static str),
 }
 
-impl Labels {
+impl LabelSource {
     /// The file that is named, or the collection of the split, which the first run tells where none
     /// is named.
-    pub(crate) fn open(settings: &Settings, compared: &Compared, run: &Path) -> Result<Self> {
+    pub(crate) fn open(settings: &Settings, compared: &RunArguments, run: &Path) -> Result<Self> {
         let judged = &compared.judged;
         let Some(qrels) = &judged.qrels else {
             let (collection, split) = settings.scored_on(compared.split.as_deref(), run)?;

@@ -221,10 +221,10 @@ impl Observer for Settings {
     }
 
     fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Task> {
-        Box::new(progress::Bar::start(name, steps, progress::STEPS, self.progress))
+        Box::new(progress::StepBar::start(name, steps, progress::STEPS, self.progress))
     }
 
     fn begin_download(&self, name: &str, bytes: Option<u64>) -> Box<dyn Task> {
-        Box::new(progress::Bar::start(name, bytes, progress::BYTES, self.progress))
+        Box::new(progress::StepBar::start(name, bytes, progress::BYTES, self.progress))
     }
 }

@@ -2,7 +2,7 @@
 
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Prompt, Tokenize, Weights};
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, Split};
+use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_core::{Documents, Encoder, Error, ModelOptions, PairScorer, Precision};
 use serde_json::{Value, json};
 use std::fs;
@@ -118,7 +118,7 @@ fn real_questions_and_pairs_equal_transformers() {
     for (row, (_, expected)) in encoder.encode(&texts, &|_| {}).unwrap().rows().zip(&vectors) {
         assert_near(row, expected, 1e-4);
     }
-    let topics = collection.split(Split::Dev).unwrap().topics;
+    let topics = collection.split(ClariqSplit::Dev).unwrap().topics;
     let request =
         |id: &str| topics.iter().find(|topic| topic.id.as_str() == id).unwrap().request.as_str();
     let logits = golden["logits"].as_array().unwrap();

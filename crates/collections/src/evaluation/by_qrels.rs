@@ -194,24 +194,24 @@ impl ByQrels<'_> {
         requests: &HashMap<RequestId, String>,
     ) -> Result<String, Error> {
         let values = &compared.baseline().columns[0].values;
-        let request = |topic: &RequestId| requests.get(topic).map_or("", String::as_str);
+        let text_of = |topic: &RequestId| requests.get(topic).map_or("", String::as_str);
         let (topics, split) =
             (count(values.len(), "topic"), self.of.map_or("the qrels", |(_, split)| split));
         let intro =
             format!("Measures of the literature, as trec_eval defines them, over {topics}.");
         let titles = ["Figures of every run"; 2];
         let mut sections = vec![figures::section(compared, &intro, titles, &[])];
-        let shown = values.iter().map(|(topic, _)| (topic.as_str(), request(topic)));
+        let shown = values.iter().map(|(topic, _)| (topic.as_str(), text_of(topic)));
         sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
         let rankings = Rankings::read(request.runs)?;
         let documents = self.of.map(|(collection, _)| collection.documents(self.task));
-        let topics_of = topics::ScoredTopics {
+        let topics_of = topics::TopicSection {
             compared,
             rankings: &rankings,
             qrels: &self.qrels,
             documents: documents.transpose()?,
         };
-        let content = topics_of.section(request)?;
+        let content = topics_of.section(text_of)?;
         sections.push(Section { id: "topics", name: "Topics", content });
         let runs = count(compared.runs.len(), "run");
         let page = Page {

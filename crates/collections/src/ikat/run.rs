@@ -26,7 +26,7 @@ pub struct Submission {
     /// The name of the run; 2025 calls it `run_id`.
     pub run_name: String,
     /// The class of the system in the words of the year, see
-    /// [`SystemClass::run_type`](super::Class::run_type).
+    /// [`SystemClass::run_type`](super::SystemClass::run_type).
     pub run_type: String,
     /// Who hands it in; in 2025 alone.
     pub team: String,

@@ -20,7 +20,7 @@ fn entry(path: PathBuf) -> CacheEntry<'static> {
 
 /// The first line of a file of vectors, in JSON. The numbers of all vectors follow it, little-endian.
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct VectorsHeader {
     rows: usize,
     dim: usize,
     /// The rows of documents without a text.
@@ -32,7 +32,7 @@ struct Header {
 }
 
 fn write_vectors(
-    header: &Header,
+    header: &VectorsHeader,
     rows: impl Iterator<Item = impl AsRef<[f32]>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -45,11 +45,11 @@ fn write_vectors(
     Ok(())
 }
 
-fn read_vectors(path: &Path) -> io::Result<(Header, Embeddings)> {
+fn read_vectors(path: &Path) -> io::Result<(VectorsHeader, Embeddings)> {
     let mut file = BufReader::new(open_regular(path)?);
     let mut line = String::new();
     file.read_line(&mut line)?;
-    let header: Header = serde_json::from_str(&line)?;
+    let header: VectorsHeader = serde_json::from_str(&line)?;
     let values = read_numbers(&mut file)?;
     if header.rows.checked_mul(header.dim) != Some(values.len()) {
         return Err(io::ErrorKind::InvalidData.into());
@@ -100,7 +100,7 @@ pub(super) fn document_vectors(
         is_whole.then_some(DocumentVectors { vectors, empty })
     };
     let write = |encoded: &DocumentVectors, out: &mut dyn Write| {
-        let header = Header {
+        let header = VectorsHeader {
             rows: documents.len(),
             dim: encoded.vectors.dim,
             empty: encoded.empty.iter().map(|doc| doc.0).collect(),
@@ -181,7 +181,7 @@ impl TextVectorCache {
         let Some(path) = self.entry.clone().filter(|_| is_due) else { return };
         let dim = self.vectors.values().next().map_or(0, |row| row.len());
         let texts = self.vectors.keys().cloned().collect();
-        let header = Header { rows: self.vectors.len(), dim, empty: Vec::new(), texts };
+        let header = VectorsHeader { rows: self.vectors.len(), dim, empty: Vec::new(), texts };
         let _ = entry(path).write(|out| write_vectors(&header, self.vectors.values(), out));
     }
 }

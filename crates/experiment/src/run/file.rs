@@ -1,8 +1,8 @@
 //! A file of conversations or of requests as the input of a run.
 
-use super::input::{Entry, Input, Skipped, put_ranking};
-use crate::ranker::Query;
-use crate::requests::{ARCHIVE, Requests};
+use super::input::{RunEntry, RunInput, Skipped, put_ranking};
+use crate::ranker::UserRequest;
+use crate::requests::{ARCHIVE, RequestReader};
 use crate::session::Session;
 use crate::systems::SystemConfig;
 use clariq_collections::clariq::conversation::{RecordOptions, read_records};
@@ -20,14 +20,14 @@ use std::slice;
 
 /// The content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
+pub enum RequestFileKind {
     /// Conversations of `ClariQ`. Their runs contain the texts of questions.
     Conversations,
     /// Requests as JSON lines, as for `clariq rank`. Their runs are TREC runs.
     Requests,
 }
 
-impl FileKind {
+impl RequestFileKind {
     fn key(self) -> &'static str {
         match self {
             Self::Conversations => "conversations",
@@ -41,7 +41,7 @@ pub struct FileInput<'a> {
     source: Source,
     /// The file's name up to the first dot.
     stem: String,
-    kind: FileKind,
+    kind: RequestFileKind,
     /// The file's name without its folder.
     file: String,
     sha256: String,
@@ -57,7 +57,7 @@ impl<'a> FileInput<'a> {
     pub fn open(
         session: &Session<'a>,
         file: &Path,
-        kind: FileKind,
+        kind: RequestFileKind,
         skip_bad: bool,
     ) -> Result<Self> {
         let source = Source::new(file).repeatable()?;
@@ -72,8 +72,8 @@ impl<'a> FileInput<'a> {
         let stem = stem.unwrap_or("stdin").to_owned();
         let file = name.into_owned();
         let bank = match kind {
-            FileKind::Conversations => Some(&ClariQ::of(session.collection)?.bank),
-            FileKind::Requests => None,
+            RequestFileKind::Conversations => Some(&ClariQ::of(session.collection)?.bank),
+            RequestFileKind::Requests => None,
         };
         let documents = session.documents;
         Ok(Self { source, stem, kind, file, sha256, skip_bad, documents, bank })
@@ -83,7 +83,7 @@ impl<'a> FileInput<'a> {
     fn read_conversations(
         &self,
         bank: &Bank,
-        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
+        send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>,
     ) -> Result<Skipped> {
         let reading = RecordOptions { bank: Some(bank), skip_bad: self.skip_bad };
         let counts = read_records(&self.source, &reading, &mut |record| {
@@ -96,10 +96,13 @@ impl<'a> FileInput<'a> {
         Ok(Skipped { count: counts.bad, first: counts.first })
     }
 
-    fn read_requests(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
+    fn read_requests(
+        &self,
+        send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>,
+    ) -> Result<Skipped> {
         let archive = Archive::new(slice::from_ref(&self.source), &ARCHIVE)?;
         let lines = Box::new(BufReader::new(archive.open()?));
-        let requests = Requests::new(archive.name(), lines, self.documents, false);
+        let requests = RequestReader::new(archive.name(), lines, self.documents, false);
         let mut requests = requests.with_unique_ids();
         let mut skipped = Skipped::default();
         while let Some(next) = requests.read_next()? {
@@ -120,7 +123,7 @@ impl<'a> FileInput<'a> {
     }
 }
 
-impl Input for FileInput<'_> {
+impl RunInput for FileInput<'_> {
     fn name(&self) -> &str {
         &self.stem
     }
@@ -133,12 +136,12 @@ impl Input for FileInput<'_> {
     /// ranked in blocks, and a ranking must not depend on the block.
     fn check(&self, loaded: &SystemConfig) -> Result<()> {
         let (found, hint) = match self.kind {
-            FileKind::Conversations => (
+            RequestFileKind::Conversations => (
                 "conversations",
                 "systems for conversations are `dense-conversation`, `bm25-conversation` and \
                  `bm25-multi-turn`",
             ),
-            FileKind::Requests => (
+            RequestFileKind::Requests => (
                 "a file of requests",
                 "`clariq rank --batch` ranks the requests of a file together",
             ),
@@ -159,7 +162,7 @@ impl Input for FileInput<'_> {
     }
 
     fn describe(&self, loaded: &SystemConfig, record: &mut Value) -> Result<()> {
-        if self.kind == FileKind::Conversations {
+        if self.kind == RequestFileKind::Conversations {
             record["conversation"] = json!(loaded.conversation);
         }
         record["skip_bad"] = self.skip_bad.into();
@@ -169,21 +172,21 @@ impl Input for FileInput<'_> {
 
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped) {
         let (count, left_out) = match self.kind {
-            FileKind::Conversations => ("contexts", "bad_records"),
-            FileKind::Requests => ("count", "bad_lines"),
+            RequestFileKind::Conversations => ("contexts", "bad_records"),
+            RequestFileKind::Requests => ("count", "bad_lines"),
         };
         record[self.kind.key()][count] = requests.into();
         record[self.kind.key()][left_out] = skipped.count.into();
     }
 
-    fn read(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
+    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<Skipped> {
         match self.bank {
             Some(bank) => self.read_conversations(bank, send),
             None => self.read_requests(send),
         }
     }
 
-    fn put(&self, out: &mut [Vec<u8>], entry: &Entry) -> io::Result<u64> {
+    fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64> {
         let Some(bank) = self.bank else {
             return put_ranking(&mut out[0], self.documents, entry);
         };

@@ -1,6 +1,6 @@
 //! The input of a run: its requests, and the form in which their outcomes are written.
 
-use crate::ranker::{Outcome, Query};
+use crate::ranker::{RankerOutcome, UserRequest};
 use crate::rewrites::Rewrites;
 use crate::systems::SystemConfig;
 use clariq_core::{Documents, Observer, Problem, Request, Result, bail, printable};
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Requests in an order, which can be read several times.
-pub trait Input: Sync {
+pub trait RunInput: Sync {
     /// Its part of the name of a run.
     fn name(&self) -> &str;
 
@@ -43,7 +43,7 @@ pub trait Input: Sync {
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
 
     /// Sends every request once, in order, until `send` breaks.
-    fn read(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped>;
+    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<Skipped>;
 
     /// The files of a run at `path`, which is the first of them, each with its key in the record.
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
@@ -51,9 +51,9 @@ pub trait Input: Sync {
     }
 
     /// Writes the outcome of a request to each of the files; returns the number of ranked lines.
-    fn put(&self, out: &mut [Vec<u8>], entry: &Entry) -> io::Result<u64>;
+    fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64>;
 
-    /// Writes the end of a file, by its index in [`Input::files`].
+    /// Writes the end of a file, by its index in [`RunInput::files`].
     fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
         let _ = (file, out);
         Ok(())
@@ -69,7 +69,7 @@ impl Rewrites {
     /// # Errors
     ///
     /// No id is that of a request.
-    pub fn check(&self, input: &dyn Input, observer: &dyn Observer) -> Result<()> {
+    pub fn check(&self, input: &dyn RunInput, observer: &dyn Observer) -> Result<()> {
         let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
         let mut example = String::new();
         let mut all = 0;
@@ -105,7 +105,7 @@ impl Rewrites {
 pub(super) fn put_ranking(
     out: &mut Vec<u8>,
     documents: &dyn Documents,
-    entry: &Entry,
+    entry: &RunEntry,
 ) -> io::Result<u64> {
     let ranking = &entry.outcome.ranking;
     let hits = ranking.iter().map(|hit| (documents.id(hit.doc), hit.score));
@@ -114,13 +114,13 @@ pub(super) fn put_ranking(
 }
 
 /// The outcome of a request, with what is needed to write it.
-pub struct Entry<'a> {
+pub struct RunEntry<'a> {
     /// The number of the request, from 0.
     pub index: u64,
     /// The request.
     pub request: &'a Request,
     /// Its outcome.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a RankerOutcome,
     /// The system.
     pub loaded: &'a SystemConfig,
     /// The last field of every line.

@@ -1,12 +1,12 @@
 //! A split of a collection as the input of a run, which is a TREC run, or a submission with the runs
 //! of statements and of passages beside it.
 
-use super::input::{Entry, Input, Skipped, put_ranking};
+use super::input::{RunEntry, RunInput, Skipped, put_ranking};
 use crate::plan::{PASSAGES, STATEMENTS};
-use crate::ranker::{Answer, Query, Statements};
+use crate::ranker::{Answer, Statements, UserRequest};
 use crate::session::Session;
 use crate::systems::SystemConfig;
-use clariq_collections::{Answer as HandedIn, AnswerForm, Collection, Sight, ranking_path};
+use clariq_collections::{AnswerForm, Collection, Sight, SubmittedAnswer, ranking_path};
 use clariq_core::{
     Doc, Documents, Hit, Location, Observer, Ranking, Request, RequestId, Result, bail, problem,
     sha256_hex,
@@ -23,18 +23,18 @@ use std::path::{Path, PathBuf};
 pub struct SplitInput<'a> {
     collection: &'a dyn Collection,
     split: &'static str,
-    given: Option<(&'a CandidateRun, Candidates)>,
-    output: Output<'a>,
+    given: Option<(&'a CandidateRun, CandidatesByRequest)>,
+    output: SplitOutput<'a>,
 }
 
-enum Output<'a> {
+enum SplitOutput<'a> {
     /// Rankings of these documents for these requests.
     Rankings(&'a dyn Documents, Vec<Request>),
     /// Answers. The requests are not in memory.
-    Answers(Answers<'a>),
+    Answers(AnswerOutput<'a>),
 }
 
-struct Answers<'a> {
+struct AnswerOutput<'a> {
     sight: Sight,
     form: Box<dyn AnswerForm + 'a>,
     statements: &'a dyn Documents,
@@ -67,7 +67,7 @@ impl<'a> SplitInput<'a> {
                     give(candidates, request);
                 }
             }
-            let output = Output::Rankings(documents, requests);
+            let output = SplitOutput::Rankings(documents, requests);
             return Ok(Self { collection, split, given, output });
         };
         loaded.check_tasks(collection)?;
@@ -91,15 +91,22 @@ impl<'a> SplitInput<'a> {
         let given = given.zip(candidates(passages, &mut ids.iter())?);
         let requests = ids.len();
         let most = config.passages;
-        let output = Output::Answers(Answers { sight, form, statements, passages, most, requests });
+        let output = SplitOutput::Answers(AnswerOutput {
+            sight,
+            form,
+            statements,
+            passages,
+            most,
+            requests,
+        });
         Ok(Self { collection, split, given, output })
     }
 
     fn put_answer(
         &self,
-        answers: &Answers,
+        answers: &AnswerOutput,
         out: &mut [Vec<u8>],
-        &Entry { index, request, outcome, tag, .. }: &Entry,
+        &RunEntry { index, request, outcome, tag, .. }: &RunEntry,
     ) -> io::Result<u64> {
         let (Some(answer), [submission, of_statements, of_passages]) = (&outcome.answer, out)
         else {
@@ -109,7 +116,8 @@ impl<'a> SplitInput<'a> {
         let id = &request.id;
         let passages = &outcome.ranking;
         let best = &passages[..passages.len().min(answers.most)];
-        let answer = HandedIn { request: id, text, statements: chosen, passages: best, used };
+        let answer =
+            SubmittedAnswer { request: id, text, statements: chosen, passages: best, used };
         answers.form.put(submission, index, tag, &answer)?;
         let rankings = [
             (of_statements, STATEMENTS, answers.statements, statements),
@@ -134,7 +142,7 @@ fn digest(source: &Source) -> Result<(String, String)> {
     Ok((file, sha256_hex(&source.read()?.bytes)))
 }
 
-impl Input for SplitInput<'_> {
+impl RunInput for SplitInput<'_> {
     fn name(&self) -> &str {
         self.split
     }
@@ -145,15 +153,15 @@ impl Input for SplitInput<'_> {
 
     fn known(&self) -> Option<usize> {
         Some(match &self.output {
-            Output::Rankings(_, requests) => requests.len(),
-            Output::Answers(answers) => answers.requests,
+            SplitOutput::Rankings(_, requests) => requests.len(),
+            SplitOutput::Answers(answers) => answers.requests,
         })
     }
 
     fn in_memory(&self) -> Option<&[Request]> {
         match &self.output {
-            Output::Rankings(_, requests) => Some(requests),
-            Output::Answers(_) => None,
+            SplitOutput::Rankings(_, requests) => Some(requests),
+            SplitOutput::Answers(_) => None,
         }
     }
 
@@ -181,10 +189,10 @@ impl Input for SplitInput<'_> {
         record["topics"]["count"] = requests.into();
     }
 
-    fn read(&self, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
+    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<Skipped> {
         let skipped = Skipped::default();
         let answers = match &self.output {
-            Output::Rankings(_, requests) => {
+            SplitOutput::Rankings(_, requests) => {
                 for request in requests {
                     if send(request.clone().into()).is_break() {
                         break;
@@ -192,7 +200,7 @@ impl Input for SplitInput<'_> {
                 }
                 return Ok(skipped);
             }
-            Output::Answers(answers) => answers,
+            SplitOutput::Answers(answers) => answers,
         };
         let seen = |task| self.collection.requests_seen(self.split, task, answers.sight);
         // The requests of the two tasks differ only in their candidates.
@@ -202,7 +210,7 @@ impl Input for SplitInput<'_> {
             if let Some((_, candidates)) = &self.given {
                 give(candidates, &mut request);
             }
-            if send(Query { request, statements }).is_break() {
+            if send(UserRequest { request, statements }).is_break() {
                 break;
             }
         }
@@ -210,23 +218,23 @@ impl Input for SplitInput<'_> {
     }
 
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
-        if let Output::Rankings(..) = self.output {
+        if let SplitOutput::Rankings(..) = self.output {
             return vec![("run", path.to_owned())];
         }
         let rankings = [STATEMENTS, PASSAGES].map(|task| (task, ranking_path(path, task)));
         [("submission", path.to_owned())].into_iter().chain(rankings).collect()
     }
 
-    fn put(&self, out: &mut [Vec<u8>], entry: &Entry) -> io::Result<u64> {
+    fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64> {
         match &self.output {
-            Output::Rankings(documents, _) => put_ranking(&mut out[0], *documents, entry),
-            Output::Answers(answers) => self.put_answer(answers, out, entry),
+            SplitOutput::Rankings(documents, _) => put_ranking(&mut out[0], *documents, entry),
+            SplitOutput::Answers(answers) => self.put_answer(answers, out, entry),
         }
     }
 
     fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
         match &self.output {
-            Output::Answers(answers) if file == 0 => answers.form.put_end(out),
+            SplitOutput::Answers(answers) if file == 0 => answers.form.put_end(out),
             _ => Ok(()),
         }
     }
@@ -276,8 +284,8 @@ impl CandidateRun {
         documents: &dyn Documents,
         requests: &mut dyn Iterator<Item = &RequestId>,
         observer: &dyn Observer,
-    ) -> Result<Candidates> {
-        let mut of = Candidates::new();
+    ) -> Result<CandidatesByRequest> {
+        let mut of = CandidatesByRequest::new();
         let name = &self.run.name;
         let mut unknown = 0;
         let mut first = None;
@@ -328,9 +336,9 @@ impl CandidateRun {
 }
 
 /// Candidates by the ids of requests.
-type Candidates = HashMap<String, Vec<Doc>>;
+type CandidatesByRequest = HashMap<String, Vec<Doc>>;
 
 /// Sets the candidates of a request; none, if the run has none for it.
-fn give(candidates: &Candidates, request: &mut Request) {
+fn give(candidates: &CandidatesByRequest, request: &mut Request) {
     request.candidates = Some(candidates.get(request.id.as_str()).cloned().unwrap_or_default());
 }

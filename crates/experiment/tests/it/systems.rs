@@ -5,9 +5,9 @@ use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
-use clariq_experiment::tune::{Grid, Labels, Search};
+use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_experiment::{
-    Contexts, Options, Part, Query, Ranker, Session, Statements, SystemConfig,
+    Contexts, Options, RankedPart, Ranker, Session, Statements, SystemConfig, UserRequest,
 };
 use clariq_files::Source;
 use std::slice;
@@ -45,9 +45,9 @@ fn candidates_restrict_what_is_ranked() {
 }
 
 /// The turns of a split, with the statements of their users as the collection has them.
-fn turns(ikat: &Ikat, split: &str) -> Vec<Query> {
+fn turns(ikat: &Ikat, split: &str) -> Vec<UserRequest> {
     let seen = |task| ikat.requests_seen(split, task, SystemClass::Automatic.into()).unwrap();
-    let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
+    let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| UserRequest {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),
     };
@@ -79,20 +79,20 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
             (1..=12).map(|number| format!("I know person {number}.")).collect();
         let mut texts = [texts, vec!["I am allergic to peanuts.".to_owned()]].concat();
         texts.push("I live in Oslo.".to_owned());
-        let query = Query { request, statements: Statements::Own(texts) };
+        let query = UserRequest { request, statements: Statements::Own(texts) };
         // Another user before it changes nothing.
         let other =
-            Query { statements: Statements::Own(vec!["Hello.".to_owned()]), ..query.clone() };
+            UserRequest { statements: Statements::Own(vec!["Hello.".to_owned()]), ..query.clone() };
         let outcomes = system.rank(&[other, query.clone()]).unwrap();
         let answer = outcomes[1].answer.as_ref().unwrap();
-        let listed = system.list(&query, Part::Statements, &answer.statements).unwrap();
+        let listed = system.list(&query, RankedPart::Statements, &answer.statements).unwrap();
         let best: Vec<(&str, &str)> =
             listed.iter().take(2).map(|one| (&*one.id, &*one.text)).collect();
         assert!(best.contains(&("13", "I am allergic to peanuts.")), "{listed:?}");
         assert!(best.contains(&("14", "I live in Oslo.")), "{listed:?}");
         assert!(!answer.chosen.is_empty() && !answer.text.is_empty());
         for hit in &answer.statements[..2] {
-            let traces = system.explain(&query, Part::Statements, hit.doc).unwrap();
+            let traces = system.explain(&query, RankedPart::Statements, hit.doc).unwrap();
             assert_eq!(traces[0].0, STATEMENTS);
             let rank = traces[0].1.last().unwrap().rank;
             assert_eq!(rank, answer.statements.iter().position(|one| one == hit).map(|i| i + 1));
@@ -111,7 +111,7 @@ fn an_explanation_agrees_with_the_ranking() {
             let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
             let statements = &outcome.answer.as_ref().unwrap().statements;
             for (part, ranking) in
-                [(Part::Statements, statements), (Part::Documents, &outcome.ranking)]
+                [(RankedPart::Statements, statements), (RankedPart::Documents, &outcome.ranking)]
             {
                 let Some(best) = ranking.first() else { continue };
                 let traces = system.explain(query, part, best.doc).unwrap();
@@ -130,11 +130,11 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
         let search = |axes: &[&str], task| {
             let (grid, measures) = (&Grid::parse(axes).unwrap(), &measures);
             let (system, split, folds) = ("ikat-bm25", "2023-test", 3);
-            Search {
+            GridSearch {
                 system,
                 rewrites: None,
                 grid,
-                labels: Labels::Split(split),
+                labels: TuningLabels::Split(split),
                 task,
                 measures,
                 by: 0,
@@ -166,7 +166,7 @@ fn a_conversation_is_asked_until_enough_was_asked() {
         let (contexts, loaded) =
             (Contexts::new(session), SystemConfig::open("bm25-conversation", &[]).unwrap());
         let asker = Asker::open(&contexts, &loaded, 2, true).unwrap();
-        let mut conversation = Query::from(Request::new("0", "Tell me about Saturn."));
+        let mut conversation = UserRequest::from(Request::new("0", "Tell me about Saturn."));
         let mut asked = Vec::new();
         while let Move::Ask { question, why } = asker.next(&mut conversation).unwrap() {
             assert!(conversation.request.need.is_some());

@@ -29,7 +29,7 @@ struct CrossEncoderStage {
     #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
     /// The part of a conversation that the pairs contain.
-    #[serde(default, skip_serializing_if = "Query::is_all")]
+    #[serde(default, skip_serializing_if = "QueryText::is_all")]
     query: QueryText,
 }
 

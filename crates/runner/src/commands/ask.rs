@@ -15,7 +15,7 @@ use clariq_collections::kind_of;
 use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::plan::{PASSAGES, STATEMENTS};
-use clariq_experiment::{Contexts, Query, Statements};
+use clariq_experiment::{Contexts, Statements, UserRequest};
 use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source};
 use serde_json::Value;
 use std::io::{self, IsTerminal};
@@ -92,7 +92,11 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     match &arguments.request {
         Some(request) if !arguments.json => {
             let request = Request::new("0", request.as_str());
-            talk(settings, &asker, Query { request, statements: Statements::Own(statements) })?;
+            talk(
+                settings,
+                &asker,
+                UserRequest { request, statements: Statements::Own(statements) },
+            )?;
         }
         request => protocol::serve(settings, &asker, request.as_deref(), &statements)?,
     }
@@ -120,7 +124,7 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
 }
 
 /// A conversation in plain text: questions on standard output, all else on standard error.
-fn talk(settings: &Settings, asker: &Asker, mut conversation: Query) -> Result<()> {
+fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Result<()> {
     let prompts = io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut replies = replies();
     loop {
@@ -188,7 +192,7 @@ fn answer_file(
     failure.map_or(Ok(Outcome::Done), Err)
 }
 
-fn answer(arguments: &AskArgs, asker: &Asker, mut conversation: Query) -> Result<Outcome> {
+fn answer(arguments: &AskArgs, asker: &Asker, mut conversation: UserRequest) -> Result<Outcome> {
     let next = asker.next(&mut conversation)?;
     let id = &conversation.request.id;
     if arguments.json {

@@ -2,11 +2,11 @@
 
 mod sheets;
 
-use crate::arguments::{Compared as Runs, Names, one_of};
+use crate::arguments::{Names, RunArguments, one_of};
 use crate::failure::Outcome;
 use crate::output::Format;
 use crate::output::print_all;
-use crate::runs::{self, Labels};
+use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{By, Columns};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
-    compared: Runs,
+    compared: RunArguments,
     /// Part of the runs to score, for collections with several: statements, sets, passages or
     /// responses of iKAT [default: a few measures of each]
     #[arg(long, value_name = "TASK")]
@@ -50,7 +50,7 @@ struct RunColumns {
 }
 
 /// A comparison, ready to be printed.
-struct Compared {
+struct ComparisonResult {
     /// The baseline first.
     runs: Vec<RunColumns>,
     /// Every run but the baseline, by every column.
@@ -67,7 +67,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         let hint = "other formats have the digits that they need: leave it out";
         bail!("--digits", "--format latex beside it", "another format", hint);
     }
-    let labels = Labels::open(settings, &arguments.compared, &paths[0])?;
+    let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
     let evaluation = labels.evaluation(settings)?;
     let measures = runs::measures(&arguments.measures)?;
     let by = By { task: arguments.task.as_deref(), measures: &measures, ties: arguments.ties };
@@ -87,7 +87,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         settings.note(&format!("note: {names}: not of all runs, and left out"));
     }
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
-    let compared = Compared {
+    let compared = ComparisonResult {
         tested: test_against_baseline(&columns, 0, settings.options.seed),
         runs: scored,
         alpha: arguments.alpha,
@@ -167,7 +167,7 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn explain(settings: &Settings, compared: &Compared, topics: bool) {
+fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
     let count = compared.tested.len();
     let columns = &compared.runs[0].columns;
     let over = if columns.iter().all(|column| column.part.is_empty()) {

@@ -13,13 +13,17 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// The item, its state, and the command that fixes it if something is missing.
-type Finding = (String, String, Option<String>);
+type CheckedItem = (String, String, Option<String>);
 
-fn ok(what: impl Into<String>, found: impl Into<String>) -> Finding {
+fn ok(what: impl Into<String>, found: impl Into<String>) -> CheckedItem {
     (what.into(), found.into(), None)
 }
 
-fn missing(what: impl Into<String>, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+fn missing(
+    what: impl Into<String>,
+    found: impl Into<String>,
+    fix: impl Into<String>,
+) -> CheckedItem {
     (what.into(), found.into(), Some(fix.into()))
 }
 
@@ -59,7 +63,7 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn data(settings: &Settings) -> Vec<Finding> {
+fn data(settings: &Settings) -> Vec<CheckedItem> {
     let place = settings.data.to_string();
     let mut findings = vec![match &settings.data {
         DataDir::Sample => {
@@ -91,7 +95,7 @@ fn data(settings: &Settings) -> Vec<Finding> {
 }
 
 /// Findings about the documents of a task, its requests and its indexes.
-fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -> Vec<Finding> {
+fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -> Vec<CheckedItem> {
     let documents = match collection.documents(task) {
         Ok(documents) => documents,
         Err(error) => {
@@ -113,7 +117,7 @@ fn split_finding(
     task: &str,
     split: &'static str,
     place: &str,
-) -> Finding {
+) -> CheckedItem {
     if !collection.has(split) {
         return ok(split, "not in the folder");
     }
@@ -133,7 +137,7 @@ fn split_finding(
     }
 }
 
-fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
+fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> CheckedItem {
     let what = format!("index {analyzer}");
     let name = format!("{analyzer}-{}", documents.checksum().short());
     let folder = cache::folder().join("index").join(name);
@@ -149,7 +153,7 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     }
 }
 
-fn learned(settings: &Settings) -> Vec<Finding> {
+fn learned(settings: &Settings) -> Vec<CheckedItem> {
     let Some(engine) = settings.engine else { return vec![without_engine()] };
     let models = cache::folder().join("models");
     let weights = match recipes::installed(&models, "all-MiniLM-L6-v2") {
@@ -188,7 +192,7 @@ fn learned(settings: &Settings) -> Vec<Finding> {
 }
 
 /// Why there is no engine: the other program is not installed, or it does not start.
-fn without_engine() -> Finding {
+fn without_engine() -> CheckedItem {
     let trouble = learned::program().and_then(|program| {
         let trouble = learned::trouble(&program)?;
         Some(format!("{} does not start: {trouble}", program.display()))
@@ -206,7 +210,7 @@ fn without_engine() -> Finding {
     }
 }
 
-fn cache_finding() -> Finding {
+fn cache_finding() -> CheckedItem {
     let folder = cache::folder();
     // Created here if need be, as any command would; a test file shows whether it can be written.
     let probe = folder.join(format!(".doctor-{}.tmp", std::process::id()));

@@ -1,13 +1,15 @@
 //! `clariq explain`: where the score of a document comes from.
 
-use crate::arguments::{IndexPlace, Parameters, Rewritten};
+use crate::arguments::{IndexPlace, ParameterArguments, Rewritten};
 use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Doc, Request, Result, bail, fixed, printable};
-use clariq_experiment::run::{Input as _, SplitInput};
-use clariq_experiment::{Contexts, Part, Query, Ranker, Session, Statements, SystemConfig, Traces};
+use clariq_experiment::run::{RunInput as _, SplitInput};
+use clariq_experiment::{
+    Contexts, RankedPart, Ranker, Session, Statements, SystemConfig, Traces, UserRequest,
+};
 use clariq_rank::StageTrace;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -31,7 +33,7 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     rewritten: Rewritten,
     #[command(flatten)]
-    pub(crate) parameters: Parameters,
+    pub(crate) parameters: ParameterArguments,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
 }
@@ -85,7 +87,7 @@ fn find_topic(
     loaded: &SystemConfig,
     split: &'static str,
     topic: &str,
-) -> Result<Query> {
+) -> Result<UserRequest> {
     loaded.check_tasks(session.collection)?;
     let input = SplitInput::open(session, loaded, split, None)?;
     if let Some(rewrites) = &loaded.rewrites {
@@ -108,12 +110,12 @@ fn find_topic(
 
 /// The document of that id, and the part that ranks it: of a request with documents of its own,
 /// what runs call one of them.
-fn find_document(system: &Ranker, query: &Query, id: &str) -> Result<(Part, Doc)> {
+fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(RankedPart, Doc)> {
     for &part in system.parts().iter().rev() {
         // The user's own documents have no statements: these come with the requests.
         let (task, Ok(documents)) = (system.task(part), system.documents(part)) else { continue };
         let own = match (part, &query.statements) {
-            (Part::Statements, Statements::Known(own)) => own.as_ref(),
+            (RankedPart::Statements, Statements::Known(own)) => own.as_ref(),
             _ => query.request.candidates.as_ref(),
         };
         let collection = system.session().collection;
@@ -123,7 +125,7 @@ fn find_document(system: &Ranker, query: &Query, id: &str) -> Result<(Part, Doc)
             return Ok((part, doc));
         }
     }
-    let documents = system.documents(Part::Documents)?;
+    let documents = system.documents(RankedPart::Documents)?;
     let example = documents.id(Doc(documents.len() as u32 / 2));
     let hint = format!("ids look like {example}; `clariq run … -o -` shows those of a ranking");
     bail!("DOCUMENT_ID", "the id of a document of the collection", "`{id}`", hint)

@@ -1,15 +1,15 @@
 //! `clariq rank`: what a system ranks, and answers, for requests as they come.
 
-use crate::arguments::{IndexPlace, Parameters, Rewritten};
+use crate::arguments::{IndexPlace, ParameterArguments, Rewritten};
 use crate::failure::{Outcome, bad_lines_are, error_object};
 use crate::output::{Format, open_delimited, print};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
-use clariq_experiment::requests::{ARCHIVE, Requests};
+use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{
-    Answer, Contexts, Outcome as Ranked, Part, Predict, Query, RankedText, Ranker, Rewrites,
-    SystemConfig,
+    Answer, Contexts, Predict, RankedPart, RankedText, Ranker, RankerOutcome, Rewrites,
+    SystemConfig, UserRequest,
 };
 use clariq_files::archive::Archive;
 use clariq_files::{Source, show_score};
@@ -52,7 +52,7 @@ pub(crate) struct RankArgs {
     #[command(flatten)]
     rewritten: Rewritten,
     #[command(flatten)]
-    pub(crate) parameters: Parameters,
+    pub(crate) parameters: ParameterArguments,
     #[command(flatten)]
     place: IndexPlace,
 }
@@ -104,7 +104,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     print_header(format)?;
     let all_candidates = arguments.depth.is_none();
     let printer = Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
-    let mut requests = Requests::new(name, lines, session.documents, loaded.answers());
+    let mut requests = RequestReader::new(name, lines, session.documents, loaded.answers());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
     }
@@ -189,11 +189,11 @@ fn delimiter(format: Format) -> u8 {
 }
 
 /// Answers each line as soon as it is read: the same bytes however lines arrive. How many were bad.
-fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64> {
+fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
     let mut bad = 0;
     if skip_bad {
         // The system works: a later error is about a line, or about a server.
-        printer.system.rank(&[Query::of_nobody()])?;
+        printer.system.rank(&[UserRequest::of_nobody()])?;
     }
     while let Some(next) = requests.read_next()? {
         if let Ok(query) = &next {
@@ -222,7 +222,7 @@ fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Resu
 }
 
 /// Reads all lines, ranks the requests together and answers in their order. How many were bad.
-fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64> {
+fn rank_batch(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
     let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
     while let Some(next) = requests.read_next()? {
         match next {
@@ -252,10 +252,14 @@ fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Res
 }
 
 /// An answer, with the ids of what it rests on.
-pub(super) fn response_json(system: &Ranker, query: &Query, answer: &Answer) -> Result<Value> {
+pub(super) fn response_json(
+    system: &Ranker,
+    query: &UserRequest,
+    answer: &Answer,
+) -> Result<Value> {
     let name = |part, doc| system.name(query, part, doc);
-    let statements = answer.chosen.iter().map(|hit| name(Part::Statements, hit.doc));
-    let passages = answer.used.iter().map(|&doc| name(Part::Documents, doc));
+    let statements = answer.chosen.iter().map(|hit| name(RankedPart::Statements, hit.doc));
+    let passages = answer.used.iter().map(|&doc| name(RankedPart::Documents, doc));
     Ok(json!({
         "text": answer.text,
         "statements": statements.collect::<Result<Vec<_>, _>>()?,
@@ -265,14 +269,14 @@ pub(super) fn response_json(system: &Ranker, query: &Query, answer: &Answer) -> 
 
 impl Printer<'_> {
     /// Refuses a request that would get fewer documents than were asked for.
-    fn check_depth(&self, query: &Query) -> Result<()> {
+    fn check_depth(&self, query: &UserRequest) -> Result<()> {
         match &self.cut {
             Some(problem) if query.request.candidates.is_none() => Err(problem.clone().into()),
             _ => Ok(()),
         }
     }
 
-    fn print(&self, query: &Query, ranked: &Ranked) -> Result<()> {
+    fn print(&self, query: &UserRequest, ranked: &RankerOutcome) -> Result<()> {
         let (all, missing) = self.answered.get();
         let has_none = |rewrites: &Arc<Rewrites>| !rewrites.has(&query.request);
         let is_missing = self.system.loaded.rewrites.as_ref().is_some_and(has_none);
@@ -284,7 +288,7 @@ impl Printer<'_> {
         // The other forms hold one ranking.
         let id = &query.request.id;
         let tag = self.system.loaded.full_name();
-        let listed = self.list(query, Part::Documents, &ranked.ranking)?;
+        let listed = self.list(query, RankedPart::Documents, &ranked.ranking)?;
         let mut ranking = (1_u64..).zip(listed);
         let printed = print(|out| match self.format {
             Format::Trec => ranking.try_for_each(|(rank, RankedText { id: doc, score, .. })| {
@@ -304,7 +308,12 @@ impl Printer<'_> {
         printed.map(drop)
     }
 
-    fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<RankedText>> {
+    fn list(
+        &self,
+        query: &UserRequest,
+        part: RankedPart,
+        ranking: &[Hit],
+    ) -> Result<Vec<RankedText>> {
         let length = match self.depth {
             Some(_) if self.all_candidates && query.request.candidates.is_some() => ranking.len(),
             Some(depth) => ranking.len().min(depth),
@@ -314,17 +323,17 @@ impl Printer<'_> {
     }
 
     /// An answer in JSON: `ranking`, or the ranking of every task and the response.
-    fn object(&self, query: &Query, ranked: &Ranked) -> Result<Value> {
+    fn object(&self, query: &UserRequest, ranked: &RankerOutcome) -> Result<Value> {
         let mut object = json!({ "id": query.request.id });
-        let documents = json!(self.list(query, Part::Documents, &ranked.ranking)?);
+        let documents = json!(self.list(query, RankedPart::Documents, &ranked.ranking)?);
         let Some(answer) = &ranked.answer else {
             object["need"] = json!(ranked.need);
             object["ranking"] = documents;
             return Ok(object);
         };
-        let statements = self.list(query, Part::Statements, &answer.statements)?;
-        object[self.system.task(Part::Statements)] = json!(statements);
-        object[self.system.task(Part::Documents)] = documents;
+        let statements = self.list(query, RankedPart::Statements, &answer.statements)?;
+        object[self.system.task(RankedPart::Statements)] = json!(statements);
+        object[self.system.task(RankedPart::Documents)] = documents;
         object["response"] = response_json(&self.system, query, answer)?;
         Ok(object)
     }

@@ -1,14 +1,14 @@
 //! `clariq report`: runs side by side on one page.
 
-use crate::arguments::Compared;
+use crate::arguments::RunArguments;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
-use crate::runs::{self, Labels};
+use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{PageRequest, PageRun, RenderedPage};
 use clariq_core::Result;
-use clariq_experiment::record::{self, Record};
+use clariq_experiment::record::{self, RunRecord};
 use clariq_files::{Source, Target, protect, refuse_input, write_atomically};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    compared: Compared,
+    compared: RunArguments,
     /// Need file whose predictions are also shown; repeatable
     #[arg(long = "need", value_name = "FILE")]
     needs: Vec<PathBuf>,
@@ -41,7 +41,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     refuse_input(&arguments.output)?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
-    let labels = Labels::open(settings, &arguments.compared, &paths[0])?;
+    let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
     let (split, kind) = labels.names();
     let records: Vec<_> = paths.iter().map(|path| record_of(settings, path)).collect();
     let mut shown = Vec::new();
@@ -90,7 +90,7 @@ fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
 
 /// The record beside a run, where it is of this run, and nothing otherwise. A record of another run
 /// is mentioned.
-fn record_of(settings: &Settings, run: &Path) -> Record {
+fn record_of(settings: &Settings, run: &Path) -> RunRecord {
     let declared = || {
         let record = record::read(run)?;
         let bytes = Source::new(run).read().ok()?.bytes;
@@ -98,7 +98,7 @@ fn record_of(settings: &Settings, run: &Path) -> Record {
         kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
         Some(record)
     };
-    let found: Option<Record> = declared();
+    let found: Option<RunRecord> = declared();
     if found.is_none() && record::path_of(run).exists() {
         settings
             .note(&format!("warning: {}: the record beside it is of another run", run.display()));
@@ -107,7 +107,7 @@ fn record_of(settings: &Settings, run: &Path) -> Record {
 }
 
 /// The parameters of a run that are others in another run of the same system: `bm25.k1 0.9`.
-fn differing_parameters(records: &[Record], index: usize) -> Vec<String> {
+fn differing_parameters(records: &[RunRecord], index: usize) -> Vec<String> {
     let mut own = BTreeMap::new();
     parameters("", &records[index].stages, &mut own);
     let mut differing = BTreeSet::new();

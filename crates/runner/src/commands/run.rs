@@ -1,6 +1,6 @@
 //! `clariq run`: ranks every request of a split or of a file, by one or several systems.
 
-use crate::arguments::{IndexPlace, Parameters, Rewritten, parse_name};
+use crate::arguments::{IndexPlace, ParameterArguments, Rewritten, parse_name};
 use crate::commands::reproduce::uses_cell;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
@@ -12,7 +12,7 @@ use clariq_core::{Name, Result, bail};
 use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
-    CandidateRun, FileInput, FileKind, Input, SplitInput, run as write_run, usual_path,
+    CandidateRun, FileInput, RequestFileKind, RunInput, SplitInput, run as write_run, usual_path,
 };
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Contexts, KeptTexts, Session, SystemConfig};
@@ -62,19 +62,19 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     rewritten: Rewritten,
     #[command(flatten)]
-    parameters: Parameters,
+    parameters: ParameterArguments,
     #[command(flatten)]
     place: IndexPlace,
 }
 
 impl RunArgs {
     /// The file whose requests are ranked, if they are not those of a split.
-    fn file(&self) -> Option<(&Path, FileKind)> {
+    fn file(&self) -> Option<(&Path, RequestFileKind)> {
         if let Some(file) = &self.conversations {
-            return Some((file, FileKind::Conversations));
+            return Some((file, RequestFileKind::Conversations));
         }
         let file = self.requests.as_ref()?;
-        Some((file, FileKind::Requests))
+        Some((file, RequestFileKind::Requests))
     }
 }
 
@@ -189,7 +189,7 @@ impl RunTable {
         arguments: &RunArgs,
         contexts: &Contexts,
         system: &SystemConfig,
-        input: &dyn Input,
+        input: &dyn RunInput,
     ) -> Result<()> {
         let session = contexts.session;
         let path = match &arguments.output {

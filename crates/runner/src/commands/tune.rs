@@ -7,7 +7,7 @@ use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::Result;
-use clariq_experiment::tune::{Grid, Labels, Search};
+use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use std::path::PathBuf;
 use std::slice;
 
@@ -59,11 +59,11 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let first = settings.load(&arguments.config, &grid.points().next().unwrap_or_default())?;
     let collection = settings.collection_for(slice::from_ref(&first))?;
     let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
-        (Some(requests), Some(qrels), _) => Labels::Files { requests, qrels },
-        (.., Some(split)) => Labels::Split(collection.find_split(split)?),
+        (Some(requests), Some(qrels), _) => TuningLabels::Files { requests, qrels },
+        (.., Some(split)) => TuningLabels::Split(collection.find_split(split)?),
         _ => {
             let mut splits = collection.splits().iter().filter(|split| collection.has(split));
-            Labels::Split(splits.next().unwrap_or(&collection.splits()[0]))
+            TuningLabels::Split(splits.next().unwrap_or(&collection.splits()[0]))
         }
     };
     let session = settings.session(&*collection, Some(&arguments.place))?;
@@ -74,7 +74,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let folds = arguments.folds;
     let rewrites = arguments.rewritten.read()?;
     let rewrites = rewrites.as_ref();
-    let search = Search { system, rewrites, grid, labels, task, measures, by, folds };
+    let search = GridSearch { system, rewrites, grid, labels, task, measures, by, folds };
     let tuned = search.run(&session)?;
     let names = measures.iter().map(|measure| measure.name());
     let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();

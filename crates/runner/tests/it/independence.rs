@@ -6,7 +6,8 @@ use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Engine, Request, Utterance};
 use clariq_experiment::systems::names;
 use clariq_experiment::{
-    Contexts, Options, Outcome, Part, Query, Ranker, Session, Statements, SystemConfig,
+    Contexts, Options, RankedPart, Ranker, RankerOutcome, Session, Statements, SystemConfig,
+    UserRequest,
 };
 use clariq_files::Source;
 use clariq_rank::Uses;
@@ -34,13 +35,13 @@ fn built_in(name: &str, space: &str) -> Option<SystemConfig> {
 }
 
 /// The requests of a split as the system sees them.
-fn requests(collection: &dyn Collection, split: &str, loaded: &SystemConfig) -> Vec<Query> {
+fn requests(collection: &dyn Collection, split: &str, loaded: &SystemConfig) -> Vec<UserRequest> {
     let Some(config) = loaded.plan.answer() else {
         let task = collection.tasks()[0];
         return collection.requests(split, task).unwrap().map(|one| one.unwrap().into()).collect();
     };
     let seen = |task| collection.requests_seen(split, task, config.class.into()).unwrap();
-    let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
+    let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| UserRequest {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),
     };
@@ -48,7 +49,7 @@ fn requests(collection: &dyn Collection, split: &str, loaded: &SystemConfig) -> 
 }
 
 /// Conversations of one to three turns about the requests of a split.
-fn conversations(queries: &[Query]) -> Vec<Query> {
+fn conversations(queries: &[UserRequest]) -> Vec<UserRequest> {
     let mut all = Vec::new();
     for (number, query) in queries.iter().enumerate() {
         let mut query = query.clone();
@@ -65,25 +66,25 @@ fn conversations(queries: &[Query]) -> Vec<Query> {
 }
 
 /// Every document with the bits of its score, and the answer.
-fn describe(system: &Ranker, query: &Query, outcome: &Outcome) -> Vec<String> {
+fn describe(system: &Ranker, query: &UserRequest, outcome: &RankerOutcome) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut list = |what: &str, part: Part, ranking: &[clariq_core::Hit]| {
+    let mut list = |what: &str, part: RankedPart, ranking: &[clariq_core::Hit]| {
         for hit in ranking {
             let name = system.name(query, part, hit.doc).unwrap();
             lines.push(format!("{what} {name} {:x} {}", hit.score.to_bits(), hit.score));
         }
     };
-    list("document", Part::Documents, &outcome.ranking);
+    list("document", RankedPart::Documents, &outcome.ranking);
     if let Some(answer) = &outcome.answer {
-        list("statement", Part::Statements, &answer.statements);
-        list("chosen", Part::Statements, &answer.chosen);
+        list("statement", RankedPart::Statements, &answer.statements);
+        list("chosen", RankedPart::Statements, &answer.chosen);
         lines.push(format!("answer {}", answer.text));
     }
     lines
 }
 
 /// Ranks blocks of requests one after the other.
-fn rank(system: &Ranker, blocks: &[Vec<Query>]) -> Found {
+fn rank(system: &Ranker, blocks: &[Vec<UserRequest>]) -> Found {
     let mut found = Found::new();
     for block in blocks {
         for (query, outcome) in block.iter().zip(system.rank(block).unwrap()) {
@@ -109,7 +110,7 @@ fn check(
     engine: Option<&dyn Engine>,
     loaded: &SystemConfig,
     split: &'static str,
-    queries: &dyn Fn(&dyn Collection) -> Vec<Query>,
+    queries: &dyn Fn(&dyn Collection) -> Vec<UserRequest>,
 ) -> Found {
     let cache = tempfile::tempdir().unwrap();
     let collection = clariq_collections::open(data).unwrap();
@@ -121,7 +122,8 @@ fn check(
     let queries = queries(&*collection);
     let whole = rank(&system, std::slice::from_ref(&queries));
     assert!(whole.values().any(|lines| !lines.is_empty()), "{} finds nothing", loaded.name);
-    let one_by_one: Vec<Vec<Query>> = queries.iter().map(|query| vec![query.clone()]).collect();
+    let one_by_one: Vec<Vec<UserRequest>> =
+        queries.iter().map(|query| vec![query.clone()]).collect();
     assert_same(&loaded.name, &rank(&system, &one_by_one), &whole);
     let cuts = prop::collection::vec(1..12_usize, 1..5);
     let cases = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4) };

@@ -3,7 +3,7 @@
 use crate::common::here::Work;
 use crate::common::{Bench, root};
 use clariq_core::{Error, Request};
-use clariq_experiment::{Contexts, Query, Ranker, SystemConfig};
+use clariq_experiment::{Contexts, Ranker, SystemConfig, UserRequest};
 use std::slice;
 
 /// A bench with the sample, some contexts of every topic of dev, and a system over a tiny encoder.
@@ -63,7 +63,7 @@ fn a_text_that_is_too_long_for_a_model_is_cut_with_a_note() {
         let contexts = Contexts::new(session);
         let system = Ranker::open(&contexts, &loaded).expect("a system");
         for text in ["saturn", &"saturn ".repeat(600), "saturn"] {
-            let query = Query::from(Request::new("1", text));
+            let query = UserRequest::from(Request::new("1", text));
             let outcomes = system.rank(slice::from_ref(&query)).expect("a ranking");
             assert!(!outcomes[0].ranking.is_empty(), "{text}");
         }

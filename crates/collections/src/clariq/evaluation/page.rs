@@ -26,7 +26,7 @@ use maud::{Markup, html};
 /// The runs and labels of a page.
 #[derive(Clone, Copy)]
 pub(crate) struct ClariqPage<'a> {
-    pub(crate) asked: PageRequest<'a>,
+    pub(crate) request: PageRequest<'a>,
     pub(crate) split: ClariqSplit,
     pub(crate) bank: &'a Bank,
     pub(crate) labels: &'a Labelled,
@@ -41,22 +41,22 @@ pub(crate) struct ClariqPage<'a> {
 impl ClariqPage<'_> {
     /// The need files with their names.
     pub(crate) fn named_needs(&self) -> impl Iterator<Item = (&str, &[NeedLine])> {
-        let names = self.asked.needs.iter().map(|(name, _)| name.as_str());
+        let names = self.request.needs.iter().map(|(name, _)| name.as_str());
         names.zip(self.needs.iter().map(Vec::as_slice))
     }
 }
 
 pub(crate) fn render(comparison: &ClariqPage) -> String {
     let judged = JudgedRuns::new(comparison);
-    let asked = comparison.asked;
+    let request = comparison.request;
     let runs = judged.runs.iter().map(|run| Measured {
-        name: &run.asked.name,
-        uses: &run.asked.uses,
+        name: &run.shown.name,
+        uses: &run.shown.uses,
         columns: run.scores.columns(""),
     });
-    let compared = ComparedRuns::new(runs.collect(), asked.baseline, asked.seed, "topic");
+    let compared = ComparedRuns::new(runs.collect(), request.baseline, request.seed, "topic");
     Page {
-        title: asked.title,
+        title: request.title,
         lead: describe(comparison, &judged),
         sections: sections(comparison, &judged, &compared),
         footer: footer(comparison),
@@ -106,14 +106,14 @@ fn describe(comparison: &ClariqPage, judged: &JudgedRuns) -> String {
     if comparison.runs.len() < 2 {
         return format!("{what}, {bank}.");
     }
-    let baseline = &comparison.asked.runs[comparison.asked.baseline].name;
+    let baseline = &comparison.request.runs[comparison.request.baseline].name;
     format!("{what}, {bank}; compared with {baseline}.")
 }
 
 fn footer(comparison: &ClariqPage) -> Markup {
     html! {
         "Question bank " code { (comparison.bank.checksum().short()) }
-        ", split " (comparison.split) ", seed " (comparison.asked.seed) "."
+        ", split " (comparison.split) ", seed " (comparison.request.seed) "."
         " Equal scores are treated as by the official scorer: of a topic's lines with the "
         "same score, the first counts."
     }
@@ -121,9 +121,9 @@ fn footer(comparison: &ClariqPage) -> Markup {
 
 /// Each run's name with a remark about it.
 fn remarks<'a>(comparison: &ClariqPage<'a>) -> Vec<(&'a str, String)> {
-    let runs = comparison.asked.runs.iter().zip(comparison.runs);
-    runs.flat_map(|(asked, run)| {
-        diagnose_run(comparison, run).into_iter().map(|remark| (asked.name.as_str(), remark))
+    let runs = comparison.request.runs.iter().zip(comparison.runs);
+    runs.flat_map(|(shown, run)| {
+        diagnose_run(comparison, run).into_iter().map(|remark| (shown.name.as_str(), remark))
     })
     .collect()
 }

@@ -102,7 +102,7 @@ impl Small {
         let runs = &self.shown;
         let needs = &self.need_files;
         ClariqPage {
-            asked: PageRequest { title: "small", runs, baseline: 0, needs, seed: 42 },
+            request: PageRequest { title: "small", runs, baseline: 0, needs, seed: 42 },
             split: ClariqSplit::Dev,
             bank: &self.bank,
             labels: &self.labels,

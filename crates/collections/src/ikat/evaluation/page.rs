@@ -31,7 +31,7 @@ pub(crate) const STYLE: &str = include_str!("page/style.css");
 
 /// A run of the page, and what was read of it.
 pub(crate) struct PageEntry<'a> {
-    pub(crate) asked: &'a PageRun,
+    pub(crate) shown: &'a PageRun,
     pub(crate) submission: Submission,
     pub(crate) evaluated: Evaluated,
     /// The figures; the same measures over the same turns for all runs, and none without labels.
@@ -40,7 +40,7 @@ pub(crate) struct PageEntry<'a> {
 
 /// The runs and labels of a page.
 pub(crate) struct IkatPage<'a> {
-    pub(crate) asked: &'a PageRequest<'a>,
+    pub(crate) request: &'a PageRequest<'a>,
     /// Conversations and the texts of passages.
     pub(crate) ikat: &'a Ikat,
     pub(crate) split: IkatSplit,
@@ -50,10 +50,10 @@ pub(crate) struct IkatPage<'a> {
 }
 
 pub(crate) fn render(comparison: &IkatPage) -> String {
-    let PageRequest { title, baseline, seed, .. } = *comparison.asked;
+    let PageRequest { title, baseline, seed, .. } = *comparison.request;
     let runs = comparison.runs.iter().map(|entry| Measured {
-        name: &entry.asked.name,
-        uses: &entry.asked.uses,
+        name: &entry.shown.name,
+        uses: &entry.shown.uses,
         columns: entry.columns.clone(),
     });
     let compared = ComparedRuns::new(runs.collect(), baseline, seed, "turn");
@@ -129,7 +129,7 @@ fn describe(comparison: &IkatPage) -> String {
     if comparison.runs.len() < 2 {
         return format!("{what}.");
     }
-    format!("{what}; compared with {}.", comparison.runs[comparison.asked.baseline].asked.name)
+    format!("{what}; compared with {}.", comparison.runs[comparison.request.baseline].shown.name)
 }
 
 /// Turns that a run does not answer.
@@ -142,7 +142,7 @@ fn remarks<'a>(comparison: &'a IkatPage) -> Vec<(&'a str, String)> {
         let missing = all.filter(|(_, turn)| !answered.contains(turn.id.as_str())).count();
         if missing > 0 {
             let remark = format!("{} without an answer, counted 0.", count(missing, "turn"));
-            remarks.push((entry.asked.name.as_str(), remark));
+            remarks.push((entry.shown.name.as_str(), remark));
         }
     }
     remarks

@@ -235,7 +235,7 @@ impl Evaluation for Track<'_> {
             } else {
                 columns(&evaluated, &self.labels, None, &[])?
             };
-            runs.push(PageEntry { request: run, submission, evaluated, columns });
+            runs.push(PageEntry { shown: run, submission, evaluated, columns });
         }
         keep_common(&mut runs);
         if self.labels.are_absent() {

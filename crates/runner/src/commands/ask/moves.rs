@@ -4,7 +4,7 @@ use crate::commands::explain::trace_lines;
 use crate::commands::rank::response_json;
 use clariq_core::{Result, fixed};
 use clariq_experiment::ask::{Asker, Move};
-use clariq_experiment::{Outcome, Part, Query, RankedText};
+use clariq_experiment::{RankedPart, RankedText, RankerOutcome, UserRequest};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const LEVELS: usize = 2;
 
 /// Why, for a person; nothing unless `--explain` asks for it.
-pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Result<String> {
+pub(super) fn reasons(asker: &Asker, conversation: &UserRequest, next: &Move) -> Result<String> {
     let mut text = String::new();
     if !asker.explains {
         return Ok(text);
@@ -35,13 +35,13 @@ pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Resul
 }
 
 /// The best documents for an answer; those that it rests on are marked.
-fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<String> {
+fn sources(asker: &Asker, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<String> {
     let mut text = String::new();
     let Some(answer) = &outcome.answer else { return Ok(text) };
     for (part, ranking) in asker.sources(conversation, outcome)? {
         let used = match part {
-            Part::Statements => answer.chosen.iter().map(|hit| hit.doc).collect(),
-            Part::Documents => answer.used.clone(),
+            RankedPart::Statements => answer.chosen.iter().map(|hit| hit.doc).collect(),
+            RankedPart::Documents => answer.used.clone(),
         };
         let name = |doc| asker.system.name(conversation, part, doc);
         let used = used.into_iter().map(name).collect::<Result<Vec<String>, _>>()?;
@@ -54,7 +54,7 @@ fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<Str
     Ok(text)
 }
 
-pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result<Value> {
+pub(super) fn object(asker: &Asker, conversation: &UserRequest, next: &Move) -> Result<Value> {
     let request = &conversation.request;
     let turn = request.turns().count() + 1;
     let mut object = json!({ "turn": turn, "need": request.need });
@@ -92,8 +92,8 @@ pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result
 
 fn answer_object(
     asker: &Asker,
-    conversation: &Query,
-    outcome: &Outcome,
+    conversation: &UserRequest,
+    outcome: &RankerOutcome,
     turn: usize,
 ) -> Result<Value> {
     let mut object = json!({ "turn": turn, "action": "answer" });

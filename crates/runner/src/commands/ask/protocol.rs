@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use clariq_collections::clariq::conversation::MOST_TURNS;
 use clariq_core::{Error, Location, Problem, Request, Result, Utterance, problem};
 use clariq_experiment::ask::Asker;
-use clariq_experiment::{Query, Statements};
+use clariq_experiment::{Statements, UserRequest};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ struct QuestionAndAnswer {
 
 /// A conversation whose last question waits for an answer.
 struct Waiting {
-    conversation: Query,
+    conversation: UserRequest,
     question: String,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn serve(
     let mut waiting = None;
     if let Some(request) = request {
         let statements = Statements::Own(statements.to_vec());
-        let begun = Query { request: Request::new("0", request), statements };
+        let begun = UserRequest { request: Request::new("0", request), statements };
         print(&take_turn(asker, begun, &mut waiting)?)?;
     }
     let mut lines = super::replies();
@@ -102,7 +102,7 @@ fn parse(
     statements: Option<&[String]>,
     waiting: &mut Option<Waiting>,
     at: &Location,
-) -> (Option<Value>, Result<Query, Problem>) {
+) -> (Option<Value>, Result<UserRequest, Problem>) {
     match serde_json::from_str::<Message>(line) {
         Ok(Message { id: Some(id), .. }) if !is_exact(&id) => {
             let expected =
@@ -137,7 +137,7 @@ impl Message {
         usual: Option<&[String]>,
         waiting: &mut Option<Waiting>,
         at: &Location,
-    ) -> Result<Query, Problem> {
+    ) -> Result<UserRequest, Problem> {
         let wrong = |expected: &str, found: &str| Err(wrong(at, expected, found));
         let said = self.conversation_context;
         let statements = match (self.statements, usual) {
@@ -161,7 +161,7 @@ impl Message {
                     [Utterance::system(question), Utterance::user(answer)]
                 });
                 request.said.extend(turns.flatten());
-                Ok(Query { request, statements: Statements::Own(statements) })
+                Ok(UserRequest { request, statements: Statements::Own(statements) })
             }
             (None, Some(answer)) if answer.trim().is_empty() => wrong("an answer", "an empty one"),
             (None, Some(answer)) => match waiting.take() {
@@ -185,7 +185,7 @@ fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
 /// The next move; where it is a question, the conversation waits for its answer.
 fn take_turn(
     asker: &Asker,
-    mut conversation: Query,
+    mut conversation: UserRequest,
     waiting: &mut Option<Waiting>,
 ) -> Result<Value> {
     let next = asker.next(&mut conversation)?;

@@ -1,6 +1,6 @@
 //! The tables of a comparison: for people, for programs, and the topics on which runs differ most.
 
-use super::{Compared, RunColumns};
+use super::{ComparisonResult, RunColumns};
 use crate::output::Format;
 use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten};
 use clariq_core::RequestId;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The letters that names of runs may take beside requests in a terminal.
 const RUN: usize = 20;
 
-impl Compared {
+impl ComparisonResult {
     /// The columns of the runs, each with the runs: the baseline first, with `None`.
     fn rows(&self) -> impl Iterator<Item = (&Column, &RunColumns, Option<&Tested>)> {
         let columns = 0..self.runs[0].columns.len();

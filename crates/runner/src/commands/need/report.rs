@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_core::{Need, TrainOn};
 use clariq_eval::{need_interval, reliability, weighted_f1};
-use clariq_experiment::HeldOut;
+use clariq_experiment::HeldOutNeeds;
 use clariq_need::{NeedTraining, Repeat};
 
 const ROUNDS: u32 = 10_000;
@@ -45,8 +45,8 @@ pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds
     vec![("cross_validation", sheet)]
 }
 
-pub(super) fn held_out(settings: &Settings, held_out: &HeldOut) -> Sheets {
-    let HeldOut { pairs, confidence, report } = held_out;
+pub(super) fn held_out(settings: &Settings, held_out: &HeldOutNeeds) -> Sheets {
+    let HeldOutNeeds { pairs, confidence, report } = held_out;
     let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
     let mut f1 = Sheet::new(&["dev", "weighted F1", "95 % from", "to"]);
     let mut row = vec![Cell::text(format!("{} topics", pairs.len()))];

@@ -6,7 +6,7 @@ use super::Bench;
 use clariq_collections::DataDir;
 use clariq_core::{Error, Observer, Silent, Task, Trained};
 use clariq_experiment::recipes::{check_output, is_recipe};
-use clariq_experiment::run::{FileInput, FileKind, Input, SplitInput, run};
+use clariq_experiment::run::{FileInput, RequestFileKind, RunInput, SplitInput, run};
 use clariq_experiment::systems::find_recipes;
 use clariq_experiment::training::{TrainMode, train};
 use clariq_experiment::{Contexts, Options, Session, SystemConfig};
@@ -123,7 +123,7 @@ impl<'w> Work<'w> {
         let loaded = self.load(system, set)?;
         let (done, _) = self.with_session(|session| {
             let path = self.bench.path(file);
-            let input = FileInput::open(session, &path, FileKind::Conversations, false)?;
+            let input = FileInput::open(session, &path, RequestFileKind::Conversations, false)?;
             self.write(session, &loaded, &input, "here.run")
         });
         done.map(|()| self.bench.text("here.run"))
@@ -133,7 +133,7 @@ impl<'w> Work<'w> {
         self,
         session: &Session,
         loaded: &SystemConfig,
-        input: &dyn Input,
+        input: &dyn RunInput,
         output: &str,
     ) -> Result<(), Error> {
         let (contexts, path) = (Contexts::new(session), self.bench.path(output));

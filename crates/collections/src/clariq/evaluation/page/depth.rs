@@ -50,7 +50,7 @@ fn legend(judged: &JudgedRuns) -> Markup {
                             polyline points="1,6 43,6" {} circle cx="22" cy="6" r="3.5" {}
                         }
                     }
-                    (run.asked.name)
+                    (run.shown.name)
                 }
             }
         }
@@ -64,7 +64,7 @@ fn numbers(judged: &JudgedRuns) -> Markup {
             thead {
                 tr {
                     th scope="col" { "depth" }
-                    @for run in &judged.runs { th scope="col" { (run.asked.name) } }
+                    @for run in &judged.runs { th scope="col" { (run.shown.name) } }
                 }
             }
             tbody {
@@ -136,12 +136,12 @@ fn line(index: usize, run: &OfficialRun, x: Scale, y: Scale) -> Markup {
     let path: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
     html! {
         g class=(line_classes(index)) {
-            title { (run.asked.name) }
+            title { (run.shown.name) }
             polyline points=(path.join(" ")) {}
             @for cutoff in CUTOFFS {
                 @let (x, y) = &points[cutoff - 1];
                 circle cx=(x) cy=(y) r="3.5" {
-                    title { (run.asked.name) ": R@" (cutoff) " " (figure(run.curve[cutoff - 1])) }
+                    title { (run.shown.name) ": R@" (cutoff) " " (figure(run.curve[cutoff - 1])) }
                 }
             }
         }
@@ -158,7 +158,7 @@ fn names(judged: &JudgedRuns, y: Scale) -> Markup {
             g class={ "end c" (index % KINDS) } {
                 line x1=(px(RIGHT + 5.0)) x2=(px(RIGHT + 15.0)) y1=(px(*end)) y2=(px(*label)) {}
                 text x=(px(RIGHT + 19.0)) y=(px(*label)) dy="0.35em" {
-                    (shorten(&run.asked.name, 17))
+                    (shorten(&run.shown.name, 17))
                 }
             }
         }

@@ -27,7 +27,7 @@ impl DocumentsOfRuns {
 }
 
 pub(super) fn section(comparison: &ClariqPage) -> Markup {
-    let names: Vec<&str> = comparison.asked.runs.iter().map(|run| run.name.as_str()).collect();
+    let names: Vec<&str> = comparison.request.runs.iter().map(|run| run.name.as_str()).collect();
     html! {
         section id="documents" {
             h2 { "Document relevance" }

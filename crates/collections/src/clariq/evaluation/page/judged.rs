@@ -21,7 +21,7 @@ pub(crate) struct JudgedTopic<'a> {
 
 /// A run, read as the official scorer reads it.
 pub(crate) struct OfficialRun<'a> {
-    pub(crate) asked: &'a PageRun,
+    pub(crate) shown: &'a PageRun,
     /// The first questions of every topic, in the order of [`JudgedRuns::topics`].
     pub(crate) lists: Vec<Vec<&'a DocId>>,
     pub(crate) scores: Scores,
@@ -46,8 +46,8 @@ impl<'a> JudgedRuns<'a> {
         };
         let mut topics: Vec<JudgedTopic> = topics.map(judged).collect();
         sort_by_topic(&mut topics, |judged| judged.topic.id.as_str());
-        let runs = comparison.asked.runs.iter().zip(comparison.runs);
-        let runs = runs.map(|(asked, run)| score(asked, run, labels, &topics)).collect();
+        let runs = comparison.request.runs.iter().zip(comparison.runs);
+        let runs = runs.map(|(shown, run)| score(shown, run, labels, &topics)).collect();
         Self { topics, runs }
     }
 }
@@ -60,7 +60,7 @@ impl OfficialRun<'_> {
 }
 
 fn score<'a>(
-    asked: &'a PageRun,
+    shown: &'a PageRun,
     run: &'a Run,
     labels: &Labelled,
     topics: &[JudgedTopic],
@@ -79,7 +79,7 @@ fn score<'a>(
         .collect();
     let curve =
         (0..DEPTH).map(|depth| exact_mean(curves.iter().map(|curve| curve[depth]))).collect();
-    OfficialRun { asked, lists, scores, curve }
+    OfficialRun { shown, lists, scores, curve }
 }
 
 /// Recall at depth 1, 2, … of one topic.
@@ -114,7 +114,7 @@ mod tests {
                 run.scores.means,
                 CUTOFFS.map(|cutoff| run.curve[cutoff - 1]),
                 "{}",
-                run.asked.name
+                run.shown.name
             );
         }
     }

@@ -26,7 +26,7 @@ pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Ma
     }
     let board = Leaderboard::published(ScorerTask::Ranking, false, comparison.split)?;
     let runs =
-        judged.runs.iter().map(|run| (run.asked.name.clone(), run.scores.means.clone())).collect();
+        judged.runs.iter().map(|run| (run.shown.name.clone(), run.scores.means.clone())).collect();
     Some(html! {
         section id="leaderboard" {
             h2 { "Among the published entries" }

@@ -79,7 +79,7 @@ fn rank_table(bank: &Bank, judged: &JudgedRuns, it: &JudgedTopic, topic: usize) 
             thead {
                 tr {
                     th.text scope="col" { "question" }
-                    @for run in &judged.runs { th scope="col" { (run.asked.name) } }
+                    @for run in &judged.runs { th scope="col" { (run.shown.name) } }
                 }
             }
             tbody {
@@ -121,7 +121,7 @@ fn list(bank: &Bank, it: &JudgedTopic, run: &OfficialRun, topic: usize) -> Marku
     let recalls = CUTOFFS.iter().zip(&run.scores.topics[topic].1);
     html! {
         div.list {
-            h3 { (run.asked.name) }
+            h3 { (run.shown.name) }
             p.note {
                 @for (cutoff, recall) in recalls { "R@" (cutoff) " " (format!("{recall:.2}")) " " }
             }

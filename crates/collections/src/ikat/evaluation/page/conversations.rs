@@ -58,7 +58,7 @@ impl<'a> RunByTurn<'a> {
                 by_turn.entry(turn.as_str()).or_default().figures.push((column.name(), *value));
             }
         }
-        Self { name: &entry.asked.name, by_turn }
+        Self { name: &entry.shown.name, by_turn }
     }
 }
 
