@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
         let folder = index.folder().display();
         match opened {
             OpenedIndex::Reused => {
-                self.observer.detail(&format!("index: {folder} is the right one"))
+                self.observer.detail(&format!("index: {folder} is the right one"));
             }
             OpenedIndex::Built => self.observer.detail(&format!("index: built {folder}")),
             OpenedIndex::Rebuilt { because } => {
