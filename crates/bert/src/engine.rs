@@ -5,7 +5,7 @@ use crate::models::{BertEncoder, CrossEncoder};
 use crate::t5::{T5, T5Folder};
 use crate::train::train;
 use clariq_core::{
-    Engine, Model, ModelKind, ModelOptions, Result, Trained, Training, TrainingEvent, bail,
+    Engine, Model, ModelKind, ModelOptions, Result, Training, TrainingEvent, TrainingSummary, bail,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -56,11 +56,11 @@ impl Engine for Torch {
         training: &Training,
         folder: &Path,
         report: &mut dyn FnMut(&TrainingEvent),
-    ) -> Result<Trained> {
+    ) -> Result<TrainingSummary> {
         let curve = train(training, folder, report)?;
         let (first_loss, last_loss) = curve.loss(ENDS).unwrap_or_default();
         let steps = curve.rows.len();
         let recall = curve.last_recall();
-        Ok(Trained { steps, first_loss, last_loss, recall })
+        Ok(TrainingSummary { steps, first_loss, last_loss, recall })
     }
 }

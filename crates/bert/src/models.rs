@@ -5,7 +5,7 @@ use crate::batch::TokenBatch;
 use crate::folder::{ModelFolder, Sentence};
 use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
 use crate::network::Network;
-use crate::pooling::Head;
+use crate::pooling::PoolingHead;
 use crate::tokens::{Prompt, Tokenize};
 use crate::weights::Weights;
 use clariq_core::{
@@ -44,7 +44,7 @@ impl TokenizedNetwork {
             Precision::Bf16 => Kind::BFloat16,
         };
         let device = device(options)?;
-        let head = Head::read(sentence, device)?;
+        let head = PoolingHead::read(sentence, device)?;
         let network = Network::new(folder, &Weights::read(folder)?, head, device, kind)?;
         let tokenize = Tokenize::open(folder, options.reading.max_tokens)?
             .with_prompts(&sentence.query_prompt, &sentence.document_prompt);

@@ -19,8 +19,8 @@ use crate::folder::{
     Activation, DISTANCE_NORM, Family, ModelFolder, ModelShape, distance_parts, distance_table,
     head_names, layer_tensor,
 };
-use crate::pooling::{Head, activate};
-use crate::products::{Linear, Products, Shared};
+use crate::pooling::{PoolingHead, activate};
+use crate::products::{Linear, Products, SharedTensor};
 use crate::weights::{SELF, Weights, torch};
 use clariq_core::{Error, Precision, Result, bail};
 use distances::Distances;
@@ -44,12 +44,12 @@ pub(crate) struct Network {
     pub(crate) shape: ModelShape,
     products: Products,
     /// The table of word embeddings, of which training keeps the rows that occur in its data.
-    pub(crate) words: Shared,
-    positions: Option<Shared>,
+    pub(crate) words: SharedTensor,
+    positions: Option<SharedTensor>,
     /// The id of the padding token in `words`, where positions are counted from it. A text that has
     /// this token in its midst counts on behind it.
     pub(crate) padding: Option<i64>,
-    segments: Option<Shared>,
+    segments: Option<SharedTensor>,
     /// True if the two texts of a pair are told apart.
     uses_segments: bool,
     embedding_norm: Linear,
@@ -57,15 +57,15 @@ pub(crate) struct Network {
     project: Option<Linear>,
     layers: Vec<Layer>,
     /// Relative position biases, buckets × heads; in DeBERTa the vectors of distances, rows × hidden.
-    distances: Option<Shared>,
+    distances: Option<SharedTensor>,
     distance_norm: Option<Linear>,
     /// 0 for the biases of keys, which the first DeBERTa does not have, and 1 for the others.
-    has_bias: Option<Shared>,
+    has_bias: Option<SharedTensor>,
     /// The two layers over the first token that score a pair.
     dense: Option<Linear>,
     classifier: Option<Linear>,
     /// How tokens become one vector.
-    pub(crate) head: Head,
+    pub(crate) head: PoolingHead,
 }
 
 /// A tensor that training may change, with its name.
@@ -122,7 +122,7 @@ fn distance_projections(
 
 /// Which vectors of the last layer are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedVectors {
     /// The vectors of all tokens: texts × tokens × hidden.
     All,
     /// The vector of `[CLS]`: texts × hidden.
@@ -135,15 +135,16 @@ impl Network {
     pub(crate) fn new(
         folder: &ModelFolder,
         weights: &Weights,
-        head: Head,
+        head: PoolingHead,
         device: Device,
         kind: Kind,
     ) -> Result<Self> {
         let shape = &folder.shape;
         let &ModelShape { family, hidden, embedding, intermediate, .. } = shape;
         let to = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
-        let table =
-            |name: &str, size: [i64; 2]| Ok::<_, Error>(Shared(to(weights.get(name, &size)?)));
+        let table = |name: &str, size: [i64; 2]| {
+            Ok::<_, Error>(SharedTensor(to(weights.get(name, &size)?)))
+        };
         let linear = |name: &str, size: &[i64]| {
             let [weight, bias] = weights.linear(name, size)?;
             Ok::<_, Error>(Linear::new(to(weight), to(bias)))
@@ -192,7 +193,7 @@ impl Network {
         if family == Family::Deberta {
             let ones = Tensor::ones([3 * hidden], (kind, device));
             let _ = ones.narrow(0, hidden, hidden).zero_();
-            has_bias = Some(Shared(ones));
+            has_bias = Some(SharedTensor(ones));
         }
         let (dense_name, classifier_name) = head_names(family);
         let mut dense = None;
@@ -312,18 +313,18 @@ impl Network {
     }
 
     /// The vectors after the last layer.
-    pub(crate) fn forward(&self, batch: &TokenBatch, wanted: Wanted) -> Result<Tensor> {
+    pub(crate) fn forward(&self, batch: &TokenBatch, wanted: WantedVectors) -> Result<Tensor> {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
         let mut states = self.embed(batch)?;
         let distances = self.distances(tokens)?;
         let distances = distances.as_ref();
         let repeats = self.shape.layers as f64 / self.layers.len() as f64;
         for number in 0..self.shape.layers {
-            let wanted = if number + 1 == self.shape.layers { wanted } else { Wanted::All };
+            let wanted = if number + 1 == self.shape.layers { wanted } else { WantedVectors::All };
             let layer = &self.layers[(number as f64 / repeats) as usize];
             states = self.layer(layer, &states, batch, wanted, distances)?;
         }
-        if wanted == Wanted::First {
+        if wanted == WantedVectors::First {
             return Ok(states);
         }
         if let Some(padding) = &batch.padding {
@@ -354,8 +355,11 @@ impl Network {
                 (words.view([texts, tokens, width]) + positions).view([texts * tokens, width])
             }
         };
-        let embedded =
-            self.dropped(self.embedding_norm.norm(&sum, self.shape.epsilon)?, batch, Wanted::All)?;
+        let embedded = self.dropped(
+            self.embedding_norm.norm(&sum, self.shape.epsilon)?,
+            batch,
+            WantedVectors::All,
+        )?;
         match &self.project {
             Some(project) => self.products.linear(project, &embedded),
             None => Ok(embedded),
@@ -375,13 +379,13 @@ impl Network {
         own: &Layer,
         states: &Tensor,
         batch: &TokenBatch,
-        wanted: Wanted,
+        wanted: WantedVectors,
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
         let before = match (wanted, &batch.padding) {
-            (Wanted::All, _) => states.shallow_clone(),
-            (Wanted::First, Some(padding)) => rows(states, &padding.firsts)?,
-            (Wanted::First, None) => {
+            (WantedVectors::All, _) => states.shallow_clone(),
+            (WantedVectors::First, Some(padding)) => rows(states, &padding.firsts)?,
+            (WantedVectors::First, None) => {
                 let (texts, tokens) = batch.size();
                 states.view([texts, tokens, self.shape.hidden]).select(1, 0)
             }
@@ -390,7 +394,7 @@ impl Network {
             None => self.products.linear(&own.query_key_value, states)?,
             Some(has_bias) => {
                 let Linear { weight, bias } = &own.query_key_value;
-                let bias = Shared(&**bias * &**has_bias);
+                let bias = SharedTensor(&**bias * &**has_bias);
                 self.products.linear(&Linear { weight: weight.clone(), bias }, states)?
             }
         };
@@ -412,7 +416,7 @@ impl Network {
         own: &Layer,
         projected: &Tensor,
         batch: &TokenBatch,
-        wanted: Wanted,
+        wanted: WantedVectors,
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
@@ -426,14 +430,14 @@ impl Network {
         let mut query = split.get(0);
         let key = split.get(1);
         let value = split.get(2);
-        if wanted == Wanted::First {
+        if wanted == WantedVectors::First {
             query = query.narrow(2, 0, 1);
         }
         let weights = self.attention_weights(own, &query, &key, batch, distances)?;
         let mixed = self.products.matmul(&weights, &value)?;
         let mixed = mixed.transpose(1, 2).reshape([-1, hidden]);
         match &batch.padding {
-            Some(padding) if wanted == Wanted::All => rows(&mixed, &padding.cells),
+            Some(padding) if wanted == WantedVectors::All => rows(&mixed, &padding.cells),
             _ => Ok(mixed),
         }
     }
@@ -478,12 +482,12 @@ impl Network {
 
     /// Applies dropout in training. Where padding is left out, numbers are drawn for it none the
     /// less: what a token loses does not depend on how the batch is computed.
-    fn dropped(&self, states: Tensor, batch: &TokenBatch, wanted: Wanted) -> Result<Tensor> {
+    fn dropped(&self, states: Tensor, batch: &TokenBatch, wanted: WantedVectors) -> Result<Tensor> {
         if !batch.train || self.shape.dropout <= 0.0 {
             return Ok(states);
         }
         let refused = torch("dropout");
-        let Some(padding) = batch.padding.as_ref().filter(|_| wanted == Wanted::All) else {
+        let Some(padding) = batch.padding.as_ref().filter(|_| wanted == WantedVectors::All) else {
             return states.f_dropout(self.shape.dropout, true).map_err(refused);
         };
         let (texts, tokens) = batch.size();
@@ -500,7 +504,8 @@ impl Network {
 
     /// The vector of each text, texts × dimensions.
     pub(crate) fn pooled(&self, batch: &TokenBatch) -> Result<Tensor> {
-        let wanted = if self.head.takes_first() { Wanted::First } else { Wanted::All };
+        let wanted =
+            if self.head.takes_first() { WantedVectors::First } else { WantedVectors::All };
         let states = self.forward(batch, wanted)?.to_kind(Kind::Float);
         self.head.apply(&states, batch)
     }
@@ -517,8 +522,8 @@ impl Network {
             Family::Electra | Family::Deberta | Family::DebertaV2 => Activation::Gelu,
             _ => Activation::Tanh,
         };
-        let first = self.products.linear(dense, &self.forward(batch, Wanted::First)?)?;
-        let first = self.dropped(activate(activation, &first), batch, Wanted::First)?;
+        let first = self.products.linear(dense, &self.forward(batch, WantedVectors::First)?)?;
+        let first = self.dropped(activate(activation, &first), batch, WantedVectors::First)?;
         Ok(self.products.linear(classifier, &first)?.to_kind(Kind::Float))
     }
 

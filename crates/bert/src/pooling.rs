@@ -3,7 +3,7 @@
 
 use crate::batch::TokenBatch;
 use crate::folder::{Activation, DOCUMENTED, Module, OTHER_MODELS, Sentence};
-use crate::products::{Linear, Shared};
+use crate::products::{Linear, SharedTensor};
 use crate::weights::{read_all, torch};
 use clariq_core::{Pooling, Result, Similarity, bail};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use tch::{Device, Kind, Tensor};
 /// A step after pooling, with its weights.
 #[derive(Debug, Clone)]
 enum PoolingStep {
-    Dense(Shared, Option<Shared>, Activation),
+    Dense(SharedTensor, Option<SharedTensor>, Activation),
     LayerNorm(Linear),
     Normalize,
 }
@@ -24,7 +24,7 @@ const EPSILON: f64 = 1e-5;
 
 /// How tokens become one vector.
 #[derive(Debug, Clone)]
-pub(crate) struct Head {
+pub(crate) struct PoolingHead {
     poolings: Vec<Pooling>,
     steps: Vec<PoolingStep>,
     full_dim: i64,
@@ -32,7 +32,7 @@ pub(crate) struct Head {
     unit: bool,
 }
 
-impl Head {
+impl PoolingHead {
     pub(crate) fn read(sentence: &Sentence, device: Device) -> Result<Self> {
         let is_whole = sentence.dim == sentence.full_dim;
         let unit = sentence.similarity == Similarity::Cosine;
@@ -88,10 +88,10 @@ fn step(module: &Module, device: Device) -> Result<PoolingStep> {
             let weight = tensors.take("linear.weight", &[*to, *from])?.to_device(device);
             let mut added = None;
             if *bias {
-                added = Some(Shared(tensors.take("linear.bias", &[*to])?.to_device(device)));
+                added = Some(SharedTensor(tensors.take("linear.bias", &[*to])?.to_device(device)));
             }
             tensors.expect_no_others()?;
-            PoolingStep::Dense(Shared(weight), added, *activation)
+            PoolingStep::Dense(SharedTensor(weight), added, *activation)
         }
         Module::LayerNorm { weights, dim } => {
             let mut tensors = read_module(weights)?;

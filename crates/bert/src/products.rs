@@ -7,15 +7,15 @@ use tch::{Device, Kind, TchError, Tensor};
 
 /// A tensor whose clones share its storage.
 #[derive(Debug)]
-pub(crate) struct Shared(pub(crate) Tensor);
+pub(crate) struct SharedTensor(pub(crate) Tensor);
 
-impl Clone for Shared {
+impl Clone for SharedTensor {
     fn clone(&self) -> Self {
         Self(self.0.shallow_clone())
     }
 }
 
-impl Deref for Shared {
+impl Deref for SharedTensor {
     type Target = Tensor;
 
     fn deref(&self) -> &Tensor {
@@ -26,13 +26,13 @@ impl Deref for Shared {
 /// A matrix with its bias, or what scales and shifts what is normalised.
 #[derive(Debug, Clone)]
 pub(crate) struct Linear {
-    pub(crate) weight: Shared,
-    pub(crate) bias: Shared,
+    pub(crate) weight: SharedTensor,
+    pub(crate) bias: SharedTensor,
 }
 
 impl Linear {
     pub(crate) fn new(weight: Tensor, bias: Tensor) -> Self {
-        Self { weight: Shared(weight), bias: Shared(bias) }
+        Self { weight: SharedTensor(weight), bias: SharedTensor(bias) }
     }
 
     /// Layer normalisation by these as scale and shift.

@@ -32,7 +32,7 @@ const USUAL_TOKENS: usize = 4096;
 const NEVER: f32 = -1e9;
 
 /// The decoder's cache of earlier tokens, per layer.
-type Past = Vec<(Option<LayerState>, Option<LayerState>)>;
+type DecoderCache = Vec<(Option<LayerState>, Option<LayerState>)>;
 
 /// A network, and the store that its tensors are in.
 struct T5Network {
@@ -251,7 +251,7 @@ fn clean_up(text: &str) -> String {
 impl T5Network {
     /// The logits of the token behind the last one of each beam. The keys of what was read are kept in
     /// `past` from the first step on: later ones need no more of it than that there is something.
-    fn step(&self, encoded: &Tensor, last: &[i64], past: &mut Option<Past>) -> Tensor {
+    fn step(&self, encoded: &Tensor, last: &[i64], past: &mut Option<DecoderCache>) -> Tensor {
         let beams = last.len() as i64;
         let read = if past.is_some() { encoded.narrow(1, 0, 1) } else { encoded.shallow_clone() };
         let read = read.expand([beams, -1, -1], false);
@@ -367,7 +367,7 @@ fn beam_search(
 }
 
 /// Gives every beam what was kept of the one that it continues. What was read is the same for all.
-fn reorder(past: &mut Option<Past>, parents: &Tensor) {
+fn reorder(past: &mut Option<DecoderCache>, parents: &Tensor) {
     for state in past.iter_mut().flatten().filter_map(|(own, _)| own.as_mut()) {
         state.prev_key = state.prev_key.index_select(0, parents);
         state.prev_value = state.prev_value.index_select(0, parents);

@@ -12,18 +12,18 @@ use crate::folder::{ModelFolder, Sentence, head_names};
 use crate::inference::{Parallel, keep_memory};
 use crate::models::device;
 use crate::network::Network;
-use crate::pooling::Head;
+use crate::pooling::PoolingHead;
 use crate::tokens::Tokenize;
 use crate::weights::{Weights, torch};
 use adamw::AdamW;
-use card::{Description, write_folder};
+use card::{ModelCard, write_folder};
 use checkpoint::TrainingCounters;
 use clariq_core::{
     Error, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training, TrainingEvent,
     bail, training_key,
 };
 pub use curve::{Curve, CurvePoint};
-use objective::Material;
+use objective::TrainingMaterial;
 use std::collections::HashMap;
 use std::fs;
 use std::mem;
@@ -39,7 +39,7 @@ const THREADS: i32 = 2;
 struct Learner<'a> {
     training: &'a Training<'a>,
     split: ExampleSplit,
-    material: Material<'a>,
+    material: TrainingMaterial<'a>,
     tokenize: Tokenize,
     network: Network,
     optimizer: AdamW,
@@ -77,7 +77,7 @@ pub fn train(
     let made = aside.join("model");
     let _ = fs::remove_dir_all(&made);
     fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
-    let about = Description { training, base: &base, split: &split, counts: &counts };
+    let about = ModelCard { training, base: &base, split: &split, counts: &counts };
     write_folder(&made, &about, &weights)?;
     fs::rename(&made, folder).map_err(Error::io("create", folder))?;
     // The model is complete; what is left of its making is of no use.
@@ -101,7 +101,7 @@ fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Ne
         Objective::CrossEntropy { .. } => Some(2),
         Objective::Listwise { .. } => Some(1),
     };
-    let head = Head::read(&sentence_for(recipe, base)?, device)?;
+    let head = PoolingHead::read(&sentence_for(recipe, base)?, device)?;
     let network = Network::new(&folder, &weights, head, device, Kind::Float)?;
     let mut network = network.for_training(recipe.precision);
     if let Some(classes) = classes {
@@ -133,7 +133,7 @@ impl<'a> Learner<'a> {
         let sentence = sentence_for(recipe, base)?;
         let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?
             .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
-        let mut material = Material::new(training, &split, &tokenize)?;
+        let mut material = TrainingMaterial::new(training, &split, &tokenize)?;
         let rows = material.narrow();
         let at = |id: i64| rows.iter().position(|&row| row == id).map_or(-1, |at| at as i64);
         network.padding = network.padding.map(at);

@@ -7,9 +7,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// A file that is part of the program: its name, its name for messages, and its bytes.
-pub(crate) type Embedded = (&'static str, &'static str, &'static [u8]);
+pub(crate) type EmbeddedFile = (&'static str, &'static str, &'static [u8]);
 
-fn find_embedded(files: &[Embedded], name: &str) -> Option<Source> {
+fn find_embedded(files: &[EmbeddedFile], name: &str) -> Option<Source> {
     let (_, name, bytes) = files.iter().find(|(file, ..)| *file == name)?;
     Some(Source::memory(*name, *bytes))
 }

@@ -87,7 +87,7 @@ pub(crate) fn is_id(id: &str) -> bool {
 }
 
 /// A function that takes passages one by one.
-type Each<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
+type PassageSink<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
 
 /// A place in a file: its name and the line.
 type FileLine<'a> = (&'a str, u64);
@@ -96,7 +96,7 @@ fn read_lines(
     name: &str,
     lines: &mut ArchiveLines,
     parse: fn(FileLine, &str) -> Result<Passage, Box<Problem>>,
-    each: Each,
+    each: PassageSink,
 ) -> Result<(), Error> {
     loop {
         let number = lines.number() + 1;

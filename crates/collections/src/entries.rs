@@ -10,13 +10,13 @@ pub(crate) struct Entries<T>(pub(crate) Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(EachEntry(PhantomData))
+        deserializer.deserialize_map(EntryVisitor(PhantomData))
     }
 }
 
-struct EachEntry<T>(PhantomData<T>);
+struct EntryVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for EachEntry<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for EntryVisitor<T> {
     type Value = Entries<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

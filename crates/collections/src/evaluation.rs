@@ -23,7 +23,7 @@ pub trait Evaluation: Sync {
     }
 
     /// The figures of what a system wrote, under the names that configurations give them.
-    fn figures(&self, written: &Written) -> Result<EvalResult, Error>;
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error>;
 
     /// The value of a measure for every judged request, where the collection has a definition of
     /// its own.
@@ -32,7 +32,7 @@ pub trait Evaluation: Sync {
     }
 
     /// The values of a run request by request. Every run has the same columns.
-    fn columns(&self, run: &Source, by: &By) -> Result<Columns, Error>;
+    fn columns(&self, run: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error>;
 
     /// The position of the column that requests are compared by.
     fn focus(&self) -> usize {
@@ -171,7 +171,7 @@ pub enum FigureFormat {
 }
 
 /// The output of a system for a split.
-pub struct Written<'a> {
+pub struct SystemOutput<'a> {
     /// The run, or what is handed in.
     pub path: &'a Path,
     /// The run, in a system of one task.
@@ -186,7 +186,7 @@ pub struct Written<'a> {
 
 /// The measures of a comparison.
 #[derive(Default)]
-pub struct By<'a> {
+pub struct ComparisonOptions<'a> {
     /// The part of the runs; all, or the usual one, if none is named.
     pub task: Option<&'a str>,
     /// Measures of the literature in place of the usual ones.
@@ -196,7 +196,7 @@ pub struct By<'a> {
 }
 
 /// A run request by request.
-pub struct Columns {
+pub struct ValuesByRequest {
     /// The values by each measure.
     pub columns: Vec<Column>,
     /// Parts of the runs that the figures ignore.

@@ -1,10 +1,10 @@
 //! Fetching released files into a data folder.
 
-use crate::{Release, Released};
+use crate::{Release, ReleasedFile};
 use clariq_core::{Error, Observer, ProblemKind, bail, problem};
 use clariq_files::Lock;
 use clariq_files::Timeouts;
-use clariq_files::download::{Downloader, Local, Origin, Published, TIMEOUTS};
+use clariq_files::download::{Downloader, LocalCopy, Origin, Published, TIMEOUTS};
 use std::fs;
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub struct FetchRequest {
     /// The data folder; made if it does not exist.
     pub folder: PathBuf,
     /// The files, in this order.
-    pub files: Vec<Released>,
+    pub files: Vec<ReleasedFile>,
     /// Whether files that differ from the released ones are replaced.
     pub force: bool,
     /// How long to wait for a server.
@@ -58,23 +58,24 @@ pub enum FetchOutcome {
 pub fn fetch(
     request: &FetchRequest,
     observer: &dyn Observer,
-) -> Result<Vec<(Released, FetchOutcome)>, Error> {
+) -> Result<Vec<(ReleasedFile, FetchOutcome)>, Error> {
     let folder = &request.folder;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
     let wait = || {
         observer.note("note: another command fetches into the same folder: waiting for it");
     };
     let _lock = Lock::acquire(&folder.join(".fetch.lock"), wait)?;
-    let compare = |file: &Released| Ok((*file, published(file).compare(&folder.join(file.name))?));
+    let compare =
+        |file: &ReleasedFile| Ok((*file, published(file).compare(&folder.join(file.name))?));
     let files: Vec<_> = request.files.iter().map(compare).collect::<Result<_, Error>>()?;
     if !request.force {
         refuse_different(request, &files)?;
     }
     let downloader = Downloader::new(&request.origin, request.timeouts);
-    let fetch_one = |(file, local): (Released, Local)| {
+    let fetch_one = |(file, local): (ReleasedFile, LocalCopy)| {
         let outcome = match local {
-            Local::Same => FetchOutcome::Present,
-            Local::Absent | Local::Different(_) => {
+            LocalCopy::Same => FetchOutcome::Present,
+            LocalCopy::Absent | LocalCopy::Different(_) => {
                 fetch_file(request, &downloader, &file, observer)?
             }
         };
@@ -97,14 +98,14 @@ fn nothing_found(request: &FetchRequest) -> Error {
         .into()
 }
 
-fn published(file: &Released) -> Published<'static> {
+fn published(file: &ReleasedFile) -> Published<'static> {
     Published { name: file.path, sha256: file.sha256, most_bytes: file.most_bytes }
 }
 
 fn fetch_file(
     request: &FetchRequest,
     downloader: &Downloader,
-    file: &Released,
+    file: &ReleasedFile,
     observer: &dyn Observer,
 ) -> Result<FetchOutcome, Error> {
     let target = request.folder.join(file.name);
@@ -115,9 +116,12 @@ fn fetch_file(
     }
 }
 
-fn refuse_different(request: &FetchRequest, files: &[(Released, Local)]) -> Result<(), Error> {
+fn refuse_different(
+    request: &FetchRequest,
+    files: &[(ReleasedFile, LocalCopy)],
+) -> Result<(), Error> {
     let mut different = files.iter().filter_map(|(file, local)| match local {
-        Local::Different(found) => Some((file, found)),
+        LocalCopy::Different(found) => Some((file, found)),
         _ => None,
     });
     let Some((file, found)) = different.next() else { return Ok(()) };
@@ -133,7 +137,7 @@ fn refuse_different(request: &FetchRequest, files: &[(Released, Local)]) -> Resu
     )
 }
 
-fn missing(request: &FetchRequest, file: &Released) -> Error {
+fn missing(request: &FetchRequest, file: &ReleasedFile) -> Error {
     let location = request.origin.locate(file.path);
     let hint = "`--from` names the folder or address that this path follows: check it";
     let problem = match request.origin {

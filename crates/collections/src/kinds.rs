@@ -1,6 +1,6 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
-use crate::data_dir::Embedded;
+use crate::data_dir::EmbeddedFile;
 use crate::{CheckReport, Collection, DataDir, Release, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
@@ -29,7 +29,7 @@ pub struct Kind {
     /// The endings of what is handed in, where that is no TREC run.
     pub endings: &'static [&'static str],
     /// The files of its sample, which is part of the program; none if it has no sample.
-    pub(crate) sample: &'static [Embedded],
+    pub(crate) sample: &'static [EmbeddedFile],
     /// True if a folder contains this collection.
     pub is_in: fn(&DataDir) -> bool,
     /// The files of the collection that are in a folder.

@@ -52,7 +52,7 @@ pub use check::CheckReport;
 pub use data_dir::DataDir;
 pub use earlier_judgements::EarlierJudgements;
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
-pub use released::{Release, Released};
+pub use released::{Release, ReleasedFile};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 

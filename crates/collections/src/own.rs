@@ -8,7 +8,7 @@ mod folder;
 
 use crate::documents::{check_documents, read_unique};
 use crate::evaluation::{ByQrels, Evaluation};
-use crate::statistics::{Statistics, StatisticsFigure, Words};
+use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
@@ -180,7 +180,7 @@ impl Collection for Own {
 
     fn statistics(&self) -> Result<Statistics, Error> {
         /// The words of requests, and how many judgements and relevant documents they have.
-        type RequestCounts = (Words, Option<(usize, usize)>);
+        type RequestCounts = (WordCounts, Option<(usize, usize)>);
         const FIGURES: [StatisticsFigure<RequestCounts>; 4] = [
             ("requests", |(words, _)| Some(words.texts.into())),
             ("words per request, mean", |(words, _)| Some(words.mean.into())),
@@ -197,9 +197,9 @@ impl Collection for Own {
                 let grades = || qrels.topics().flat_map(|(_, judged)| judged.grades());
                 (grades().count(), grades().filter(|grade| *grade > 0).count())
             });
-            splits.push((split.name, (Words::of(texts.iter().map(String::as_str)), judged)));
+            splits.push((split.name, (WordCounts::of(texts.iter().map(String::as_str)), judged)));
         }
-        let words = Words::of_documents(&*self.documents)?;
+        let words = WordCounts::of_documents(&*self.documents)?;
         let of_documents = [
             ("documents", words.texts.into()),
             ("words per document, mean", words.mean.into()),

@@ -6,7 +6,7 @@ const LARGEST: u64 = 100 << 20;
 
 /// One released file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Released {
+pub struct ReleasedFile {
     /// The name in the data folder: one path component.
     pub name: &'static str,
     /// Its path at the origin.
@@ -32,15 +32,15 @@ pub struct Release {
 
 impl Release {
     /// The files. A field is empty where it is not known, the path where it is the name.
-    pub fn files(&self) -> Vec<Released> {
+    pub fn files(&self) -> Vec<ReleasedFile> {
         self.table.lines().skip(1).filter_map(parse).collect()
     }
 }
 
-fn parse(line: &'static str) -> Option<Released> {
+fn parse(line: &'static str) -> Option<ReleasedFile> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [name, needed, bytes, sha256, path] = fields[..] else { return None };
-    Some(Released {
+    Some(ReleasedFile {
         name,
         path: if path.is_empty() { name } else { path },
         sha256: Some(sha256).filter(|sha256| !sha256.is_empty()),

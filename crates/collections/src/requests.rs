@@ -20,7 +20,7 @@ const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said
 const FORM_OF_TEXTS: &str = "a line is {\"id\": …, \"text\": …}, or an id, a tab and a text";
 
 /// Finds a document by its id; nothing where what is ranked for a request is of no interest.
-type Find<'f> = Option<&'f dyn Fn(&str) -> Option<Doc>>;
+type FindDocument<'f> = Option<&'f dyn Fn(&str) -> Option<Doc>>;
 
 /// Reads requests in the order of their file; the first problem is the error.
 pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Request>, Error> {
@@ -56,7 +56,7 @@ struct AnyRequest {
     #[serde(rename = "_id")]
     beir_id: Option<IdOrNumber>,
     text: Option<String>,
-    said: Option<Vec<Said>>,
+    said: Option<Vec<UtteranceObject>>,
     candidates: Option<Vec<IdOrNumber>>,
     /// Texts of the user, for systems that rank them.
     statements: Option<Vec<String>>,
@@ -68,7 +68,7 @@ struct AnyRequest {
 struct RequestLine {
     id: Option<IdOrNumber>,
     text: Option<String>,
-    said: Option<Vec<Said>>,
+    said: Option<Vec<UtteranceObject>>,
     candidates: Option<Vec<IdOrNumber>>,
     statements: Option<Vec<String>>,
 }
@@ -76,7 +76,7 @@ struct RequestLine {
 /// `{"user": …}` or `{"system": …}`.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Said {
+enum UtteranceObject {
     User(String),
     System(String),
 }
@@ -101,7 +101,7 @@ pub fn request_in(
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is
 /// left out.
-pub(crate) fn parse(input: &FileContent, find: Find, sink: Sink) -> Vec<Request> {
+pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<Request> {
     let mut requests = Vec::new();
     if !has_few_lines(input, MOST_LINES, sink) {
         return requests;
@@ -151,7 +151,7 @@ fn parse_line(line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
     })
 }
 
-fn request(any: AnyRequest, find: Find, at: &Location) -> Result<Request, Problem> {
+fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request, Problem> {
     let Some(id) = any.beir_id.or(any.id) else {
         return Err(problem!(at, "a key `id`", "a request without it", FORM));
     };
@@ -194,11 +194,11 @@ fn request(any: AnyRequest, find: Find, at: &Location) -> Result<Request, Proble
     Ok(request)
 }
 
-impl From<Said> for Utterance {
-    fn from(said: Said) -> Self {
+impl From<UtteranceObject> for Utterance {
+    fn from(said: UtteranceObject) -> Self {
         match said {
-            Said::User(text) => Self::user(text),
-            Said::System(text) => Self::system(text),
+            UtteranceObject::User(text) => Self::user(text),
+            UtteranceObject::System(text) => Self::system(text),
         }
     }
 }

@@ -71,7 +71,7 @@ impl Statistics {
 
 /// Words of some texts, separated by white space.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Words {
+pub(crate) struct WordCounts {
     /// How many texts there are.
     pub(crate) texts: usize,
     /// How many words they have on average; 0 of none.
@@ -80,7 +80,7 @@ pub(crate) struct Words {
     pub(crate) longest: usize,
 }
 
-impl Words {
+impl WordCounts {
     pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let count = |text: &str| text.split_whitespace().count();
         Self::of_counts(&texts.into_iter().map(count).collect::<Vec<_>>())

@@ -27,7 +27,7 @@ pub trait Engine: Send + Sync {
         training: &Training,
         folder: &Path,
         report: &mut dyn FnMut(&TrainingEvent),
-    ) -> Result<Trained>;
+    ) -> Result<TrainingSummary>;
 }
 
 /// Everything that a training is made of.
@@ -107,7 +107,7 @@ pub enum TrainingEvent {
 
 /// The figures of a training.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trained {
+pub struct TrainingSummary {
     /// The steps that were done.
     pub steps: usize,
     /// Mean loss of the first ten steps.

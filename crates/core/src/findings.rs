@@ -25,13 +25,13 @@ pub struct Finding {
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     findings: Vec<Finding>,
-    positions: HashMap<Fact, usize>,
+    positions: HashMap<FindingKey, usize>,
 }
 
 /// The identity of a fact: file, severity, and the expectation that is not met.
-type Fact = (String, Severity, String);
+type FindingKey = (String, Severity, String);
 
-fn fact(problem: &Problem) -> Fact {
+fn fact(problem: &Problem) -> FindingKey {
     (problem.at.file.clone(), problem.severity, problem.expected.clone())
 }
 

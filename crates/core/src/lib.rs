@@ -38,7 +38,7 @@ pub use checksum::{
 pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::{DocumentVectors, Embeddings};
 pub use encoder::{Decoding, Encoder, PairScorer, Progress, Rewriter};
-pub use engine::{Engine, JudgedQuestions, Trained, Training, TrainingEvent, training_key};
+pub use engine::{Engine, JudgedQuestions, Training, TrainingEvent, TrainingSummary, training_key};
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{DocId, FacetId, Name, RequestId};

@@ -47,7 +47,7 @@ impl Column {
 
 /// A run against the baseline by one measure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tested {
+pub struct BaselineTest {
     /// The position of the run.
     pub run: usize,
     /// The position of the column.
@@ -63,12 +63,12 @@ pub struct Tested {
 /// # Panics
 ///
 /// If two runs have other columns or numbers of topics, or `baseline` is the position of no run.
-pub fn test_against_baseline(runs: &[&[Column]], baseline: usize, seed: u64) -> Vec<Tested> {
+pub fn test_against_baseline(runs: &[&[Column]], baseline: usize, seed: u64) -> Vec<BaselineTest> {
     let mut tested = Vec::new();
     for (run, columns) in runs.iter().enumerate().filter(|(run, _)| *run != baseline) {
         for (column, (values, base)) in columns.iter().zip(runs[baseline]).enumerate() {
             let test = paired_test(&values.figures(), &base.figures(), ROUNDS, seed);
-            tested.push(Tested { run, column, test, corrected: 1.0 });
+            tested.push(BaselineTest { run, column, test, corrected: 1.0 });
         }
     }
     let raw: Vec<f64> = tested.iter().map(|tested| tested.test.randomisation_p).collect();

@@ -30,7 +30,7 @@ mod significance;
 mod tests;
 mod ties;
 
-pub use comparison::{Column, Tested, sort_by_topic, test_against_baseline};
+pub use comparison::{BaselineTest, Column, sort_by_topic, test_against_baseline};
 pub use diagnosis::{Diagnosis, diagnose};
 pub use mean::exact_mean;
 pub use measures::{Measure, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures};

@@ -1,6 +1,6 @@
 //! The next move in a conversation: to ask back, to ask nothing more, or to answer.
 
-use crate::needs::Predict;
+use crate::needs::NeedScope;
 use crate::ranker::{RankedPart, RankedText, Ranker, RankerOutcome, UserRequest};
 use crate::session::Contexts;
 use crate::systems::SystemConfig;
@@ -26,14 +26,14 @@ pub enum Move {
         /// The question with its score.
         question: RankedText,
         /// The explanation, if explanations were requested.
-        why: Why,
+        why: QuestionExplanation,
     },
     /// To ask nothing more.
     Stop {
         /// The reason.
         reason: String,
         /// The best candidates, if explanations were requested.
-        why: Why,
+        why: QuestionExplanation,
     },
     /// To answer.
     Answer {
@@ -46,7 +46,7 @@ pub enum Move {
 
 /// The explanation of a question; empty if none was requested.
 #[derive(Default)]
-pub struct Why {
+pub struct QuestionExplanation {
     /// The best candidates.
     pub candidates: Vec<RankedText>,
     /// The traces of the best question through the stages.
@@ -73,7 +73,7 @@ impl<'a> Asker<'a> {
         max_turns: usize,
         explains: bool,
     ) -> Result<Self> {
-        let system = Ranker::open_predicting(contexts, loaded, Predict::Always)?;
+        let system = Ranker::open_predicting(contexts, loaded, NeedScope::Always)?;
         Ok(Self { system, max_turns, explains })
     }
 
@@ -93,7 +93,7 @@ impl<'a> Asker<'a> {
         let conversation = &*conversation;
         let stop = |reason: &str, why| Ok(Move::Stop { reason: reason.to_owned(), why });
         if !self.answers() && conversation.request.turns().count() >= self.max_turns {
-            return stop("enough questions were asked", Why::default());
+            return stop("enough questions were asked", QuestionExplanation::default());
         }
         let mut outcomes = self.system.rank(slice::from_ref(conversation))?;
         let outcome = outcomes.pop().unwrap_or_default();
@@ -101,8 +101,11 @@ impl<'a> Asker<'a> {
             let unfit = self.unfit(conversation, &outcome)?;
             return Ok(Move::Answer { outcome, unfit });
         }
-        let why =
-            if self.explains { self.why(conversation, &outcome.ranking)? } else { Why::default() };
+        let why = if self.explains {
+            self.why(conversation, &outcome.ranking)?
+        } else {
+            QuestionExplanation::default()
+        };
         let empty_question = self.system.session().documents.empty_question();
         let best = outcome.ranking.first().filter(|best| Some(best.doc) != empty_question);
         let Some(best) = best else {
@@ -152,13 +155,18 @@ impl<'a> Asker<'a> {
     }
 
     /// The best candidates, and the traces of the first one with a text.
-    fn why(&self, conversation: &UserRequest, ranking: &[Hit]) -> Result<Why> {
+    fn why(&self, conversation: &UserRequest, ranking: &[Hit]) -> Result<QuestionExplanation> {
         let empty_question = self.system.session().documents.empty_question();
         let real = ranking.iter().find(|hit| Some(hit.doc) != empty_question);
-        let Some(about) = real.or(ranking.first()) else { return Ok(Why::default()) };
+        let Some(about) = real.or(ranking.first()) else {
+            return Ok(QuestionExplanation::default());
+        };
         let traces = self.system.explain(conversation, RankedPart::Documents, about.doc)?;
         let candidates = self.list(conversation, &ranking[..ranking.len().min(SHOWN)])?;
-        Ok(Why { candidates, stages: traces.into_iter().flat_map(|(_, traces)| traces).collect() })
+        Ok(QuestionExplanation {
+            candidates,
+            stages: traces.into_iter().flat_map(|(_, traces)| traces).collect(),
+        })
     }
 
     fn list(&self, conversation: &UserRequest, hits: &[Hit]) -> Result<Vec<RankedText>> {

@@ -30,7 +30,7 @@ pub fn folder() -> PathBuf {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum CacheState {
     /// There is no entry.
     Absent,
     /// Every file is as it was written.
@@ -43,17 +43,17 @@ pub(crate) enum State {
 }
 
 /// Checks every file of an entry against its manifest.
-pub(crate) fn check(entry: &Path) -> State {
+pub(crate) fn check(entry: &Path) -> CacheState {
     if !entry.exists() {
-        return State::Absent;
+        return CacheState::Absent;
     }
     let sum = |name: &str| sha256_of_file(&entry.join(name));
     let found = manifest::names(entry, SUMS)
         .and_then(|names| manifest::difference(entry, SUMS, &names, sum));
     match found {
-        Ok(None) => State::Sound,
-        Ok(Some(found)) => State::Damaged { found },
-        Err(error) => State::Damaged { found: error.to_string() },
+        Ok(None) => CacheState::Sound,
+        Ok(Some(found)) => CacheState::Damaged { found },
+        Err(error) => CacheState::Damaged { found: error.to_string() },
     }
 }
 
@@ -124,13 +124,13 @@ impl CacheEntry<'_> {
         read: impl FnOnce(&Path) -> Option<T>,
     ) -> Result<Option<T>, String> {
         match check(&self.entry) {
-            State::Sound => {
+            CacheState::Sound => {
                 // Best effort: without it, the entry counts as older.
                 let _ = self.set_used();
                 Ok(read(&self.entry.join(self.file)))
             }
-            State::Damaged { found } => Err(found),
-            State::Absent => Ok(None),
+            CacheState::Damaged { found } => Err(found),
+            CacheState::Absent => Ok(None),
         }
     }
 
@@ -201,21 +201,21 @@ const MOST_IN_MEMORY: u64 = 512 << 20;
 
 /// Stores of texts in the cache.
 #[derive(Debug, Clone)]
-pub struct KeptTexts {
+pub struct TextStores {
     /// The cache.
     pub cache: PathBuf,
     /// From this size on, the texts of files are stored on disk.
     pub from: u64,
 }
 
-impl Default for KeptTexts {
+impl Default for TextStores {
     /// In the user's cache, from 512 MiB on.
     fn default() -> Self {
         Self { cache: folder(), from: MOST_IN_MEMORY }
     }
 }
 
-impl TextKeeper for KeptTexts {
+impl TextKeeper for TextStores {
     fn takes(&self, bytes: u64) -> bool {
         bytes >= self.from
     }
@@ -256,9 +256,9 @@ mod tests {
     fn a_changed_entry_is_damaged() {
         let folder = tempfile::tempdir().unwrap();
         let entry = stored(folder.path());
-        assert_eq!(check(&entry), State::Sound);
+        assert_eq!(check(&entry), CacheState::Sound);
         fs::write(entry.join("below/b.txt"), "").unwrap();
-        assert!(matches!(check(&entry), State::Damaged { .. }));
+        assert!(matches!(check(&entry), CacheState::Damaged { .. }));
     }
 
     #[test]
@@ -266,10 +266,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let entry = stored(folder.path());
         fs::write(entry.join("a.bin"), "damaged").unwrap();
-        assert_eq!(check(&stored(folder.path())), State::Sound);
+        assert_eq!(check(&stored(folder.path())), CacheState::Sound);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         remove(&entry).unwrap();
-        assert_eq!(check(&entry), State::Absent);
+        assert_eq!(check(&entry), CacheState::Absent);
     }
 
     #[test]
@@ -316,8 +316,8 @@ mod tests {
         sample
     }
 
-    fn keeper(folder: &Path, from: u64) -> KeptTexts {
-        KeptTexts { cache: folder.join("cache"), from }
+    fn keeper(folder: &Path, from: u64) -> TextStores {
+        TextStores { cache: folder.join("cache"), from }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use clariq_collections::Collection;
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker, bail};
-use clariq_files::{Qrels, Staged, Target};
+use clariq_files::{Qrels, StagedFile, Target};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Write};
@@ -47,7 +47,7 @@ pub fn export(
         }
     }
     let (staged, listed): (Vec<_>, Vec<_>) = files.into_iter().unzip();
-    staged.into_iter().try_for_each(Staged::commit)?;
+    staged.into_iter().try_for_each(StagedFile::commit)?;
     Ok(listed)
 }
 
@@ -100,11 +100,11 @@ fn lines_of(qrels: &Qrels, topic: &str) -> Vec<String> {
     judged.iter().map(|(document, grade)| format!("{topic} 0 {document} {grade}")).collect()
 }
 
-fn stage(path: PathBuf, lines: &[String]) -> Result<(Staged, (PathBuf, usize))> {
+fn stage(path: PathBuf, lines: &[String]) -> Result<(StagedFile, (PathBuf, usize))> {
     let fill = |out: &mut dyn Write| -> io::Result<()> {
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     };
-    let staged = Staged::new(&path, fill)?;
+    let staged = StagedFile::new(&path, fill)?;
     Ok((staged, (path, lines.len())))
 }
 

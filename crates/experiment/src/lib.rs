@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use clariq_core::Request;
-//! use clariq_experiment::{Contexts, SystemConfig, Options, RankedPart, UserRequest, Session, Ranker};
+//! use clariq_experiment::{Contexts, SystemConfig, SessionOptions, RankedPart, UserRequest, Session, Ranker};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let options = Options { cache: folder.path().to_owned(), ..Options::default() };
@@ -32,11 +32,11 @@
 //! use clariq_collections::DataDir;
 //! use clariq_eval::parse_measures;
 //! use clariq_experiment::tune::{Grid, TuningLabels, GridSearch};
-//! use clariq_experiment::{SystemConfig, Options, Session, reproduce};
+//! use clariq_experiment::{SystemConfig, SessionOptions, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let collection = clariq_collections::open(&DataDir::Sample)?;
-//! let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+//! let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
 //! let session = Session::new(&*collection, options)?;
 //!
 //! // Does the built-in system `bm25` reach the figures that its configuration expects?
@@ -95,13 +95,13 @@ pub mod systems;
 pub mod training;
 pub mod tune;
 
-pub use cache::KeptTexts;
+pub use cache::TextStores;
 pub use clariq_core::{Observer, Silent, Task};
-pub use needs::{HeldOutNeeds, NeedModels, Predict};
+pub use needs::{HeldOutNeeds, NeedModels, NeedScope};
 pub use plan::Plan;
 pub use ranker::{
     Answer, RankedPart, RankedText, Ranker, RankerOutcome, Statements, Traces, UserRequest,
 };
 pub use rewrites::Rewrites;
-pub use session::{Contexts, Options, Session};
+pub use session::{Contexts, Session, SessionOptions};
 pub use systems::SystemConfig;

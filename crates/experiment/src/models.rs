@@ -5,14 +5,14 @@ pub(crate) mod opened;
 mod rewrites;
 mod vectors;
 
-use crate::cache::{self, State};
+use crate::cache::{self, CacheState};
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
     Decoding, DocumentVectors, Documents, Embeddings, Model, ModelKind, ModelName, Models,
     Progress, Result, bail,
 };
-pub(crate) use opened::Located;
+pub(crate) use opened::ModelLocation;
 use opened::{lock, open_once};
 use rewrites::RewriteCache;
 use std::path::{Path, PathBuf};
@@ -30,12 +30,12 @@ impl Session<'_> {
     }
 
     /// Sets the folder of a model.
-    pub(crate) fn set_located(&self, model: &ModelName, found: Located) {
+    pub(crate) fn set_located(&self, model: &ModelName, found: ModelLocation) {
         lock(&self.models.located).insert(model.clone(), found);
     }
 
     /// Finds the folder of a model. That of a recipe is set when it was trained.
-    fn locate(&self, model: &ModelName) -> Result<Located> {
+    fn locate(&self, model: &ModelName) -> Result<ModelLocation> {
         if let Some(found) = lock(&self.models.located).get(model) {
             return Ok(found.clone());
         }
@@ -47,7 +47,7 @@ impl Session<'_> {
         }
         let folder = recipes::find_installed(&self.models_folder(), name)?;
         check_installed(name, &folder)?;
-        let found = Located { folder, reading: model.reading.clone() };
+        let found = ModelLocation { folder, reading: model.reading.clone() };
         self.set_located(model, found.clone());
         Ok(found)
     }
@@ -56,7 +56,7 @@ impl Session<'_> {
 /// The models that stages need. Each is opened once.
 impl Models for Session<'_> {
     fn open(&self, model: &ModelName) -> Result<Model> {
-        let Located { folder, reading } = self.locate(model)?;
+        let ModelLocation { folder, reading } = self.locate(model)?;
         let engine = self.engine_for(&model.name)?;
         open_once(&self.models.models, model.clone(), || {
             let says_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
@@ -129,7 +129,7 @@ impl Models for Session<'_> {
 
 /// Refuses a folder whose files are not those of its list, which a model from elsewhere has not.
 fn check_installed(name: &str, folder: &Path) -> Result<()> {
-    let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
+    let CacheState::Damaged { found } = cache::check(folder) else { return Ok(()) };
     if !folder.join(cache::SUMS).is_file() {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The requests whose need a system predicts before it ranks.
 #[derive(Clone, Copy)]
-pub enum Predict {
+pub enum NeedScope {
     /// None: the requests have needs already, or do not need them.
     Never,
     /// All, if a stage uses needs.
@@ -28,18 +28,18 @@ pub enum Predict {
 pub(crate) fn open(
     session: &Session,
     loaded: &SystemConfig,
-    predict: Predict,
+    predict: NeedScope,
 ) -> Result<Option<Box<Classifier>>> {
     let is_wanted = match predict {
-        Predict::Never => false,
-        Predict::Always => true,
-        Predict::ForStages => loaded.plan.sees_need(),
+        NeedScope::Never => false,
+        NeedScope::Always => true,
+        NeedScope::ForStages => loaded.plan.sees_need(),
     };
     if is_wanted {
         return Ok(open_model(session, loaded, false)?.map(|(model, _)| Box::new(model)));
     }
     let named = session.options.need_model.as_ref();
-    if let (Predict::ForStages, Some(file)) = (predict, named) {
+    if let (NeedScope::ForStages, Some(file)) = (predict, named) {
         let expected = "a system whose stages look at predicted needs";
         let found = format!("{} with `{}`", file.display(), loaded.name);
         bail!("--need-model", expected, found, "leave it out: it would change nothing");

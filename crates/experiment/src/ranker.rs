@@ -1,6 +1,6 @@
 //! The executor: an open system, which ranks documents, composes answers, and explains both.
 
-use crate::needs::{self, Predict};
+use crate::needs::{self, NeedScope};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::sentences::Sentences;
 use crate::session::{Contexts, Session};
@@ -107,7 +107,7 @@ impl<'a> Ranker<'a> {
     pub(crate) fn open_trained(
         contexts: &'a Contexts<'a>,
         loaded: &'a SystemConfig,
-        predict: Predict,
+        predict: NeedScope,
     ) -> Result<Self> {
         let session = contexts.session;
         let mut weights = Map::new();

@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::systems::SystemConfig;
 use clariq_collections::SystemClass;
 use clariq_core::{Error, ReadingOverrides, Result, read_regular, sha256_hex, sha256_of_stream};
-use clariq_files::{Staged, with_ending};
+use clariq_files::{StagedFile, with_ending};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ pub fn is_record(path: &Path) -> bool {
 }
 
 /// An output of a command: its key in the record, its path, and its content.
-pub type RecordedOutput = (&'static str, PathBuf, Staged);
+pub type RecordedOutput = (&'static str, PathBuf, StagedFile);
 
 /// The arithmetic of learned models, which determines the last digits of their scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,11 +115,11 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);
-    let record = Staged::new(&path_of(run), |out| {
+    let record = StagedFile::new(&path_of(run), |out| {
         serde_json::to_writer_pretty(&mut *out, &made_by)?;
         writeln!(out)
     })?;
-    files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)
+    files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(StagedFile::commit)
 }
 
 /// The part of a run's record that other commands read.

@@ -4,10 +4,10 @@ use crate::record;
 use crate::run::{SplitInput, ranking_path, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
 use crate::systems::SystemConfig;
-use clariq_collections::evaluation::Written;
+use clariq_collections::evaluation::SystemOutput;
 use clariq_core::{Checksum, Result, bail};
 use clariq_files::{Source, read_run};
-use clariq_rank::{Expected, Uses};
+use clariq_rank::{ExpectedFigures, Uses};
 use std::fmt;
 use std::path::Path;
 
@@ -101,7 +101,7 @@ pub fn check<'s>(
         let run = (!loaded.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(loaded, session.documents.checksum(), split);
         let names = expected.iter().flat_map(|expected| expected.measures.keys());
-        let obtained = evaluation.figures(&Written {
+        let obtained = evaluation.figures(&SystemOutput {
             path: &path,
             run: run.as_ref(),
             need: loaded.need.as_ref().map(|_| record::need_path(&path)),
@@ -133,13 +133,17 @@ pub fn check_expected(loaded: &SystemConfig, session: &Session) -> Result<()> {
 }
 
 /// The expected figures for these documents: the sample and the real collection have their own.
-fn expected<'a>(loaded: &'a SystemConfig, bank: &'a Checksum, split: &str) -> Option<&'a Expected> {
+fn expected<'a>(
+    loaded: &'a SystemConfig,
+    bank: &'a Checksum,
+    split: &str,
+) -> Option<&'a ExpectedFigures> {
     loaded.expected_of(bank.as_str()).find(|expected| expected.split == split)
 }
 
 fn compare<'s>(
     loaded: &'s SystemConfig,
-    expected: Option<&Expected>,
+    expected: Option<&ExpectedFigures>,
     split: &str,
     measure: String,
     obtained: f64,
@@ -160,14 +164,15 @@ fn compare<'s>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Options;
+    use crate::session::SessionOptions;
     use clariq_collections::DataDir;
 
     #[test]
     fn systems_without_figures_are_left_out_beside_those_with_some() {
         let folder = tempfile::tempdir().unwrap();
         let collection = clariq_collections::open(&DataDir::Sample).unwrap();
-        let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+        let options =
+            SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
         let session = Session::new(&*collection, options).unwrap();
         let systems = ["bm25", "bert-reranker"].map(|name| SystemConfig::open(name, &[]).unwrap());
         let both = &["bm25", "bert-reranker"][..];

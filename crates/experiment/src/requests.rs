@@ -29,7 +29,7 @@ pub struct RequestReader<'a> {
     documents: &'a dyn Documents,
     takes_statements: bool,
     /// The line of each id so far, if ids must be unique.
-    ids: Option<HashMap<Key, u32>>,
+    ids: Option<HashMap<IdHash, u32>>,
 }
 
 impl<'a> RequestReader<'a> {
@@ -97,10 +97,14 @@ const MOST: usize = 25_000_000;
 
 /// The first 96 bits of an id's SHA-256. Two ids of the largest file share them with a probability of
 /// 10⁻¹⁴.
-type Key = [u32; 3];
+type IdHash = [u32; 3];
 
 /// Adds the id of a line. Returns the problem if an earlier line has it; too many ids are an error.
-fn insert(lines: &mut HashMap<Key, u32>, id: &RequestId, at: Location) -> Result<Option<Problem>> {
+fn insert(
+    lines: &mut HashMap<IdHash, u32>,
+    id: &RequestId,
+    at: Location,
+) -> Result<Option<Problem>> {
     let digits = sha256_hex(id.as_str().as_bytes());
     let key = [0, 8, 16]
         .map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default());

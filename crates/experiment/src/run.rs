@@ -8,14 +8,14 @@ mod file;
 mod input;
 mod split;
 
-use crate::needs::{Predict, PredictedNeeds, predict_split};
+use crate::needs::{NeedScope, PredictedNeeds, predict_split};
 use crate::ranker::{Ranker, RankerOutcome, UserRequest};
 use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
 use crate::systems::SystemConfig;
 use clariq_collections::Collection;
 use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
-use clariq_files::{Staged, StagedWriter, Target, refuse_input};
+use clariq_files::{StagedFile, StagedWriter, Target, refuse_input};
 use clariq_rank::Uses;
 use input::RunEntry;
 use std::io::Write;
@@ -26,7 +26,7 @@ use std::{panic, thread};
 
 pub use clariq_collections::ranking_path;
 pub use file::{FileInput, RequestFileKind};
-pub use input::{RunInput, Skipped};
+pub use input::{RunInput, SkippedRecords};
 pub use split::{CandidateRun, SplitInput, as_run};
 
 /// The number of requests that are ranked together. It does not change a run: a system with a stage
@@ -95,7 +95,7 @@ pub fn run(
     input.check(loaded)?;
     // The needs of requests in memory are predicted for all of them at once.
     let requests = input.in_memory();
-    let predict = if requests.is_some() { Predict::Never } else { Predict::ForStages };
+    let predict = if requests.is_some() { NeedScope::Never } else { NeedScope::ForStages };
     let system = Ranker::open_predicting(contexts, loaded, predict)?;
     let needs = match requests {
         Some(requests) if loaded.plan.sees_need() || loaded.need.is_some() && !is_stream => {
@@ -121,7 +121,7 @@ pub fn run(
     if !is_stream {
         if let (Some(needs), Some(requests)) = (&needs, requests) {
             let path = record::need_path(path);
-            let staged = Staged::new(&path, |out| needs.put(out, requests))?;
+            let staged = StagedFile::new(&path, |out| needs.put(out, requests))?;
             files.push(("need", path, staged));
         }
         input.count(&mut made_by, summary.requests, &skipped);
@@ -159,7 +159,7 @@ fn rank_input(
     system: &Ranker,
     needs: Option<&PredictedNeeds>,
     writer: &mut RunWriter,
-) -> Result<(RunSummary, Skipped)> {
+) -> Result<(RunSummary, SkippedRecords)> {
     let input = writer.input;
     let stages: Vec<_> = system.loaded.plan.stages().collect();
     let compares_requests = stages.iter().any(|stage| stage.uses.contains(&Uses::Batch));
@@ -191,7 +191,7 @@ fn read_blocks(
     input: &dyn RunInput,
     block_size: usize,
     sender: &SyncSender<Vec<UserRequest>>,
-) -> Result<Skipped> {
+) -> Result<SkippedRecords> {
     let mut block = Vec::new();
     let skipped = input.read(&mut |query| {
         block.push(query);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The options of a session.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SessionOptions {
     /// Threads of learned models and index building. Results do not depend on the number.
     pub threads: usize,
     /// Seed of cross-validation and of bootstraps; a training recipe has a seed of its own.
@@ -33,7 +33,7 @@ pub struct Options {
     pub need_model: Option<PathBuf>,
 }
 
-impl Default for Options {
+impl Default for SessionOptions {
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -60,7 +60,7 @@ pub struct Session<'a> {
     /// The split of the requests, if any. It limits the labels that models are trained on.
     pub split: Option<&'static str>,
     /// The options.
-    pub options: Options,
+    pub options: SessionOptions,
     /// Opens and trains learned models, if the program has an engine.
     pub engine: Option<&'a dyn Engine>,
     /// Receives notes and progress.
@@ -73,7 +73,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// A session on the usual task of a collection, without an engine and an observer.
-    pub fn new(collection: &'a dyn Collection, options: Options) -> Result<Self> {
+    pub fn new(collection: &'a dyn Collection, options: SessionOptions) -> Result<Self> {
         let task = collection.tasks()[0];
         let documents = collection.documents(task)?;
         Ok(Self {

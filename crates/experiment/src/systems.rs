@@ -10,7 +10,7 @@ use clariq_core::{
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
-use clariq_rank::{ConversationConfig, Expected, Override, System as Parsed, Uses};
+use clariq_rank::{ConversationConfig, ExpectedFigures, Override, System as Parsed, Uses};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub struct SystemConfig {
     /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
     /// Its expected figures.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedFigures>,
     /// Rewritten utterances of its requests.
     pub rewrites: Option<Arc<Rewrites>>,
 }
@@ -237,7 +237,10 @@ impl SystemConfig {
     }
 
     /// Its expected figures for documents with this checksum.
-    pub(crate) fn expected_of<'s>(&'s self, bank: &'s str) -> impl Iterator<Item = &'s Expected> {
+    pub(crate) fn expected_of<'s>(
+        &'s self,
+        bank: &'s str,
+    ) -> impl Iterator<Item = &'s ExpectedFigures> {
         self.expected.iter().filter(move |expected| bank.starts_with(&expected.bank))
     }
 
@@ -401,7 +404,7 @@ pub fn parse_assignment(text: &str, flag: &str) -> Result<Override> {
 const MOST_NAMED: usize = 9;
 
 /// Refuses expected figures of unknown measures, which would never be compared.
-fn check_measures(expected: &[Expected]) -> Result<()> {
+fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
     let own: Vec<String> = KINDS.iter().flat_map(|kind| (kind.figures)()).collect();
     for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
         if !own.contains(name) && parse_measure(name).is_err() {

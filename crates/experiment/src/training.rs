@@ -6,15 +6,15 @@
 mod examples;
 mod store;
 
-use crate::models::Located;
-use crate::needs::Predict;
+use crate::models::ModelLocation;
+use crate::needs::NeedScope;
 use crate::ranker::{Ranker, UserRequest};
 use crate::recipes;
-use crate::session::{Contexts, Options, Session};
+use crate::session::{Contexts, Session, SessionOptions};
 use crate::systems::SystemConfig;
 use clariq_core::{
     JudgedQuestions, ModelName, Precision, Ranking, ReadingOverrides, Recipe, Request, Result,
-    Trained, bail,
+    TrainingSummary, bail,
 };
 use clariq_rank::Override;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,14 @@ impl<'a> Ranker<'a> {
     /// Trains the models of a system that are missing, and opens it. Needs are predicted if a stage
     /// looks at them.
     pub fn open(contexts: &'a Contexts<'a>, loaded: &'a SystemConfig) -> Result<Self> {
-        Self::open_predicting(contexts, loaded, Predict::ForStages)
+        Self::open_predicting(contexts, loaded, NeedScope::ForStages)
     }
 
     /// Opens a system like [`Ranker::open`], with a choice of the requests whose needs it predicts.
     pub fn open_predicting(
         contexts: &'a Contexts<'a>,
         loaded: &'a SystemConfig,
-        predict: Predict,
+        predict: NeedScope,
     ) -> Result<Self> {
         loaded.check_tasks(contexts.session.collection)?;
         for model in loaded.plan.models() {
@@ -53,7 +53,7 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     let max_tokens = model.reading.max_tokens.or(Some(recipe.max_tokens));
     let reading = ReadingOverrides { max_tokens, ..model.reading.clone() };
     let (folder, _) = train(session, recipe, TrainMode::Resume, None)?;
-    session.set_located(model, Located { folder, reading });
+    session.set_located(model, ModelLocation { folder, reading });
     Ok(())
 }
 
@@ -64,7 +64,7 @@ pub fn train(
     mut recipe: Recipe,
     mode: TrainMode,
     output: Option<&Path>,
-) -> Result<(PathBuf, Option<Trained>)> {
+) -> Result<(PathBuf, Option<TrainingSummary>)> {
     recipe.train_on = recipe.train_on.to_answer(session.split);
     session.engine_for(&recipe.name)?;
     let (mut examples, requests) = examples::collect(session, &recipe)?;
@@ -84,7 +84,7 @@ fn mine(
     requests: Vec<Request>,
 ) -> Result<Vec<Ranking>> {
     // The examples of a model must not depend on the precision that it is run with.
-    let options = Options { precision: Precision::F32, ..session.options.clone() };
+    let options = SessionOptions { precision: Precision::F32, ..session.options.clone() };
     let session = Session { options, models: Arc::default(), ..session.clone() };
     let contexts = Contexts::new(&session);
     let loaded = mining_system(recipe, system, depth)?;

@@ -1,6 +1,6 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
-use crate::needs::{Predict, predict_split};
+use crate::needs::{NeedScope, predict_split};
 use crate::ranker::{RankedPart, Ranker, UserRequest};
 use crate::rewrites::Rewrites;
 use crate::run::{FileInput, RequestFileKind, RunInput, SplitInput, as_run};
@@ -153,7 +153,7 @@ impl fmt::Display for Trial {
 }
 
 /// The result of a search.
-pub struct Tuned {
+pub struct TuningResult {
     /// Every point of the grid, in its order.
     pub trials: Vec<Trial>,
     by: usize,
@@ -181,7 +181,7 @@ struct Judge<'a> {
 
 impl GridSearch<'_> {
     /// Scores every point.
-    pub fn run(&self, session: &Session) -> Result<Tuned> {
+    pub fn run(&self, session: &Session) -> Result<TuningResult> {
         let (session, name) = match self.labels {
             TuningLabels::Split(split) => (session.clone().answering(split), split),
             TuningLabels::Files { .. } => (session.clone(), ""),
@@ -190,7 +190,7 @@ impl GridSearch<'_> {
         let first = self.open(&self.grid.points().next().unwrap_or_default())?;
         let mut queries = read_queries(&session, &first, self.labels)?;
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
-        let system = Ranker::open_predicting(&contexts, &first, Predict::Never)?;
+        let system = Ranker::open_predicting(&contexts, &first, NeedScope::Never)?;
         let part = self.find_part(&system)?;
         let task = system.task(part);
         let documents = system.documents(part)?;
@@ -208,13 +208,13 @@ impl GridSearch<'_> {
         let mut trials = Vec::with_capacity(self.grid.points);
         for values in self.grid.points() {
             let loaded = self.open(&values)?;
-            let system = Ranker::open_predicting(&contexts, &loaded, Predict::Never)?;
+            let system = Ranker::open_predicting(&contexts, &loaded, NeedScope::Never)?;
             let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
             trials.push(judge.trial(values, &run));
             bar.advance(1);
         }
         bar.finish(&format!("{} points", trials.len()));
-        Ok(Tuned { trials, by: self.by, fold_of, folds: self.folds })
+        Ok(TuningResult { trials, by: self.by, fold_of, folds: self.folds })
     }
 
     fn open(&self, values: &[Override]) -> Result<SystemConfig> {
@@ -344,7 +344,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-impl Tuned {
+impl TuningResult {
     /// The trials, best first; equally good ones in the order of the grid.
     pub fn best_first(&self) -> Vec<&Trial> {
         let mut trials: Vec<&Trial> = self.trials.iter().collect();
@@ -383,14 +383,14 @@ impl Tuned {
 mod tests {
     use super::*;
 
-    fn tuned(values: &[&[f64]], fold_of: &[usize]) -> Tuned {
+    fn tuned(values: &[&[f64]], fold_of: &[usize]) -> TuningResult {
         let trial = |values: &&[f64]| Trial {
             values: Vec::new(),
             scores: values.iter().map(|&value| vec![value]).collect(),
             means: vec![exact_mean(values.iter().copied())],
         };
         let folds = 1 + fold_of.iter().max().copied().unwrap_or(0);
-        Tuned {
+        TuningResult {
             trials: values.iter().map(trial).collect(),
             by: 0,
             fold_of: fold_of.to_vec(),

@@ -1,6 +1,6 @@
 //! Archives: the content of a file that is plain, gzip, Zstandard, tar, both, or in pieces, as a stream.
 
-use crate::source::{BYTE_ORDER_MARK, MAGIC, MOST_TIMES, Packed, Source, broken};
+use crate::source::{BYTE_ORDER_MARK, MAGIC, MOST_TIMES, PackingFormat, Source, broken};
 use clariq_core::{Error, Problem, ProblemKind, Result, problem};
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -55,8 +55,10 @@ impl Archive {
         let pieces: Vec<Box<dyn Read>> = opened.collect::<Result<_, _>>()?;
         let joined = pieces.into_iter().rfold(Box::new(io::empty()) as Box<dyn Read>, join);
         let (head, reader) = peek(joined, MAGIC).map_err(|error| self.broken(error))?;
-        match Packed::of(&head) {
-            Some(packed) => Unpacked::open(packed, reader).map_err(|error| self.broken(error)),
+        match PackingFormat::of(&head) {
+            Some(packed) => {
+                UnpackedReader::open(packed, reader).map_err(|error| self.broken(error))
+            }
             None => Ok(reader),
         }
     }
@@ -189,22 +191,22 @@ fn is_apple_double(path: &[u8]) -> bool {
 }
 
 /// The content of a packed file, which is limited by the size of the file.
-struct Unpacked<'a> {
+struct UnpackedReader<'a> {
     content: Box<dyn Read + 'a>,
     /// Bytes that were read of the packed file, and of its content.
     packed: Rc<Cell<u64>>,
     bytes: u64,
 }
 
-impl<'a> Unpacked<'a> {
-    fn open(packed: Packed, reader: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
+impl<'a> UnpackedReader<'a> {
+    fn open(packed: PackingFormat, reader: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
         let count = Rc::default();
-        let counted = Counted { reader, bytes: Rc::clone(&count) };
+        let counted = CountedReader { reader, bytes: Rc::clone(&count) };
         Ok(Box::new(Self { content: packed.reader(counted)?, packed: count, bytes: 0 }))
     }
 }
 
-impl Read for Unpacked<'_> {
+impl Read for UnpackedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.content.read(buffer)?;
         self.bytes += count as u64;
@@ -215,12 +217,12 @@ impl Read for Unpacked<'_> {
     }
 }
 
-struct Counted<'a> {
+struct CountedReader<'a> {
     reader: Box<dyn Read + 'a>,
     bytes: Rc<Cell<u64>>,
 }
 
-impl Read for Counted<'_> {
+impl Read for CountedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
         self.bytes.set(self.bytes.get() + count as u64);

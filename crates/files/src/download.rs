@@ -82,7 +82,7 @@ pub const TIMEOUTS: Timeouts =
 
 /// The local copy of a published file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Local {
+pub enum LocalCopy {
     /// There is none.
     Absent,
     /// It is the published file, as far as its digest is known.
@@ -93,9 +93,9 @@ pub enum Local {
 
 impl Published<'_> {
     /// Compares the file at `path` with the published one.
-    pub fn compare(&self, path: &Path) -> Result<Local> {
+    pub fn compare(&self, path: &Path) -> Result<LocalCopy> {
         match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Local::Absent),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LocalCopy::Absent),
             Err(error) => return Err(Error::io("read", path)(error)),
             Ok(found) if !found.is_file() => {
                 let found = if found.is_dir() { "a directory" } else { "a device or a pipe" };
@@ -105,12 +105,12 @@ impl Published<'_> {
             Ok(_) => {}
         }
         if let Some(what) = stand_in(path)? {
-            return Ok(Local::Different(what.to_owned()));
+            return Ok(LocalCopy::Different(what.to_owned()));
         }
-        let Some(expected) = self.sha256 else { return Ok(Local::Same) };
+        let Some(expected) = self.sha256 else { return Ok(LocalCopy::Same) };
         let found = sha256_of_file(path)?;
         let same = found == expected;
-        Ok(if same { Local::Same } else { Local::Different(found) })
+        Ok(if same { LocalCopy::Same } else { LocalCopy::Different(found) })
     }
 }
 
@@ -121,7 +121,7 @@ pub struct Downloader<'a> {
 }
 
 /// The content of a file, and its size if the origin declares it.
-struct Incoming {
+struct IncomingFile {
     bytes: Box<dyn Read>,
     size: Option<u64>,
 }
@@ -153,7 +153,7 @@ impl<'a> Downloader<'a> {
         Ok(Some(size))
     }
 
-    fn open(&self, file: &Published) -> Result<Option<Incoming>> {
+    fn open(&self, file: &Published) -> Result<Option<IncomingFile>> {
         let incoming = match self.origin {
             Origin::Folder(folder) => open_local(&folder.join(file.name))?,
             Origin::Url(url) => self.request(&format!("{url}{}", file.name))?,
@@ -165,12 +165,12 @@ impl<'a> Downloader<'a> {
         }
     }
 
-    fn request(&self, url: &str) -> Result<Option<Incoming>> {
+    fn request(&self, url: &str) -> Result<Option<IncomingFile>> {
         let response = self.client.get(url).map_err(|error| unreachable(url, &error))?;
         match response.status {
             StatusCode::OK => {
                 let size = response.length();
-                Ok(Some(Incoming { bytes: Box::new(response.into_reader()), size }))
+                Ok(Some(IncomingFile { bytes: Box::new(response.into_reader()), size }))
             }
             StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
             status => Err(refused(url, status)),
@@ -181,7 +181,7 @@ impl<'a> Downloader<'a> {
     fn receive(
         &self,
         file: &Published,
-        incoming: Incoming,
+        incoming: IncomingFile,
         mut out: File,
         target: &Path,
         observer: &dyn Observer,
@@ -256,7 +256,7 @@ fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
     temporary::file_in(folder, &prefix)
 }
 
-fn open_local(path: &Path) -> Result<Option<Incoming>> {
+fn open_local(path: &Path) -> Result<Option<IncomingFile>> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         found => found.map_err(Error::io("read", path))?,
@@ -266,7 +266,7 @@ fn open_local(path: &Path) -> Result<Option<Incoming>> {
         bail!(path, "a file", "no regular file", hint);
     }
     let bytes = Box::new(open_regular(path).map_err(Error::io("read", path))?);
-    Ok(Some(Incoming { bytes, size: Some(found.len()) }))
+    Ok(Some(IncomingFile { bytes, size: Some(found.len()) }))
 }
 
 fn refused(url: &str, status: StatusCode) -> Error {

@@ -33,9 +33,9 @@ pub(crate) enum Redirects {
 }
 
 /// Certificate authorities that are trusted in place of the public ones.
-pub struct Authorities(RootCerts);
+pub struct CertificateAuthorities(RootCerts);
 
-impl Authorities {
+impl CertificateAuthorities {
     /// Reads the certificates of a PEM file.
     pub fn read(source: &Source) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
@@ -80,7 +80,7 @@ impl Client {
         timeouts: Timeouts,
         redirects: Redirects,
         authorization: Option<String>,
-        authorities: Option<Authorities>,
+        authorities: Option<CertificateAuthorities>,
     ) -> Self {
         let mut config = Agent::config_builder()
             .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
@@ -98,7 +98,7 @@ impl Client {
         if is_local(url) {
             config = config.proxy(None);
         }
-        if let Some(Authorities(roots)) = authorities {
+        if let Some(CertificateAuthorities(roots)) = authorities {
             config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
         }
         Self { agent: config.build().new_agent(), authorization }

@@ -12,16 +12,16 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The inputs so far; `None` where they are not protected.
-static INPUTS: Mutex<Option<HashSet<Identity>>> = Mutex::new(None);
+static INPUTS: Mutex<Option<HashSet<FileIdentity>>> = Mutex::new(None);
 
-type Identity = (u64, u64);
-fn identify(path: &Path) -> Option<Identity> {
+type FileIdentity = (u64, u64);
+fn identify(path: &Path) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
     // A device or a pipe is written to and stays what it is.
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| (found.dev(), found.ino()))
 }
 
-fn inputs() -> MutexGuard<'static, Option<HashSet<Identity>>> {
+fn inputs() -> MutexGuard<'static, Option<HashSet<FileIdentity>>> {
     INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -24,15 +24,15 @@ mod source;
 pub mod table;
 pub mod temporary;
 
-pub use http::{Authorities, Timeouts};
+pub use http::{CertificateAuthorities, Timeouts};
 pub use inputs::{protect, protect_inputs, refuse_input};
 pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
 pub use lock::Lock;
-pub use output::{Staged, StagedWriter, Target, with_ending, write_atomically};
+pub use output::{StagedFile, StagedWriter, Target, with_ending, write_atomically};
 pub use python::{find_python, python_float};
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, show_score, strictly_decreasing};
-pub use service::{Access, Patience, Reply, Service, check_address};
+pub use service::{Patience, Reply, Service, ServiceAccess, check_address};
 pub use sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,
     until_too_many_errors,

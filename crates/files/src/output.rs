@@ -90,19 +90,19 @@ pub fn write_atomically(
             .map(drop)
             .map_err(Error::io("write", path));
     }
-    Staged::new(path, fill)?.commit()
+    StagedFile::new(path, fill)?.commit()
 }
 
 /// A file that is complete on the disk and does not have its name yet. Files that belong together
 /// are all staged before the first of them is committed, so that a full disk replaces none of them.
 /// One that is dropped leaves no trace.
 #[derive(Debug)]
-pub struct Staged {
+pub struct StagedFile {
     file: Temporary,
     path: PathBuf,
 }
 
-impl Staged {
+impl StagedFile {
     /// Writes the content of `path` to a temporary file beside it. A name that ends in `.gz` is
     /// compressed.
     pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self> {
@@ -153,18 +153,18 @@ impl Staged {
 #[derive(Debug)]
 pub struct StagedWriter {
     out: OutputEncoder<fs::File>,
-    staged: Staged,
+    staged: StagedFile,
 }
 
 impl StagedWriter {
     /// Makes an empty temporary file beside `path`. A name that ends in `.gz` is compressed.
     pub fn create(path: &Path) -> Result<Self> {
-        let (file, staged) = Staged::begin(path)?;
+        let (file, staged) = StagedFile::begin(path)?;
         Ok(Self { out: OutputEncoder::new(file, &staged.path), staged })
     }
 
     /// Flushes everything to the disk.
-    pub fn finish(self) -> Result<Staged> {
+    pub fn finish(self) -> Result<StagedFile> {
         let Self { out, staged } = self;
         let flushed = out.finish().and_then(|file| file.sync_all());
         flushed.map_err(Error::io("write", &staged.path))?;
@@ -280,14 +280,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.run.gz");
         fs::write(&path, "old").unwrap();
-        let staged = Staged::new(&path, |out| out.write_all(b"new")).unwrap();
+        let staged = StagedFile::new(&path, |out| out.write_all(b"new")).unwrap();
         assert_eq!(
             (&*staged.source().read().unwrap().bytes, &*fs::read(&path).unwrap()),
             (&b"new"[..], &b"old"[..])
         );
         staged.commit().unwrap();
         assert_eq!(&*Source::new(&path).read().unwrap().bytes, b"new");
-        drop(Staged::new(&path, |out| out.write_all(b"never")).unwrap());
+        drop(StagedFile::new(&path, |out| out.write_all(b"never")).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -312,7 +312,8 @@ mod tests {
         assert!(made.success());
         std::os::unix::fs::symlink(&pipe, &link).unwrap();
         for path in [&pipe, &link] {
-            let staged = Staged::new(path, |out| out.write_all(b"record")).and_then(Staged::commit);
+            let staged =
+                StagedFile::new(path, |out| out.write_all(b"record")).and_then(StagedFile::commit);
             assert!(staged.unwrap_err().to_string().contains("a device or a pipe"));
             assert!(fs::metadata(path).unwrap().file_type().is_fifo());
         }

@@ -1,6 +1,6 @@
 //! A web service: requests are bounded in time and size, and repeated while the server is busy.
 
-use crate::http::{Authorities, Client, Redirects, Timeouts, describe};
+use crate::http::{CertificateAuthorities, Client, Redirects, Timeouts, describe};
 use clariq_core::{Error, Location, Problem, ProblemKind, Result, bail, problem};
 use std::thread;
 use std::time::Duration;
@@ -25,13 +25,13 @@ pub struct Patience {
 
 /// Authorization and trust. The hints name the settings of the caller.
 #[derive(Default)]
-pub struct Access {
+pub struct ServiceAccess {
     /// The value of the header `Authorization`. It appears in no message.
     pub authorization: Option<String>,
     /// The hint if the server refuses the authorization.
     pub authorization_hint: String,
     /// The authorities of the server's certificate; the public ones if none are given.
-    pub authorities: Option<Authorities>,
+    pub authorities: Option<CertificateAuthorities>,
     /// The hint if the certificate is not trusted.
     pub authorities_hint: String,
 }
@@ -79,11 +79,12 @@ impl From<Problem> for Failure {
 
 impl Service {
     /// Prepares requests to an address. It does not connect yet. Redirects are not followed.
-    pub fn new(url: impl Into<String>, access: Access, patience: Patience) -> Self {
+    pub fn new(url: impl Into<String>, access: ServiceAccess, patience: Patience) -> Self {
         let url = url.into();
         let timeout = patience.timeout;
         let timeouts = Timeouts { connect: timeout, stall: timeout, whole: Some(timeout) };
-        let Access { authorization, authorization_hint, authorities, authorities_hint } = access;
+        let ServiceAccess { authorization, authorization_hint, authorities, authorities_hint } =
+            access;
         let client = Client::new(&url, timeouts, Redirects::Refuse, authorization, authorities);
         Self { url, authorization_hint, authorities_hint, retries: patience.retries, client }
     }

@@ -124,7 +124,7 @@ impl Source {
         // One byte more than the size, so that the end is read without growing.
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
         raw.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(&refused)?;
-        if let Some(unpack) = Packed::of(&bytes) {
+        if let Some(unpack) = PackingFormat::of(&bytes) {
             let packed = io::Cursor::new(std::mem::take(&mut bytes)).chain(raw);
             let unpacked = unpack.reader(packed).map_err(|error| broken(name, error))?;
             unpacked.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(name, error))?;
@@ -144,7 +144,7 @@ impl Source {
         let (_, raw) = self.open()?;
         let mut raw = BufReader::with_capacity(1 << 16, raw);
         let refused = Error::io("read", self.name());
-        Ok(match Packed::of(raw.fill_buf().map_err(&refused)?) {
+        Ok(match PackingFormat::of(raw.fill_buf().map_err(&refused)?) {
             Some(packed) => Box::new(BufReader::new(packed.reader(raw).map_err(&refused)?)),
             None => Box::new(raw),
         })
@@ -166,12 +166,12 @@ impl Source {
 
 /// A format of packed files.
 #[derive(Clone, Copy)]
-pub(crate) enum Packed {
+pub(crate) enum PackingFormat {
     Gzip,
     Zstandard,
 }
 
-impl Packed {
+impl PackingFormat {
     /// The format of a file with these first bytes; `None` for a plain one.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head {

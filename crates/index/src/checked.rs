@@ -21,14 +21,14 @@ pub(crate) const META: &str = "meta.json";
 /// stays readable when its folder is gone. Nothing is written to the folder, not even tantivy's
 /// locks.
 #[derive(Clone)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedFiles {
     memory: RamDirectory,
     path: PathBuf,
     folder: MmapDirectory,
     mapped: Arc<HashSet<PathBuf>>,
 }
 
-impl Checked {
+impl CheckedFiles {
     /// Prepares a folder; files are added one by one.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         let folder = MmapDirectory::open(path).map_err(io::Error::other)?;
@@ -57,13 +57,13 @@ impl Checked {
     }
 }
 
-impl fmt::Debug for Checked {
+impl fmt::Debug for CheckedFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Checked").field("mapped", &self.mapped).finish_non_exhaustive()
     }
 }
 
-impl Directory for Checked {
+impl Directory for CheckedFiles {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         if self.mapped.contains(path) {
             self.folder.get_file_handle(path)
@@ -115,7 +115,7 @@ mod tests {
         // A sparse file.
         let large = fs::File::create(folder.path().join("mapped")).unwrap();
         large.set_len(LARGE).unwrap();
-        let mut checked = Checked::new(folder.path()).unwrap();
+        let mut checked = CheckedFiles::new(folder.path()).unwrap();
         for (name, length) in [("held", 4), ("mapped", LARGE)] {
             let sum = checked.add(name).unwrap();
             assert_eq!(sum, sha256_of_file(&folder.path().join(name)).unwrap());

@@ -2,7 +2,7 @@
 
 use crate::bm25::Variant;
 use crate::scorer::Scorer;
-use crate::weighting::{Matched, Weighting};
+use crate::weighting::{MatchedToken, Weighting};
 use clariq_core::{Doc, Explanation, Result};
 use std::slice;
 
@@ -65,7 +65,7 @@ impl Scorer {
 }
 
 /// The number of occurrences of a token in one of tantivy's documents.
-fn frequency(weighting: &Weighting, token: &Matched, document: u32) -> Result<u32> {
+fn frequency(weighting: &Weighting, token: &MatchedToken, document: u32) -> Result<u32> {
     let mut blocks = weighting.blocks(token)?;
     let place = blocks.seek(document);
     let is_there = blocks.docs().get(place) == Some(&document);

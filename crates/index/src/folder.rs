@@ -5,7 +5,7 @@
 //! name, and tantivy panics on some short files. So an index has a list of its files with their
 //! SHA-256, which is checked before tantivy opens it.
 
-use crate::checked::{Checked, META};
+use crate::checked::{CheckedFiles, META};
 use clariq_core::{Error, Problem, ProblemKind, Result, problem, read_regular};
 use clariq_files::{MOST_OF_A_CONFIGURATION, manifest, temporary};
 use std::fs;
@@ -72,7 +72,7 @@ pub(crate) fn payload(folder: &Path) -> Result<String> {
         None if folder.join(SUMS).is_file() => {
             Err(damaged(folder, format!("`{META}` is missing or not as it was written")))
         }
-        None => Err(not_ours(folder, &Contents::of(folder)?)),
+        None => Err(not_ours(folder, &FolderContents::of(folder)?)),
     }
 }
 
@@ -90,8 +90,8 @@ fn read_payload(folder: &Path) -> Result<Option<String>> {
 /// Opens the index in the folder after checking its files. If `written` is the list that [`make`]
 /// has just returned for it, the files are not read again.
 pub(crate) fn open(folder: &Path, written: Option<&[u8]>) -> Result<Index> {
-    let mut files = Checked::new(folder).map_err(Error::io("use", folder))?;
-    let names = Contents::of(folder)?.index;
+    let mut files = CheckedFiles::new(folder).map_err(Error::io("use", folder))?;
+    let names = FolderContents::of(folder)?.index;
     if written.is_some() && list(folder).as_deref() == written {
         names.iter().try_for_each(|name| files.take(name).map(drop))?;
     } else if let Some(found) = manifest::difference(folder, SUMS, &names, |name| files.add(name))?
@@ -114,21 +114,21 @@ pub(crate) fn check_replaceable(folder: &Path) -> Result<()> {
     if is_vacant(folder)? {
         return Ok(());
     }
-    let contents = Contents::of(folder)?;
+    let contents = FolderContents::of(folder)?;
     let ours = folder.join(SUMS).is_file() || read_payload(folder)?.is_some();
     if ours && contents.others.is_empty() { Ok(()) } else { Err(not_ours(folder, &contents)) }
 }
 
 /// The sorted names in a folder.
 #[derive(Default)]
-struct Contents {
+struct FolderContents {
     /// Files of an index.
     index: Vec<String>,
     /// Other files.
     others: Vec<String>,
 }
 
-impl Contents {
+impl FolderContents {
     fn of(folder: &Path) -> Result<Self> {
         let mut contents = Self::default();
         for entry in fs::read_dir(folder).map_err(Error::io("use", folder))? {
@@ -161,7 +161,7 @@ fn foreign(folder: &Path, found: &str) -> Error {
     problem!(folder, expected, found, hint).into()
 }
 
-fn not_ours(folder: &Path, contents: &Contents) -> Error {
+fn not_ours(folder: &Path, contents: &FolderContents) -> Error {
     match &contents.others[..] {
         [] => foreign(folder, "an index that another program wrote"),
         [one] => foreign(folder, &format!("`{one}`")),
@@ -190,7 +190,7 @@ pub(crate) fn make(
     let new = temporary.path().join("index");
     fs::create_dir(&new).map_err(&refused)?;
     write(&new)?;
-    manifest::write(&new, SUMS, &Contents::of(&new)?.index)?;
+    manifest::write(&new, SUMS, &FolderContents::of(&new)?.index)?;
     if list(folder).is_some_and(|list| Some(list) != before) {
         // The caller opens the index of the other process.
         return Ok(None);

@@ -10,7 +10,7 @@
 //! search, bit for bit.
 
 use crate::bm25::Variant;
-use crate::weighting::{Matched, Query, Weighting};
+use crate::weighting::{MatchedToken, Query, Weighting};
 use clariq_core::{Doc, Hit, Ranking, Result};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -91,7 +91,7 @@ impl Pruner {
     }
 
     /// True if the bounds hold for these tokens: all have a positive weight.
-    pub(crate) fn takes(matched: &[Matched]) -> bool {
+    pub(crate) fn takes(matched: &[MatchedToken]) -> bool {
         matched.iter().all(|token| USUAL.contains(&(token.idf * token.weight)))
     }
 
@@ -107,7 +107,7 @@ impl Pruner {
 
     /// The highest saturation of a token in each window, if there are more documents with it than
     /// windows. It is computed from all postings when the token is first searched.
-    fn bounds(&self, weighting: &Weighting, token: &Matched) -> Result<Option<Arc<[f32]>>> {
+    fn bounds(&self, weighting: &Weighting, token: &MatchedToken) -> Result<Option<Arc<[f32]>>> {
         if token.info.doc_freq as usize <= self.windows() {
             return Ok(None);
         }
@@ -139,7 +139,7 @@ impl Pruner {
     pub(crate) fn rank(
         &self,
         weighting: &Weighting,
-        matched: &[Matched],
+        matched: &[MatchedToken],
         query: &Query,
         limit: usize,
     ) -> Result<Ranking> {
@@ -190,7 +190,7 @@ fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
 struct PrunedSearch<'s> {
     pruner: &'s Pruner,
     weighting: &'s Weighting,
-    matched: &'s [Matched<'s>],
+    matched: &'s [MatchedToken<'s>],
     query: &'s Query<'s>,
     /// The list of each of the tokens.
     of_token: Vec<usize>,
@@ -213,7 +213,7 @@ impl<'s> PrunedSearch<'s> {
     fn new(
         pruner: &'s Pruner,
         weighting: &'s Weighting,
-        matched: &'s [Matched<'s>],
+        matched: &'s [MatchedToken<'s>],
         query: &'s Query<'s>,
         limit: usize,
     ) -> Result<Self> {
@@ -381,7 +381,7 @@ struct List {
 }
 
 impl List {
-    fn new(pruner: &Pruner, weighting: &Weighting, token: &Matched) -> Result<Self> {
+    fn new(pruner: &Pruner, weighting: &Weighting, token: &MatchedToken) -> Result<Self> {
         Ok(Self {
             blocks: weighting.blocks(token)?,
             doc_freq: token.info.doc_freq as usize,

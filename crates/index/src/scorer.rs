@@ -3,7 +3,7 @@
 use crate::bm25::{Bm25, Variant};
 use crate::document_index::DocumentIndex;
 use crate::pruned::Pruner;
-use crate::weighting::{IndexStatistics, Matched, Query, Weighting};
+use crate::weighting::{IndexStatistics, MatchedToken, Query, Weighting};
 use clariq_core::{Best, Doc, Hit, Ranking, Result, best_first};
 use std::cell::RefCell;
 use std::mem;
@@ -83,7 +83,7 @@ impl Scorer {
     pub(crate) fn rank_pruned(
         &self,
         pruner: &Pruner,
-        matched: &[Matched],
+        matched: &[MatchedToken],
         query: &Query,
         limit: usize,
     ) -> Result<Ranking> {
@@ -97,7 +97,7 @@ impl Scorer {
     }
 
     /// Sums the contributions of the tokens, and collects the documents that have one.
-    fn sum(&self, matched: &[Matched], buffers: &mut Buffers) -> Result<()> {
+    fn sum(&self, matched: &[MatchedToken], buffers: &mut Buffers) -> Result<()> {
         let Buffers { scores, touched } = buffers;
         scores.resize(self.weighting.norms.len(), 0.0);
         touched.clear();
@@ -123,7 +123,7 @@ impl Scorer {
     }
 
     /// Calls `each` with every document that has the token, and its contribution to the score.
-    fn visit(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<()> {
+    fn visit(&self, token: &MatchedToken, mut each: impl FnMut(u32, f64)) -> Result<()> {
         let Some(impacts) = token.impacts else {
             return self
                 .weighting

@@ -82,7 +82,7 @@ type Vocabulary = HashMap<Box<str>, (TermInfo, Impacts)>;
 pub(crate) type Impacts = OnceLock<Box<[(u32, f64)]>>;
 
 /// A token of a request that some document has.
-pub(crate) struct Matched<'s> {
+pub(crate) struct MatchedToken<'s> {
     /// The position of its postings.
     pub(crate) info: TermInfo,
     /// The idf, or the inverse probability of query likelihood.
@@ -141,7 +141,7 @@ impl IndexStatistics {
         &self,
         tokens: &[String],
         weights: Option<&[f64]>,
-    ) -> Result<Vec<Matched<'_>>> {
+    ) -> Result<Vec<MatchedToken<'_>>> {
         let mut matched = Vec::with_capacity(tokens.len());
         for (position, token) in tokens.iter().enumerate() {
             let Some((info, impacts)) = self.find(token)? else { continue };
@@ -151,7 +151,7 @@ impl IndexStatistics {
                 self.idf(info.doc_freq)
             };
             let weight = weights.and_then(|weights| weights.get(position)).copied().unwrap_or(1.0);
-            matched.push(Matched { info, idf, weight, impacts });
+            matched.push(MatchedToken { info, idf, weight, impacts });
         }
         Ok(matched)
     }
@@ -210,12 +210,16 @@ impl Weighting {
     }
 
     /// The postings of a token.
-    pub(crate) fn blocks(&self, token: &Matched) -> Result<BlockSegmentPostings> {
+    pub(crate) fn blocks(&self, token: &MatchedToken) -> Result<BlockSegmentPostings> {
         blocks(&self.index, &token.info)
     }
 
     /// Calls `each` with every document that has the token, and its contribution to the score.
-    pub(crate) fn decode(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<()> {
+    pub(crate) fn decode(
+        &self,
+        token: &MatchedToken,
+        mut each: impl FnMut(u32, f64),
+    ) -> Result<()> {
         let mut blocks = self.blocks(token)?;
         while !blocks.docs().is_empty() {
             for (&document, &tf) in blocks.docs().iter().zip(blocks.freqs()) {

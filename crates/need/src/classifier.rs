@@ -14,7 +14,7 @@ const FORMAT: u32 = 3;
 /// Everything that determines a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MadeOf {
+pub struct ModelOrigin {
     /// The version of the program.
     pub clariq: String,
     /// The model as the configuration declares it.
@@ -37,16 +37,16 @@ struct FormatHeader {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedClassifier {
     need_model: u32,
-    made_of: MadeOf,
+    made_of: ModelOrigin,
     model: NeedModel,
 }
 
 /// Labels requests.
 pub struct Classifier {
     /// Everything that determined the training.
-    pub made_of: MadeOf,
+    pub made_of: ModelOrigin,
     /// The trained weights.
     pub model: NeedModel,
     pub(crate) extractor: Extractor,
@@ -69,8 +69,11 @@ impl Classifier {
 
     /// Writes the model; the same training gives the same bytes.
     pub fn write(&self, target: &Target) -> Result<()> {
-        let saved =
-            Saved { need_model: FORMAT, made_of: self.made_of.clone(), model: self.model.clone() };
+        let saved = SavedClassifier {
+            need_model: FORMAT,
+            made_of: self.made_of.clone(),
+            model: self.model.clone(),
+        };
         target.write(|out| {
             serde_json::to_writer_pretty(&mut *out, &saved)?;
             writeln!(out)
@@ -91,7 +94,7 @@ impl Classifier {
             let expected = format!("a need model of format {FORMAT}");
             return Err(misfit(expected, format!("format {need_model}")));
         }
-        let Saved { made_of, model, .. } =
+        let SavedClassifier { made_of, model, .. } =
             serde_json::from_slice(&input.bytes).map_err(not_a_model)?;
         if made_of.features != made_of.config.feature_names() {
             let found = format!("{} features of clariq {}", made_of.features.len(), made_of.clariq);

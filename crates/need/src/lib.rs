@@ -28,7 +28,7 @@ mod phrase;
 mod text;
 mod training;
 
-pub use classifier::{Classifier, MadeOf};
+pub use classifier::{Classifier, ModelOrigin};
 pub use config::{Block, NeedConfig};
 pub use cross_validation::{HELD_OUT_FOLDS, MOST_REPEATS, Repeat};
 pub use features::{Extractor, Features};

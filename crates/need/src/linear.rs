@@ -24,13 +24,13 @@ const CONSTANT: f64 = 1e-12;
 
 /// Standardises columns: mean 0 and deviation 1 over the training topics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Standard {
+pub(crate) struct Standardisation {
     blocks: Vec<Block>,
     means: Vec<f64>,
     factors: Vec<f64>,
 }
 
-impl Standard {
+impl Standardisation {
     fn fit(blocks: &[Block], features: &Features, rows: &[usize]) -> Self {
         let mut standard = Self { blocks: blocks.to_vec(), means: Vec::new(), factors: Vec::new() };
         for &block in blocks {
@@ -88,7 +88,7 @@ impl LinearWeights {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Softmax {
-    pub(crate) standard: Standard,
+    pub(crate) standard: Standardisation,
     /// The labels that the training topics have.
     labels: BTreeMap<Need, LinearWeights>,
 }
@@ -102,7 +102,7 @@ impl Softmax {
         labels: &[Need],
         rows: &[usize],
     ) -> Result<Self> {
-        let standard = Standard::fit(blocks, features, rows);
+        let standard = Standardisation::fit(blocks, features, rows);
         let targets: Array1<Need> = rows.iter().map(|&row| labels[row]).collect();
         let dataset = Dataset::new(standard.matrix(features, rows), targets);
         let regression = MultiLogisticRegression::default()
@@ -122,7 +122,7 @@ impl Softmax {
 
     /// Whether all its blocks are `known`, and every label has a weight for each of their features.
     pub(crate) fn fits(&self, known: &[Block]) -> bool {
-        let Standard { means, factors, .. } = &self.standard;
+        let Standardisation { means, factors, .. } = &self.standard;
         let count: usize = self.standard.blocks().map(|block| block.features().len()).sum();
         self.standard.blocks().all(|block| known.contains(&block))
             && [means.len(), factors.len()] == [count; 2]
@@ -132,7 +132,7 @@ impl Softmax {
 
     /// True if no score can overflow.
     pub(crate) fn is_bounded(&self) -> bool {
-        let Standard { means, factors, .. } = &self.standard;
+        let Standardisation { means, factors, .. } = &self.standard;
         let weights = self.labels.values().flat_map(|weights| &weights.columns);
         let intercepts = self.labels.values().map(|weights| &weights.intercept);
         let mut numbers = means.iter().chain(factors).chain(weights).chain(intercepts);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// A request taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parsed {
+pub(crate) struct RequestPhrase {
     /// The request in lower case, without final punctuation.
     pub(crate) lower: String,
     /// The topic: the request without its opening words.
@@ -21,7 +21,7 @@ const PERSONS: [&str; 3] = ["i", "you", "one"];
 const ARTICLES: [&str; 5] = ["the", "a", "an", "some", "my"];
 
 /// Takes a request apart: drops a known opening, or a question's first words; then one article.
-pub(crate) fn parse(request: &str) -> Parsed {
+pub(crate) fn parse(request: &str) -> RequestPhrase {
     let text = normalise(request);
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.' | '!'));
     let lower = text.to_lowercase();
@@ -40,7 +40,7 @@ pub(crate) fn parse(request: &str) -> Parsed {
         words.remove(0);
     }
     let phrase = if words.is_empty() { text.to_owned() } else { words.join(" ") };
-    Parsed { lower, phrase }
+    RequestPhrase { lower, phrase }
 }
 
 fn without_question_words(text: &str) -> String {

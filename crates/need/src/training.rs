@@ -1,6 +1,6 @@
 //! Labelled topics with their features, and models trained on them.
 
-use crate::classifier::{Classifier, MadeOf};
+use crate::classifier::{Classifier, ModelOrigin};
 use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::NeedModel;
@@ -11,7 +11,7 @@ use clariq_core::{Documents, Need, Result, bail, sha256};
 /// Topics with labels, and their features.
 pub struct NeedTraining {
     extractor: Extractor,
-    made_of: MadeOf,
+    made_of: ModelOrigin,
     pub(crate) features: Features,
     /// The labels, one per topic.
     pub labels: Vec<Need>,
@@ -34,7 +34,7 @@ impl NeedTraining {
         let extractor = Extractor::new(&config, bank);
         let lines =
             labels.iter().zip(&requests).map(|(need, request)| format!("{need}\t{request}\n"));
-        let made_of = MadeOf {
+        let made_of = ModelOrigin {
             clariq: env!("CARGO_PKG_VERSION").to_owned(),
             features: config.feature_names(),
             config,

@@ -53,5 +53,5 @@ pub use shared_words::shared_words;
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;
-pub use system::{ConversationConfig, Expected, System, WrittenScores};
+pub use system::{ConversationConfig, ExpectedFigures, System, WrittenScores};
 pub use table::{ConfigSection, Override};

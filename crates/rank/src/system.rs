@@ -5,7 +5,7 @@ use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
 use crate::stages::STAGES;
-use crate::table::{ConfigSection, File, Override, Table};
+use crate::table::{ConfigFile, ConfigSection, Override, Table};
 use clariq_core::{Location, Name, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 /// The figures that a system should reach on one split of one collection.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expected {
+pub struct ExpectedFigures {
     /// The collection's name, for the table.
     pub collection: String,
     /// The first digits of the bank's checksum: figures hold for one bank only.
@@ -79,7 +79,7 @@ pub struct System {
     /// How its multi-turn runs are written.
     pub conversation: ConversationConfig,
     /// The figures it should reach.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedFigures>,
 }
 
 #[derive(Deserialize)]
@@ -128,7 +128,7 @@ impl System {
         overrides: &[Override],
         mut sections: impl FnMut(ConfigSection) -> Result<()>,
     ) -> Result<Self> {
-        let mut table = Table::parse(File { name, text, overrides })?;
+        let mut table = Table::parse(ConfigFile { name, text, overrides })?;
         let at = Location::line(name, 1);
         let space: SpaceConfig =
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
@@ -168,7 +168,7 @@ impl System {
             }
         }
         let expected = table.take_tables("expected")?;
-        let expected = expected.into_iter().map(Expected::read).collect::<Result<_>>()?;
+        let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;
         let SystemHeader { name, description, uses, conversation } = table.read()?;
         let system = Self { name, description, uses, pipeline, tasks, conversation, expected };
         system.check(&at)?;
@@ -206,7 +206,7 @@ impl System {
     }
 }
 
-impl Expected {
+impl ExpectedFigures {
     fn read(table: Table) -> Result<Self> {
         let lines = ["measures", "published"].map(|key| table.keys_of(key)).concat();
         Ok(Self { lines, ..table.read()? })

@@ -51,13 +51,13 @@ impl Override {
 /// A configuration's text, and the parameters that replace some of it. The spans of their values
 /// lie behind the end of the text, in their order.
 #[derive(Clone, Copy)]
-pub(crate) struct File<'i> {
+pub(crate) struct ConfigFile<'i> {
     pub(crate) name: &'i str,
     pub(crate) text: &'i str,
     pub(crate) overrides: &'i [Override],
 }
 
-impl<'i> File<'i> {
+impl<'i> ConfigFile<'i> {
     fn given(self, span: &Range<usize>) -> Option<&'i Override> {
         self.overrides.get(span.start.checked_sub(self.text.len() + 1)?)
     }
@@ -100,18 +100,18 @@ fn plain_keys(message: &str) -> Cow<'_, str> {
 
 /// A table that is not read yet.
 pub(crate) struct Table<'i> {
-    pub(crate) file: File<'i>,
+    pub(crate) file: ConfigFile<'i>,
     span: Range<usize>,
     entries: DeTable<'i>,
 }
 
 impl<'i> Table<'i> {
-    pub(crate) fn parse(file: File<'i>) -> Result<Self> {
+    pub(crate) fn parse(file: ConfigFile<'i>) -> Result<Self> {
         let table = DeTable::parse(file.text).map_err(|error| file.problem(&error, 0..0))?;
         Ok(Self { file, span: table.span(), entries: table.into_inner() })
     }
 
-    fn of(file: File<'i>, value: Spanned<DeValue<'i>>) -> Result<Self> {
+    fn of(file: ConfigFile<'i>, value: Spanned<DeValue<'i>>) -> Result<Self> {
         let span = value.span();
         match value.into_inner() {
             DeValue::Table(entries) => Ok(Self { file, span, entries }),

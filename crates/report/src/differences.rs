@@ -1,7 +1,7 @@
 //! Differences between each run and the baseline, topic by topic.
 
 use crate::bars::{self, Bar};
-use crate::figures::{ComparedRuns, Measured};
+use crate::figures::{ComparedRuns, RunFigures};
 use crate::page::{Section, scroll};
 use crate::words::{difference, figure};
 use maud::{Markup, html};
@@ -66,7 +66,7 @@ pub fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
     (compared.runs.len() > 1).then_some(Section { id: focus.id, name: focus.name, content })
 }
 
-fn one(compared: &ComparedRuns, focus: &Focus, index: usize, run: &Measured) -> Markup {
+fn one(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFigures) -> Markup {
     let sorted = sort_by_difference(compared, focus, run);
     let bars: Vec<Bar> = sorted
         .iter()
@@ -109,8 +109,12 @@ fn one(compared: &ComparedRuns, focus: &Focus, index: usize, run: &Measured) -> 
 }
 
 /// Topics and their differences, the best for the run first; equal ones in the order of topics.
-fn sort_by_difference(compared: &ComparedRuns, focus: &Focus, run: &Measured) -> Vec<(usize, f64)> {
-    let values = |run: &Measured| run.columns[focus.column].values.clone();
+fn sort_by_difference(
+    compared: &ComparedRuns,
+    focus: &Focus,
+    run: &RunFigures,
+) -> Vec<(usize, f64)> {
+    let values = |run: &RunFigures| run.columns[focus.column].values.clone();
     let pairs = values(run).into_iter().zip(values(compared.baseline()));
     let mut sorted: Vec<(usize, f64)> =
         pairs.map(|((_, value), (_, base))| value - base).enumerate().collect();
@@ -121,10 +125,10 @@ fn sort_by_difference(compared: &ComparedRuns, focus: &Focus, run: &Measured) ->
 fn table(
     compared: &ComparedRuns,
     focus: &Focus,
-    run: &Measured,
+    run: &RunFigures,
     sorted: &[(usize, f64)],
 ) -> Markup {
-    let value = |run: &Measured, topic: usize| figure(run.columns[focus.column].values[topic].1);
+    let value = |run: &RunFigures, topic: usize| figure(run.columns[focus.column].values[topic].1);
     html! {
         table.texts {
             caption { (run.columns[focus.column].name()) " by " (compared.unit) }

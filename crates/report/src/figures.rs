@@ -2,14 +2,14 @@
 
 use crate::page::{Section, scroll};
 use crate::words::{count, difference, effect, figure, p_value, thousands};
-use clariq_eval::{Column, ROUNDS, Tested, test_against_baseline};
+use clariq_eval::{BaselineTest, Column, ROUNDS, test_against_baseline};
 use maud::{Markup, html};
 
 /// The accepted probability of any false mark on the page.
 const LEVEL: f64 = 0.05;
 
 /// A run with its figures.
-pub struct Measured<'a> {
+pub struct RunFigures<'a> {
     /// Its name on the page.
     pub name: &'a str,
     /// Declared uses beyond one request and the documents.
@@ -21,11 +21,11 @@ pub struct Measured<'a> {
 /// All runs, in the order of the page.
 pub struct ComparedRuns<'a> {
     /// The runs.
-    pub runs: Vec<Measured<'a>>,
+    pub runs: Vec<RunFigures<'a>>,
     /// The position of the run that the others are compared with.
     pub baseline: usize,
     /// Every other run against it, by every column.
-    pub tested: Vec<Tested>,
+    pub tested: Vec<BaselineTest>,
     /// The seed of the randomisation test.
     pub seed: u64,
     /// The unit that figures are averaged over: `topic` or `turn`.
@@ -38,19 +38,19 @@ impl<'a> ComparedRuns<'a> {
     /// # Panics
     ///
     /// If `baseline` is not the position of a run, or the runs have different columns.
-    pub fn new(runs: Vec<Measured<'a>>, baseline: usize, seed: u64, unit: &'static str) -> Self {
+    pub fn new(runs: Vec<RunFigures<'a>>, baseline: usize, seed: u64, unit: &'static str) -> Self {
         let columns: Vec<&[Column]> = runs.iter().map(|run| &run.columns[..]).collect();
         let tested = test_against_baseline(&columns, baseline, seed);
         Self { runs, baseline, tested, seed, unit }
     }
 
     /// The run that the others are compared with.
-    pub fn baseline(&self) -> &Measured<'a> {
+    pub fn baseline(&self) -> &RunFigures<'a> {
         &self.runs[self.baseline]
     }
 
     /// The runs that are compared with the baseline, with their positions.
-    pub fn others(&self) -> impl Iterator<Item = (usize, &Measured<'a>)> {
+    pub fn others(&self) -> impl Iterator<Item = (usize, &RunFigures<'a>)> {
         self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
     }
 }
@@ -153,11 +153,11 @@ fn cell(compared: &ComparedRuns, index: usize, column: usize) -> Markup {
     }
 }
 
-fn is_significant(tested: &Tested) -> bool {
+fn is_significant(tested: &BaselineTest) -> bool {
     tested.corrected <= LEVEL
 }
 
-fn mark_direction(tested: &Tested) -> Markup {
+fn mark_direction(tested: &BaselineTest) -> Markup {
     let better = tested.test.mean_difference > 0.0;
     let (sign, class, words) = if better {
         ("▲", "up", "better than the baseline")
@@ -167,7 +167,7 @@ fn mark_direction(tested: &Tested) -> Markup {
     html! { span class=(class) aria-hidden="true" { (sign) } span.unseen { " " (words) } }
 }
 
-fn list_uses(run: &Measured) -> String {
+fn list_uses(run: &RunFigures) -> String {
     if run.uses.is_empty() { "–".to_owned() } else { run.uses.join(", ") }
 }
 
@@ -202,7 +202,7 @@ fn tests(compared: &ComparedRuns) -> Markup {
     }
 }
 
-fn test_row(compared: &ComparedRuns, tested: &Tested) -> Markup {
+fn test_row(compared: &ComparedRuns, tested: &BaselineTest) -> Markup {
     let test = &tested.test;
     let run = &compared.runs[tested.run];
     html! {

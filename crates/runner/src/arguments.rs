@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Flags that every subcommand has. Short help leaves them out.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Common options")]
-pub(crate) struct Common {
+pub(crate) struct CommonArguments {
     /// Folder of the collection [default: data/clariq if present, else the built-in sample]
     #[arg(
         long,
@@ -46,7 +46,7 @@ pub(crate) struct Common {
     /// precise. `auto` picks `bf16` there, `f32` elsewhere
     #[arg(long, global = true, hide_short_help = true, value_parser = one_of(PRECISIONS),
           default_value = "f32")]
-    pub(crate) precision: AskedPrecision,
+    pub(crate) precision: PrecisionArgument,
     /// Output format [default: table]
     #[arg(long, global = true, hide_short_help = true, value_enum)]
     pub(crate) format: Option<Format>,
@@ -62,9 +62,9 @@ pub(crate) struct Common {
 }
 
 /// The value of `--precision`; `None` for `auto`.
-type AskedPrecision = Option<Precision>;
+type PrecisionArgument = Option<Precision>;
 
-const PRECISIONS: Names<AskedPrecision> = &[
+const PRECISIONS: Names<PrecisionArgument> = &[
     ("f32", Some(Precision::F32), "32-bit floats"),
     ("bf16", Some(Precision::Bf16), "16-bit floats with 8 bits of mantissa"),
     ("auto", None, "The faster one on this processor"),
@@ -135,7 +135,7 @@ pub(crate) struct RunArguments {
 
 /// Utterances that were rewritten elsewhere.
 #[derive(Args, Clone, Default)]
-pub(crate) struct Rewritten {
+pub(crate) struct RewriteArguments {
     /// Rewritten utterances to use in place of the originals: JSON lines, or id and text separated
     /// by a tab (iKAT ids look like 9-1_3)
     #[arg(long, value_name = "FILE", requires = "rewritten_by")]
@@ -145,7 +145,7 @@ pub(crate) struct Rewritten {
     pub(crate) rewritten_by: Option<Uses>,
 }
 
-impl Rewritten {
+impl RewriteArguments {
     pub(crate) fn read(&self) -> Result<Option<Arc<Rewrites>>> {
         let Some((file, by)) = self.rewrites.as_ref().zip(self.rewritten_by) else {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! The command line: its subcommands, and which module does each.
 
-use crate::arguments::Common;
+use crate::arguments::CommonArguments;
 use crate::commands::{
     ask, compare, completions, data, doctor, eval, explain, index, need, oracle, rank, report,
     reproduce, run, setup, systems, train, tune, validate,
@@ -20,7 +20,7 @@ use clariq_core::{Engine, Problem, Result};
 #[command(name = "clariq", version, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    common: Common,
+    common: CommonArguments,
     #[command(subcommand)]
     command: Command,
 }

@@ -1,12 +1,14 @@
 //! The common arguments resolved: folders, threads, and how much is printed on standard error.
 
-use crate::arguments::{Common, IndexPlace, faster_precision};
+use crate::arguments::{CommonArguments, IndexPlace, faster_precision};
 use crate::learned;
 use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
 use clariq_core::{Engine, Result, bail};
-use clariq_experiment::{KeptTexts, Observer, Options, Session, SystemConfig, Task, record};
+use clariq_experiment::{
+    Observer, Session, SessionOptions, SystemConfig, Task, TextStores, record,
+};
 use clariq_rank::Override;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -21,7 +23,7 @@ pub(crate) enum Verbosity {
 pub(crate) struct Settings {
     pub(crate) data: DataDir,
     pub(crate) data_was_named: bool,
-    pub(crate) options: Options,
+    pub(crate) options: SessionOptions,
     /// The engine for learned models, if this build has one.
     pub(crate) engine: Option<&'static dyn Engine>,
     pub(crate) format: Option<Format>,
@@ -36,8 +38,11 @@ pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
-    pub(crate) fn new(common: Common, engine: Option<&'static dyn Engine>) -> Result<Self> {
-        let Common { data, threads, seed, device, precision, format, .. } = common;
+    pub(crate) fn new(
+        common: CommonArguments,
+        engine: Option<&'static dyn Engine>,
+    ) -> Result<Self> {
+        let CommonArguments { data, threads, seed, device, precision, format, .. } = common;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
                 let (first, last) = THREADS.into_inner();
@@ -60,7 +65,8 @@ impl Settings {
             None => DataDir::Sample,
         };
         let precision = precision.unwrap_or_else(|| faster_precision(&device));
-        let options = Options { threads, seed, device, precision, ..Options::default() };
+        let options =
+            SessionOptions { threads, seed, device, precision, ..SessionOptions::default() };
         let progress = !common.no_progress && !common.quiet;
         Ok(Self { data, data_was_named, options, engine, format, verbosity, progress })
     }
@@ -83,7 +89,7 @@ impl Settings {
     /// Opens whatever collection is in the data folder, and says which if it was not named.
     pub(crate) fn collection(&self) -> Result<Box<dyn Collection>> {
         self.say_which_data();
-        let collection = clariq_collections::open_keeping(&self.data, &KeptTexts::default())?;
+        let collection = clariq_collections::open_keeping(&self.data, &TextStores::default())?;
         self.warn_of_unread(&*collection);
         Ok(collection)
     }
@@ -147,7 +153,7 @@ impl Settings {
     }
 
     fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {
-        (kind.open)(&self.data_of(kind), Some(&KeptTexts::default()))
+        (kind.open)(&self.data_of(kind), Some(&TextStores::default()))
     }
 
     /// Where a collection of this kind is: in the data folder, if one was named, else where it

@@ -5,7 +5,7 @@
 
 use crate::passages;
 use clariq_core::{Error, Problem, ProblemKind, printable, problem};
-use clariq_files::{BoundedLines, Source, Staged, protect};
+use clariq_files::{BoundedLines, Source, StagedFile, protect};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -135,7 +135,7 @@ fn segment_into(
     let mut outputs = outputs.into_iter().collect::<Result<Vec<_>, _>>()?;
     let progress = segment_all(pages, &mut outputs, report)?;
     let staged = outputs.into_iter().map(SegmentOutput::finish).collect::<Result<Vec<_>, _>>()?;
-    staged.into_iter().try_for_each(Staged::commit)?;
+    staged.into_iter().try_for_each(StagedFile::commit)?;
     Ok(progress)
 }
 
@@ -143,12 +143,12 @@ fn segment_into(
 struct SegmentOutput {
     path: PathBuf,
     out: BufWriter<fs::File>,
-    staged: Staged,
+    staged: StagedFile,
 }
 
 impl SegmentOutput {
     fn begin(path: PathBuf) -> Result<Self, Error> {
-        let (file, staged) = Staged::begin(&path)?;
+        let (file, staged) = StagedFile::begin(&path)?;
         Ok(Self { path, out: BufWriter::new(file), staged })
     }
 
@@ -156,7 +156,7 @@ impl SegmentOutput {
         self.out.write_all(content.as_bytes()).map_err(Error::io("write", &self.path))
     }
 
-    fn finish(mut self) -> Result<Staged, Error> {
+    fn finish(mut self) -> Result<StagedFile, Error> {
         let done = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
         done.map_err(Error::io("write", &self.path))?;
         Ok(self.staged)
@@ -207,21 +207,21 @@ fn segment_all(
 
 /// The lines of one page in the three files.
 #[derive(Default)]
-struct Cut {
+struct PageLines {
     json: String,
     web: String,
     hashes: String,
     passages: u64,
 }
 
-fn cut_block(block: &Paragraph, file: &str) -> Vec<Result<Cut, Box<Problem>>> {
+fn cut_block(block: &Paragraph, file: &str) -> Vec<Result<PageLines, Box<Problem>>> {
     let cut = |(number, line): &(u64, Range<usize>)| {
-        Ok(Cut::of(&WebPage::parse(&block.bytes[line.clone()], file, *number)?))
+        Ok(PageLines::of(&WebPage::parse(&block.bytes[line.clone()], file, *number)?))
     };
     block.lines.par_iter().map(cut).collect()
 }
 
-impl Cut {
+impl PageLines {
     fn of(page: &WebPage) -> Self {
         let passages = passages::of(&page.text);
         let url = page.url.trim();

@@ -1,10 +1,10 @@
 //! The network against `rust_bert`'s, which transcribes the architecture as it was published: padded
 //! texts and a mask, query, key and value apart; and padded batches against their texts one by one.
 
-use super::{Network, Wanted};
+use super::{Network, WantedVectors};
 use crate::batch::{Padding, TokenBatch};
 use crate::folder::ModelFolder;
-use crate::pooling::Head;
+use crate::pooling::PoolingHead;
 use crate::products::Products;
 use crate::tokens::Tokens;
 use crate::weights::Weights;
@@ -43,8 +43,8 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
     (naive, ours.for_inference())
 }
 
-fn head(folder: &ModelFolder) -> Head {
-    Head::read(&folder.sentence().unwrap(), Device::Cpu).unwrap()
+fn head(folder: &ModelFolder) -> PoolingHead {
+    PoolingHead::read(&folder.sentence().unwrap(), Device::Cpu).unwrap()
 }
 
 #[test]
@@ -64,15 +64,15 @@ fn the_fast_path_equals_the_naive_one() {
     });
     let batch = |texts: &[&Tokens]| TokenBatch::new(texts, Device::Cpu, false);
     let forward = |batch: &TokenBatch, wanted| no_grad(|| ours.forward(batch, wanted).unwrap());
-    let together = forward(&batch(&texts), Wanted::All);
-    let firsts = forward(&batch(&texts), Wanted::First);
+    let together = forward(&batch(&texts), WantedVectors::All);
+    let firsts = forward(&batch(&texts), WantedVectors::First);
     for ((row, length), text) in (0..).zip(LENGTHS).zip(texts) {
         let cut = |tensor: &Tensor| tensor.narrow(0, row, 1).narrow(1, 0, length);
         let alone = batch(&[text]);
         let expected = cut(&expected);
         let first = expected.select(1, 0);
-        assert_near(&forward(&alone, Wanted::All), &expected, "alone", length);
-        assert_near(&forward(&alone, Wanted::First), &first, "[CLS]", length);
+        assert_near(&forward(&alone, WantedVectors::All), &expected, "alone", length);
+        assert_near(&forward(&alone, WantedVectors::First), &first, "[CLS]", length);
         assert_near(&cut(&together), &expected, "packed", length);
         assert_near(&firsts.narrow(0, row, 1), &first, "packed [CLS]", length);
     }
@@ -88,7 +88,7 @@ fn rounded_numbers_multiply_as_bf16_does() {
         [Products::Usual, Products::Bf16 { native: false }, Products::Bf16 { native: true }].map(
             |products| {
                 ours.products = products;
-                no_grad(|| ours.forward(&batch, Wanted::All).unwrap())
+                no_grad(|| ours.forward(&batch, WantedVectors::All).unwrap())
             },
         );
     let distance = |other: &Tensor| (&rounded - other).abs().mean(Kind::Float).double_value(&[]);

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The content of a model card.
-pub(crate) struct Description<'a> {
+pub(crate) struct ModelCard<'a> {
     pub(crate) training: &'a Training<'a>,
     pub(crate) base: &'a ModelFolder,
     pub(crate) split: &'a ExampleSplit,
@@ -28,7 +28,7 @@ const COMPANIONS: [&str; 5] = [
 ];
 
 /// Writes the files of a model into an empty folder.
-pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) -> Result<()> {
+pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) -> Result<()> {
     let put =
         |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
     let recipe = about.training.recipe;
@@ -64,7 +64,7 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
     weights.write(&into.join("model.safetensors"), shape, kind == ModelKind::CrossEncoder)
 }
 
-fn config(about: &Description) -> Value {
+fn config(about: &ModelCard) -> Value {
     let recipe = about.training.recipe;
     let mut config = Value::Object(about.base.config.clone());
     let model_type = config["model_type"].as_str().unwrap_or("bert").to_owned();
@@ -97,8 +97,8 @@ fn config(about: &Description) -> Value {
     config
 }
 
-fn training(about: &Description) -> Value {
-    let Description { training, base, split, counts } = about;
+fn training(about: &ModelCard) -> Value {
+    let ModelCard { training, base, split, counts } = about;
     let topics = &training.examples.topics;
     let held_out: Vec<&String> = split.held_out.iter().map(|&example| &topics[example]).collect();
     json!({
@@ -113,8 +113,8 @@ fn training(about: &Description) -> Value {
     })
 }
 
-fn card(about: &Description) -> String {
-    let Description { training, split, counts, .. } = about;
+fn card(about: &ModelCard) -> String {
+    let ModelCard { training, split, counts, .. } = about;
     let recipe = training.recipe;
     let curve = &counts.curve;
     let count = split.train.len();

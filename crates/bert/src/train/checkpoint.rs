@@ -29,7 +29,7 @@ pub(crate) struct TrainingCounters {
 }
 
 /// The counters, and the best weights so far.
-pub(crate) type Restored = (TrainingCounters, HashMap<String, Tensor>);
+pub(crate) type RestoredTraining = (TrainingCounters, HashMap<String, Tensor>);
 
 /// Writes a checkpoint in place of the one before.
 pub(crate) fn write(
@@ -72,7 +72,7 @@ pub(crate) fn read(
     key: &str,
     network: &mut Network,
     optimizer: &mut AdamW,
-) -> Result<Option<Restored>> {
+) -> Result<Option<RestoredTraining>> {
     let Ok(file) = read_regular(path, MOST_OF_A_CHECKPOINT) else { return Ok(None) };
     let damaged = |found: String| -> Error {
         problem!(path, "a checkpoint", found, "remove the file, and training begins again").into()

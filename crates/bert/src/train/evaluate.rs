@@ -4,7 +4,7 @@ use crate::inference::{GROUP_TOKENS, Parallel};
 use crate::models::scores;
 use crate::network::Network;
 use crate::tokens::{Prompt, Tokenize};
-use crate::train::objective::{Material, pair_texts, texts};
+use crate::train::objective::{TrainingMaterial, pair_texts, texts};
 use clariq_core::Result;
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ const DEPTHS: [usize; 4] = [5, 10, 20, 30];
 pub(crate) fn recall(
     network: &Parallel,
     tokenize: &Tokenize,
-    material: &Material,
+    material: &TrainingMaterial,
     held_out: &[usize],
 ) -> Result<[f64; 4]> {
     let mut sums = [0.0; 4];
@@ -34,7 +34,7 @@ pub(crate) fn recall(
 /// The relevant texts of an example, and the scores of all texts that they are ranked among.
 type RankedScores<'m> = (&'m [u32], Vec<(u32, f32)>);
 
-impl Material<'_> {
+impl TrainingMaterial<'_> {
     /// Scores texts for the held-out examples: an encoder the whole bank, a cross-encoder a topic's
     /// relevant questions and candidates.
     fn rank(

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use tch::{Kind, Tensor};
 
 /// The examples of a training in tokens, as its objective takes them.
-pub(crate) enum Material<'a> {
+pub(crate) enum TrainingMaterial<'a> {
     /// Requests and questions on their own, for an encoder.
     Texts(InBatch<'a>),
     /// (topic, question) pairs, for a cross-encoder.
@@ -34,7 +34,7 @@ pub(crate) struct InBatch<'a> {
     weights: [f64; 3],
 }
 
-impl<'a> Material<'a> {
+impl<'a> TrainingMaterial<'a> {
     pub(crate) fn new(
         training: &'a Training,
         split: &ExampleSplit,

@@ -2,7 +2,7 @@
 //! the splits beside it.
 
 use crate::clariq::labelled::{Labelled, LabelledTopic, read_requests};
-use crate::data_dir::Embedded;
+use crate::data_dir::EmbeddedFile;
 use crate::documents::Bank;
 use crate::{Collection, DataDir, Release};
 use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The files of the sample collection, as they are in `data/sample`.
-pub(super) const SAMPLE: &[Embedded] = embedded![
+pub(super) const SAMPLE: &[EmbeddedFile] = embedded![
     "sample",
     "question_bank.tsv",
     "train.tsv",

@@ -143,7 +143,7 @@ pub fn read_records(
         dictionary::read(&archive, &mut reader)?;
     }
     match reader.end {
-        Some(End::Bad(problem)) => Err(Error::Problem(problem)),
+        Some(EndOfReading::Bad(problem)) => Err(Error::Problem(problem)),
         None if reader.counts == RecordCounts::default() => {
             Err(problem!(archive.name(), "at least one conversation", "none", (FORM.hint)).into())
         }
@@ -188,7 +188,7 @@ fn words(text: &str) -> String {
 }
 
 /// Why reading ends before the file does.
-enum End {
+enum EndOfReading {
     Wanted,
     Bad(Box<Problem>),
 }
@@ -201,7 +201,7 @@ struct RecordReader<'a> {
     contexts: HashMap<i64, u64>,
     counts: RecordCounts,
     each: &'a mut dyn FnMut(ConversationRecord) -> ControlFlow<()>,
-    end: Option<End>,
+    end: Option<EndOfReading>,
 }
 
 impl RecordReader<'_> {
@@ -240,14 +240,14 @@ impl RecordReader<'_> {
         let end = match record {
             Ok(record) => {
                 self.counts.records += 1;
-                (self.each)(record).is_break().then_some(End::Wanted)
+                (self.each)(record).is_break().then_some(EndOfReading::Wanted)
             }
             Err(problem) if self.skip_bad => {
                 self.counts.bad += 1;
                 self.counts.first.get_or_insert(*problem);
                 None
             }
-            Err(problem) => Some(End::Bad(problem)),
+            Err(problem) => Some(EndOfReading::Bad(problem)),
         };
         match end {
             None => ControlFlow::Continue(()),

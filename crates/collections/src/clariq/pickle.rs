@@ -22,7 +22,7 @@ use std::process::{Child, Command, Stdio};
 const UNPICKLER: &str = include_str!("pickle.py");
 
 /// Takes a line; breaks if it wants no more.
-type EachLine<'e> = &'e mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>, Error>;
+type LineSink<'e> = &'e mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>, Error>;
 
 /// The first line of converted pickles.
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl PickleHeader {
 }
 
 /// Calls `each` with JSON lines: the keys of `depth` nested dictionaries, and the value below them.
-pub(super) fn read(pickle: &Archive, depth: usize, each: EachLine) -> Result<(), Error> {
+pub(super) fn read(pickle: &Archive, depth: usize, each: LineSink) -> Result<(), Error> {
     let converted = converted_path(pickle).filter(|path| path.is_file());
     if let Some(path) = converted
         && read_converted(pickle, &Source::Path(path), each)?
@@ -111,7 +111,7 @@ fn read_header(lines: &mut dyn BufRead) -> Option<PickleHeader> {
 }
 
 /// Reads the lines of a converted pickle. Returns false if they are of another pickle.
-fn read_converted(pickle: &Archive, converted: &Source, each: EachLine) -> Result<bool, Error> {
+fn read_converted(pickle: &Archive, converted: &Source, each: LineSink) -> Result<bool, Error> {
     let mut lines = converted.stream()?;
     if read_header(&mut *lines) != Some(PickleHeader::of(pickle)?) {
         return Ok(false);
@@ -121,7 +121,7 @@ fn read_converted(pickle: &Archive, converted: &Source, each: EachLine) -> Resul
 }
 
 /// Returns false if `each` broke off.
-fn for_each_line(lines: &mut dyn BufRead, name: &str, each: EachLine) -> Result<bool, Error> {
+fn for_each_line(lines: &mut dyn BufRead, name: &str, each: LineSink) -> Result<bool, Error> {
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).map_err(Error::io("read", name))? > 0 {
         if each(&line)?.is_break() {
@@ -143,7 +143,7 @@ impl Drop for Process {
     }
 }
 
-fn unpickle(pickle: &Archive, depth: usize, each: EachLine) -> Result<(), Error> {
+fn unpickle(pickle: &Archive, depth: usize, each: LineSink) -> Result<(), Error> {
     let mut python = start(depth)?;
     // The script reads its input to the end before it writes, so that neither waits for the other.
     let mut stdin = python.0.stdin.take().expect("a pipe");

@@ -3,7 +3,7 @@
 use crate::clariq::collection::{ClariQ, ClariqSplit};
 use crate::clariq::labelled::Labelled;
 use crate::clariq::question_bank::NO_QUESTION;
-use crate::statistics::{Statistics, StatisticsFigure, Words, mean};
+use crate::statistics::{Statistics, StatisticsFigure, WordCounts, mean};
 use clariq_core::{Documents, Error};
 use serde::Serialize;
 use serde_json::json;
@@ -54,7 +54,7 @@ const FIGURES: &[StatisticsFigure<SplitStats>] = &[
 
 /// Counts a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
-    let words = Words::of_documents(&collection.bank)?;
+    let words = WordCounts::of_documents(&collection.bank)?;
     let splits = ClariqSplit::ALL.into_iter().filter(|&split| collection.has(split, false));
     let splits = splits.map(|split| Ok((split.name(), SplitStats::of(collection, split)?)));
     let splits = splits.collect::<Result<Vec<_>, Error>>()?;
@@ -80,7 +80,7 @@ impl SplitStats {
         let relevant = labels.map(Labelled::relevant);
         let answers = |labels: &Labelled| {
             let answers = labels.rows.iter().map(|row| row.answer.as_str());
-            Words::of(answers.filter(|answer| !answer.trim().is_empty())).mean
+            WordCounts::of(answers.filter(|answer| !answer.trim().is_empty())).mean
         };
         Ok(Self {
             split,
@@ -101,7 +101,8 @@ impl SplitStats {
             no_question: relevant.map(|relevant| {
                 relevant.iter().filter(|questions| questions.contains(NO_QUESTION)).count()
             }),
-            request_words: Words::of(data.topics.iter().map(|topic| topic.request.as_str())).mean,
+            request_words: WordCounts::of(data.topics.iter().map(|topic| topic.request.as_str()))
+                .mean,
             answer_words: labels.map(answers),
         })
     }

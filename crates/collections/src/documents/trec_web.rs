@@ -6,7 +6,7 @@
 //! puts no line end between the tags of a body and those of its passages. Any other line with such a
 //! tag is an error, so that no passage is lost.
 
-use super::{Each, LONGEST, Passage};
+use super::{LONGEST, Passage, PassageSink};
 use crate::lines::ArchiveLines;
 use clariq_core::Error;
 use clariq_files::shorten;
@@ -23,7 +23,7 @@ struct PartialPage {
     open: Option<Passage>,
 }
 
-pub(super) fn read(lines: &mut ArchiveLines, each: Each) -> Result<(), Error> {
+pub(super) fn read(lines: &mut ArchiveLines, each: PassageSink) -> Result<(), Error> {
     let mut page = PartialPage::default();
     let mut is_empty = true;
     while let Some(line) = lines.next("passage")? {

@@ -4,8 +4,8 @@ mod topics;
 
 use self::topics::Rankings;
 use super::{
-    By, Columns, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest, RenderedPage,
-    ScoredTopics, TieRule, Written, passed_over,
+    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
+    RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, passed_over,
 };
 use crate::Collection;
 use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
@@ -15,7 +15,7 @@ use clariq_eval::{
 };
 use clariq_files::{Run, Source, read_qrels, read_run};
 use clariq_report::differences::{self, Focus};
-use clariq_report::figures::{self, ComparedRuns, Measured};
+use clariq_report::figures::{self, ComparedRuns, RunFigures};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::count;
 use maud::html;
@@ -140,7 +140,7 @@ impl Evaluation for ByQrels<'_> {
         &self.warnings
     }
 
-    fn figures(&self, written: &Written) -> Result<EvalResult, Error> {
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
         let Some(run) = written.run else { return Ok(EvalResult::default()) };
         if written.expected.is_empty() {
             return Ok(named(&evaluate(&self.usual, &RankedRun::new(run), &self.qrels)));
@@ -149,7 +149,7 @@ impl Evaluation for ByQrels<'_> {
         Ok(EvalResult { figures, ..EvalResult::default() })
     }
 
-    fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
+    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
         if let (Some(task), Some((collection, split))) = (by.task, self.of)
             && task != self.task
         {
@@ -162,7 +162,7 @@ impl Evaluation for ByQrels<'_> {
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.topics.warnings(&run, ties);
         let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
-        Ok(Columns { columns: scores.columns(""), warnings })
+        Ok(ValuesByRequest { columns: scores.columns(""), warnings })
     }
 
     fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
@@ -173,10 +173,10 @@ impl Evaluation for ByQrels<'_> {
         let mut warnings = Vec::new();
         let mut measured = Vec::new();
         for run in request.runs {
-            let found = self.columns(&run.file, &By::default())?;
+            let found = self.columns(&run.file, &ComparisonOptions::default())?;
             let file = run.file.name();
             warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
-            measured.push(Measured { name: &run.name, uses: &run.uses, columns: found.columns });
+            measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
         }
         let compared = ComparedRuns::new(measured, request.baseline, request.seed, "topic");
         let requests = self.requests()?;

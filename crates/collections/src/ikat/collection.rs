@@ -2,7 +2,7 @@
 //! conversations.
 
 use super::answers::{IkatAnswerForm, statement_number};
-use super::evaluation::{Track, names};
+use super::evaluation::{TrackEvaluation, names};
 use super::folder::{IkatSplit, location};
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
 use super::topics::{IkatConversation, IkatTurn, TopicFile};
@@ -268,7 +268,7 @@ impl Collection for Ikat {
         &self,
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(Track::open(self, split_of(split)?)?)))
+        Ok(Some(Box::new(TrackEvaluation::open(self, split_of(split)?)?)))
     }
 
     fn remark(&self) -> Option<&'static str> {

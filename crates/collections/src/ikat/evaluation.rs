@@ -8,6 +8,6 @@ mod page;
 mod track;
 
 pub use by_turn::{RunPart, columns};
-pub use evaluate::{Evaluated, IkatLabels};
+pub use evaluate::{EvaluatedRun, IkatLabels};
 pub use figures::{figures, graded, names, provenance, sets};
-pub(crate) use track::Track;
+pub(crate) use track::TrackEvaluation;

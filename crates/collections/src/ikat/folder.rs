@@ -2,7 +2,7 @@
 
 use super::topics::{TopicFile, Year};
 use crate::DataDir;
-use crate::data_dir::Embedded;
+use crate::data_dir::EmbeddedFile;
 use crate::documents::DocumentFolder;
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
@@ -84,7 +84,7 @@ const FOLDERS: [&str; 6] = ["", "topics", "passages", "qrels", "qrel", "ptkb"];
 
 /// The files of the sample, as they are in `data/sample-ikat`: topics of 2023 with labels of
 /// statements and passages, all written for this project.
-pub(super) const SAMPLE: &[Embedded] = embedded![
+pub(super) const SAMPLE: &[EmbeddedFile] = embedded![
     "sample-ikat",
     "2023_test_topics.json",
     "passages.jsonl",

@@ -2,7 +2,7 @@
 
 use super::folder::IkatSplit;
 use super::topics::{IkatTurn, TopicFile};
-use crate::statistics::{Statistics, StatisticsFigure, Words};
+use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use clariq_core::{Documents, Error};
 use serde_json::{Map, Value, json};
 
@@ -34,8 +34,8 @@ impl SplitCounts {
             statements: statements.sum(),
             relevant: labels(|turn| turn.relevant_statements.as_ref().map(Vec::len)),
             citations: labels(|turn| turn.citations.as_ref().map(Vec::len)),
-            utterance_words: Words::of(turns.iter().map(|turn| &*turn.utterance)).mean,
-            response_words: Words::of(turns.iter().map(|turn| &*turn.response)).mean,
+            utterance_words: WordCounts::of(turns.iter().map(|turn| &*turn.utterance)).mean,
+            response_words: WordCounts::of(turns.iter().map(|turn| &*turn.response)).mean,
         }
     }
 
@@ -73,7 +73,7 @@ pub(super) fn statistics(
 ) -> Result<Statistics, Error> {
     let splits: Vec<_> =
         topics.iter().map(|(split, topics)| (split.name(), SplitCounts::of(topics))).collect();
-    let words = Words::of_documents(passages)?;
+    let words = WordCounts::of_documents(passages)?;
     let of_passages =
         [("passages", words.texts.into()), ("words per passage, mean", words.mean.into())];
     let by_split: Map<String, Value> =

@@ -3,7 +3,7 @@
 
 use crate::released::released;
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch};
-use clariq_collections::{DataDir, KINDS, Released, kind_of};
+use clariq_collections::{DataDir, KINDS, ReleasedFile, kind_of};
 use clariq_core::{Observer, ProblemKind, Silent, sha256_hex};
 use clariq_files::download::Origin;
 use clariq_files::{Lock, Source};
@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 /// A released file; digests are leaked, as the real ones are part of the program.
-fn file(name: &'static str, released: Option<&[u8]>, required: bool) -> Released {
+fn file(name: &'static str, released: Option<&[u8]>, required: bool) -> ReleasedFile {
     let sha256 = released.map(|bytes| &*sha256_hex(bytes).leak());
-    Released { name, path: name, sha256, most_bytes: 100, required, archive: false }
+    ReleasedFile { name, path: name, sha256, most_bytes: 100, required, archive: false }
 }
 
-fn known(name: &'static str, bytes: &[u8]) -> Released {
+fn known(name: &'static str, bytes: &[u8]) -> ReleasedFile {
     file(name, Some(bytes), true)
 }
 
 /// An origin with files of these contents, and an empty data folder.
-fn arrange(files: &[(&str, &str)], wanted: &[Released]) -> (TempDir, FetchRequest) {
+fn arrange(files: &[(&str, &str)], wanted: &[ReleasedFile]) -> (TempDir, FetchRequest) {
     let outer = tempfile::tempdir().unwrap();
     let origin = outer.path().join("origin");
     fs::create_dir_all(&origin).unwrap();
@@ -130,7 +130,7 @@ fn released_files_have_their_names_and_digests() {
     let release = kind.released.unwrap();
     let outer = tempfile::tempdir().unwrap();
     let origin = outer.path().join("origin");
-    let pinned: Vec<Released> =
+    let pinned: Vec<ReleasedFile> =
         release.files().into_iter().filter(|file| file.sha256.is_some()).collect();
     for file in &pinned {
         let below = ["", "topics", "passages", "qrels", "published"];
@@ -158,7 +158,7 @@ fn released_files_have_their_names_and_digests() {
 #[test]
 fn an_origin_without_any_of_the_files_is_an_error_that_names_them() {
     let files = [known("a.trec", b"a"), known("b.trec", b"b")];
-    let files = files.map(|file| Released { required: false, ..file });
+    let files = files.map(|file| ReleasedFile { required: false, ..file });
     let (_outer, request) = arrange(&[("other", "x")], &files);
     let error = fetch(&request, &Silent).unwrap_err().to_string();
     assert!(error.contains("a.trec, b.trec") && error.contains("none of them"), "{error}");

@@ -1,6 +1,6 @@
 //! Collections of one's own: every form that is recognised, and what is refused.
 
-use clariq_collections::evaluation::By;
+use clariq_collections::evaluation::ComparisonOptions;
 use clariq_collections::{Collection, DataDir, check, kind_of, open};
 use clariq_core::{Doc, Request, Speaker};
 use clariq_files::Source;
@@ -265,7 +265,7 @@ fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
         [("corpus.jsonl", &*corpus), ("queries.jsonl", &queries), ("qrels/dev.tsv", &qrels)];
     let (_folder, own) = opened(&files);
     let measures = clariq_eval::parse_measures("nDCG@10 R@100 AP").unwrap();
-    let by = By { measures: &measures, ..By::default() };
+    let by = ComparisonOptions { measures: &measures, ..ComparisonOptions::default() };
     let run = Source::memory("a.run", run.into_bytes());
     let values = |collection: &dyn Collection| {
         let mut columns = collection.evaluation("dev").unwrap().columns(&run, &by).unwrap().columns;

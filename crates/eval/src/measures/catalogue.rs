@@ -11,7 +11,7 @@ pub(super) type Score = fn(&MeasureParameters, &[DocId], &TopicJudgements) -> f6
 
 /// A measure of the [catalogue](super::definitions::CATALOGUE): its names and parameters.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Spec {
+pub(super) struct MeasureSpec {
     /// In the spelling of `ir_measures`.
     pub(super) name: &'static str,
     /// A second name, used by `ir_measures`.
@@ -51,7 +51,7 @@ impl MeasureParameters {
     }
 }
 
-impl Spec {
+impl MeasureSpec {
     /// A measure of relevant documents that only `ir_measures` has a name for.
     pub(super) const fn new(name: &'static str, example: &'static str, score: Score) -> Self {
         Self {
@@ -89,18 +89,18 @@ impl Spec {
         if let Some((parameter, _)) = given.first() {
             bail!(AT, "a parameter of {name}", "`{parameter}`", "write it as `{example}`")
         }
-        Ok(Box::new(Built { spec: self, by: MeasureParameters { cutoff, rel, p } }))
+        Ok(Box::new(CatalogueMeasure { spec: self, by: MeasureParameters { cutoff, rel, p } }))
     }
 }
 
 /// A measure of the catalogue with its parameters.
 #[derive(Debug)]
-struct Built {
-    spec: &'static Spec,
+struct CatalogueMeasure {
+    spec: &'static MeasureSpec,
     by: MeasureParameters,
 }
 
-impl Measure for Built {
+impl Measure for CatalogueMeasure {
     fn name(&self) -> String {
         let MeasureParameters { cutoff, rel, p } = self.by;
         let parameters = match rel {

@@ -4,52 +4,59 @@
 //! 0 where the definition divides by zero.
 
 use super::TopicJudgements;
-use super::catalogue::{MeasureParameters, Spec};
+use super::catalogue::{MeasureParameters, MeasureSpec};
 use clariq_core::DocId;
 
 /// All measures, in the order in which they are listed. A new one is a function and an entry here.
-pub(super) static CATALOGUE: &[Spec] = &[
-    Spec {
+pub(super) static CATALOGUE: &[MeasureSpec] = &[
+    MeasureSpec {
         alias: Some("Recall"),
         trec_cut: Some("recall"),
         clariq: Some("Recall"),
         needs_cutoff: true,
-        ..Spec::new("R", "R@30", recall)
+        ..MeasureSpec::new("R", "R@30", recall)
     },
-    Spec {
+    MeasureSpec {
         alias: Some("Precision"),
         trec_cut: Some("P"),
         clariq: Some("P"),
         needs_cutoff: true,
-        ..Spec::new("P", "P@5", precision)
+        ..MeasureSpec::new("P", "P@5", precision)
     },
-    Spec {
+    MeasureSpec {
         alias: Some("NDCG"),
         trec: Some("ndcg"),
         trec_cut: Some("ndcg_cut"),
         clariq: Some("NDCG"),
         takes_rel: false,
-        ..Spec::new("nDCG", "nDCG@10", ndcg)
+        ..MeasureSpec::new("nDCG", "nDCG@10", ndcg)
     },
-    Spec {
+    MeasureSpec {
         alias: Some("MAP"),
         trec: Some("map"),
         trec_cut: Some("map_cut"),
-        ..Spec::new("AP", "AP", average_precision)
+        ..MeasureSpec::new("AP", "AP", average_precision)
     },
-    Spec {
+    MeasureSpec {
         alias: Some("MRR"),
         trec: Some("recip_rank"),
         clariq: Some("MRR"),
-        ..Spec::new("RR", "RR@10", reciprocal_rank)
+        ..MeasureSpec::new("RR", "RR@10", reciprocal_rank)
     },
-    Spec {
+    MeasureSpec {
         trec_cut: Some("success"),
         needs_cutoff: true,
-        ..Spec::new("Success", "Success@5", success)
+        ..MeasureSpec::new("Success", "Success@5", success)
     },
-    Spec { needs_cutoff: true, takes_rel: false, ..Spec::new("Judged", "Judged@10", judged) },
-    Spec { takes_p: true, ..Spec::new("RBP", "RBP(p=0.8,rel=1)", rank_biased_precision) },
+    MeasureSpec {
+        needs_cutoff: true,
+        takes_rel: false,
+        ..MeasureSpec::new("Judged", "Judged@10", judged)
+    },
+    MeasureSpec {
+        takes_p: true,
+        ..MeasureSpec::new("RBP", "RBP(p=0.8,rel=1)", rank_biased_precision)
+    },
 ];
 
 /// Whether each document among the first k is relevant.

@@ -1,7 +1,7 @@
 //! Measures by name, in the spellings of three tools, and the guess at what a misspelt name meant.
 
 use super::Measure;
-use super::catalogue::{AT, Spec, whole};
+use super::catalogue::{AT, MeasureSpec, whole};
 use super::definitions::CATALOGUE;
 use clariq_core::{Error, Result, problem};
 
@@ -76,7 +76,7 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
 }
 
 /// `recall_30`, `recall.30`, `Recall30`.
-fn with_number(name: &str) -> Option<(&'static Spec, &str)> {
+fn with_number(name: &str) -> Option<(&'static MeasureSpec, &str)> {
     let rest = |known: Option<&str>| known.and_then(|known| name.strip_prefix(known));
     CATALOGUE.iter().find_map(|spec| {
         let after_mark = rest(spec.trec_cut).and_then(|rest| rest.strip_prefix(['_', '.']));

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The folder of a model, and how it is read.
 #[derive(Debug, Clone)]
-pub(crate) struct Located {
+pub(crate) struct ModelLocation {
     pub(crate) folder: PathBuf,
     pub(crate) reading: ReadingOverrides,
 }
@@ -20,7 +20,7 @@ pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
 /// The models of a session, which its clones share.
 #[derive(Default)]
 pub(crate) struct OpenedModels {
-    pub(super) located: Cached<ModelName, Located>,
+    pub(super) located: Cached<ModelName, ModelLocation>,
     pub(super) models: Cached<ModelName, Model>,
     /// The number of texts that each has cut, as last reported.
     pub(super) cut: Cached<ModelName, usize>,

@@ -1,6 +1,6 @@
 //! A file of conversations or of requests as the input of a run.
 
-use super::input::{RunEntry, RunInput, Skipped, put_ranking};
+use super::input::{RunEntry, RunInput, SkippedRecords, put_ranking};
 use crate::ranker::UserRequest;
 use crate::requests::{ARCHIVE, RequestReader};
 use crate::session::Session;
@@ -84,7 +84,7 @@ impl<'a> FileInput<'a> {
         &self,
         bank: &Bank,
         send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>,
-    ) -> Result<Skipped> {
+    ) -> Result<SkippedRecords> {
         let reading = RecordOptions { bank: Some(bank), skip_bad: self.skip_bad };
         let counts = read_records(&self.source, &reading, &mut |record| {
             if record.again {
@@ -93,18 +93,18 @@ impl<'a> FileInput<'a> {
                 send(Request::from(&record.conversation).into())
             }
         })?;
-        Ok(Skipped { count: counts.bad, first: counts.first })
+        Ok(SkippedRecords { count: counts.bad, first: counts.first })
     }
 
     fn read_requests(
         &self,
         send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>,
-    ) -> Result<Skipped> {
+    ) -> Result<SkippedRecords> {
         let archive = Archive::new(slice::from_ref(&self.source), &ARCHIVE)?;
         let lines = Box::new(BufReader::new(archive.open()?));
         let requests = RequestReader::new(archive.name(), lines, self.documents, false);
         let mut requests = requests.with_unique_ids();
-        let mut skipped = Skipped::default();
+        let mut skipped = SkippedRecords::default();
         while let Some(next) = requests.read_next()? {
             match next {
                 Ok(query) => {
@@ -170,7 +170,7 @@ impl RunInput for FileInput<'_> {
         Ok(())
     }
 
-    fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped) {
+    fn count(&self, record: &mut Value, requests: u64, skipped: &SkippedRecords) {
         let (count, left_out) = match self.kind {
             RequestFileKind::Conversations => ("contexts", "bad_records"),
             RequestFileKind::Requests => ("count", "bad_lines"),
@@ -179,7 +179,7 @@ impl RunInput for FileInput<'_> {
         record[self.kind.key()][left_out] = skipped.count.into();
     }
 
-    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<Skipped> {
+    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
         match self.bank {
             Some(bank) => self.read_conversations(bank, send),
             None => self.read_requests(send),

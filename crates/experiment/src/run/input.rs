@@ -40,10 +40,10 @@ pub trait RunInput: Sync {
     fn describe(&self, loaded: &SystemConfig, record: &mut Value) -> Result<()>;
 
     /// Adds the number of requests to the record.
-    fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
+    fn count(&self, record: &mut Value, requests: u64, skipped: &SkippedRecords);
 
     /// Sends every request once, in order, until `send` breaks.
-    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<Skipped>;
+    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords>;
 
     /// The files of a run at `path`, which is the first of them, each with its key in the record.
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
@@ -129,14 +129,14 @@ pub struct RunEntry<'a> {
 
 /// Bad records that a reader skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedRecords {
     /// Their number.
     pub count: u64,
     /// The problem of the first.
     pub first: Option<Problem>,
 }
 
-impl Skipped {
+impl SkippedRecords {
     /// Warns about skipped records of `file`.
     pub(crate) fn report(&self, file: &str, observer: &dyn Observer) {
         if let Some(first) = &self.first {

@@ -1,7 +1,7 @@
 //! A split of a collection as the input of a run, which is a TREC run, or a submission with the runs
 //! of statements and of passages beside it.
 
-use super::input::{RunEntry, RunInput, Skipped, put_ranking};
+use super::input::{RunEntry, RunInput, SkippedRecords, put_ranking};
 use crate::plan::{PASSAGES, STATEMENTS};
 use crate::ranker::{Answer, Statements, UserRequest};
 use crate::session::Session;
@@ -185,12 +185,12 @@ impl RunInput for SplitInput<'_> {
         Ok(())
     }
 
-    fn count(&self, record: &mut Value, requests: u64, _skipped: &Skipped) {
+    fn count(&self, record: &mut Value, requests: u64, _skipped: &SkippedRecords) {
         record["topics"]["count"] = requests.into();
     }
 
-    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<Skipped> {
-        let skipped = Skipped::default();
+    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
+        let skipped = SkippedRecords::default();
         let answers = match &self.output {
             SplitOutput::Rankings(_, requests) => {
                 for request in requests {

@@ -1,11 +1,11 @@
 //! Trained models in the cache: found under what they are made of, or trained now.
 
-use crate::cache::{self, State};
+use crate::cache::{self, CacheState};
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Trained, Training,
-    TrainingEvent, training_key,
+    Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Training, TrainingEvent,
+    TrainingSummary, training_key,
 };
 use clariq_files::{Lock, with_ending};
 use std::fs;
@@ -31,7 +31,7 @@ pub(super) fn obtain(
     examples: &JudgedQuestions,
     output: Option<&Path>,
     mode: TrainMode,
-) -> Result<(PathBuf, Option<Trained>)> {
+) -> Result<(PathBuf, Option<TrainingSummary>)> {
     let models = session.models_folder();
     let base = recipes::find_installed(&models, &recipe.base)?;
     let engine = session.engine_for(&recipe.name)?;
@@ -42,7 +42,7 @@ pub(super) fn obtain(
     let location = session.collection.location();
     let bank = session.documents.checksum();
     let data = format!("Question bank {} of {location}.", bank.short());
-    if mode != TrainMode::Force && cache::check(&folder) == State::Sound {
+    if mode != TrainMode::Force && cache::check(&folder) == CacheState::Sound {
         return Ok((folder, None));
     }
     let parent = folder.parent().unwrap_or(Path::new(""));
@@ -53,11 +53,13 @@ pub(super) fn obtain(
         session.observer.note(&text);
     })?;
     match cache::check(&folder) {
-        State::Sound if mode != TrainMode::Force => return Ok((folder, None)),
-        State::Damaged { found } if mode != TrainMode::Force => session.observer.note(&format!(
-            "note: the model in {} is damaged and is trained again: {found}",
-            folder.display()
-        )),
+        CacheState::Sound if mode != TrainMode::Force => return Ok((folder, None)),
+        CacheState::Damaged { found } if mode != TrainMode::Force => {
+            session.observer.note(&format!(
+                "note: the model in {} is damaged and is trained again: {found}",
+                folder.display()
+            ))
+        }
         _ => {}
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
@@ -90,7 +92,7 @@ pub(super) fn obtain(
     let trained = engine.train(&training, &made, &mut report)?;
     cache::store(&made, &folder)?;
     if let Some(task) = task {
-        let Trained { steps, first_loss, last_loss, .. } = trained;
+        let TrainingSummary { steps, first_loss, last_loss, .. } = trained;
         task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
     }
     Ok((folder, Some(trained)))
@@ -99,7 +101,7 @@ pub(super) fn obtain(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Options;
+    use crate::session::SessionOptions;
     use clariq_collections::DataDir;
     use clariq_core::{Engine, Model, ModelKind, ModelOptions, Observer, Silent};
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,7 +133,7 @@ mod tests {
             _: &Training,
             folder: &Path,
             _: &mut dyn FnMut(&TrainingEvent),
-        ) -> Result<Trained> {
+        ) -> Result<TrainingSummary> {
             self.0.fetch_add(1, Ordering::SeqCst);
             fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
             let (path, begin) = (folder.join("tokenizer.json"), Instant::now());
@@ -139,7 +141,7 @@ mod tests {
             while self.1.0.load(Ordering::SeqCst) < 2 && begin.elapsed().as_secs() < 9 {
                 thread::yield_now();
             }
-            Ok(Trained { steps: 1, first_loss: 1.0, last_loss: 1.0, recall: None })
+            Ok(TrainingSummary { steps: 1, first_loss: 1.0, last_loss: 1.0, recall: None })
         }
     }
 
@@ -162,7 +164,8 @@ mod tests {
     fn parallel_first_runs_train_once_and_wait_with_a_note() {
         let folder = tempfile::tempdir().unwrap();
         let collection = clariq_collections::open(&DataDir::Sample).unwrap();
-        let options = Options { cache: folder.path().join("cache"), ..Options::default() };
+        let options =
+            SessionOptions { cache: folder.path().join("cache"), ..SessionOptions::default() };
         let waits = Waits(AtomicUsize::new(0));
         let engine = Slow(AtomicUsize::new(0), &waits);
         let session = Session::new(&*collection, options).unwrap();
@@ -182,7 +185,7 @@ mod tests {
         });
         let counts = [&engine.0, &waits.0].map(|count| count.load(Ordering::SeqCst));
         assert_eq!(counts, [1, 2]);
-        assert_eq!(cache::check(&output), State::Sound);
+        assert_eq!(cache::check(&output), CacheState::Sound);
         assert_eq!(fs::read_dir(folder.path().join("models")).unwrap().count(), 1);
     }
 }

@@ -7,7 +7,7 @@ use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_experiment::{
-    Contexts, Options, RankedPart, Ranker, Session, Statements, SystemConfig, UserRequest,
+    Contexts, RankedPart, Ranker, Session, SessionOptions, Statements, SystemConfig, UserRequest,
 };
 use clariq_files::Source;
 use std::slice;
@@ -19,7 +19,7 @@ fn with_session(
     test: impl FnOnce(&Session),
 ) {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+    let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
     let session = Session::new(collection, options).unwrap();
     match split {
         Some(split) => test(&session.answering(split)),

@@ -6,7 +6,7 @@ mod server;
 
 use clariq_core::{Error, Observer, Problem, Silent, Task, sha256_hex};
 use clariq_files::Timeouts;
-use clariq_files::download::{Downloader, Local, Origin, Published};
+use clariq_files::download::{Downloader, LocalCopy, Origin, Published};
 use server::Server;
 use std::fs;
 use std::net::TcpListener;
@@ -216,7 +216,7 @@ fn stand_ins_for_a_file_are_recognised() {
     fs::write(bench.path("a"), pointer).unwrap();
     let file = Published { name: "a", sha256: None, most_bytes: 1 };
     let found = file.compare(&bench.path("a")).unwrap();
-    assert_eq!(found, Local::Different("a Git LFS pointer".to_owned()));
+    assert_eq!(found, LocalCopy::Different("a Git LFS pointer".to_owned()));
 }
 
 #[test]

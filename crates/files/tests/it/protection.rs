@@ -2,7 +2,7 @@
 //! the whole process.
 
 use clariq_core::Error;
-use clariq_files::{Source, Staged, Target, protect, protect_inputs, write_atomically};
+use clariq_files::{Source, StagedFile, Target, protect, protect_inputs, write_atomically};
 use std::fs;
 use std::path::Path;
 
@@ -53,7 +53,7 @@ fn outputs_never_replace_inputs_whatever_they_are_called() {
 
     // An output that was read to be checked is no input: the same command may write it again.
     for _ in 0..2 {
-        let staged = Staged::new(&path("out"), |out| out.write_all(b"x")).unwrap();
+        let staged = StagedFile::new(&path("out"), |out| out.write_all(b"x")).unwrap();
         staged.source().read().unwrap();
         staged.commit().unwrap();
     }

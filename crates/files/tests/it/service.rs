@@ -1,7 +1,7 @@
 //! Services are asked with an authorization that no message shows.
 
 use clariq_core::{Location, Result, bail};
-use clariq_files::{Access, Patience, Reply, Service};
+use clariq_files::{Patience, Reply, Service, ServiceAccess};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -41,7 +41,8 @@ fn service(status: u16) -> Service {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/search?q", listener.local_addr().unwrap());
     thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream, status)));
-    let access = Access { authorization: Some(AUTHORIZATION.to_owned()), ..Access::default() };
+    let access =
+        ServiceAccess { authorization: Some(AUTHORIZATION.to_owned()), ..ServiceAccess::default() };
     Service::new(url, access, Patience { timeout: Duration::from_secs(5), retries: 0 })
 }
 

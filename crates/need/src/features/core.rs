@@ -1,6 +1,6 @@
 //! The number of a phrase's content words, and a few signs of how specific it is.
 
-use crate::phrase::Parsed;
+use crate::phrase::RequestPhrase;
 use crate::text::{is_function, tokens};
 
 pub(super) const NAMES: [&str; 11] = [
@@ -24,7 +24,11 @@ pub(super) fn content_words(phrase: &str) -> Vec<String> {
 
 /// The features of a request, in the order of [`NAMES`]. A phrase without a content word
 /// counts as one with a single content word.
-pub(super) fn features(request: &str, parsed: &Parsed, content: &[String]) -> [f64; NAMES.len()] {
+pub(super) fn features(
+    request: &str,
+    parsed: &RequestPhrase,
+    content: &[String],
+) -> [f64; NAMES.len()] {
     let count = content.len();
     let words = || parsed.phrase.split_whitespace();
     let flag = |holds: bool| f64::from(u8::from(holds));

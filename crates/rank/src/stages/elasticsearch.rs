@@ -8,7 +8,9 @@ use crate::stage::{About, Batch, Stage};
 use crate::stages::candidates::rank_found;
 use crate::table::{number, positive};
 use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, problem};
-use clariq_files::{Access, Authorities, Patience, Reply, Service, Source, check_address};
+use clariq_files::{
+    CertificateAuthorities, Patience, Reply, Service, ServiceAccess, Source, check_address,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
@@ -65,8 +67,8 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let patience =
         Patience { timeout: Duration::from_secs(keys.timeout.get() as u64), retries: keys.retries };
     let url = format!("{}/_msearch?filter_path={PARTS}", keys.url.trim_end_matches('/'));
-    let authorities = keys.ca.as_ref().map(|path| Authorities::read(&Source::new(path)));
-    let access = Access {
+    let authorities = keys.ca.as_ref().map(|path| CertificateAuthorities::read(&Source::new(path)));
+    let access = ServiceAccess {
         authorization: std::env::var(AUTHORIZATION).ok().filter(|header| !header.is_empty()),
         authorization_hint: authorization_hint(),
         authorities: authorities.transpose()?,
@@ -92,7 +94,7 @@ struct SearchResponse {
     timed_out: bool,
     #[serde(rename = "_shards")]
     shards: Shards,
-    hits: Hits,
+    hits: HitList,
 }
 
 #[derive(Deserialize, Default)]
@@ -103,7 +105,7 @@ struct Shards {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Hits {
+struct HitList {
     hits: Vec<FoundDocument>,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Same {
+enum SameQuestion {
     /// To the letter, as the published baseline compares them.
     #[default]
     Text,
@@ -14,7 +14,7 @@ enum Same {
     Words,
 }
 
-impl Same {
+impl SameQuestion {
     fn same(self, one: &str, other: &str) -> bool {
         match self {
             Self::Text => one == other,
@@ -27,7 +27,7 @@ impl Same {
 #[serde(deny_unknown_fields)]
 pub(super) struct ExcludeAsked {
     #[serde(default)]
-    by: Same,
+    by: SameQuestion,
 }
 
 impl ExcludeAsked {

@@ -77,7 +77,7 @@ fn hubs(among: &Array2<f32>, neighbours: usize) -> Array1<f32> {
 }
 
 /// A pool of candidates with what does not depend on the request.
-struct Pool {
+struct CandidatePool {
     docs: Vec<Doc>,
     among: Array2<f32>,
     hubs: Array1<f32>,
@@ -92,13 +92,13 @@ pub(super) fn docs_of(rankings: &[Ranking]) -> Vec<Doc> {
 }
 
 impl Feedback {
-    fn pool(&self, space: &Space, docs: Vec<Doc>) -> Pool {
+    fn pool(&self, space: &Space, docs: Vec<Doc>) -> CandidatePool {
         let among = space.among(&docs);
         let hubs = match self.hub_weight {
             0.0 => Array1::zeros(docs.len()),
             weight => hubs(&among, self.hub_neighbours.get()) * weight,
         };
-        Pool { docs, among, hubs }
+        CandidatePool { docs, among, hubs }
     }
 
     /// Scores a pool for a text; the second value is how many of its documents were taken.
@@ -107,7 +107,7 @@ impl Feedback {
         models: &dyn Models,
         space: &Space,
         text: &str,
-        pool: &Pool,
+        pool: &CandidatePool,
     ) -> Result<(Array2<f32>, usize)> {
         let nearest = space.to_documents(models, &[text], &pool.docs)?;
         let columns: Vec<Doc> = Doc::all(pool.docs.len()).collect();
@@ -133,7 +133,7 @@ impl Stage for Feedback {
         let space = batch.context.space(&self.space)?;
         let space = space.of_cosines("feedback")?;
         // Rankings of all documents share one pool, which is prepared once.
-        let mut last: Option<Pool> = None;
+        let mut last: Option<CandidatePool> = None;
         let mut answers = Vec::with_capacity(rankings.len());
         for (request, ranking) in batch.requests.iter().zip(rankings) {
             let docs = docs_of(&[ranking]);

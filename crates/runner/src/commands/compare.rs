@@ -9,9 +9,9 @@ use crate::output::print_all;
 use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::evaluation::{By, Columns};
+use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest};
 use clariq_core::{Problem, Result, bail, problem};
-use clariq_eval::{Column, Tested, Ties, test_against_baseline};
+use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
 use clariq_files::Source;
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ struct ComparisonResult {
     /// The baseline first.
     runs: Vec<RunColumns>,
     /// Every run but the baseline, by every column.
-    tested: Vec<Tested>,
+    tested: Vec<BaselineTest>,
     alpha: f64,
     /// The position of the column that topics are looked for by.
     focus: usize,
@@ -70,11 +70,15 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
     let evaluation = labels.evaluation(settings)?;
     let measures = runs::measures(&arguments.measures)?;
-    let by = By { task: arguments.task.as_deref(), measures: &measures, ties: arguments.ties };
+    let by = ComparisonOptions {
+        task: arguments.task.as_deref(),
+        measures: &measures,
+        ties: arguments.ties,
+    };
     let mut scored = Vec::new();
     for (path, name) in paths.iter().zip(runs::names(&paths)) {
         let source = Source::new(path);
-        let Columns { columns, warnings } = evaluation.columns(&source, &by)?;
+        let ValuesByRequest { columns, warnings } = evaluation.columns(&source, &by)?;
         let path = source.name();
         for warning in warnings {
             settings.note(&format!("warning: {path}: {warning}"));

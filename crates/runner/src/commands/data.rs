@@ -13,7 +13,7 @@ use clariq_collections::clariq::evaluation::facet_requests as make_facet_request
 use clariq_collections::clariq::{RetrievedWith, convert_archives};
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch as fetch_files};
 use clariq_collections::{
-    Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
+    Amount, DataDir, KINDS, Kind, Release, ReleasedFile, check as check_folder, kind_of,
 };
 use clariq_core::{Result, Severity, bail};
 use clariq_experiment::Observer;
@@ -210,7 +210,7 @@ fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn describe(file: &Released, outcome: FetchOutcome) -> String {
+fn describe(file: &ReleasedFile, outcome: FetchOutcome) -> String {
     let checked = file.sha256.map_or("no published checksum", |_| "checksum verified");
     match outcome {
         FetchOutcome::Fetched(bytes) => format!("fetched, {bytes} bytes, {checked}"),

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir, KINDS, kind_of, open_keeping};
 use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};
-use clariq_experiment::{KeptTexts, cache, recipes};
+use clariq_experiment::{TextStores, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
 use std::io::ErrorKind;
@@ -71,7 +71,7 @@ fn data(settings: &Settings) -> Vec<CheckedItem> {
         }
         DataDir::Folder(_) => ok("data", place.clone()),
     }];
-    let collection = match open_keeping(&settings.data, &KeptTexts::default()) {
+    let collection = match open_keeping(&settings.data, &TextStores::default()) {
         Ok(collection) => collection,
         Err(error) => {
             // The usual files belong into a new folder, or into one with some of them.

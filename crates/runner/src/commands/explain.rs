@@ -1,6 +1,6 @@
 //! `clariq explain`: where the score of a document comes from.
 
-use crate::arguments::{IndexPlace, ParameterArguments, Rewritten};
+use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
@@ -31,7 +31,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
     #[command(flatten)]
-    rewritten: Rewritten,
+    rewritten: RewriteArguments,
     #[command(flatten)]
     pub(crate) parameters: ParameterArguments,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use clariq_collections::clariq::evaluation::{Choice, OracleRequest, oracle_run};
 use clariq_core::Result;
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;
-use clariq_files::{Staged, Target};
+use clariq_files::{StagedFile, Target};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
         target.write(|out| out.write_all(&lines))?;
         return Ok(Outcome::Done);
     }
-    let run = Staged::new(&path, |out| out.write_all(&lines))?;
+    let run = StagedFile::new(&path, |out| out.write_all(&lines))?;
     let made_by = json!({
         "clariq": env!("CARGO_PKG_VERSION"),
         "oracle": name,

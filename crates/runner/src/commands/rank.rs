@@ -1,6 +1,6 @@
 //! `clariq rank`: what a system ranks, and answers, for requests as they come.
 
-use crate::arguments::{IndexPlace, ParameterArguments, Rewritten};
+use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::{Outcome, bad_lines_are, error_object};
 use crate::output::{Format, open_delimited, print};
 use crate::settings::Settings;
@@ -8,7 +8,7 @@ use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{
-    Answer, Contexts, Predict, RankedPart, RankedText, Ranker, RankerOutcome, Rewrites,
+    Answer, Contexts, NeedScope, RankedPart, RankedText, Ranker, RankerOutcome, Rewrites,
     SystemConfig, UserRequest,
 };
 use clariq_files::archive::Archive;
@@ -50,7 +50,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]
-    rewritten: Rewritten,
+    rewritten: RewriteArguments,
     #[command(flatten)]
     pub(crate) parameters: ParameterArguments,
     #[command(flatten)]
@@ -99,7 +99,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         bail!(&*loaded.name, expected, found, "--batch reads all requests and ranks them together");
     }
     let contexts = Contexts::new(&session);
-    let system = Ranker::open_predicting(&contexts, &loaded, Predict::Always)?;
+    let system = Ranker::open_predicting(&contexts, &loaded, NeedScope::Always)?;
     system.warm_up()?;
     print_header(format)?;
     let all_candidates = arguments.depth.is_none();

@@ -1,6 +1,6 @@
 //! `clariq run`: ranks every request of a split or of a file, by one or several systems.
 
-use crate::arguments::{IndexPlace, ParameterArguments, Rewritten, parse_name};
+use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_name};
 use crate::commands::reproduce::uses_cell;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
@@ -15,7 +15,7 @@ use clariq_experiment::run::{
     CandidateRun, FileInput, RequestFileKind, RunInput, SplitInput, run as write_run, usual_path,
 };
 use clariq_experiment::systems::check_names_differ;
-use clariq_experiment::{Contexts, KeptTexts, Session, SystemConfig};
+use clariq_experiment::{Contexts, Session, SystemConfig, TextStores};
 use clariq_files::{Source, Target};
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]
-    rewritten: Rewritten,
+    rewritten: RewriteArguments,
     #[command(flatten)]
     parameters: ParameterArguments,
     #[command(flatten)]
@@ -153,7 +153,7 @@ fn take_passages(
         files.extend(document_files(path)?);
     }
     let ids = candidates.map(CandidateRun::ids);
-    collection.take_documents(PASSAGES, &files, ids.as_ref(), &KeptTexts::default())
+    collection.take_documents(PASSAGES, &files, ids.as_ref(), &TextStores::default())
 }
 
 /// Checks all systems before the first one runs.

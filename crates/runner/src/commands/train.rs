@@ -4,7 +4,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Precision, Result, Trained};
+use clariq_core::{Precision, Result, TrainingSummary};
 use clariq_experiment::recipes::check_output;
 use clariq_experiment::systems::find_recipes;
 use clariq_experiment::training::{TrainMode, train as train_recipe};
@@ -83,7 +83,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
 }
 
 /// Steps, losses and recall of a training; nothing of a model that was there already.
-fn cells(trained: Option<&Trained>) -> [Cell; 4] {
+fn cells(trained: Option<&TrainingSummary>) -> [Cell; 4] {
     let Some(trained) = trained else { return std::array::from_fn(|_| Cell::Nothing) };
     [
         Cell::count(trained.steps),

@@ -1,6 +1,6 @@
 //! `clariq tune`: the best parameters on a labelled split, and what such a choice is worth.
 
-use crate::arguments::{IndexPlace, Rewritten};
+use crate::arguments::{IndexPlace, RewriteArguments};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::runs::measures;
@@ -42,7 +42,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
     #[command(flatten)]
-    rewritten: Rewritten,
+    rewritten: RewriteArguments,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
 }

@@ -6,7 +6,7 @@ use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Engine, Request, Utterance};
 use clariq_experiment::systems::names;
 use clariq_experiment::{
-    Contexts, Options, RankedPart, Ranker, RankerOutcome, Session, Statements, SystemConfig,
+    Contexts, RankedPart, Ranker, RankerOutcome, Session, SessionOptions, Statements, SystemConfig,
     UserRequest,
 };
 use clariq_files::Source;
@@ -114,7 +114,7 @@ fn check(
 ) -> Found {
     let cache = tempfile::tempdir().unwrap();
     let collection = clariq_collections::open(data).unwrap();
-    let options = Options { cache: cache.path().to_owned(), ..Options::default() };
+    let options = SessionOptions { cache: cache.path().to_owned(), ..SessionOptions::default() };
     let mut session = Session::new(&*collection, options).unwrap().answering(split);
     session.engine = engine;
     let contexts = Contexts::new(&session);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub(super) const HINT: &str = "the documentation shows a record (reference, Formats); --skip-bad leaves bad records out and counts them";
 
 /// The expected and the found content.
-type Wrong = (String, String);
+type ExpectedAndFound = (String, String);
 
 /// The keys of the released dictionaries, and `record_id`, which JSON lines may have.
 #[derive(Debug, Default, Clone, Deserialize)]
@@ -37,7 +37,11 @@ impl Draft {
             .map_err(|(expected, found)| Box::new(problem!(at, expected, found, HINT)))
     }
 
-    fn check(self, id: String, texts: Option<&BankTexts>) -> Result<ConversationRecord, Wrong> {
+    fn check(
+        self,
+        id: String,
+        texts: Option<&BankTexts>,
+    ) -> Result<ConversationRecord, ExpectedAndFound> {
         let request = self.initial_request.filter(|request| !request.trim().is_empty());
         let request = request.ok_or_else(|| missing("initial_request", "a request"))?;
         let turns = self.conversation_context;
@@ -72,12 +76,16 @@ impl Draft {
     }
 }
 
-fn missing(key: &str, what: &str) -> Wrong {
+fn missing(key: &str, what: &str) -> ExpectedAndFound {
     (format!("a key `{key}` with {what}"), "a record without it".to_owned())
 }
 
 /// A question has an answer and is one of the bank's. Where nothing was asked, nothing is answered.
-fn check_turn(turn: &ClariqTurn, place: &str, texts: Option<&BankTexts>) -> Result<(), Wrong> {
+fn check_turn(
+    turn: &ClariqTurn,
+    place: &str,
+    texts: Option<&BankTexts>,
+) -> Result<(), ExpectedAndFound> {
     if turn.answer.trim().is_empty() && !turn.question.trim().is_empty() {
         let found = format!("an empty answer to `{}`", shorten(&turn.question));
         return Err((format!("an answer in {place}"), found));

@@ -10,7 +10,7 @@ pub fn put_json_lines(
     records: impl IntoIterator<Item = ConversationRecord>,
 ) -> io::Result<()> {
     for record in records {
-        let id = [("record_id", Field::id(&record.id))];
+        let id = [("record_id", RecordValue::id(&record.id))];
         let mut serializer = serde_json::Serializer::new(&mut *out);
         serializer.collect_map(id.into_iter().chain(fields(&record)))?;
         out.write_all(b"\n")?;
@@ -21,13 +21,13 @@ pub fn put_json_lines(
 /// A value of a record.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Field<'a> {
+enum RecordValue<'a> {
     Number(i64),
     Text(&'a str),
     Turns(&'a [ClariqTurn]),
 }
 
-impl<'a> Field<'a> {
+impl<'a> RecordValue<'a> {
     /// Ids that are numbers are written as numbers, as in the released files.
     fn id(text: &'a str) -> Self {
         text.parse().map_or(Self::Text(text), Self::Number)
@@ -35,18 +35,18 @@ impl<'a> Field<'a> {
 }
 
 /// The fields of a record, in the order of the released files.
-fn fields(record: &ConversationRecord) -> Vec<(&'static str, Field<'_>)> {
+fn fields(record: &ConversationRecord) -> Vec<(&'static str, RecordValue<'_>)> {
     let conversation = &record.conversation;
     let mut fields = vec![
-        ("topic_id", Field::id(conversation.topic.as_str())),
-        ("facet_id", Field::Text(conversation.facet.as_str())),
-        ("initial_request", Field::Text(&conversation.request)),
+        ("topic_id", RecordValue::id(conversation.topic.as_str())),
+        ("facet_id", RecordValue::Text(conversation.facet.as_str())),
+        ("initial_request", RecordValue::Text(&conversation.request)),
     ];
     if let Some(next) = &record.next {
-        fields.push(("question", Field::Text(&next.question)));
-        fields.push(("answer", Field::Text(&next.answer)));
+        fields.push(("question", RecordValue::Text(&next.question)));
+        fields.push(("answer", RecordValue::Text(&next.answer)));
     }
-    fields.push(("conversation_context", Field::Turns(&conversation.turns)));
-    fields.push(("context_id", Field::Number(conversation.id)));
+    fields.push(("conversation_context", RecordValue::Turns(&conversation.turns)));
+    fields.push(("context_id", RecordValue::Number(conversation.id)));
     fields
 }

@@ -3,7 +3,7 @@
 //! than "no".
 
 use super::clarification_need::ratio;
-use super::document_relevance::{First, first_questions};
+use super::document_relevance::{FirstQuestion, first_questions};
 use crate::clariq::Labelled;
 use crate::clariq::conversation::ClariqConversation;
 use crate::documents::Bank;
@@ -55,7 +55,7 @@ impl ContextRelevance {
 /// Looks at contexts one after the other.
 pub struct ContextScorer<'a> {
     bank: &'a Bank,
-    first: HashMap<&'a str, First<'a>>,
+    first: HashMap<&'a str, FirstQuestion<'a>>,
     relevant: HashMap<&'a str, HashSet<DocId>>,
     /// Facet and question of answers that are no refusals.
     answered: HashSet<(&'a str, &'a str)>,
@@ -90,7 +90,7 @@ impl<'a> ContextScorer<'a> {
         };
         self.found.contexts += 1;
         let id = conversation.id.to_string();
-        let Some(First { question, .. }) = self.first.get(id.as_str()) else {
+        let Some(FirstQuestion { question, .. }) = self.first.get(id.as_str()) else {
             self.found.missing += 1;
             return;
         };

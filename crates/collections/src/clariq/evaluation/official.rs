@@ -12,8 +12,9 @@ use crate::clariq::{
 };
 use crate::earlier_judgements::read_once;
 use crate::evaluation::{
-    By, ByQrels, Columns, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest, PageRun,
-    RenderedPage, ScoredTopics, ScorerTask, TieRule, Written, counted, passed_over,
+    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
+    PageRun, RenderedPage, ScoredTopics, ScorerTask, SystemOutput, TieRule, ValuesByRequest,
+    counted, passed_over,
 };
 use clariq_core::{Error, ProblemKind, RequestId, bail};
 use clariq_eval::{Column, Ties, diagnose};
@@ -254,7 +255,7 @@ impl<'a> Official<'a> {
     }
 
     /// Document relevance by the expected measures, where the data folder has the table.
-    fn expected_documents(&self, run: &Run, written: &Written) -> Result<EvalResult, Error> {
+    fn expected_documents(&self, run: &Run, written: &SystemOutput) -> Result<EvalResult, Error> {
         let data = &self.clariq.data;
         let split = self.split;
         let stem = table_stem(split, false);
@@ -293,7 +294,7 @@ impl Evaluation for Official<'_> {
 
     /// The figures of the run and of the need file beside it; measures by name are those that are
     /// expected.
-    fn figures(&self, written: &Written) -> Result<EvalResult, Error> {
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
         let Some(run) = written.run else { return Ok(EvalResult::default()) };
         let recalls = question_relevance(run, self.labels()?, Ties::Official).means;
         let mut figures: Vec<(String, f64)> = names().into_iter().zip(recalls).collect();
@@ -322,7 +323,7 @@ impl Evaluation for Official<'_> {
         scores.columns("").into_iter().nth(cutoff).map(|column| column.values)
     }
 
-    fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
+    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
         if let Some(task) = by.task {
             (self.clariq as &dyn Collection).find_task(task)?;
         }
@@ -335,7 +336,7 @@ impl Evaluation for Official<'_> {
         topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = topics.warnings(&run, ties);
         let scores = question_relevance(&run, self.labels()?, ties);
-        Ok(Columns { columns: scores.columns(""), warnings })
+        Ok(ValuesByRequest { columns: scores.columns(""), warnings })
     }
 
     /// The challenge ranked by recall at 30.

@@ -16,7 +16,7 @@ use clariq_core::Documents;
 use clariq_eval::diagnose;
 use clariq_files::Run;
 use clariq_report::differences::{self, Focus};
-use clariq_report::figures::{self, ComparedRuns, Measured};
+use clariq_report::figures::{self, ComparedRuns, RunFigures};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, figure};
 pub(crate) use documents::DocumentsOfRuns;
@@ -49,7 +49,7 @@ impl ClariqPage<'_> {
 pub(crate) fn render(comparison: &ClariqPage) -> String {
     let judged = JudgedRuns::new(comparison);
     let request = comparison.request;
-    let runs = judged.runs.iter().map(|run| Measured {
+    let runs = judged.runs.iter().map(|run| RunFigures {
         name: &run.shown.name,
         uses: &run.shown.uses,
         columns: run.scores.columns(""),

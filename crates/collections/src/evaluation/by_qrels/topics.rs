@@ -44,7 +44,7 @@ pub(super) struct TopicSection<'a> {
 }
 
 /// A document of a topic.
-struct Shown {
+struct DocumentRow {
     id: DocId,
     text: String,
     grade: Option<i32>,
@@ -187,7 +187,7 @@ impl TopicSection<'_> {
         relevant.into_iter().map(|(_, document)| document.clone()).collect()
     }
 
-    fn ranks(&self, rows: &[(Shown, Vec<Option<usize>>)], all: usize) -> Markup {
+    fn ranks(&self, rows: &[(DocumentRow, Vec<Option<usize>>)], all: usize) -> Markup {
         html! {
             table.texts {
                 caption {
@@ -217,7 +217,7 @@ impl TopicSection<'_> {
         }
     }
 
-    fn show(&self, topic: &RequestId, id: &DocId) -> Result<Shown, Error> {
+    fn show(&self, topic: &RequestId, id: &DocId) -> Result<DocumentRow, Error> {
         let found = self
             .documents
             .and_then(|documents| documents.find(id.as_str()).map(|doc| documents.text(doc)));
@@ -231,11 +231,11 @@ impl TopicSection<'_> {
             (None, None) => String::new(),
         };
         let grade = self.qrels.topic(topic).and_then(|judgements| judgements.grade(id));
-        Ok(Shown { id: id.clone(), text, grade })
+        Ok(DocumentRow { id: id.clone(), text, grade })
     }
 }
 
-fn list(name: &str, first: &[Shown], length: usize) -> Markup {
+fn list(name: &str, first: &[DocumentRow], length: usize) -> Markup {
     html! {
         div.list {
             h3 { (name) }
@@ -260,7 +260,7 @@ fn list(name: &str, first: &[Shown], length: usize) -> Markup {
     }
 }
 
-fn words(document: &Shown) -> Markup {
+fn words(document: &DocumentRow) -> Markup {
     html! { (document.text) " " span.id { (document.id) } }
 }
 

@@ -1,6 +1,6 @@
 //! The values of a run turn by turn, for comparisons of runs.
 
-use super::evaluate::{Evaluated, IkatLabels};
+use super::evaluate::{EvaluatedRun, IkatLabels};
 use clariq_core::{Error, RequestId};
 use clariq_eval::{
     Column, Measure, RankedRun, SetAverage, evaluate, parse_measures, rouge_f1, set_values,
@@ -81,7 +81,7 @@ impl RunPart {
 /// out unless they are asked for. Sets and responses have measures of their own. Of sets, P, R and
 /// F1 are over the turns with a relevant statement: their means are macro averages.
 pub fn columns(
-    evaluated: &Evaluated,
+    evaluated: &EvaluatedRun,
     labels: &IkatLabels,
     only: Option<RunPart>,
     measures: &[Box<dyn Measure>],
@@ -155,7 +155,7 @@ fn ranked(run: &Run, qrels: &Qrels, measures: &[Box<dyn Measure>], part: &str) -
     evaluate(measures, &RankedRun::new(run), qrels).columns(part)
 }
 
-fn of_sets(evaluated: &Evaluated, qrels: &Qrels, names: &[&str], part: &str) -> Vec<Column> {
+fn of_sets(evaluated: &EvaluatedRun, qrels: &Qrels, names: &[&str], part: &str) -> Vec<Column> {
     let values = set_values(&evaluated.chosen, qrels);
     let figure = |name: &str, of: &SetAverage| match name {
         "P" => of.precision,
@@ -170,7 +170,7 @@ fn of_sets(evaluated: &Evaluated, qrels: &Qrels, names: &[&str], part: &str) -> 
 }
 
 /// A turn without a response counts 0.
-fn of_responses(evaluated: &Evaluated, labels: &IkatLabels, name: &str, n: usize) -> Column {
+fn of_responses(evaluated: &EvaluatedRun, labels: &IkatLabels, name: &str, n: usize) -> Column {
     let value = |(turn, reference): (&String, &String)| {
         let response = evaluated.responses.get(turn).map_or("", String::as_str);
         (RequestId::from(turn.as_str()), rouge_f1(response, reference, n))
@@ -187,7 +187,7 @@ mod tests {
     use crate::ikat::{Ikat, IkatSplit};
 
     /// A run that names statement 1 and the passage cited first for every other turn.
-    fn sample() -> (Evaluated, IkatLabels) {
+    fn sample() -> (EvaluatedRun, IkatLabels) {
         let ikat = Ikat::open(DataDir::Sample, None).unwrap();
         let split = IkatSplit::Test2023;
         let cited = |turn: &crate::ikat::IkatTurn| {
@@ -219,7 +219,7 @@ mod tests {
             ..Submission::default()
         };
         let labels = IkatLabels::read(&ikat, split).unwrap();
-        (Evaluated::of_submission(&ikat, split, &submission), labels)
+        (EvaluatedRun::of_submission(&ikat, split, &submission), labels)
     }
 
     /// The means of the columns are the figures of `eval`.

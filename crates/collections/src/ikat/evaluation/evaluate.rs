@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The scored parts of a run.
 #[derive(Default)]
-pub struct Evaluated {
+pub struct EvaluatedRun {
     /// The rankings of statements, which are named by their numbers, where there are any.
     pub statements: Option<Run>,
     /// The lists of statements in what is handed in, `ptkb_provenance`, as rankings.
@@ -137,7 +137,7 @@ fn qrels(file: &Source, judgements: &[Judgement], topics: &TopicFile) -> Result<
     Qrels::from_judgements(&file.name(), judgements)
 }
 
-impl Evaluated {
+impl EvaluatedRun {
     /// The parts of a submission: of several responses to a turn, the statements and the text of the
     /// best, and the passages of all, each once.
     pub fn of_submission(ikat: &Ikat, split: IkatSplit, submission: &Submission) -> Self {

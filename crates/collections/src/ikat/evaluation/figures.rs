@@ -1,7 +1,7 @@
 //! The figures that configurations can expect of a system, by name.
 
 use super::by_turn::{CITED, RunPart, columns};
-use super::evaluate::{Evaluated, IkatLabels};
+use super::evaluate::{EvaluatedRun, IkatLabels};
 use clariq_core::Error;
 use clariq_eval::{Column, SetReport, Unjudged, score_sets};
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// All figures of a run that the labels allow, by name.
-pub fn figures(evaluated: &Evaluated, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
+pub fn figures(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
     let columns = |part| columns(evaluated, labels, Some(part), &[]);
     let mean = |name: String, column: &Column| (name, column.mean());
     let statements = columns(RunPart::Statements)?;
@@ -48,21 +48,24 @@ pub fn figures(evaluated: &Evaluated, labels: &IkatLabels) -> Result<Vec<(String
 }
 
 /// The figures of the lists of statements in what is handed in.
-pub fn provenance(evaluated: &Evaluated, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
+pub fn provenance(
+    evaluated: &EvaluatedRun,
+    labels: &IkatLabels,
+) -> Result<Vec<(String, f64)>, Error> {
     let columns = columns(evaluated, labels, Some(RunPart::Provenance), &[])?;
     Ok(columns.iter().map(|of| (of.name(), of.mean())).collect())
 }
 
 /// The figures of passages by graded labels. Of the passages that are here few are graded, so that
 /// they say little of a system that ranks these.
-pub fn graded(evaluated: &Evaluated, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
+pub fn graded(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
     let passages = columns(evaluated, labels, Some(RunPart::Passages), &[])?;
     let graded = passages.iter().filter(|of| of.part != CITED);
     Ok(graded.map(|of| (of.name(), of.mean())).collect())
 }
 
 /// Precision, recall and F1 of the sets of statements, micro and macro.
-pub fn sets(evaluated: &Evaluated, labels: &IkatLabels) -> Vec<(String, f64)> {
+pub fn sets(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Vec<(String, f64)> {
     let mut figures = Vec::new();
     for (name, report) in set_reports(evaluated, labels) {
         for (average, of) in [("micro", report.micro), ("macro", report.macro_average)] {
@@ -77,7 +80,7 @@ pub fn sets(evaluated: &Evaluated, labels: &IkatLabels) -> Vec<(String, f64)> {
 /// The figures of sets by the names in [`SETS`]. The organisers label the turns with a relevant
 /// statement alone, so that a turn without labels is one without; of NIST's, the others are left
 /// out.
-fn set_reports(evaluated: &Evaluated, labels: &IkatLabels) -> Vec<(&'static str, SetReport)> {
+fn set_reports(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Vec<(&'static str, SetReport)> {
     let chosen = &evaluated.chosen;
     let mut reports = Vec::new();
     let [organisers, judged, nist] = SETS;

@@ -3,7 +3,7 @@
 
 mod conversations;
 
-use super::{Evaluated, IkatLabels};
+use super::{EvaluatedRun, IkatLabels};
 use crate::Collection;
 use crate::evaluation::{PageRequest, PageRun};
 use crate::ikat::run::Submission;
@@ -11,7 +11,7 @@ use crate::ikat::{Ikat, IkatSplit, PASSAGES, TopicFile};
 use clariq_core::RequestId;
 use clariq_eval::Column;
 use clariq_report::differences::{self, Focus, TopicRow};
-use clariq_report::figures::{self, ComparedRuns, Measured};
+use clariq_report::figures::{self, ComparedRuns, RunFigures};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, shorten};
 use maud::html;
@@ -33,7 +33,7 @@ pub(crate) const STYLE: &str = include_str!("page/style.css");
 pub(crate) struct PageEntry<'a> {
     pub(crate) shown: &'a PageRun,
     pub(crate) submission: Submission,
-    pub(crate) evaluated: Evaluated,
+    pub(crate) evaluated: EvaluatedRun,
     /// The figures; the same measures over the same turns for all runs, and none without labels.
     pub(crate) columns: Vec<Column>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct IkatPage<'a> {
 
 pub(crate) fn render(comparison: &IkatPage) -> String {
     let PageRequest { title, baseline, seed, .. } = *comparison.request;
-    let runs = comparison.runs.iter().map(|entry| Measured {
+    let runs = comparison.runs.iter().map(|entry| RunFigures {
         name: &entry.shown.name,
         uses: &entry.shown.uses,
         columns: entry.columns.clone(),

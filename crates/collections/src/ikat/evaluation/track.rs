@@ -2,11 +2,11 @@
 //! responses.
 
 use super::page::{IkatPage, PageEntry, render};
-use super::{Evaluated, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
+use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
 use crate::Collection;
 use crate::evaluation::{
-    By, Columns, EvalRequest, EvalResult, Evaluation, PageRequest, RenderedPage, ScoredTopics,
-    Written, counted,
+    ComparisonOptions, EvalRequest, EvalResult, Evaluation, PageRequest, RenderedPage,
+    ScoredTopics, SystemOutput, ValuesByRequest, counted,
 };
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
@@ -19,14 +19,14 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// A split with its labels.
-pub(crate) struct Track<'a> {
+pub(crate) struct TrackEvaluation<'a> {
     ikat: &'a Ikat,
     split: IkatSplit,
     labels: IkatLabels,
     turns: ScoredTopics,
 }
 
-impl<'a> Track<'a> {
+impl<'a> TrackEvaluation<'a> {
     /// Reads the labels of a split, if there are any.
     pub(crate) fn open(ikat: &'a Ikat, split: IkatSplit) -> Result<Self, Error> {
         let labels = IkatLabels::read(ikat, split)?;
@@ -51,7 +51,10 @@ impl<'a> Track<'a> {
     /// Reads a TREC run, such as `clariq run` writes beside what is handed in: a ranking of
     /// statements, where all of its documents are numbers, or else of passages. `None` where the
     /// file is none.
-    fn ranking(&self, source: &Source) -> Result<Option<(RunPart, Evaluated, Vec<String>)>, Error> {
+    fn ranking(
+        &self,
+        source: &Source,
+    ) -> Result<Option<(RunPart, EvaluatedRun, Vec<String>)>, Error> {
         let input = source.read()?;
         let fields = first_fields(&input);
         if fields.len() != 6 || fields[0].starts_with(b"{") {
@@ -61,7 +64,7 @@ impl<'a> Track<'a> {
         self.turns.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.turns.warnings(&run, Ties::Id);
         let is_number = |line: &RunLine| line.question.as_str().parse::<u32>().is_ok();
-        let mut evaluated = Evaluated::default();
+        let mut evaluated = EvaluatedRun::default();
         let part = if run.lines.iter().all(is_number) {
             evaluated.statements = Some(run);
             RunPart::Statements
@@ -73,7 +76,7 @@ impl<'a> Track<'a> {
     }
 
     /// Reads a run, what is scored of it, and what the figures pass over.
-    fn read(&self, source: &Source) -> Result<(Submission, Evaluated, Vec<String>), Error> {
+    fn read(&self, source: &Source) -> Result<(Submission, EvaluatedRun, Vec<String>), Error> {
         let submission = Submission::read(source, Some(self.split.year()))?;
         let turns = submission.turns.iter();
         let answered: HashSet<RequestId> = turns.map(|turn| turn.id.as_str().into()).collect();
@@ -83,7 +86,7 @@ impl<'a> Track<'a> {
             (repeated(&submission), "passages and statements repeat one of the same response"),
             (missing, "turns are not answered and count 0"),
         ]);
-        let mut evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
+        let mut evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
         warnings.extend(take_rankings(source, &mut evaluated)?);
         Ok((submission, evaluated, warnings))
     }
@@ -91,7 +94,7 @@ impl<'a> Track<'a> {
 
 /// Takes the whole rankings that `clariq run` writes beside what is handed in, of which that has the
 /// first passages and the chosen statements alone. Returns what is said of rankings of another run.
-fn take_rankings(source: &Source, evaluated: &mut Evaluated) -> Result<Vec<String>, Error> {
+fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<String>, Error> {
     let submission = PathBuf::from(source.name());
     let mut warnings = Vec::new();
     for task in [STATEMENTS, PASSAGES] {
@@ -133,7 +136,7 @@ fn repeated(submission: &Submission) -> usize {
     of_responses.chain(of_turns).sum()
 }
 
-impl Evaluation for Track<'_> {
+impl Evaluation for TrackEvaluation<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
         request.takes("runs of iKAT", &["--qrels", "--answers"])?;
         let mut named = None;
@@ -172,23 +175,23 @@ impl Evaluation for Track<'_> {
         Ok(EvalResult { figures, warnings, ..EvalResult::default() })
     }
 
-    fn figures(&self, written: &Written) -> Result<EvalResult, Error> {
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
         if let Some(run) = written.run {
             let qrels = crate::evaluation::ByQrels::open(self.ikat, self.split.name(), PASSAGES)?;
             let figures = qrels.by_name(run, written.expected.iter().copied());
             return Ok(EvalResult { figures, ..EvalResult::default() });
         }
         let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;
-        let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
+        let evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
         // A submission has only the first documents of the rankings.
         let statements = (written.ranking)(STATEMENTS)?;
         let passages = (written.ranking)(PASSAGES)?;
-        let evaluated = Evaluated { statements: Some(statements), passages, ..evaluated };
+        let evaluated = EvaluatedRun { statements: Some(statements), passages, ..evaluated };
         let figures = figures(&evaluated, self.labels()?)?;
         Ok(EvalResult { figures, ..EvalResult::default() })
     }
 
-    fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
+    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
         if by.ties.is_some() {
             let hint = "leave it out: equal scores are in the order of ids";
             bail!("--ties", "runs of ClariQ beside it", "runs of iKAT", hint);
@@ -206,7 +209,7 @@ impl Evaluation for Track<'_> {
                 bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
             }
             let columns = columns(&evaluated, self.labels()?, Some(of), by.measures)?;
-            return Ok(Columns { columns, warnings });
+            return Ok(ValuesByRequest { columns, warnings });
         }
         let (_, evaluated, warnings) = self.read(source)?;
         if part == Some(RunPart::Statements) && evaluated.statements.is_none() {
@@ -215,7 +218,10 @@ impl Evaluation for Track<'_> {
             let hint = "--task ptkb_provenance compares the lists that are handed in";
             bail!(source.name(), "the ranking of statements beside it", found, hint);
         }
-        Ok(Columns { columns: columns(&evaluated, self.labels()?, part, by.measures)?, warnings })
+        Ok(ValuesByRequest {
+            columns: columns(&evaluated, self.labels()?, part, by.measures)?,
+            warnings,
+        })
     }
 
     fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {

@@ -56,7 +56,7 @@ struct PassageObject {
     #[serde(default, deserialize_with = "or_default")]
     text: String,
     #[serde(default, deserialize_with = "or_default")]
-    score: Single,
+    score: SinglePrecision,
     #[serde(default, deserialize_with = "or_default")]
     used: bool,
 }
@@ -69,7 +69,7 @@ struct Statement {
     #[serde(default, deserialize_with = "or_default")]
     text: String,
     #[serde(default, deserialize_with = "or_default")]
-    score: Single,
+    score: SinglePrecision,
 }
 
 /// Reads `null` as the default.
@@ -165,35 +165,35 @@ impl Visitor<'_> for WholeNumber {
 
 /// A number in single precision, which may be written as a text.
 #[derive(Default)]
-struct Single(f64);
+struct SinglePrecision(f64);
 
-impl<'de> Deserialize<'de> for Single {
+impl<'de> Deserialize<'de> for SinglePrecision {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Number;
 
         impl Visitor<'_> for Number {
-            type Value = Single;
+            type Value = SinglePrecision;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number in the range of single precision")
             }
 
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Single, E> {
+            fn visit_i64<E: Error>(self, number: i64) -> Result<SinglePrecision, E> {
                 self.visit_f64(number as f64)
             }
 
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Single, E> {
+            fn visit_u64<E: Error>(self, number: u64) -> Result<SinglePrecision, E> {
                 self.visit_f64(number as f64)
             }
 
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Single, E> {
+            fn visit_f64<E: Error>(self, number: f64) -> Result<SinglePrecision, E> {
                 if number.is_finite() && number.abs() <= f64::from(f32::MAX) {
-                    return Ok(Single(f64::from(number as f32)));
+                    return Ok(SinglePrecision(f64::from(number as f32)));
                 }
                 Err(E::invalid_value(Unexpected::Float(number), &self))
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Single, E> {
+            fn visit_str<E: Error>(self, text: &str) -> Result<SinglePrecision, E> {
                 match text.parse() {
                     Ok(number) => self.visit_f64(number),
                     Err(_) => Err(E::invalid_value(Unexpected::Str(text), &self)),

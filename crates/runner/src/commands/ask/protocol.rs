@@ -24,7 +24,7 @@ const HINT: &str = "the documentation shows a conversation in JSON lines (refere
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Message {
+struct ProtocolMessage {
     id: Option<Value>,
     request: Option<String>,
     answer: Option<String>,
@@ -41,7 +41,7 @@ struct QuestionAndAnswer {
 }
 
 /// A conversation whose last question waits for an answer.
-struct Waiting {
+struct PendingQuestion {
     conversation: UserRequest,
     question: String,
 }
@@ -100,11 +100,11 @@ fn print(object: &Value) -> Result<()> {
 fn parse(
     line: &str,
     statements: Option<&[String]>,
-    waiting: &mut Option<Waiting>,
+    waiting: &mut Option<PendingQuestion>,
     at: &Location,
 ) -> (Option<Value>, Result<UserRequest, Problem>) {
-    match serde_json::from_str::<Message>(line) {
-        Ok(Message { id: Some(id), .. }) if !is_exact(&id) => {
+    match serde_json::from_str::<ProtocolMessage>(line) {
+        Ok(ProtocolMessage { id: Some(id), .. }) if !is_exact(&id) => {
             let expected =
                 "an id that can come back as it was: a text, or a whole number below 2^64";
             (None, Err(wrong(at, expected, "another number")))
@@ -129,13 +129,13 @@ fn is_exact(value: &Value) -> bool {
     }
 }
 
-impl Message {
+impl ProtocolMessage {
     /// The conversation with what it adds. A reply takes the one that waits for it; `usual` are the
     /// statements of a request without any, where statements are ranked.
     fn turn(
         self,
         usual: Option<&[String]>,
-        waiting: &mut Option<Waiting>,
+        waiting: &mut Option<PendingQuestion>,
         at: &Location,
     ) -> Result<UserRequest, Problem> {
         let wrong = |expected: &str, found: &str| Err(wrong(at, expected, found));
@@ -165,7 +165,7 @@ impl Message {
             }
             (None, Some(answer)) if answer.trim().is_empty() => wrong("an answer", "an empty one"),
             (None, Some(answer)) => match waiting.take() {
-                Some(Waiting { mut conversation, question }) => {
+                Some(PendingQuestion { mut conversation, question }) => {
                     let said = [Utterance::system(question), Utterance::user(answer)];
                     conversation.request.said.extend(said);
                     Ok(conversation)
@@ -186,10 +186,11 @@ fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
 fn take_turn(
     asker: &Asker,
     mut conversation: UserRequest,
-    waiting: &mut Option<Waiting>,
+    waiting: &mut Option<PendingQuestion>,
 ) -> Result<Value> {
     let next = asker.next(&mut conversation)?;
     let object = moves::object(asker, &conversation, &next)?;
-    *waiting = next.says().map(|question| Waiting { conversation, question: question.to_owned() });
+    *waiting =
+        next.says().map(|question| PendingQuestion { conversation, question: question.to_owned() });
     Ok(object)
 }

@@ -4,7 +4,7 @@ use super::{ComparisonResult, RunColumns};
 use crate::output::Format;
 use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten};
 use clariq_core::RequestId;
-use clariq_eval::{Column, Tested};
+use clariq_eval::{BaselineTest, Column};
 use std::collections::HashMap;
 
 /// The letters that names of runs may take beside requests in a terminal.
@@ -12,17 +12,17 @@ const RUN: usize = 20;
 
 impl ComparisonResult {
     /// The columns of the runs, each with the runs: the baseline first, with `None`.
-    fn rows(&self) -> impl Iterator<Item = (&Column, &RunColumns, Option<&Tested>)> {
+    fn rows(&self) -> impl Iterator<Item = (&Column, &RunColumns, Option<&BaselineTest>)> {
         let columns = 0..self.runs[0].columns.len();
         columns.flat_map(move |column| {
             self.runs.iter().enumerate().map(move |(index, run)| {
-                let is_it = |tested: &&Tested| (tested.run, tested.column) == (index, column);
+                let is_it = |tested: &&BaselineTest| (tested.run, tested.column) == (index, column);
                 (&run.columns[column], run, self.tested.iter().find(is_it))
             })
         })
     }
 
-    fn is_marked(&self, tested: &Tested) -> bool {
+    fn is_marked(&self, tested: &BaselineTest) -> bool {
         tested.corrected <= self.alpha
     }
 
@@ -141,7 +141,7 @@ impl ComparisonResult {
     }
 }
 
-fn against_baseline(tested: &Tested) -> Vec<Cell> {
+fn against_baseline(tested: &BaselineTest) -> Vec<Cell> {
     let test = &tested.test;
     vec![
         Cell::Figure(without_sign_of_zero(test.mean_difference), 4),
@@ -153,7 +153,7 @@ fn against_baseline(tested: &Tested) -> Vec<Cell> {
     ]
 }
 
-fn all_figures(tested: &Tested) -> Vec<Cell> {
+fn all_figures(tested: &BaselineTest) -> Vec<Cell> {
     let test = &tested.test;
     let mut cells = vec![Cell::Figure(test.mean_difference, 6)];
     cells.extend([test.wins, test.ties, test.losses].map(Cell::count));

@@ -4,12 +4,12 @@
 
 use super::Bench;
 use clariq_collections::DataDir;
-use clariq_core::{Error, Observer, Silent, Task, Trained};
+use clariq_core::{Error, Observer, Silent, Task, TrainingSummary};
 use clariq_experiment::recipes::{check_output, is_recipe};
 use clariq_experiment::run::{FileInput, RequestFileKind, RunInput, SplitInput, run};
 use clariq_experiment::systems::find_recipes;
 use clariq_experiment::training::{TrainMode, train};
-use clariq_experiment::{Contexts, Options, Session, SystemConfig};
+use clariq_experiment::{Contexts, Session, SessionOptions, SystemConfig};
 use clariq_rank::Override;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -77,7 +77,7 @@ impl<'w> Work<'w> {
         let (collection, notes) =
             (clariq_collections::open(&folder).expect("the collection"), Notes::default());
         let cache = self.bench.path("cache");
-        let options = Options { cache, threads: self.threads, ..Options::default() };
+        let options = SessionOptions { cache, threads: self.threads, ..SessionOptions::default() };
         let mut session = Session::new(&*collection, options).expect("a session");
         session.engine = Some(&clariq_bert::Torch);
         session.observer = &notes;
@@ -148,7 +148,7 @@ impl<'w> Work<'w> {
         set: &[&str],
         again: TrainMode,
         output: Option<&str>,
-    ) -> Result<(PathBuf, Option<Trained>, String), Error> {
+    ) -> Result<(PathBuf, Option<TrainingSummary>, String), Error> {
         let set: Vec<String> = set.iter().map(|&set| set.to_owned()).collect();
         let names = [self.bench.path(recipe).display().to_string()];
         let recipe = find_recipes(&names, &set)?.remove(0);

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use std::cmp::Reverse;
 
 /// A run or need file with its rank among the entries.
-struct Placed {
+struct RankedEntry {
     name: String,
     figures: Vec<f64>,
     placement: Placement,
@@ -63,9 +63,9 @@ pub(super) fn part(
     board: &Leaderboard,
     entries: Vec<(String, Vec<f64>)>,
 ) -> Markup {
-    let mut placed: Vec<Placed> = entries
+    let mut placed: Vec<RankedEntry> = entries
         .into_iter()
-        .map(|(name, figures)| Placed { name, placement: board.place(&figures), figures })
+        .map(|(name, figures)| RankedEntry { name, placement: board.place(&figures), figures })
         .collect();
     // The sort is stable: equal runs keep their given order.
     placed.sort_by_key(|run| (run.placement.before, Reverse(board.key(&run.figures))));
@@ -84,7 +84,7 @@ pub(super) fn part(
     }
 }
 
-fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) -> Markup {
+fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[RankedEntry]) -> Markup {
     html! {
         table {
             caption { "Published entries and these " (what) }
@@ -116,7 +116,7 @@ fn shorten_measure(measure: &str) -> String {
         .map_or(measure.to_owned(), |depth| format!("R@{depth}"))
 }
 
-fn own_row(run: &Placed) -> Markup {
+fn own_row(run: &RankedEntry) -> Markup {
     html! {
         tr.mine {
             td { "→ " (run.placement.rank) }

@@ -63,17 +63,17 @@ impl<'a> RunByTurn<'a> {
 }
 
 /// A line of a list.
-struct Item<'a> {
+struct ListItem<'a> {
     /// From 1; `None` for a relevant document that is not in the ranking.
     rank: Option<usize>,
     id: &'a str,
     text: String,
-    label: Label,
+    label: DocumentLabel,
     is_used: bool,
 }
 
 /// How a document of a turn is labelled.
-struct Label {
+struct DocumentLabel {
     is_relevant: bool,
     /// Who says what: `organisers`, `NIST 3`.
     words: Vec<String>,
@@ -153,14 +153,14 @@ fn answer(
         let of = [("organisers", &labels.organisers), ("NIST", &labels.nist)];
         let of = of.iter().filter(|(_, qrels)| grade(qrels.as_ref(), turn, number) > Some(0));
         let words: Vec<String> = of.map(|(who, _)| (*who).to_owned()).collect();
-        Label { is_relevant: !words.is_empty(), words }
+        DocumentLabel { is_relevant: !words.is_empty(), words }
     };
     let of_passage = |id: &str| {
         let cited = grade(labels.cited.as_ref(), turn, id).filter(|grade| *grade > 0);
         let graded = grade(labels.graded_by_people(), turn, id);
         let words = cited.map(|_| "cited".to_owned()).into_iter();
         let words = words.chain(graded.map(|grade| format!("NIST {grade}"))).collect();
-        Label { is_relevant: cited.is_some() || graded >= Some(RELEVANT), words }
+        DocumentLabel { is_relevant: cited.is_some() || graded >= Some(RELEVANT), words }
     };
     let numbers: Vec<String> =
         (1..=conversation.statements.len()).map(|number| number.to_string()).collect();
@@ -169,12 +169,12 @@ fn answer(
         let index = str::parse::<usize>(id).ok().and_then(|number| number.checked_sub(1));
         let text = index.and_then(|index| conversation.statements.get(index));
         let text = text.map_or("(not one of the user's)", String::as_str).to_owned();
-        Item { rank, id, text, label: of_statement(id), is_used: false }
+        ListItem { rank, id, text, label: of_statement(id), is_used: false }
     };
     let passage = |(rank, id): (Option<usize>, _)| {
         let used = response.into_iter().flat_map(|response| &response.passages);
         let is_used = used.filter(|passage| passage.used).any(|passage| passage.id == id);
-        Item { rank, id, text: text_of(comparison.ikat, id), label: of_passage(id), is_used }
+        ListItem { rank, id, text: text_of(comparison.ikat, id), label: of_passage(id), is_used }
     };
     let statements = select(&found.statements, wanted).into_iter().map(statement);
     let cited = turn.citations.iter().flatten().map(String::as_str);
@@ -232,8 +232,8 @@ fn select<'a>(
 
 /// A ranked list, and below it unranked items: relevant ones that a run lacks (`✗`), or those that
 /// labels name (`✓`).
-fn list(items: &[Item], sign: &str, nothing: &str) -> Markup {
-    let (ranked, others): (Vec<&Item>, Vec<&Item>) =
+fn list(items: &[ListItem], sign: &str, nothing: &str) -> Markup {
+    let (ranked, others): (Vec<&ListItem>, Vec<&ListItem>) =
         items.iter().partition(|item| item.rank.is_some());
     html! {
         @if items.is_empty() { p.note { (nothing) } }
@@ -250,7 +250,7 @@ fn list(items: &[Item], sign: &str, nothing: &str) -> Markup {
     }
 }
 
-fn line(item: &Item, sign: &str) -> Markup {
+fn line(item: &ListItem, sign: &str) -> Markup {
     let (class, words) = if sign == "✗" { ("cross", "missed") } else { ("mark", "relevant") };
     html! {
         @if item.label.is_relevant {
