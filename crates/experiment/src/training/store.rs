@@ -58,7 +58,7 @@ pub(super) fn obtain(
             session.observer.note(&format!(
                 "note: the model in {} is damaged and is trained again: {found}",
                 folder.display()
-            ))
+            ));
         }
         _ => {}
     }
