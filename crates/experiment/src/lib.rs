@@ -78,6 +78,7 @@ macro_rules! built_in {
 
 pub mod ask;
 pub mod cache;
+pub mod endpoints;
 pub mod export;
 mod models;
 mod needs;

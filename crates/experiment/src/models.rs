@@ -9,8 +9,8 @@ use crate::cache::{self, CacheState};
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    Decoding, DocumentVectors, Documents, Embeddings, Model, ModelKind, ModelName, Models,
-    Progress, Result, bail,
+    ChatRequest, Completion, Decoding, DocumentVectors, Documents, Embeddings, Model, ModelKind,
+    ModelName, Models, Progress, Result, bail,
 };
 pub(crate) use opened::ModelLocation;
 use opened::{lock, open_once};
@@ -56,6 +56,9 @@ impl Session<'_> {
 /// The models that stages need. Each is opened once.
 impl Models for Session<'_> {
     fn open(&self, model: &ModelName) -> Result<Model> {
+        if let Some(opened) = self.open_endpoint(model) {
+            return opened;
+        }
         let ModelLocation { folder, reading } = self.locate(model)?;
         let engine = self.engine_for(&model.name)?;
         open_once(&self.models.models, model.clone(), || {
@@ -91,7 +94,9 @@ impl Models for Session<'_> {
                 progress(texts);
             };
             let folder = self.vectors_folder();
-            let encoded = document_vectors(&folder, &*encoder, documents, self.observer, &count)?;
+            let keep = !self.calls.is_dry_run();
+            let encoded =
+                document_vectors(&folder, &*encoder, documents, self.observer, &count, keep)?;
             task.finish(&format!("{} documents encoded", documents.len()));
             Ok(Arc::new(encoded))
         })
@@ -108,6 +113,15 @@ impl Models for Session<'_> {
             }
         });
         cache.encode(&*encoder, texts)
+    }
+
+    fn chat(
+        &self,
+        model: &ModelName,
+        requests: &[ChatRequest],
+        progress: Progress,
+    ) -> Result<Vec<Completion>> {
+        self.complete(model, requests, progress)
     }
 
     fn rewrite(

@@ -8,6 +8,7 @@ mod file;
 mod input;
 mod split;
 
+use crate::endpoints::completions_path;
 use crate::needs::{NeedScope, PredictedNeeds, predict_split};
 use crate::ranker::{Ranker, RankerOutcome, UserRequest};
 use crate::record::{self, describe};
@@ -18,7 +19,7 @@ use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
 use clariq_files::{StagedFile, StagedWriter, Target, refuse_input};
 use clariq_rank::Uses;
 use input::RunEntry;
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -93,6 +94,7 @@ pub fn run(
         rewrites.check(input, session.observer)?;
     }
     input.check(loaded)?;
+    session.calls.begin_run();
     // The needs of requests in memory are predicted for all of them at once.
     let requests = input.in_memory();
     let predict = if requests.is_some() { NeedScope::Never } else { NeedScope::ForStages };
@@ -111,8 +113,11 @@ pub fn run(
     }
     input.describe(loaded, &mut made_by)?;
 
-    let mut writer = RunWriter::create(input, &tag, path)?;
+    let mut writer = RunWriter::create(input, &tag, path, session.calls.is_dry_run())?;
     let (summary, skipped) = rank_input(&system, needs.as_ref(), &mut writer)?;
+    if session.calls.is_dry_run() {
+        return Ok(summary);
+    }
     // The run of a file may be empty: the file may be a block of a larger one.
     if summary.lines == 0 && input.known().is_some() {
         return Err(nothing_ranked(loaded, input, summary.requests).into());
@@ -124,6 +129,7 @@ pub fn run(
             let staged = StagedFile::new(&path, |out| needs.put(out, requests))?;
             files.push(("need", path, staged));
         }
+        files.extend(session.stage_exchanges(path)?);
         input.count(&mut made_by, summary.requests, &skipped);
         record::put(path, made_by, files)?;
     }
@@ -148,6 +154,9 @@ fn refuse_input_as_output(loaded: &SystemConfig, input: &dyn RunInput, path: &Pa
         refuse_input(&file)?;
     }
     refuse_input(&record::path_of(path))?;
+    if !loaded.endpoints.is_empty() {
+        refuse_input(&completions_path(path))?;
+    }
     if loaded.need.is_some() && input.in_memory().is_some() {
         refuse_input(&record::need_path(path))?;
     }
@@ -256,12 +265,19 @@ enum RunOutput {
 }
 
 impl<'a> RunWriter<'a> {
-    fn create(input: &'a dyn RunInput, tag: &'a str, path: &'a Path) -> Result<Self> {
+    /// Prepares the files of a run; a dry run writes nothing.
+    fn create(
+        input: &'a dyn RunInput,
+        tag: &'a str,
+        path: &'a Path,
+        is_dry_run: bool,
+    ) -> Result<Self> {
         let files = input.files(path);
         let lines = vec![Vec::new(); files.len()];
         let target = Target::new(path);
-        if target.is_stream() {
-            let output = RunOutput::Stream(target.open_stream()?);
+        if is_dry_run || target.is_stream() {
+            let stream = if is_dry_run { Box::new(io::sink()) } else { target.open_stream()? };
+            let output = RunOutput::Stream(stream);
             return Ok(Self { input, tag, path, output, lines });
         }
         let mut writers = Vec::with_capacity(files.len());

@@ -7,6 +7,7 @@ use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind,
     ReadingOverrides, Result, Silent, bail,
 };
+use clariq_endpoint::Calls;
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, OpenedIndex};
 use clariq_rank::Context;
 use std::path::PathBuf;
@@ -65,6 +66,8 @@ pub struct Session<'a> {
     pub engine: Option<&'a dyn Engine>,
     /// Receives notes and progress.
     pub observer: &'a dyn Observer,
+    /// Calls to models behind endpoints.
+    pub calls: Arc<Calls>,
     /// The open models, which clones share.
     pub(crate) models: Arc<OpenedModels>,
     /// True if indexes and vectors are cached.
@@ -84,6 +87,7 @@ impl<'a> Session<'a> {
             options,
             engine: None,
             observer: &Silent,
+            calls: Arc::default(),
             models: Arc::default(),
             keeps: true,
         })

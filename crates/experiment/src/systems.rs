@@ -1,5 +1,6 @@
 //! Systems by name: configuration files, and built-in systems.
 
+use crate::endpoints::{self, Endpoints};
 use crate::plan::{AnswerConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
 use crate::rewrites::Rewrites;
@@ -7,6 +8,7 @@ use clariq_collections::{Collection, KINDS, SystemClass};
 use clariq_core::{
     ModelKind, Problem, Recipe, Result, TrainOn, bail, problem, read_regular, sha256_hex,
 };
+use clariq_endpoint::EndpointConfig;
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
@@ -55,6 +57,8 @@ pub struct SystemConfig {
     pub uses: Vec<Uses>,
     /// Its plan.
     pub plan: Plan,
+    /// Its models behind endpoints.
+    pub endpoints: Endpoints,
     /// Its need model.
     pub need: Option<NeedConfig>,
     /// The form of its multi-turn runs.
@@ -103,8 +107,10 @@ impl SystemConfig {
     pub fn read(source: &Source, overrides: &[Override]) -> Result<Self> {
         let mut need = None;
         let mut answer = None;
+        let mut endpoints = Endpoints::new();
         let parsed = Parsed::read(source, overrides, |section| {
             match section.key {
+                "models" => endpoints = endpoints::read(section)?,
                 "need" => need = Some(NeedConfig::read(section)?),
                 _ => answer = Some((section.at.clone(), AnswerConfig::read(section)?)),
             }
@@ -115,7 +121,9 @@ impl SystemConfig {
         let Parsed { name, description, uses, conversation, expected, .. } = parsed;
         let plan = Plan::new(&file, parsed.pipeline, parsed.tasks, answer)?;
         for model in plan.models() {
-            recipes::find_kind(&model.name, model.kind)?;
+            if !endpoints.contains_key(&model.name) {
+                recipes::find_kind(&model.name, model.kind)?;
+            }
         }
         let checksum = sha256_hex(&bytes);
         let variant = String::new();
@@ -127,6 +135,7 @@ impl SystemConfig {
             variant,
             uses,
             plan,
+            endpoints,
             need,
             conversation,
             expected,
@@ -146,6 +155,7 @@ impl SystemConfig {
             let hint = "the track allows these labels to manual runs alone";
             bail!(&*loaded.file, expected, found, hint);
         }
+        loaded.check_endpoints()?;
         loaded.check_training_declared()?;
         check_measures(&loaded.expected)?;
         Ok(loaded)
@@ -224,11 +234,6 @@ impl SystemConfig {
         Ok(bases)
     }
 
-    /// True if its stages or its need model need learned models.
-    pub fn needs_models(&self) -> bool {
-        !self.plan.models().is_empty()
-    }
-
     /// Its input for requests of a split. Labels of dev are used for test only.
     pub fn uses_for(&self, split: Option<&str>) -> Vec<Uses> {
         let mut uses = self.uses.clone();
@@ -248,28 +253,29 @@ impl SystemConfig {
     fn check_training_declared(&self) -> Result<()> {
         for model in self.plan.models() {
             if recipes::is_recipe(&model.name) {
-                self.check_declared(Uses::TrainLabels, &model.name)?;
+                self.check_declared(Uses::TrainLabels, &model.name, "is trained on them")?;
             }
             // A file that is no recipe is reported when the model is opened.
             let recipe = recipes::find(&model.name).ok().flatten();
             if recipe.is_some_and(|recipe| recipe.train_on == TrainOn::TrainAndDev) {
-                self.check_declared(Uses::DevLabels, &model.name)?;
+                self.check_declared(Uses::DevLabels, &model.name, "is trained on them")?;
             }
         }
         match &self.need {
             Some(need) if need.train_on() == TrainOn::TrainAndDev => {
-                self.check_declared(Uses::DevLabels, need.name())
+                self.check_declared(Uses::DevLabels, need.name(), "is trained on them")
             }
             _ => Ok(()),
         }
     }
 
-    fn check_declared(&self, uses: Uses, model: &str) -> Result<()> {
+    /// Refuses a model whose input or output the system does not declare.
+    pub(crate) fn check_declared(&self, uses: Uses, model: &str, does: &str) -> Result<()> {
         let declared = &self.uses;
         if declared.contains(&uses) {
             return Ok(());
         }
-        let found = format!("{declared:?}, and the model `{model}`, which is trained on them");
+        let found = format!("{declared:?}, and the model `{model}`, which {does}");
         let hint = "what a system looks at is shown beside its figures and must be declared";
         bail!(&*self.file, "uses = [\"{uses}\"]", found, hint)
     }
@@ -283,7 +289,8 @@ const LONGEST_VARIANT: usize = 60;
 fn variant_of(declared: &SystemConfig, source: &Source, overrides: &[Override]) -> String {
     let parameters = |loaded: &SystemConfig| {
         let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
-        stages.collect::<Vec<_>>()
+        let endpoints = loaded.endpoints.values().map(EndpointConfig::describe);
+        (stages.collect::<Vec<_>>(), endpoints.collect::<Vec<_>>())
     };
     let changes = |one: &&Override| {
         let with = SystemConfig::read(source, std::slice::from_ref(*one));

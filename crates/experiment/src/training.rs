@@ -36,6 +36,7 @@ impl<'a> Ranker<'a> {
         predict: NeedScope,
     ) -> Result<Self> {
         loaded.check_tasks(contexts.session.collection)?;
+        contexts.session.set_endpoints(loaded)?;
         for model in loaded.plan.models() {
             train_if_missing(contexts.session, &model)?;
         }
@@ -45,7 +46,7 @@ impl<'a> Ranker<'a> {
 
 /// Trains the model of a recipe, unless it is there or the name is not that of a recipe.
 fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
-    if session.has_located(model) {
+    if session.has_located(model) || session.is_endpoint(model) {
         return Ok(());
     }
     session.engine_for(&model.name)?;

@@ -70,6 +70,8 @@ pub(crate) struct Client {
 /// The status of an answer, and its body.
 pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
+    /// The pause that the server asks for before the next request (`Retry-After`, in seconds).
+    pub(crate) retry_after: Option<Duration>,
     body: Body,
 }
 
@@ -162,7 +164,10 @@ impl HttpResponse {
 
 impl From<ureq::http::Response<Body>> for HttpResponse {
     fn from(response: ureq::http::Response<Body>) -> Self {
-        Self { status: response.status(), body: response.into_body() }
+        let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let seconds = header.and_then(|value| value.trim().parse().ok());
+        let retry_after = seconds.map(Duration::from_secs);
+        Self { status: response.status(), retry_after, body: response.into_body() }
     }
 }
 

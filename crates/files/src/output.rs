@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The target of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// A file; a name that ends in `.gz` is compressed.
+    /// A file; a name that ends in `.gz` or `.zst` is compressed.
     Path(PathBuf),
     /// Standard output, written `-` on the command line.
     Stdout,
@@ -73,8 +73,8 @@ impl Target {
     }
 }
 
-/// Replaces `path` by what `fill` writes, or leaves it untouched. A name that ends in `.gz` is
-/// compressed.
+/// Replaces `path` by what `fill` writes, or leaves it untouched. A name that ends in `.gz` or
+/// `.zst` is compressed.
 ///
 /// A symbolic link stays one, and what it points to is replaced. A device or a pipe is written to
 /// and stays what it is.
@@ -103,8 +103,8 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
-    /// Writes the content of `path` to a temporary file beside it. A name that ends in `.gz` is
-    /// compressed.
+    /// Writes the content of `path` to a temporary file beside it. A name that ends in `.gz` or
+    /// `.zst` is compressed.
     pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self> {
         let mut out = StagedWriter::create(path)?;
         fill(&mut out).map_err(Error::io("write", path))?;
@@ -150,17 +150,18 @@ impl StagedFile {
 }
 
 /// Writes a file that is staged when it is complete. One that is dropped leaves no trace.
-#[derive(Debug)]
 pub struct StagedWriter {
     out: OutputEncoder<fs::File>,
     staged: StagedFile,
 }
 
 impl StagedWriter {
-    /// Makes an empty temporary file beside `path`. A name that ends in `.gz` is compressed.
+    /// Makes an empty temporary file beside `path`. A name that ends in `.gz` or `.zst` is compressed.
     pub fn create(path: &Path) -> Result<Self> {
         let (file, staged) = StagedFile::begin(path)?;
-        Ok(Self { out: OutputEncoder::new(file, &staged.path), staged })
+        let out =
+            OutputEncoder::new(file, &staged.path).map_err(Error::io("write", &staged.path))?;
+        Ok(Self { out, staged })
     }
 
     /// Flushes everything to the disk.
@@ -208,33 +209,34 @@ fn fill_file<W: Write>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<W> {
-    let mut out = OutputEncoder::new(file, path);
+    let mut out = OutputEncoder::new(file, path)?;
     fill(&mut out)?;
     out.finish()
 }
 
-/// Writes to a file, compressed if its name ends in `.gz`.
-#[derive(Debug)]
+/// Writes to a file, compressed if its name ends in `.gz` or `.zst`.
 enum OutputEncoder<W: Write> {
     Plain(BufWriter<W>),
     Gzip(GzEncoder<BufWriter<W>>),
+    Zstandard(zstd::Encoder<'static, BufWriter<W>>),
 }
 
 impl<W: Write> OutputEncoder<W> {
-    fn new(file: W, path: &Path) -> Self {
+    fn new(file: W, path: &Path) -> io::Result<Self> {
         let out = BufWriter::new(file);
-        if path.extension() == Some(OsStr::new("gz")) {
+        Ok(match path.extension().and_then(OsStr::to_str) {
             // The header carries no time stamp: the same content gives the same bytes.
-            Self::Gzip(GzEncoder::new(out, Compression::default()))
-        } else {
-            Self::Plain(out)
-        }
+            Some("gz") => Self::Gzip(GzEncoder::new(out, Compression::default())),
+            Some("zst") => Self::Zstandard(zstd::Encoder::new(out, 0)?),
+            _ => Self::Plain(out),
+        })
     }
 
     fn finish(self) -> io::Result<W> {
         let out = match self {
             Self::Plain(out) => out,
             Self::Gzip(out) => out.finish()?,
+            Self::Zstandard(out) => out.finish()?,
         };
         out.into_inner().map_err(io::IntoInnerError::into_error)
     }
@@ -245,6 +247,7 @@ impl<W: Write> Write for OutputEncoder<W> {
         match self {
             Self::Plain(out) => out.write(bytes),
             Self::Gzip(out) => out.write(bytes),
+            Self::Zstandard(out) => out.write(bytes),
         }
     }
 
@@ -252,6 +255,7 @@ impl<W: Write> Write for OutputEncoder<W> {
         match self {
             Self::Plain(out) => out.flush(),
             Self::Gzip(out) => out.flush(),
+            Self::Zstandard(out) => out.flush(),
         }
     }
 }
@@ -321,11 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn gz_names_are_compressed_and_read_back() {
+    fn names_of_compressed_files_are_compressed_and_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("new/a.run.gz");
-        write_atomically(&path, |out| out.write_all(b"text\n")).unwrap();
-        assert!(fs::read(&path).unwrap().starts_with(&[0x1f, 0x8b]));
-        assert_eq!(&*Source::new(&path).read().unwrap().bytes, b"text\n");
+        for (name, magic) in [("a.run.gz", &[0x1f, 0x8b][..]), ("b.jsonl.zst", b"\x28\xb5\x2f\xfd")]
+        {
+            let path = folder.path().join("new").join(name);
+            write_atomically(&path, |out| out.write_all(b"text\n")).unwrap();
+            assert!(fs::read(&path).unwrap().starts_with(magic));
+            assert_eq!(&*Source::new(&path).read().unwrap().bytes, b"text\n");
+        }
     }
 }

@@ -6,13 +6,13 @@ use std::thread;
 use std::time::Duration;
 use ureq::http::StatusCode;
 
-/// Bytes that an answer may have.
-const MOST: u64 = 256 << 20;
 /// Bytes that are shown of a refusal.
 const SHOWN: u64 = 300;
 /// The first pause before a request is repeated; each later one is twice as long, up to the longest.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// The longest pause that a server may ask for.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Timeout and retries of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Patience {
     pub timeout: Duration,
     /// Number of retries for a request without an answer, or while the server is too busy.
     pub retries: u32,
+    /// Bytes that an answer may have.
+    pub most: u64,
 }
 
 /// Authorization and trust. The hints name the settings of the caller.
@@ -54,6 +56,7 @@ pub struct Service {
     authorization_hint: String,
     authorities_hint: String,
     retries: u32,
+    most: u64,
     client: Client,
 }
 
@@ -67,7 +70,8 @@ pub enum Reply<T> {
 
 /// Why a request has no answer, and whether repeating it may help.
 enum Failure {
-    Busy(String),
+    /// The trouble, and the pause that the server asks for.
+    Busy(String, Option<Duration>),
     Refused(Box<Problem>),
 }
 
@@ -86,7 +90,8 @@ impl Service {
         let ServiceAccess { authorization, authorization_hint, authorities, authorities_hint } =
             access;
         let client = Client::new(&url, timeouts, Redirects::Refuse, authorization, authorities);
-        Self { url, authorization_hint, authorities_hint, retries: patience.retries, client }
+        let Patience { retries, most, .. } = patience;
+        Self { url, authorization_hint, authorities_hint, retries, most, client }
     }
 
     /// The address for messages, without its query.
@@ -110,20 +115,26 @@ impl Service {
         let mut pause = PAUSE;
         let mut retries_left = self.retries;
         loop {
-            let trouble = match self.post(content_type, request) {
+            let (trouble, retry_after) = match self.post(content_type, request) {
                 Ok(answer) => match read(&answer).map_err(|error| self.mask_error(error))? {
                     Reply::Whole(value) => return Ok(value),
-                    Reply::Busy(trouble) => self.mask(&trouble),
+                    Reply::Busy(trouble) => (self.mask(&trouble), None),
                 },
-                Err(Failure::Busy(trouble)) => trouble,
+                Err(Failure::Busy(trouble, retry_after)) => (trouble, retry_after),
                 Err(Failure::Refused(problem)) => return Err(Error::Problem(problem)),
             };
+            let longest = LONGEST_RETRY_AFTER.as_secs();
+            if let Some(asked) = retry_after.filter(|asked| asked.as_secs() > longest) {
+                let asked = asked.as_secs();
+                let found = format!("{trouble}, and to wait for {asked} s (at most {longest} s)");
+                return Err(self.problem(found).into());
+            }
             if retries_left == 0 {
                 let times = u64::from(self.retries) + 1;
                 return Err(self.problem(format!("{trouble}, {times} times")).into());
             }
             retries_left -= 1;
-            thread::sleep(pause);
+            thread::sleep(retry_after.unwrap_or(pause));
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
@@ -132,21 +143,24 @@ impl Service {
         let response = self.client.post(&self.url, content_type, request);
         let response = response.map_err(|error| self.failure(&error))?;
         let status = response.status;
+        let retry_after = response.retry_after;
         if status != StatusCode::OK {
-            return Err(self.refusal(status, &response.read_at_most(SHOWN).unwrap_or_default()));
+            let body = response.read_at_most(SHOWN).unwrap_or_default();
+            return Err(self.refusal(status, retry_after, &body));
         }
-        let answer = response.read_at_most(MOST).map_err(|error| self.failure(&error))?;
-        if answer.len() as u64 > MOST {
-            return Err(self.problem(format!("an answer of more than {} MiB", MOST >> 20)).into());
+        let answer = response.read_at_most(self.most).map_err(|error| self.failure(&error))?;
+        if answer.len() as u64 > self.most {
+            let found = format!("an answer of more than {} MiB", self.most >> 20);
+            return Err(self.problem(found).into());
         }
         Ok(answer)
     }
 
-    fn refusal(&self, status: StatusCode, body: &[u8]) -> Failure {
+    fn refusal(&self, status: StatusCode, retry_after: Option<Duration>, body: &[u8]) -> Failure {
         let body = self.mask(&String::from_utf8_lossy(body));
         let found = format!("status {status}: {}", body.trim());
-        if status == StatusCode::TOO_MANY_REQUESTS || status.as_u16() >= 502 {
-            return Failure::Busy(found);
+        if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
+            return Failure::Busy(found, retry_after);
         }
         let problem = self.problem(found);
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
@@ -171,7 +185,7 @@ impl Service {
             ureq::Error::Io(error) if is_about_certificate(error) => {
                 self.problem(found).hint(&self.authorities_hint).into()
             }
-            _ => Failure::Busy(found),
+            _ => Failure::Busy(found, None),
         }
     }
 

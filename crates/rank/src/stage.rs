@@ -26,6 +26,10 @@ pub enum Uses {
     EarlierConversations,
     /// Labels of the statements that are relevant to this turn and to earlier ones.
     RelevantStatements,
+    /// Texts that a chat model writes.
+    LanguageModel,
+    /// Random choices of a chat model (a temperature above 0).
+    Sampling,
 }
 
 impl fmt::Display for Uses {
@@ -38,6 +42,8 @@ impl fmt::Display for Uses {
             Self::RewritesByPeople => "rewrites-by-people",
             Self::EarlierConversations => "earlier-conversations",
             Self::RelevantStatements => "relevant-statements",
+            Self::LanguageModel => "language-model",
+            Self::Sampling => "sampling",
         })
     }
 }

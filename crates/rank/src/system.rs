@@ -13,6 +13,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+/// The table of models that a system's file describes, and the name by which overrides know it.
+const MODELS: &str = "models";
+
 /// The figures that a system should reach on one split of one collection.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,8 +98,8 @@ struct SystemHeader {
 }
 
 impl System {
-    /// Reads a configuration file. `sections` is called with each of the tables `[need]` and
-    /// `[answer]` that it has, which other crates read.
+    /// Reads a configuration file. `sections` is called with each of the tables `[models]`, `[need]`
+    /// and `[answer]` that it has, which other crates read.
     pub fn read(
         source: &Source,
         overrides: &[Override],
@@ -155,6 +158,11 @@ impl System {
         }
         if !tasks.is_empty() {
             pipeline.rewrite = None;
+        }
+        let at_models = table.at(MODELS);
+        if let Some(mut models) = table.take_table(MODELS)? {
+            settings.override_keys(&mut models, MODELS);
+            sections(ConfigSection { key: MODELS, at: at_models, table: models })?;
         }
         if let Some((unused, _)) = overrides.iter().zip(used.take()).find(|(_, used)| !used) {
             let hint = "leave the option out, or choose a system that has the stage";

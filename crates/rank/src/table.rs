@@ -191,12 +191,16 @@ impl<'i> Table<'i> {
 
     /// Takes a key out that holds tables by name; an absent one holds none.
     pub(crate) fn take_named_tables(&mut self, key: &str) -> Result<Vec<(String, Self)>> {
-        let Some(named) = self.take_table(key)? else { return Ok(Vec::new()) };
+        self.take_table(key)?.map_or_else(|| Ok(Vec::new()), Self::into_tables)
+    }
+
+    /// The tables in this one by name; it must hold nothing else.
+    fn into_tables(self) -> Result<Vec<(String, Self)>> {
         let file = self.file;
         let table = |(name, value): (Spanned<Cow<str>>, _)| {
             Ok((name.into_inner().into_owned(), Self::of(file, value)?))
         };
-        named.entries.into_iter().map(table).collect()
+        self.entries.into_iter().map(table).collect()
     }
 
     /// Sets a key, or `table.key`, to the value of that override: TOML, or else a string.
@@ -240,7 +244,17 @@ pub struct ConfigSection<'i> {
     pub(crate) table: Table<'i>,
 }
 
-impl ConfigSection<'_> {
+impl<'i> ConfigSection<'i> {
+    /// The tables in this one by name; it must hold nothing else.
+    pub fn tables(self) -> Result<Vec<(String, ConfigSection<'i>)>> {
+        let key = self.key;
+        let section = |(name, table): (String, Table<'i>)| {
+            let at = table.file.at(table.span.clone());
+            (name, ConfigSection { key, at, table })
+        };
+        Ok(self.table.into_tables()?.into_iter().map(section).collect())
+    }
+
     /// Reads the table; an unknown key or value is an error with its line.
     pub fn read<T: for<'de> Deserialize<'de>>(self) -> Result<T> {
         self.table.read()

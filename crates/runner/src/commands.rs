@@ -1,6 +1,7 @@
 //! One module per subcommand: its arguments, the call, and the table that is printed.
 
 pub(crate) mod ask;
+pub(crate) mod calls;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;

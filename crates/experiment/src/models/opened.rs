@@ -3,6 +3,7 @@
 use super::rewrites::RewriteCache;
 use super::vectors::TextVectorCache;
 use clariq_core::{DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result};
+use clariq_endpoint::EndpointConfig;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::PathBuf;
@@ -15,13 +16,15 @@ pub(crate) struct ModelLocation {
     pub(crate) reading: ReadingOverrides,
 }
 
-pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
+pub(crate) type Cached<K, T> = Mutex<HashMap<K, T>>;
 
 /// The models of a session, which its clones share.
 #[derive(Default)]
 pub(crate) struct OpenedModels {
     pub(super) located: Cached<ModelName, ModelLocation>,
-    pub(super) models: Cached<ModelName, Model>,
+    pub(crate) models: Cached<ModelName, Model>,
+    /// What the name of a model means: the table `[models.NAME]` of a system, or none.
+    pub(crate) endpoints: Cached<String, Option<EndpointConfig>>,
     /// The number of texts that each has cut, as last reported.
     pub(super) cut: Cached<ModelName, usize>,
     /// Vectors of documents, by the checksums of encoder and documents.
@@ -33,10 +36,9 @@ pub(crate) struct OpenedModels {
 }
 
 impl OpenedModels {
-    /// Writes the vectors of requests and the rewrites that are new.
+    /// Writes the vectors of requests that are new.
     pub(crate) fn save(&self) {
         lock(&self.requests).values_mut().for_each(TextVectorCache::save);
-        lock(&self.rewrites).values_mut().for_each(RewriteCache::save);
     }
 
     /// Reports the number of texts and pairs that each model has cut, whenever it has doubled.
@@ -58,12 +60,12 @@ impl OpenedModels {
     }
 }
 
-pub(super) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
+pub(crate) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
     cached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the value of a key, which `open` makes at the first call. Other threads wait for it.
-pub(super) fn open_once<K: Eq + Hash, T: Clone>(
+pub(crate) fn open_once<K: Eq + Hash, T: Clone>(
     opened: &Cached<K, T>,
     key: K,
     open: impl FnOnce() -> Result<T>,

@@ -43,7 +43,11 @@ fn service(status: u16) -> Service {
     thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream, status)));
     let access =
         ServiceAccess { authorization: Some(AUTHORIZATION.to_owned()), ..ServiceAccess::default() };
-    Service::new(url, access, Patience { timeout: Duration::from_secs(5), retries: 0 })
+    Service::new(
+        url,
+        access,
+        Patience { timeout: Duration::from_secs(5), retries: 0, most: 1 << 20 },
+    )
 }
 
 fn error_of(status: u16, read: fn(&[u8]) -> Result<Reply<()>>) -> String {

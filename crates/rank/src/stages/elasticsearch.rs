@@ -21,6 +21,9 @@ use std::time::Duration;
 /// shared, or into the record of a run.
 const AUTHORIZATION: &str = "CLARIQ_ELASTICSEARCH_AUTHORIZATION";
 
+/// Bytes that an answer may have.
+const MOST_OF_AN_ANSWER: u64 = 256 << 20;
+
 /// The next move where a certificate is not trusted.
 const CERTIFICATE: &str = "`ca` names the PEM file of a private authority, and the certificate \
                            must be for the host in `url`";
@@ -64,8 +67,8 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("url");
     let keys: ElasticsearchKeys = build.table.read()?;
     check_address(at, &keys.url, &authorization_hint())?;
-    let patience =
-        Patience { timeout: Duration::from_secs(keys.timeout.get() as u64), retries: keys.retries };
+    let timeout = Duration::from_secs(keys.timeout.get() as u64);
+    let patience = Patience { timeout, retries: keys.retries, most: MOST_OF_AN_ANSWER };
     let url = format!("{}/_msearch?filter_path={PARTS}", keys.url.trim_end_matches('/'));
     let authorities = keys.ca.as_ref().map(|path| CertificateAuthorities::read(&Source::new(path)));
     let access = ServiceAccess {

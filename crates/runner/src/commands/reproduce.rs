@@ -80,8 +80,10 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     }
     print_table(&table, settings.format)?;
     if for_reading && any_uses {
-        settings
-            .note("note: uses: t labels of train, d labels of dev (for test alone), b the batch");
+        settings.note(
+            "note: uses: t labels of train, d labels of dev (for test alone), b the batch, l a \
+                   language model",
+        );
     }
     if let Some(first) = systems.first() {
         let path = usual_path(&arguments.runs, &session, first, "");
@@ -132,7 +134,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
         if loaded.expected.is_empty() || !loaded.is_for(collection) {
             continue;
         }
-        if settings.engine.is_none() && !loaded.plan.models().is_empty() {
+        if settings.engine.is_none() && loaded.needs_models() {
             left_out.push(name);
         } else if let Some(base) = missing_base(&loaded, settings)? {
             settings.note(&format!(

@@ -1,6 +1,7 @@
 //! `clariq run`: ranks every request of a split or of a file, by one or several systems.
 
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_name};
+use crate::commands::calls::{CallArgs, DryRunTable};
 use crate::commands::reproduce::uses_cell;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
@@ -64,6 +65,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     parameters: ParameterArguments,
     #[command(flatten)]
+    calls: CallArgs,
+    #[command(flatten)]
     place: IndexPlace,
 }
 
@@ -91,12 +94,13 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     }
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
+    session.calls = arguments.calls.calls(systems.len())?;
 
     if let Some((file, kind)) = arguments.file() {
         let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;
         check_systems(&session, &systems)?;
         let contexts = Contexts::new(&session);
-        let mut table = RunTable::new("file", &systems);
+        let mut table = RunTable::new("file", &systems, arguments);
         for system in &systems {
             table.write(arguments, &contexts, system, &input)?;
         }
@@ -107,7 +111,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     let session = session.answering(split);
     check_systems(&session, &systems)?;
     let contexts = Contexts::new(&session);
-    let mut table = RunTable::new("split", &systems);
+    let mut table = RunTable::new("split", &systems, arguments);
     for system in &systems {
         let input = SplitInput::open(&session, system, split, candidates.as_ref())?;
         table.write(arguments, &contexts, system, &input)?;
@@ -170,17 +174,20 @@ struct RunTable {
     sheet: Sheet,
     /// Submissions have a class.
     has_class: bool,
+    /// Takes the place of the table in a dry run.
+    dry_run: Option<DryRunTable>,
 }
 
 impl RunTable {
     /// `kind` is the title of the column with the input.
-    fn new(kind: &str, systems: &[SystemConfig]) -> Self {
+    fn new(kind: &str, systems: &[SystemConfig], arguments: &RunArgs) -> Self {
         let has_class = systems.iter().any(SystemConfig::answers);
         let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
         if has_class {
             columns.insert(1, "class");
         }
-        Self { sheet: Sheet::new(&columns), has_class }
+        let dry_run = arguments.calls.dry_run.then(DryRunTable::new);
+        Self { sheet: Sheet::new(&columns), has_class, dry_run }
     }
 
     /// Runs a system and adds its row.
@@ -197,6 +204,10 @@ impl RunTable {
             None => usual_path(Path::new("runs"), session, system, input.name()),
         };
         let summary = write_run(contexts, system, input, arguments.run_tag.as_deref(), &path)?;
+        if let Some(dry_run) = &mut self.dry_run {
+            dry_run.add(session, &system.full_name());
+            return Ok(());
+        }
         let mut row = vec![
             Cell::text(system.full_name()),
             Cell::text(input.name()),
@@ -215,6 +226,9 @@ impl RunTable {
 
     /// Prints the table, unless the run itself is on standard output.
     fn print(self, settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
+        if let Some(dry_run) = self.dry_run {
+            return dry_run.print(settings);
+        }
         match &arguments.output {
             Some(path) if Target::new(path).is_stream() => Ok(Outcome::Done),
             _ => self.sheet.print(settings.format),

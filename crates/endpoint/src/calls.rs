@@ -1,0 +1,319 @@
+//! The calls of a session: sent at the same time, cached, replayed, counted and bounded.
+
+use crate::exchange::{Exchange, Recording, key_of};
+use crate::server::Server;
+use clariq_core::{Observer, Progress, Result, bail};
+use clariq_files::Journal;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// How the calls of a session are made.
+#[derive(Debug, Default)]
+pub struct CallOptions {
+    /// Recorded answers that take the place of all servers.
+    pub replay: Option<Recording>,
+    /// The largest number of calls that may be sent.
+    pub max_calls: Option<u64>,
+    /// True if calls are counted instead of sent.
+    pub dry_run: bool,
+}
+
+/// The calls that a dry run would send to a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// Calls.
+    pub calls: u64,
+    /// Further calls whose answers are in the cache.
+    pub cached: u64,
+    /// Estimated tokens that are read: a token for every four bytes of the texts, rounded up.
+    pub prompt_tokens: u64,
+    /// Tokens that are written at most.
+    pub completion_tokens: u64,
+    /// Calls among these that may depend on answers that are not known yet. They are counted as if
+    /// completions were empty and scores equal.
+    pub dependent: u64,
+}
+
+/// Bytes of text for a token in estimates.
+const BYTES_OF_A_TOKEN: u64 = 4;
+
+/// The calls of a session to models behind endpoints.
+#[derive(Debug, Default)]
+pub struct Calls {
+    options: CallOptions,
+    state: Mutex<CallState>,
+    sent: AtomicU64,
+    written_tokens: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct CallState {
+    /// Answers in the cache, by the file.
+    journals: HashMap<PathBuf, Journal<Value>>,
+    /// The exchanges of a run in the order of their first use, and their keys.
+    used: Vec<Exchange>,
+    used_keys: HashSet<String>,
+    /// The calls of a dry run by model.
+    planned: BTreeMap<String, Planned>,
+    planned_keys: HashSet<String>,
+}
+
+/// A request of one call.
+pub(crate) struct Call {
+    /// What it is for, in messages.
+    pub(crate) about: String,
+    /// Everything that the answer depends on.
+    pub(crate) request: Value,
+    /// Bytes of the texts that the model reads.
+    pub(crate) bytes: u64,
+    /// Tokens that the model writes at most.
+    pub(crate) most_tokens: u64,
+}
+
+impl Calls {
+    /// Calls under these options.
+    pub fn new(options: CallOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// True if calls are counted instead of sent.
+    pub fn is_dry_run(&self) -> bool {
+        self.options.dry_run
+    }
+
+    /// True if recorded answers take the place of servers.
+    pub(crate) fn is_replay(&self) -> bool {
+        self.options.replay.is_some()
+    }
+
+    /// Begins a run: exchanges and plans from before are not its own.
+    pub fn begin_run(&self) {
+        let mut state = self.state();
+        let journals = std::mem::take(&mut state.journals);
+        *state = CallState { journals, ..CallState::default() };
+    }
+
+    /// The exchanges since the run began, in the order of their first use.
+    pub fn take_exchanges(&self) -> Vec<Exchange> {
+        std::mem::take(&mut self.state().used)
+    }
+
+    /// The calls that a dry run would send since it began, by model.
+    pub fn planned(&self) -> BTreeMap<String, Planned> {
+        self.state().planned.clone()
+    }
+
+    /// Tokens that servers have written so far, as far as they count them.
+    pub fn written_tokens(&self) -> u64 {
+        self.written_tokens.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_written_tokens(&self, tokens: u64) {
+        self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
+    }
+
+    fn state(&self) -> MutexGuard<'_, CallState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a file of answers in the cache.
+    pub(crate) fn open_cache(&self, path: &Path, observer: &dyn Observer) {
+        let mut state = self.state();
+        if self.is_replay() || state.journals.contains_key(path) {
+            return;
+        }
+        let (journal, damaged) = Journal::open(path);
+        if damaged > 0 {
+            let file = path.display();
+            observer
+                .note(&format!("note: {damaged} answers in {file} are damaged and are ignored"));
+        }
+        state.journals.insert(path.to_owned(), journal);
+    }
+
+    /// Answers calls, in order: by the recording, from the cache, or by the server. `stand_in` is the
+    /// answer of a dry run. `progress` counts calls.
+    pub(crate) fn answer<T: Serialize + DeserializeOwned>(
+        &self,
+        server: &Server,
+        calls: &[Call],
+        stand_in: impl Fn(&Call) -> T,
+        ask: impl Fn(&Call) -> Result<T> + Sync,
+        progress: Progress,
+    ) -> Result<Vec<T>> {
+        let keys: Vec<String> = calls.iter().map(|call| key_of(&call.request)).collect();
+        if let Some(recording) = &self.options.replay {
+            progress(calls.len() as u64);
+            let answers =
+                calls.iter().zip(&keys).map(|(call, key)| recording.answer(key, &call.about));
+            return self.use_answers(calls, &keys, answers.collect::<Result<Vec<_>>>()?);
+        }
+        let mut missing = Vec::new();
+        {
+            let state = self.state();
+            let journal = &state.journals[&server.journal];
+            let mut seen = HashSet::new();
+            for (call, key) in calls.iter().zip(&keys) {
+                if journal.get(key).is_none() && seen.insert(key) {
+                    missing.push((call, key));
+                }
+            }
+        }
+        if self.is_dry_run() {
+            let missing: Vec<&Call> = missing.into_iter().map(|(call, _)| call).collect();
+            return Ok(self.stand_in_for(server, calls, &keys, &missing, stand_in));
+        }
+        progress((calls.len() - missing.len()) as u64);
+        self.send(server, &missing, |(call, key)| {
+            let answer = serde_json::to_value(ask(call)?).unwrap_or_default();
+            if let Some(journal) = self.state().journals.get_mut(&server.journal) {
+                journal.put((*key).clone(), answer);
+            }
+            progress(1);
+            Ok(())
+        })?;
+        let state = self.state();
+        let journal = &state.journals[&server.journal];
+        let answers: Vec<Value> = keys.iter().filter_map(|key| journal.get(key).cloned()).collect();
+        drop(state);
+        self.use_answers(calls, &keys, answers.iter().collect())
+    }
+
+    /// Notes exchanges of the run, and reads their answers.
+    fn use_answers<T: DeserializeOwned>(
+        &self,
+        calls: &[Call],
+        keys: &[String],
+        answers: Vec<&Value>,
+    ) -> Result<Vec<T>> {
+        let mut state = self.state();
+        let mut read = Vec::with_capacity(answers.len());
+        for ((call, key), answer) in calls.iter().zip(keys).zip(answers) {
+            match T::deserialize(answer) {
+                Ok(answer) => read.push(answer),
+                Err(error) => {
+                    let hint = "the file or the cache was changed by hand";
+                    bail!((call.about.as_str(), 0), "an answer to it", (error.to_string()), hint);
+                }
+            }
+            if state.used_keys.insert(key.clone()) {
+                let (about, request) = (call.about.clone(), call.request.clone());
+                state.used.push(Exchange { about, request, answer: answer.clone() });
+            }
+        }
+        Ok(read)
+    }
+
+    /// Counts the calls of a dry run, and gives answers in their place.
+    fn stand_in_for<T: DeserializeOwned>(
+        &self,
+        server: &Server,
+        calls: &[Call],
+        keys: &[String],
+        missing: &[&Call],
+        stand_in: impl Fn(&Call) -> T,
+    ) -> Vec<T> {
+        self.plan(server, missing, (calls.len() - missing.len()) as u64);
+        let state = self.state();
+        let journal = &state.journals[&server.journal];
+        let answer = |(call, key): (&Call, &String)| {
+            journal
+                .get(key)
+                .and_then(|answer| T::deserialize(answer).ok())
+                .unwrap_or_else(|| stand_in(call))
+        };
+        calls.iter().zip(keys).map(answer).collect()
+    }
+
+    /// Counts calls of a dry run.
+    pub(crate) fn plan(&self, server: &Server, calls: &[&Call], cached: u64) {
+        let mut state = self.state();
+        let is_dependent = !state.planned_keys.is_empty();
+        let new: Vec<&&Call> = calls
+            .iter()
+            .filter(|call| {
+                state.planned_keys.insert(format!("{} {}", server.name, key_of(&call.request)))
+            })
+            .collect();
+        let planned = state.planned.entry(server.name.clone()).or_default();
+        planned.cached += cached;
+        for call in new {
+            planned.calls += 1;
+            planned.prompt_tokens += call.bytes.div_ceil(BYTES_OF_A_TOKEN);
+            planned.completion_tokens += call.most_tokens;
+            planned.dependent += u64::from(is_dependent);
+        }
+    }
+
+    /// Sends calls, several at the same time, and returns the results in order. After the first error
+    /// no further call is sent.
+    pub(crate) fn send<C: Sync + HasAbout, T: Send>(
+        &self,
+        server: &Server,
+        calls: &[C],
+        send: impl Fn(&C) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let mut room = calls.len();
+        if let Some(max) = self.options.max_calls {
+            let left = max.saturating_sub(self.sent.load(Ordering::Relaxed));
+            room = room.min(usize::try_from(left).unwrap_or(usize::MAX));
+        }
+        let (within, beyond) = calls.split_at(room);
+        self.sent.fetch_add(room as u64, Ordering::Relaxed);
+        let next = AtomicUsize::new(0);
+        let has_failed = AtomicBool::new(false);
+        let results: Vec<Mutex<Option<Result<T>>>> =
+            within.iter().map(|_| Mutex::new(None)).collect();
+        thread::scope(|scope| {
+            for _ in 0..server.config.concurrency.get().min(within.len()) {
+                scope.spawn(|| {
+                    while !has_failed.load(Ordering::Relaxed) {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(call) = within.get(index) else { break };
+                        let result = send(call);
+                        if result.is_err() {
+                            has_failed.store(true, Ordering::Relaxed);
+                        }
+                        *results[index].lock().unwrap_or_else(PoisonError::into_inner) =
+                            Some(result);
+                    }
+                });
+            }
+        });
+        let mut all = Vec::with_capacity(calls.len());
+        for result in results {
+            // Calls are begun in order: one that was not sent comes after one that failed.
+            let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+            all.extend(result.transpose()?);
+        }
+        if let (Some(first), Some(max)) = (beyond.first(), self.options.max_calls) {
+            let found = format!("one more, for {}", first.about());
+            let hint = "the answers so far are in the cache: a run with a higher bound continues";
+            bail!("--max-calls", "at most {max} calls", found, hint);
+        }
+        Ok(all)
+    }
+}
+
+/// A call with a name for messages.
+pub(crate) trait HasAbout {
+    fn about(&self) -> &str;
+}
+
+impl HasAbout for (&Call, &String) {
+    fn about(&self) -> &str {
+        &self.0.about
+    }
+}
+
+impl HasAbout for Call {
+    fn about(&self) -> &str {
+        &self.about
+    }
+}

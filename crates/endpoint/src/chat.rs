@@ -1,0 +1,135 @@
+//! Chat models: `POST /chat/completions`.
+
+use crate::calls::Call;
+use crate::server::Server;
+use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result, sha256_hex};
+use serde::Deserialize;
+use serde_json::{Map, json};
+
+pub(crate) struct ChatEndpoint {
+    server: Server,
+    checksum: String,
+}
+
+#[derive(Deserialize)]
+struct ChatResponse {
+    #[serde(default)]
+    model: Option<String>,
+    choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<TokenUsage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: ResponseMessage,
+    #[serde(default)]
+    finish_reason: Option<String>,
+    #[serde(default)]
+    logprobs: Option<LogProbabilities>,
+}
+
+#[derive(Deserialize)]
+struct ResponseMessage {
+    /// Absent if the model spent all of its tokens on reasoning.
+    #[serde(default)]
+    content: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LogProbabilities {
+    #[serde(default)]
+    content: Option<Vec<ResponseToken>>,
+}
+
+#[derive(Deserialize)]
+struct ResponseToken {
+    #[serde(default)]
+    top_logprobs: Vec<Alternative>,
+}
+
+#[derive(Deserialize)]
+struct Alternative {
+    token: String,
+    logprob: f64,
+}
+
+#[derive(Deserialize)]
+struct TokenUsage {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+}
+
+impl ChatEndpoint {
+    pub(crate) fn new(server: Server) -> Self {
+        let checksum = sha256_hex(server.config.describe().as_bytes());
+        Self { server, checksum }
+    }
+
+    fn call(&self, request: &ChatRequest) -> Call {
+        let mut content = Map::new();
+        content.insert("messages".to_owned(), json!(request.messages));
+        content.insert("parameters".to_owned(), json!(request.parameters));
+        Call {
+            about: request.about.clone(),
+            request: self.server.request(content),
+            bytes: request.messages.iter().map(|message| message.content.len() as u64).sum(),
+            most_tokens: u64::from(request.parameters.max_tokens.get()),
+        }
+    }
+
+    fn ask(&self, call: &Call) -> Result<Completion> {
+        let Call { about, request, .. } = call;
+        let parameters = &request["parameters"];
+        let mut body = json!({
+            "model": request["model"],
+            "messages": request["messages"],
+            "max_tokens": parameters["max_tokens"],
+            "temperature": parameters["temperature"],
+            "seed": parameters["seed"],
+            "stream": false,
+        });
+        if parameters["top_logprobs"] != 0 {
+            body["logprobs"] = true.into();
+            body["top_logprobs"] = parameters["top_logprobs"].clone();
+        }
+        let completion = self.server.ask(about, &body, |answer| self.read(answer))?;
+        self.server.calls.add_written_tokens(completion.completion_tokens.unwrap_or(0));
+        Ok(completion)
+    }
+
+    fn read(&self, answer: ChatResponse) -> Result<Completion, String> {
+        let count = answer.choices.len();
+        let choice = answer.choices.into_iter().next();
+        let choice = choice.ok_or(format!("{count} items in `choices`"))?;
+        let tokens = choice.logprobs.and_then(|logprobs| logprobs.content).unwrap_or_default();
+        let first = tokens.into_iter().next().map(|token| token.top_logprobs).unwrap_or_default();
+        let mask = |text: String| self.server.mask(&text);
+        let mut first_token: Vec<(String, f64)> =
+            first.into_iter().map(|one| (mask(one.token), one.logprob)).collect();
+        first_token.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        let usage = answer.usage.as_ref();
+        Ok(Completion {
+            text: mask(choice.message.content.unwrap_or_default()),
+            cut: choice.finish_reason.as_deref() == Some("length"),
+            model: mask(answer.model.unwrap_or_default()),
+            prompt_tokens: usage.and_then(|usage| usage.prompt_tokens),
+            completion_tokens: usage.and_then(|usage| usage.completion_tokens),
+            first_token,
+        })
+    }
+}
+
+impl ChatModel for ChatEndpoint {
+    fn complete(&self, requests: &[ChatRequest], progress: Progress) -> Result<Vec<Completion>> {
+        let calls: Vec<Call> = requests.iter().map(|request| self.call(request)).collect();
+        let stand_in = |_: &Call| Completion::default();
+        self.server.calls.answer(&self.server, &calls, stand_in, |call| self.ask(call), progress)
+    }
+
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+}

@@ -1,0 +1,194 @@
+//! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
+//!
+//! Their vectors are cached as those of every encoder, and are not recorded beside a run: vectors of
+//! a collection would be larger than the collection.
+
+use crate::calls::Call;
+use crate::rerank::{USUAL_BATCH, name_of};
+use crate::server::Server;
+use clariq_core::{Embeddings, Encoder, Progress, Result, Similarity, bail, sha256_hex};
+use serde::Deserialize;
+use serde_json::{Map, json};
+use std::sync::OnceLock;
+
+pub(crate) struct EmbedEndpoint {
+    server: Server,
+    checksum: String,
+    /// The length of vectors.
+    dimensions: OnceLock<usize>,
+}
+
+#[derive(Deserialize)]
+struct EmbeddingsResponse {
+    data: Vec<IndexedVector>,
+}
+
+#[derive(Deserialize)]
+struct IndexedVector {
+    index: usize,
+    embedding: Vec<f64>,
+}
+
+impl EmbedEndpoint {
+    pub(crate) fn new(server: Server) -> Result<Self> {
+        let name = &server.name;
+        if server.calls.is_replay() {
+            let hint = "vectors are not recorded: run it with the server, whose vectors are cached";
+            bail!("--replay", "a system without embeddings of a server", "`{name}`", hint);
+        }
+        if server.calls.is_dry_run() && server.config.dimensions.is_none() {
+            let hint = "a dry run gives no vector whose length could be seen";
+            let found = "a table without it";
+            bail!(format!("[models.{name}]"), "a key `dimensions`, for --dry-run", found, hint);
+        }
+        // Vectors are cached by the checksum alone, and two servers may name two models alike.
+        let address = &server.config.url;
+        let checksum = sha256_hex(format!("{address}\n{}", server.config.describe()).as_bytes());
+        let dimensions =
+            server.config.dimensions.map_or_else(OnceLock::new, |known| known.get().into());
+        Ok(Self { server, checksum, dimensions })
+    }
+
+    fn is_normalised(&self) -> bool {
+        self.server.config.normalise.unwrap_or(true)
+    }
+
+    fn call(&self, texts: &[String]) -> Call {
+        let mut content = Map::new();
+        content.insert("texts".to_owned(), json!(texts));
+        let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
+        let about = name_of(texts.first().map_or("", String::as_str));
+        Call { about, request: self.server.request(content), bytes, most_tokens: 0 }
+    }
+
+    fn ask(&self, call: &Call) -> Result<Vec<Vec<f32>>> {
+        let texts = &call.request["texts"];
+        let count = texts.as_array().map_or(0, Vec::len);
+        if self.server.config.is_tei() {
+            let body = json!({
+                "inputs": texts,
+                "normalize": self.is_normalised(),
+                "truncate": self.server.config.truncate.unwrap_or(false),
+            });
+            return self.server.ask(&call.about, &body, |vectors: Vec<Vec<f64>>| {
+                self.check(vectors.into_iter().enumerate(), count)
+            });
+        }
+        let body = json!({
+            "model": call.request["model"],
+            "input": texts,
+            "encoding_format": "float",
+        });
+        self.server.ask(&call.about, &body, |answer: EmbeddingsResponse| {
+            self.check(answer.data.into_iter().map(|one| (one.index, one.embedding)), count)
+        })
+    }
+
+    /// The vectors of texts in their order; an error if one is missing, repeated, of another length,
+    /// or not finite.
+    fn check(
+        &self,
+        vectors: impl Iterator<Item = (usize, Vec<f64>)>,
+        count: usize,
+    ) -> Result<Vec<Vec<f32>>, String> {
+        let mut all = vec![None; count];
+        for (index, vector) in vectors {
+            let expected = *self.dimensions.get_or_init(|| vector.len());
+            if vector.len() != expected || expected == 0 {
+                return Err(format!(
+                    "a vector of length {} where {expected} is expected",
+                    vector.len()
+                ));
+            }
+            let vector = self.scale(&vector)?;
+            match all.get_mut(index) {
+                None => return Err(format!("the index {index} for {count} texts")),
+                Some(Some(_)) => return Err(format!("the index {index} twice")),
+                Some(place) => *place = Some(vector),
+            }
+        }
+        let given = all.iter().flatten().count();
+        if given < count {
+            return Err(format!("{given} vectors for {count} texts"));
+        }
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    fn scale(&self, vector: &[f64]) -> Result<Vec<f32>, String> {
+        let mut length = 1.0;
+        if self.is_normalised() {
+            length = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
+        }
+        let scaled: Vec<f32> = vector.iter().map(|value| (value / length) as f32).collect();
+        if scaled.iter().all(|value| value.is_finite()) {
+            Ok(scaled)
+        } else {
+            Err("a vector that is zero or not finite".to_owned())
+        }
+    }
+
+    /// Encodes texts behind a prompt. A text that is empty has the vector zero.
+    fn encode_all(
+        &self,
+        texts: &[&str],
+        prompt: Option<&str>,
+        batch: usize,
+        progress: Progress,
+    ) -> Result<Embeddings> {
+        let prompt = prompt.unwrap_or_default();
+        let mut sent: Vec<String> = Vec::with_capacity(texts.len());
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            sent.push(format!("{prompt}{text}"));
+        }
+        let mut calls: Vec<Call> = sent.chunks(batch).map(|texts| self.call(texts)).collect();
+        if calls.is_empty() && !texts.is_empty() && self.dimensions.get().is_none() {
+            // Any text tells the length of vectors.
+            calls.push(self.call(&["text".to_owned()]));
+        }
+        let mut vectors = Vec::new();
+        if self.server.calls.is_dry_run() {
+            self.server.calls.plan(&self.server, &calls.iter().collect::<Vec<_>>(), 0);
+            let length = self.dimensions.get().copied().unwrap_or(0);
+            vectors.resize(sent.len(), vec![0.0; length]);
+        } else {
+            let ask = |call: &Call| {
+                let answer = self.ask(call)?;
+                progress(answer.len() as u64);
+                Ok(answer)
+            };
+            vectors
+                .extend(self.server.calls.send(&self.server, &calls, ask)?.into_iter().flatten());
+        }
+        let dim = self.dimensions.get().copied().unwrap_or(0);
+        let mut vectors = vectors.into_iter();
+        let mut values = Vec::with_capacity(texts.len() * dim);
+        for text in texts {
+            if text.is_empty() {
+                values.resize(values.len() + dim, 0.0);
+            } else {
+                values.extend(vectors.next().unwrap_or_default());
+            }
+        }
+        progress((texts.len() - sent.len()) as u64);
+        Ok(Embeddings { dim, values })
+    }
+}
+
+impl Encoder for EmbedEndpoint {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode_all(texts, self.server.config.query_prompt.as_deref(), 1, progress)
+    }
+
+    fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        let batch = self.server.config.batch.map_or(USUAL_BATCH, usize::from);
+        self.encode_all(texts, self.server.config.document_prompt.as_deref(), batch, progress)
+    }
+
+    fn similarity(&self) -> Similarity {
+        if self.is_normalised() { Similarity::Cosine } else { Similarity::Dot }
+    }
+
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+}

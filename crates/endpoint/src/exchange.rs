@@ -1,0 +1,74 @@
+//! Requests with their answers, as they are kept beside a run and replayed.
+
+use clariq_core::{Location, Result, bail, sha256_hex};
+use clariq_files::{MOST_OF_A_RUN, Source};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// A request to a model and its answer. Neither contains a key, an address or a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exchange {
+    /// What the request is for. It does not change the answer.
+    pub about: String,
+    /// Everything that the answer depends on: kind, model and content.
+    pub request: Value,
+    /// The answer.
+    pub answer: Value,
+}
+
+/// The key of a request.
+pub(crate) fn key_of(request: &Value) -> String {
+    sha256_hex(request.to_string().as_bytes())
+}
+
+/// Writes exchanges as JSON lines.
+pub fn write_exchanges(out: &mut dyn Write, exchanges: &[Exchange]) -> io::Result<()> {
+    for exchange in exchanges {
+        serde_json::to_writer(&mut *out, exchange)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// The recorded answers of a run, which take the place of a server.
+#[derive(Debug, Default)]
+pub struct Recording {
+    name: String,
+    answers: HashMap<String, Value>,
+}
+
+impl Recording {
+    /// Reads the file that was kept beside a run.
+    pub fn read(source: &Source) -> Result<Self> {
+        let input = source.read_at_most(MOST_OF_A_RUN)?;
+        let mut answers = HashMap::new();
+        for (line, text) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
+            if text.is_empty() {
+                continue;
+            }
+            match serde_json::from_slice::<Exchange>(text) {
+                Ok(exchange) => answers.insert(key_of(&exchange.request), exchange.answer),
+                Err(error) => {
+                    let hint =
+                        "`clariq run` writes it beside the run, as <run>.completions.jsonl.zst";
+                    let at = Location::line(&input.name, line);
+                    bail!(at, "a request with its answer", (error.to_string()), hint)
+                }
+            };
+        }
+        Ok(Self { name: input.name, answers })
+    }
+
+    /// The answer to a request; an error that names it if there is none.
+    pub(crate) fn answer(&self, key: &str, about: &str) -> Result<&Value> {
+        if let Some(answer) = self.answers.get(key) {
+            return Ok(answer);
+        }
+        let hint = "the run was made with another configuration, other data or another version; \
+                    without --replay, the server is asked";
+        bail!(&*self.name, "the answer for {about}", "none to this request", hint)
+    }
+}

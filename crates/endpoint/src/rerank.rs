@@ -1,0 +1,142 @@
+//! Rerankers: `POST /rerank`.
+
+use crate::calls::Call;
+use crate::server::Server;
+use clariq_core::{PairScorer, Progress, Result, bail, printable, sha256_hex};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Documents of a call if the configuration has no `batch`: the usual limit of
+/// text-embeddings-inference.
+pub(crate) const USUAL_BATCH: usize = 32;
+/// Characters that a message shows of a text.
+const SHOWN: usize = 60;
+
+/// A text, to name a call in messages.
+pub(crate) fn name_of(text: &str) -> String {
+    format!("\"{}\"", printable(text, SHOWN))
+}
+
+pub(crate) struct RerankEndpoint {
+    server: Server,
+    checksum: String,
+}
+
+/// The form of vLLM, llama.cpp, Jina and Cohere.
+#[derive(Deserialize)]
+struct RerankResponse {
+    results: Vec<RelevanceScore>,
+}
+
+#[derive(Deserialize)]
+struct RelevanceScore {
+    index: usize,
+    relevance_score: f64,
+}
+
+#[derive(Deserialize)]
+struct TeiScore {
+    index: usize,
+    score: f64,
+}
+
+impl RerankEndpoint {
+    pub(crate) fn new(server: Server) -> Self {
+        let checksum = sha256_hex(server.config.describe().as_bytes());
+        Self { server, checksum }
+    }
+
+    fn call(&self, query: &str, documents: &[&str]) -> Call {
+        let mut content = Map::new();
+        content.insert("query".to_owned(), query.into());
+        content.insert("documents".to_owned(), json!(documents));
+        // A reranker reads the query with every document.
+        let bytes = documents.iter().map(|document| query.len() + document.len()).sum::<usize>();
+        Call {
+            about: name_of(query),
+            request: self.server.request(content),
+            bytes: bytes as u64,
+            most_tokens: 0,
+        }
+    }
+
+    fn ask(&self, call: &Call) -> Result<Vec<f32>> {
+        let Call { about, request, .. } = call;
+        let count = documents_of(request);
+        if self.server.config.is_tei() {
+            let body = json!({
+                "query": request["query"],
+                "texts": request["documents"],
+                "raw_scores": true,
+                "truncate": self.server.config.truncate.unwrap_or(false),
+            });
+            return self.server.ask(about, &body, |answer: Vec<TeiScore>| {
+                in_order(answer.into_iter().map(|one| (one.index, one.score)), count)
+            });
+        }
+        let body = json!({
+            "model": request["model"],
+            "query": request["query"],
+            "documents": request["documents"],
+        });
+        self.server.ask(about, &body, |answer: RerankResponse| {
+            in_order(answer.results.into_iter().map(|one| (one.index, one.relevance_score)), count)
+        })
+    }
+}
+
+fn documents_of(request: &Value) -> usize {
+    request["documents"].as_array().map_or(0, Vec::len)
+}
+
+/// The scores of documents in their order; an error if one is missing, repeated or no number.
+fn in_order(scores: impl Iterator<Item = (usize, f64)>, count: usize) -> Result<Vec<f32>, String> {
+    let mut all = vec![None; count];
+    for (index, score) in scores {
+        let score = score as f32;
+        if !score.is_finite() {
+            return Err(format!("a score that is no finite number, for index {index}"));
+        }
+        match all.get_mut(index) {
+            None => return Err(format!("the index {index} for {count} documents")),
+            Some(Some(_)) => return Err(format!("the index {index} twice")),
+            Some(place) => *place = Some(score),
+        }
+    }
+    let missing = all.iter().position(Option::is_none);
+    match missing {
+        Some(index) => Err(format!("no score for index {index} of {count} documents")),
+        None => Ok(all.into_iter().flatten().collect()),
+    }
+}
+
+impl PairScorer for RerankEndpoint {
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>> {
+        let batch = self.server.config.batch.map_or(USUAL_BATCH, usize::from);
+        let mut calls = Vec::new();
+        for of_query in pairs.chunk_by(|one, next| one.0 == next.0) {
+            for part in of_query.chunks(batch) {
+                let documents: Vec<&str> = part.iter().map(|(_, document)| *document).collect();
+                calls.push(self.call(part[0].0, &documents));
+            }
+        }
+        let stand_in = |call: &Call| vec![0.0; documents_of(&call.request)];
+        let ask = |call: &Call| self.ask(call);
+        let answers = self.server.calls.answer(&self.server, &calls, stand_in, ask, &|_| {})?;
+        let mut scores: Vec<f32> = Vec::with_capacity(pairs.len());
+        for (call, answer) in calls.iter().zip(answers) {
+            let expected = documents_of(&call.request);
+            if answer.len() != expected {
+                let found = answer.len().to_string();
+                bail!(call.about.as_str(), "{expected} recorded scores", found);
+            }
+            scores.extend(answer);
+        }
+        progress(pairs.len() as u64);
+        Ok(scores)
+    }
+
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+}

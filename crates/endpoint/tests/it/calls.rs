@@ -1,0 +1,217 @@
+//! Calls are cached, replayed, counted and bounded, whatever the concurrency.
+
+use crate::stub::{Received, Reply, Stub, dialects};
+use crate::{calls, chat, config, parts, requests};
+use clariq_core::{ChatModel, Error, ModelKind, ModelName, Silent};
+use clariq_endpoint::{CallOptions, Calls, EndpointConfig, Planned, Recording, write_exchanges};
+use clariq_files::Source;
+use serde_json::json;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn texts(model: &dyn ChatModel, texts: &[&str]) -> Result<Vec<String>, Error> {
+    let completions = model.complete(&requests(texts), &|_| {})?;
+    Ok(completions.into_iter().map(|completion| completion.text).collect())
+}
+
+fn config_of(stub: &Stub, concurrency: usize) -> EndpointConfig {
+    config("chat", &format!("{}/v1", stub.url), json!({ "concurrency": concurrency }))
+}
+
+/// The lines of a run's exchanges.
+fn lines(calls: &Calls) -> String {
+    let mut lines = Vec::new();
+    write_exchanges(&mut lines, &calls.take_exchanges()).unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
+fn recorded(text: &str) -> Recording {
+    Recording::read(&Source::memory("a.completions.jsonl", text.as_bytes().to_vec())).unwrap()
+}
+
+const TEXTS: [&str; 6] = ["f", "b", "e", "b", "a", "d"];
+
+#[test]
+fn the_order_and_the_bytes_do_not_depend_on_the_concurrency() {
+    let mut all = Vec::new();
+    for concurrency in [1, 5] {
+        let folder = tempfile::tempdir().unwrap();
+        // The first is answered last.
+        let stub = Stub::start(|received, _| {
+            let is_first = received.body["messages"][1]["content"] == "f";
+            thread::sleep(Duration::from_millis(if is_first { 200 } else { 10 }));
+            dialects(received)
+        });
+        let session = calls(CallOptions::default());
+        let model = chat(&config_of(&stub, concurrency), &session, folder.path());
+        assert_eq!(texts(&*model, &TEXTS).unwrap(), ["F", "B", "E", "B", "A", "D"]);
+        assert_eq!(stub.received().len(), 5, "the same request is sent once");
+        assert!(
+            stub.most_at_once() <= concurrency && (concurrency == 1) == (stub.most_at_once() == 1)
+        );
+        all.push(lines(&session));
+    }
+    assert_eq!(all[0], all[1]);
+    assert_eq!(all[0].lines().count(), 5);
+    assert!(
+        all[0].starts_with(r#"{"about":"request 0","request":{"kind":"chat","model":"m","#),
+        "{}",
+        all[0]
+    );
+    assert!(!all[0].contains("127.0.0.1"));
+}
+
+#[test]
+fn an_interrupted_run_pays_for_nothing_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    // It fails from the third request on, then it works.
+    let stub = Stub::start(|received, number| match number {
+        2 => Reply::status(400, "no more"),
+        _ => dialects(received),
+    });
+    let config = config_of(&stub, 1);
+    let found = parts(texts(&*chat(&config, &Arc::default(), folder.path()), &TEXTS));
+    assert!(found.contains("for request 2: status 400"), "{found}");
+    let session = calls(CallOptions::default());
+    let again = chat(&config, &session, folder.path());
+    assert_eq!(texts(&*again, &TEXTS).unwrap(), ["F", "B", "E", "B", "A", "D"]);
+    assert_eq!(stub.received().len(), 3 + 3, "two answers were kept");
+    assert_eq!(lines(&session).lines().count(), 5, "those of the cache are recorded as well");
+    // Another server may have another model of that name.
+    let other = Stub::working();
+    texts(&*chat(&config_of(&other, 1), &Arc::default(), folder.path()), &["f"]).unwrap();
+    assert_eq!(other.received().len(), 1);
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("127.0.0.1") && !path.display().to_string().contains("127.0"));
+    }
+}
+
+#[test]
+fn a_replay_needs_no_server_and_refuses_what_was_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let stub = Stub::working();
+    let session = calls(CallOptions::default());
+    texts(&*chat(&config_of(&stub, 8), &session, folder.path()), &TEXTS).unwrap();
+    let recording = lines(&session);
+    let nowhere = config("chat", "http://127.0.0.1:1", json!({}));
+    let replay =
+        || calls(CallOptions { replay: Some(recorded(&recording)), ..CallOptions::default() });
+    let session = replay();
+    let absent = folder.path().join("absent");
+    assert_eq!(texts(&*chat(&nowhere, &session, &absent), &TEXTS[..2]).unwrap(), ["F", "B"]);
+    assert_eq!(
+        lines(&session).lines().collect::<Vec<_>>(),
+        recording.lines().take(2).collect::<Vec<_>>()
+    );
+    let found = parts(texts(&*chat(&nowhere, &replay(), &absent), &["f", "z"]));
+    assert!(found.contains("a.completions.jsonl | the answer for request 1 | none"), "{found}");
+    let mut other = requests(&["f"]);
+    other[0].parameters.seed = 7;
+    let model = chat(&nowhere, &replay(), &absent);
+    assert!(model.complete(&other, &|_| {}).is_err(), "another seed is another request");
+    assert!(!absent.exists(), "nothing is cached");
+    // Vectors are not recorded.
+    let embed = config("embed", "http://127.0.0.1:1", json!({}));
+    let name = ModelName::new("far", ModelKind::Encoder);
+    let found = parts(embed.open(&name, &replay(), &absent, &Silent));
+    assert!(
+        found.contains("--replay | a system without embeddings of a server | `far`"),
+        "{found}"
+    );
+    let error = Recording::read(&Source::memory("x", b"{\"about\": 3}\n".to_vec()));
+    assert!(parts(error).starts_with("x:1 | "), "a line of another form");
+}
+
+#[test]
+fn scores_are_recorded_and_replayed() {
+    let stub = Stub::working();
+    let folder = tempfile::tempdir().unwrap();
+    let name = ModelName::new("far", ModelKind::CrossEncoder);
+    let score = |url: &str, session: &Arc<Calls>| {
+        let model = config("rerank", url, json!({})).open(&name, session, folder.path(), &Silent);
+        let clariq_core::Model::CrossEncoder(model) = model.unwrap() else { panic!() };
+        model.score(&[("a b", "a"), ("a b", "a b")], &|_| {}).unwrap()
+    };
+    let session = calls(CallOptions::default());
+    let url = format!("{}/v1", stub.url);
+    assert_eq!(score(&url, &session), [1.0, 2.0]);
+    let text = lines(&session);
+    assert!(text.contains(r#""documents":["a","a b"]},"answer":[1.0,2.0]}"#), "{text}");
+    assert_eq!(score(&url, &session), [1.0, 2.0]);
+    assert_eq!(stub.received().len(), 1, "the second time, it is in the cache");
+    let replay = Some(recorded(&text));
+    let session = calls(CallOptions { replay, ..CallOptions::default() });
+    assert_eq!(score("http://127.0.0.1:1", &session), [1.0, 2.0]);
+}
+
+#[test]
+fn calls_are_bounded_and_the_answers_so_far_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let stub = Stub::working();
+    let bounded = || calls(CallOptions { max_calls: Some(3), ..CallOptions::default() });
+    let found = parts(texts(&*chat(&config_of(&stub, 8), &bounded(), folder.path()), &TEXTS));
+    assert!(found.contains("--max-calls | at most 3 calls | one more, for request 4"), "{found}");
+    assert_eq!(stub.received().len(), 3);
+    let again = bounded();
+    let model = chat(&config_of(&stub, 8), &again, folder.path());
+    assert_eq!(texts(&*model, &TEXTS).unwrap().len(), 6);
+    assert_eq!(stub.received().len(), 5);
+    assert!(texts(&*model, &["x"]).is_ok() && texts(&*model, &["y"]).is_err(), "3 in all");
+}
+
+#[test]
+fn a_dry_run_counts_and_sends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let stub = Stub::working();
+    texts(&*chat(&config_of(&stub, 1), &Arc::default(), folder.path()), &["b"]).unwrap();
+    let session = calls(CallOptions { dry_run: true, ..CallOptions::default() });
+    let model = chat(&config_of(&stub, 1), &session, folder.path());
+    let written = texts(&*model, &TEXTS).unwrap();
+    assert_eq!(written, ["", "B", "", "B", "", ""], "those in the cache are known");
+    texts(&*model, &["f", "another"]).unwrap();
+    assert_eq!(stub.received().len(), 1);
+    let planned = session.planned()["far"];
+    // 21 bytes of instructions and those of the text.
+    let prompt_tokens = 4 * 6 + 7;
+    let completion_tokens = 5 * 512;
+    let expected = Planned { calls: 5, cached: 2, prompt_tokens, completion_tokens, dependent: 1 };
+    assert_eq!(planned, expected);
+}
+
+#[test]
+fn damaged_answers_in_the_cache_are_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let stub = Stub::working();
+    let ask =
+        |words: &[&str]| texts(&*chat(&config_of(&stub, 1), &Arc::default(), folder.path()), words);
+    ask(&["a", "b"]).unwrap();
+    let path = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("\"text\":\"A\"", "\"text\":\"Z\"", 1)).unwrap();
+    assert_eq!(ask(&["a", "b"]).unwrap(), ["A", "B"]);
+    assert_eq!(stub.received().len(), 3);
+}
+
+/// `scripts/bench-endpoint` runs it and prints the figures.
+#[test]
+#[ignore = "a measurement"]
+fn throughput_of_two_hundred_requests() {
+    let words: Vec<String> = (0..200).map(|number| format!("request {number}")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let slow = |received: &Received, _: usize| {
+        thread::sleep(Duration::from_millis(200));
+        dialects(received)
+    };
+    for concurrency in [1, 8] {
+        let folder = tempfile::tempdir().unwrap();
+        let stub = Stub::start(slow);
+        let model = chat(&config_of(&stub, concurrency), &Arc::default(), folder.path());
+        let began = Instant::now();
+        texts(&*model, &words).unwrap();
+        let seconds = began.elapsed().as_secs_f64();
+        println!("200 requests, concurrency {concurrency}: {seconds:.1} s");
+    }
+}

@@ -1,0 +1,220 @@
+//! A server on this machine in the dialects of endpoints, and with every fault. Tests of other crates
+//! include this file.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// A request as the server got it.
+#[derive(Debug, Clone)]
+pub(crate) struct Received {
+    pub(crate) path: String,
+    /// Names in lower case.
+    pub(crate) headers: Vec<String>,
+    pub(crate) body: Value,
+}
+
+/// The behaviour of the server.
+#[derive(Debug, Clone)]
+pub(crate) enum Reply {
+    /// Status 200.
+    Json(Value),
+    /// A status, further headers, and a body.
+    Status(u16, String, String),
+    /// The connection ends in the middle of the body.
+    Cut,
+    /// A byte of the body at a time, without end.
+    Drip,
+    /// A body that claims ten gigabytes and has them.
+    Endless,
+}
+
+impl Reply {
+    pub(crate) fn status(status: u16, body: &str) -> Self {
+        Self::Status(status, String::new(), body.to_owned())
+    }
+}
+
+pub(crate) struct Stub {
+    /// `http://127.0.0.1:…`
+    pub(crate) url: String,
+    received: Arc<Mutex<Vec<Received>>>,
+    most_at_once: Arc<AtomicUsize>,
+}
+
+impl Stub {
+    /// A server that works in all dialects.
+    pub(crate) fn working() -> Self {
+        Self::start(|received, _| dialects(received))
+    }
+
+    /// A server that gives the same reply to everything.
+    pub(crate) fn always(reply: Reply) -> Self {
+        Self::start(move |_, _| reply.clone())
+    }
+
+    /// A server with its own replies; requests are counted from 0.
+    pub(crate) fn start(reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let stub = Self { url, received: Arc::default(), most_at_once: Arc::default() };
+        let (received, most) = (Arc::clone(&stub.received), Arc::clone(&stub.most_at_once));
+        let reply = Arc::new(reply);
+        thread::spawn(move || {
+            let at_once = Arc::new(AtomicUsize::new(0));
+            for stream in listener.incoming().flatten() {
+                let (received, most) = (Arc::clone(&received), Arc::clone(&most));
+                let (reply, at_once) = (Arc::clone(&reply), Arc::clone(&at_once));
+                thread::spawn(move || {
+                    let Ok(request) = read(&stream) else { return };
+                    most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    let number = {
+                        let mut all = received.lock().unwrap();
+                        all.push(request.clone());
+                        all.len() - 1
+                    };
+                    let reply = reply(&request, number);
+                    at_once.fetch_sub(1, Ordering::SeqCst);
+                    let _ = write(stream, &reply);
+                });
+            }
+        });
+        stub
+    }
+
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.received.lock().unwrap().clone()
+    }
+
+    /// The largest number of requests that were answered at the same time.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.most_at_once.load(Ordering::SeqCst)
+    }
+}
+
+fn read(stream: &TcpStream) -> io::Result<Received> {
+    let mut reader = BufReader::new(stream);
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
+            break;
+        }
+        lines.push(line.trim().to_owned());
+    }
+    let first = lines.first().ok_or(io::ErrorKind::UnexpectedEof)?;
+    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut headers = Vec::new();
+    for line in &lines[1..] {
+        let (name, value) = line.split_once(": ").unwrap_or((line, ""));
+        headers.push(format!("{}: {value}", name.to_lowercase()));
+    }
+    let length = headers.iter().find_map(|line| line.strip_prefix("content-length: "));
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+    reader.read_exact(&mut body)?;
+    Ok(Received { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+}
+
+fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
+    let head = |status: u16, more: &str, length: u64| {
+        format!(
+            "HTTP/1.1 {status} Said\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        )
+    };
+    match reply {
+        Reply::Json(body) => {
+            let body = body.to_string();
+            write!(stream, "{}{body}", head(200, "", body.len() as u64))
+        }
+        Reply::Status(status, more, body) => {
+            write!(stream, "{}{body}", head(*status, more, body.len() as u64))
+        }
+        Reply::Cut => write!(stream, "{}{{\"choices\": [", head(200, "", 1000)),
+        Reply::Drip => {
+            write!(stream, "{}", head(200, "", 1_000_000))?;
+            loop {
+                stream.write_all(b" ")?;
+                thread::sleep(Duration::from_millis(50));
+            }
+        }
+        Reply::Endless => {
+            write!(stream, "{}", head(200, "", 10 << 30))?;
+            loop {
+                stream.write_all(&[b' '; 1 << 12])?;
+            }
+        }
+    }
+}
+
+/// What a working server answers: chat models repeat the last message in upper case, encoders count
+/// letters, rerankers count shared words.
+pub(crate) fn dialects(received: &Received) -> Reply {
+    let body = &received.body;
+    Reply::Json(match received.path.as_str() {
+        "/v1/chat/completions" => {
+            let last = body["messages"].as_array().and_then(|all| all.last()).unwrap();
+            completion(&last["content"].as_str().unwrap().to_uppercase())
+        }
+        "/v1/embeddings" => {
+            let vectors = strings(&body["input"]).into_iter().enumerate().map(|(index, text)| {
+                json!({ "object": "embedding", "index": index, "embedding": letters(&text) })
+            });
+            // The order of the texts is in `index` alone.
+            json!({ "object": "list", "model": "letters", "data": vectors.rev().collect::<Vec<_>>() })
+        }
+        "/embed" => strings(&body["inputs"]).iter().map(|text| json!(letters(text))).collect(),
+        "/v1/rerank" => {
+            let query = body["query"].as_str().unwrap();
+            let results = strings(&body["documents"]).into_iter().enumerate().map(
+                |(index, text)| json!({ "index": index, "relevance_score": shared(query, &text) }),
+            );
+            json!({ "id": "rerank-1", "results": results.rev().collect::<Vec<_>>() })
+        }
+        "/rerank" => {
+            let query = body["query"].as_str().unwrap();
+            let score = |(index, text): (usize, String)| json!({ "index": index, "score": shared(query, &text) });
+            strings(&body["texts"]).into_iter().enumerate().map(score).rev().collect()
+        }
+        other => return Reply::status(404, &format!("no {other} here")),
+    })
+}
+
+/// A completion with this text.
+pub(crate) fn completion(text: &str) -> Value {
+    let alternatives = json!([
+        { "token": "No", "logprob": -1.5, "bytes": null },
+        { "token": "Yes", "logprob": -0.25, "bytes": null },
+    ]);
+    json!({
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": "upper-case-1",
+        "choices": [{
+            "index": 0,
+            "message": { "role": "assistant", "content": text },
+            "finish_reason": "stop",
+            "logprobs": { "content": [{ "token": "Yes", "logprob": -0.25, "top_logprobs": alternatives }] },
+        }],
+        "usage": { "prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10 },
+    })
+}
+
+fn strings(list: &Value) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+fn letters(text: &str) -> [usize; 4] {
+    ['a', 'e', 'o', 'r'].map(|letter| 1 + text.chars().filter(|found| *found == letter).count())
+}
+
+fn shared(query: &str, document: &str) -> f64 {
+    let words: Vec<&str> = query.split_whitespace().collect();
+    document.split_whitespace().filter(|word| words.contains(word)).count() as f64
+}

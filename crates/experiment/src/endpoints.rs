@@ -1,0 +1,136 @@
+//! Models behind endpoints: the table `[models]` of a system, and their opening in a session.
+
+use crate::models::opened::{lock, open_once};
+use crate::recipes;
+use crate::record;
+use crate::session::Session;
+use crate::systems::SystemConfig;
+use clariq_core::{
+    ChatRequest, Completion, Model, ModelKind, ModelName, Models, Progress, Result, bail,
+};
+use clariq_endpoint::{EndpointConfig, write_exchanges};
+use clariq_files::{StagedFile, with_ending};
+use clariq_rank::{ConfigSection, Uses};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+pub use clariq_endpoint::{CallOptions, Calls, Planned, Recording};
+
+/// The models of a system that are behind an endpoint, by name.
+pub type Endpoints = BTreeMap<String, EndpointConfig>;
+
+/// Reads the tables `[models.NAME]`.
+pub(crate) fn read(section: ConfigSection) -> Result<Endpoints> {
+    let mut endpoints = Endpoints::new();
+    for (name, section) in section.tables()? {
+        let at = section.at.clone();
+        if recipes::is_recipe(&name) {
+            let hint = "the name is that of a recipe; give the model another";
+            bail!(at, "a name that no recipe has", "`{name}`", hint);
+        }
+        let config: EndpointConfig = section.read()?;
+        config.check(&at)?;
+        endpoints.insert(name, config);
+    }
+    Ok(endpoints)
+}
+
+impl SystemConfig {
+    /// True if a model of its stages needs an engine: one that is not behind an endpoint.
+    pub fn needs_models(&self) -> bool {
+        let models = self.plan.models();
+        models.iter().any(|model| !self.endpoints.contains_key(&model.name))
+    }
+
+    /// A system with a chat model says where it is, and declares that it uses one.
+    pub(crate) fn check_endpoints(&self) -> Result<()> {
+        for model in self.plan.models() {
+            if model.kind != ModelKind::Chat {
+                continue;
+            }
+            let name = &model.name;
+            if !self.endpoints.contains_key(name) {
+                let expected = format!("a table [models.{name}] with kind = \"chat\"");
+                let hint = "the documentation lists its keys (reference, Models)";
+                bail!(&*self.file, expected, "none", hint);
+            }
+            self.check_declared(Uses::LanguageModel, name, "writes texts")?;
+        }
+        Ok(())
+    }
+}
+
+/// The file with the exchanges of a run.
+pub fn completions_path(run: &Path) -> PathBuf {
+    with_ending(run, ".completions.jsonl.zst")
+}
+
+impl Session<'_> {
+    /// Sets what the names of a system's models mean.
+    ///
+    /// # Errors
+    ///
+    /// A name with another meaning in a system before.
+    pub(crate) fn set_endpoints(&self, loaded: &SystemConfig) -> Result<()> {
+        let mut known = lock(&self.models.endpoints);
+        for model in loaded.plan.models() {
+            let endpoint = loaded.endpoints.get(&model.name);
+            let before = known.entry(model.name.clone()).or_insert_with(|| endpoint.cloned());
+            if before.as_ref() != endpoint {
+                let found = format!("another one in {}", loaded.file);
+                let hint = "run the systems one by one, or give one of the models another name";
+                bail!(format!("model `{}`", model.name), "one model of that name", found, hint);
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a model is behind an endpoint.
+    pub(crate) fn is_endpoint(&self, model: &ModelName) -> bool {
+        lock(&self.models.endpoints).get(&model.name).is_some_and(Option::is_some)
+    }
+
+    /// Opens a model that is behind an endpoint; `None` for any other.
+    pub(crate) fn open_endpoint(&self, model: &ModelName) -> Option<Result<Model>> {
+        let endpoint = lock(&self.models.endpoints).get(&model.name).cloned().flatten()?;
+        let cache = self.options.cache.join("completions");
+        Some(open_once(&self.models.models, model.clone(), || {
+            endpoint.open(model, &self.calls, &cache, self.observer)
+        }))
+    }
+
+    /// Completes conversations, and reports the speed in tokens.
+    pub(crate) fn complete(
+        &self,
+        model: &ModelName,
+        requests: &[ChatRequest],
+        progress: Progress,
+    ) -> Result<Vec<Completion>> {
+        let chat = self.chat_model(model)?;
+        let task = self.observer.begin(&model.name, Some(requests.len() as u64));
+        let began = Instant::now();
+        let before = self.calls.written_tokens();
+        let count = |completions: u64| {
+            let tokens = self.calls.written_tokens() - before;
+            let speed = tokens as f64 / began.elapsed().as_secs_f64().max(1e-3);
+            task.describe(&format!("{speed:.0} tokens per second"));
+            task.advance(completions);
+            progress(completions);
+        };
+        let completions = chat.complete(requests, &count)?;
+        task.finish(&format!("{} completions", requests.len()));
+        Ok(completions)
+    }
+
+    /// Stages the exchanges of the run at `path`, if there are any.
+    pub(crate) fn stage_exchanges(&self, path: &Path) -> Result<Option<record::RecordedOutput>> {
+        let exchanges = self.calls.take_exchanges();
+        if exchanges.is_empty() {
+            return Ok(None);
+        }
+        let path = completions_path(path);
+        let staged = StagedFile::new(&path, |out| write_exchanges(out, &exchanges))?;
+        Ok(Some(("completions", path, staged)))
+    }
+}
