@@ -37,12 +37,22 @@ class Response:
     Attributes:
         text: The text.
         statements: The ids of the statements that it is based on.
-        passages: The ids of the passages that it is based on.
+        passages: The ids of the passages that it is based on; none of a clarifying question.
+        asks: Why it is a clarifying question, if it is one.
+        others: Further responses, of a system that gives several.
     """
 
     text: str
     statements: List[str]
     passages: List[str]
+    asks: Optional[str] = None
+    others: List["Response"] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> "Response":
+        """A response from its JSON object."""
+        others = [cls.of(other) for other in fields.get("others", [])]
+        return cls(**{**fields, "others": others})
 
 
 @dataclass(frozen=True)
@@ -69,12 +79,12 @@ class Answer:
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "Answer":
         """An answer from the fields of a line that ``clariq rank --format jsonl`` writes."""
-        if "response" not in fields:
+        if "ranking" in fields:
             return cls(str(fields["id"]), fields["need"], _hits(fields["ranking"]))
         # Every other field is the ranking of a task, in the order of the tasks.
         tasks = [key for key in fields if key not in ("id", "response")]
         rankings = {task: _hits(fields[task]) for task in tasks}
-        response = Response(**fields["response"])
+        response = Response.of(fields["response"]) if "response" in fields else None
         return cls(str(fields["id"]), None, rankings[tasks[-1]], rankings, response)
 
 

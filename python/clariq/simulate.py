@@ -372,6 +372,8 @@ def respond(system: Session, known: Json, statements: Mapping[str, List[str]]) -
     used = [hit for hit in answer.ranking if hit.id in answer.response.passages]
     others = [hit for hit in answer.ranking if hit.id not in answer.response.passages]
     cited = sorted([*used, *others][:MAX_CITATIONS], key=lambda hit: -hit.score)
+    if answer.response.asks:
+        cited = []  # as the guidelines show clarifying questions
     texts = {hit.id: hit.text for hit in answer.rankings.get("statements", [])}
     return {
         "response": text,

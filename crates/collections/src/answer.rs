@@ -6,29 +6,54 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The response of a system to one request, with its provenance.
+/// The outcome of a system for one request, as it is handed in.
 #[derive(Debug, Clone, Copy)]
 pub struct SubmittedAnswer<'a> {
     /// The request.
     pub request: &'a RequestId,
-    /// The text.
-    pub text: &'a str,
-    /// The statements of the user that it takes into account, best first.
+    /// The responses, best first; none of a system that only ranks.
+    pub responses: &'a [WrittenResponse],
+    /// The statements of the user that they take into account, best first.
     pub statements: &'a [Hit],
     /// The passages that are handed in, best first.
     pub passages: &'a [Hit],
-    /// The passages that the text is taken from.
-    pub used: &'a [Doc],
 }
 
-/// The run of a task beside what is handed in: `X.json` has `X.statements.run`.
+/// A response, with its provenance.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WrittenResponse {
+    /// The text.
+    pub text: String,
+    /// The passages that the text is taken from; none of a clarifying question.
+    pub used: Vec<Doc>,
+}
+
+/// The run of a task beside what is handed in: `X.json` or `X.jsonl` has `X.statements.run`.
 pub fn ranking_path(submission: &Path, task: &str) -> PathBuf {
     let name = submission.to_string_lossy();
-    PathBuf::from(format!("{}.{task}.run", name.strip_suffix(".json").unwrap_or(&name)))
+    let stem = name.strip_suffix(".json").or_else(|| name.strip_suffix(".jsonl"));
+    PathBuf::from(format!("{}.{task}.run", stem.unwrap_or(&name)))
+}
+
+/// What a submission says about its system.
+#[derive(Debug, Clone)]
+pub struct Submitter {
+    /// The class of the system.
+    pub class: SystemClass,
+    /// The team, where the form names it.
+    pub team: Option<String>,
+    /// True if the system writes responses; false if it only ranks.
+    pub responds: bool,
 }
 
 /// Writes answers as one file, in the form of a collection.
 pub trait AnswerForm: Send + Sync {
+    /// The ending of the file's name, `.json` or `.jsonl`.
+    fn ending(&self) -> &'static str;
+
+    /// True if the form names the team.
+    fn names_team(&self) -> bool;
+
     /// Writes the answer number `index`, from 0, of the run `name`; with the first, what precedes
     /// the answers.
     fn put(

@@ -47,7 +47,9 @@ pub mod requests;
 mod statistics;
 mod validation;
 
-pub use answer::{AnswerForm, Sight, SubmittedAnswer, SystemClass, ranking_path};
+pub use answer::{
+    AnswerForm, Sight, SubmittedAnswer, Submitter, SystemClass, WrittenResponse, ranking_path,
+};
 pub use check::CheckReport;
 pub use data_dir::DataDir;
 pub use earlier_judgements::EarlierJudgements;
@@ -152,9 +154,9 @@ pub trait Collection: Any + Send + Sync {
         self.requests(split, task)
     }
 
-    /// How answers to the requests of a split are handed in by systems of a class; `None` where
-    /// rankings are all that is handed in.
-    fn answer_form(&self, _split: &str, _class: SystemClass) -> Option<Box<dyn AnswerForm + '_>> {
+    /// How answers to the requests of a split are handed in; `None` where rankings are all that is
+    /// handed in.
+    fn answer_form(&self, _split: &str, _submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
         None
     }
 

@@ -1,10 +1,10 @@
 //! The next move in a conversation: to ask back, to ask nothing more, or to answer.
 
 use crate::needs::NeedScope;
-use crate::ranker::{RankedPart, RankedText, Ranker, RankerOutcome, UserRequest};
+use crate::ranker::{Answer, RankedPart, RankedText, Ranker, RankerOutcome, UserRequest};
 use crate::session::Contexts;
 use crate::systems::SystemConfig;
-use clariq_core::{Doc, Hit, Result};
+use clariq_core::{Doc, Hit, Result, bail};
 use clariq_rank::{STOPS, StageTrace, shared_words};
 use std::slice;
 
@@ -35,9 +35,9 @@ pub enum Move {
         /// The best candidates, if explanations were requested.
         why: QuestionExplanation,
     },
-    /// To answer.
+    /// To answer, or to ask what was meant.
     Answer {
-        /// The answer.
+        /// The answer, or the clarifying question.
         outcome: RankerOutcome,
         /// Why no document fits what was said, if none does.
         unfit: Option<String>,
@@ -58,7 +58,7 @@ impl Move {
     pub fn says(&self) -> Option<&str> {
         match self {
             Self::Ask { question, .. } => Some(&question.text),
-            Self::Answer { outcome, .. } => outcome.answer.as_ref().map(|answer| &*answer.text),
+            Self::Answer { outcome, .. } => outcome.answer.as_ref().map(Answer::text),
             Self::Stop { .. } => None,
         }
     }
@@ -73,6 +73,11 @@ impl<'a> Asker<'a> {
         max_turns: usize,
         explains: bool,
     ) -> Result<Self> {
+        if loaded.answers() && !loaded.writes() {
+            let expected = "a system that asks or answers";
+            let hint = "a key `response` in [answer] makes it answer; `clariq rank` shows rankings";
+            bail!(&*loaded.file, expected, "one that only ranks", hint);
+        }
         let system = Ranker::open_predicting(contexts, loaded, NeedScope::Always)?;
         Ok(Self { system, max_turns, explains })
     }
@@ -120,7 +125,8 @@ impl<'a> Asker<'a> {
     fn unfit(&self, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<Option<String>> {
         let config = self.system.loaded.plan.answer();
         let Some(rule) = config.and_then(|config| config.fits) else { return Ok(None) };
-        if conversation.request.has_turns() {
+        let asks = outcome.answer.as_ref().is_some_and(|answer| answer.asks.is_some());
+        if asks || conversation.request.has_turns() {
             return Ok(None);
         }
         let context = self.system.context(RankedPart::Documents)?;

@@ -125,8 +125,13 @@ fn open_model(
         bail!("--need-model", "a system with a table [need]", found, hint);
     };
     if let Some(file) = named {
-        let bank = &ClariQ::of(session.collection)?.bank;
-        return Ok(Some((Classifier::read(&Source::new(file), bank)?, Vec::new())));
+        let source = Source::new(file);
+        let model = match session.collection.downcast::<ClariQ>() {
+            Some(clariq) => Classifier::read(&source, &clariq.bank)?,
+            // Other collections have no question bank: the model comes with that of ClariQ.
+            None => Classifier::read(&source, &ClariQ::open_usual()?.bank)?,
+        };
+        return Ok(Some((model, Vec::new())));
     }
     let clariq = session.collection.downcast::<ClariQ>();
     if let Some(clariq) = clariq.filter(|clariq| clariq.has(ClariqSplit::Train, true)) {
@@ -178,7 +183,7 @@ impl<'a> NeedModels<'a> {
 
     /// The training data of a system's need model.
     pub fn training(&self, system: &str) -> Result<NeedTraining> {
-        let Some(config) = SystemConfig::open(system, &[])?.need else {
+        let Some(config) = SystemConfig::open_any(system, &[])?.need else {
             let hint =
                 "`bm25-tuned` has one; the documentation lists the need models (reference, Models)";
             bail!(system, "a system with a table [need]", "a system without one", hint);

@@ -1,9 +1,9 @@
 //! The plan of a system: to rank by one pipeline, or to answer by several.
 
 use clariq_collections::SystemClass;
-use clariq_core::{Hit, Location, ModelName, Result, bail, problem};
+use clariq_core::{Hit, Location, ModelName, Need, Request, Result, bail, problem};
 use clariq_index::Analyzer;
-use clariq_rank::{About, ConfigSection, Pipeline};
+use clariq_rank::{About, ConfigSection, Override, Pipeline};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub enum Plan {
     Answer(Box<AnswerPlan>),
 }
 
-/// The pipelines and the answer rules of a system that answers.
+/// The pipelines and the rules of a system that answers, or asks where it cannot.
 pub struct AnswerPlan {
     /// Ranks the statements of the user.
     pub statements: Pipeline,
@@ -35,22 +35,28 @@ pub struct AnswerPlan {
     pub chosen: Option<Pipeline>,
     /// Ranks passages.
     pub passages: Pipeline,
-    /// Ranks the sentences of the best passages.
-    pub sentences: Pipeline,
+    /// Ranks the sentences of the best passages; `None` for a system that only ranks.
+    pub sentences: Option<Pipeline>,
     /// The table `[answer]`.
     pub config: AnswerConfig,
+    /// The table `[ask]`, if the system asks clarifying questions.
+    pub ask: Option<AskConfig>,
 }
 
 impl Plan {
-    /// Makes a plan of the pipeline, the pipelines by task and the table `[answer]` of a
-    /// configuration; `file` is for messages.
+    /// Makes a plan of the pipeline, the pipelines by task and the tables `[answer]` and `[ask]` of
+    /// a configuration; `file` is for messages.
     pub(crate) fn new(
         file: &str,
         pipeline: Pipeline,
         mut tasks: BTreeMap<String, Pipeline>,
         answer: Option<(Location, AnswerConfig)>,
+        ask: Option<(Location, AskConfig)>,
     ) -> Result<Self> {
         let Some((at, config)) = answer else {
+            if let Some((at, _)) = ask {
+                bail!(at, "a table [answer] beside [ask]", "none", HINT);
+            }
             if tasks.is_empty() {
                 return Ok(Self::Rank(pipeline));
             }
@@ -61,14 +67,23 @@ impl Plan {
             let none = || problem!(&at, "a table [[tasks.{task}.stages]]", "none", HINT);
             tasks.remove(task).ok_or_else(none)
         };
-        let [statements, passages, sentences] =
-            [take(STATEMENTS)?, take(PASSAGES)?, take(SENTENCES)?];
+        let statements = take(STATEMENTS)?;
+        let passages = take(PASSAGES)?;
+        let sentences = config.response.map(|_| take(SENTENCES)).transpose()?;
+        if sentences.is_none() {
+            check_ranks_alone(&at, &config, ask.as_ref())?;
+            if tasks.contains_key(SENTENCES) {
+                bail!(at, "a key `response`, for [[tasks.sentences.stages]]", "none", HINT);
+            }
+        }
         if let Some(task) = tasks.keys().next() {
             let expected =
                 format!("one of the tasks {STATEMENTS}, {PASSAGES}, {SENTENCES}, {CHOSEN}");
             bail!(&at, expected, "`{task}`", HINT);
         }
-        Ok(Self::Answer(Box::new(AnswerPlan { statements, chosen, passages, sentences, config })))
+        let ask = ask.map(|(_, ask)| ask);
+        let plan = AnswerPlan { statements, chosen, passages, sentences, config, ask };
+        Ok(Self::Answer(Box::new(plan)))
     }
 
     /// The table `[answer]`, if the system answers.
@@ -76,6 +91,14 @@ impl Plan {
         match self {
             Self::Rank(_) => None,
             Self::Answer(plan) => Some(&plan.config),
+        }
+    }
+
+    /// The table `[ask]`, if the system asks clarifying questions.
+    pub fn ask(&self) -> Option<&AskConfig> {
+        match self {
+            Self::Rank(_) => None,
+            Self::Answer(plan) => plan.ask.as_ref(),
         }
     }
 
@@ -99,9 +122,10 @@ impl Plan {
         models
     }
 
-    /// True if a stage uses predicted needs.
+    /// True if a stage or the table `[ask]` uses predicted needs.
     pub fn sees_need(&self) -> bool {
-        self.stages().any(|stage| stage.sees_need)
+        let asks = self.ask().is_some_and(|ask| ask.need.is_some());
+        asks || self.stages().any(|stage| stage.sees_need)
     }
 
     /// The depths of the stages that rank documents and statements, those of inner pipelines
@@ -119,6 +143,49 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Warnings about stages that keep fewer documents than the depth that overrides set for another
+    /// stage.
+    pub fn cut_warnings(&self, overrides: &[Override]) -> Vec<String> {
+        let depths = self.depths();
+        let (set, others): (Vec<_>, Vec<_>) =
+            depths.iter().partition(|depth| overrides.iter().any(|change| depth.is_set_by(change)));
+        let mut warnings = Vec::new();
+        for deep in &set {
+            let is_lower = |other: &&&StageDepth| {
+                other.parts().0 == deep.parts().0 && other.depth < deep.depth
+            };
+            for cutting in others.iter().filter(is_lower) {
+                let StageDepth { stage, depth } = cutting;
+                warnings.push(format!(
+                    "`{}.depth` is {}, and `{stage}` keeps {depth} documents: --set {stage}.depth={1}",
+                    deep.stage, deep.depth
+                ));
+            }
+        }
+        warnings
+    }
+}
+
+/// Refuses a system without responses that has to write something.
+fn check_ranks_alone(
+    at: &Location,
+    config: &AnswerConfig,
+    ask: Option<&(Location, AskConfig)>,
+) -> Result<()> {
+    if let Some((at, _)) = ask {
+        bail!(at, "a key `response` in [answer], for questions", "none", HINT);
+    }
+    if config.class == SystemClass::OnlyResponse {
+        let hint = "an only-response run consists of responses; leave `class` at automatic to rank";
+        bail!(at, "a key `response`", "class = \"only-response\" without it", hint);
+    }
+    if config.responses != 1 || config.fits.is_some() {
+        bail!(at, "a key `response`", "`responses` or `fits` without it", HINT);
+    }
+    Ok(())
+}
+
 /// How many documents a stage keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageDepth {
@@ -126,6 +193,20 @@ pub struct StageDepth {
     pub stage: String,
     /// Its key `depth`.
     pub depth: u64,
+}
+
+impl StageDepth {
+    /// The task of its pipeline, empty in a system of one, and the stage.
+    fn parts(&self) -> (&str, &str) {
+        self.stage.split_once('.').unwrap_or(("", &self.stage))
+    }
+
+    /// True if the override sets this depth.
+    fn is_set_by(&self, change: &Override) -> bool {
+        let (task, stage) = self.parts();
+        let in_task = change.stage == task && change.key == format!("{stage}.depth");
+        in_task || change.stage == stage && change.key == "depth"
+    }
 }
 
 /// Adds the depths in the parameters of a pipeline, in which stages may have pipelines inside.
@@ -152,12 +233,17 @@ fn add_depths(task: &str, parameters: &Value, depths: &mut Vec<StageDepth>) {
 }
 
 impl AnswerPlan {
+    /// The pipeline and the rule of extracts; `None` for a system that only ranks.
+    pub(crate) fn extract(&self) -> Option<(&Pipeline, &ResponseRule)> {
+        self.sentences.as_ref().zip(self.config.response.as_ref())
+    }
+
     /// The pipelines by task, in the order of their names.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = (&'static str, &Pipeline)> {
         let tasks = [
             (CHOSEN, self.chosen.as_ref()),
             (PASSAGES, Some(&self.passages)),
-            (SENTENCES, Some(&self.sentences)),
+            (SENTENCES, self.sentences.as_ref()),
             (STATEMENTS, Some(&self.statements)),
         ];
         tasks.into_iter().filter_map(|(task, pipeline)| Some((task, pipeline?)))
@@ -175,8 +261,11 @@ pub struct AnswerConfig {
     pub passages: usize,
     /// The choice of the statements that an answer uses.
     pub statements: StatementRule,
-    /// The composition of the text.
-    pub response: ResponseRule,
+    /// The number of responses per turn, each from passages of its own.
+    #[serde(default = "one_response")]
+    pub responses: usize,
+    /// The composition of the text; without it, the system only ranks.
+    pub response: Option<ResponseRule>,
     /// When the best passage fits what was said; without it, any does.
     pub fits: Option<FitRule>,
 }
@@ -223,8 +312,78 @@ pub(crate) const MOST_TOKENS: usize = 250;
 /// The maximum number of passages that the validator accepts.
 const MOST_PASSAGES: usize = 1000;
 
+/// The maximum number of responses per turn.
+const MOST_RESPONSES: usize = 10;
+
 fn usual_passages() -> usize {
     100
+}
+
+fn one_response() -> usize {
+    1
+}
+
+/// The table `[ask]`: when a system asks a clarifying question in place of an answer. It asks if
+/// one of the two conditions holds.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskConfig {
+    /// Ask if the predicted need is at least this.
+    pub need: Option<Need>,
+    /// Ask if the score of the best passage is below this.
+    pub score_below: Option<f64>,
+    /// The maximum number of questions in a conversation. All that the system said before that ends
+    /// in a question mark counts.
+    #[serde(default = "one_question")]
+    pub most: usize,
+    /// The number of passages that the question offers.
+    #[serde(default = "two_choices")]
+    pub choices: usize,
+}
+
+/// The maximum number of passages that a question offers.
+const MOST_CHOICES: usize = 5;
+
+fn one_question() -> usize {
+    1
+}
+
+fn two_choices() -> usize {
+    2
+}
+
+impl AskConfig {
+    pub(crate) fn read(section: ConfigSection) -> Result<Self> {
+        let at = section.at.clone();
+        let config: Self = section.read()?;
+        if config.need.is_none() && config.score_below.is_none() {
+            bail!(at, "a key `need` or `score_below`", "neither", HINT);
+        }
+        if config.score_below.is_some_and(|score| !score.is_finite()) {
+            bail!(at, "score_below as a finite number", "another", HINT);
+        }
+        if !(1..=MOST_CHOICES).contains(&config.choices) {
+            let found = config.choices.to_string();
+            bail!(at, "choices from 1 to {MOST_CHOICES}", found, HINT);
+        }
+        Ok(config)
+    }
+
+    /// The reason to ask in place of an answer, if there is one.
+    pub(crate) fn reason(&self, request: &Request, passages: &[Hit]) -> Option<String> {
+        let best = passages.first()?;
+        let asked = request.turns().filter(|turn| turn.system.trim_end().ends_with('?'));
+        if asked.count() >= self.most {
+            return None;
+        }
+        if let (Some(least), Some(need)) = (self.need, request.need)
+            && need >= least
+        {
+            return Some(format!("the predicted need is {need}, and from {least} on it asks"));
+        }
+        let least = self.score_below.filter(|least| best.score < *least)?;
+        Some(format!("the best passage scores {}, and below {least} it asks", best.score))
+    }
 }
 
 impl AnswerConfig {
@@ -237,13 +396,17 @@ impl AnswerConfig {
 
     fn check(&self, at: &Location) -> Result<()> {
         let statements = &self.statements;
-        let response = &self.response;
-        let ranges = [
+        let mut ranges = vec![
             ("passages", self.passages, 1..=MOST_PASSAGES),
             ("statements.most", statements.most, 1..=MOST_PASSAGES),
-            ("response.sources", response.sources, 1..=MOST_PASSAGES),
-            ("response.tokens", response.tokens, 1..=MOST_TOKENS),
+            ("responses", self.responses, 1..=MOST_RESPONSES),
         ];
+        if let Some(response) = &self.response {
+            // The validator of 2025 counts the words of all responses to a turn together.
+            let tokens = MOST_TOKENS / self.responses.max(1);
+            ranges.push(("response.sources", response.sources, 1..=MOST_PASSAGES));
+            ranges.push(("response.tokens", response.tokens, 1..=tokens));
+        }
         for (key, value, range) in ranges {
             if !range.contains(&value) {
                 let (from, to) = range.into_inner();
@@ -259,8 +422,9 @@ impl AnswerConfig {
             let found = fits.words.to_string();
             bail!(at, "fits.words from 0 to 1", found, HINT);
         }
-        let ResponseRule { fewest_words, most_words, .. } = response;
-        if fewest_words > most_words {
+        if let Some(ResponseRule { fewest_words, most_words, .. }) = &self.response
+            && fewest_words > most_words
+        {
             let expected = "response.fewest_words below response.most_words";
             bail!(at, expected, "{fewest_words} to {most_words}", HINT);
         }

@@ -2,9 +2,10 @@
 
 use crate::needs::{self, NeedScope};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
-use crate::sentences::Sentences;
+use crate::respond::Material;
 use crate::session::{Contexts, Session};
 use crate::systems::SystemConfig;
+use clariq_collections::WrittenResponse;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Models, Need, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
@@ -56,17 +57,35 @@ pub struct RankerOutcome {
     pub answer: Option<Answer>,
 }
 
-/// An answer with its sources.
+/// An answer, or a clarifying question, with its sources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// The text.
-    pub text: String,
-    /// The passages of its sentences.
-    pub used: Vec<Doc>,
+    /// The responses, best first; none of a system that only ranks.
+    pub responses: Vec<WrittenResponse>,
+    /// The reason to ask, if the response is a clarifying question.
+    pub asks: Option<String>,
     /// The ranking of the user's statements. Those of [`Statements::Own`] are numbered from 0.
     pub statements: Ranking,
     /// The statements that the answer uses, best first.
     pub chosen: Ranking,
+}
+
+impl Answer {
+    /// The best response; an empty text of a system that only ranks.
+    pub fn text(&self) -> &str {
+        self.responses.first().map_or("", |response| &response.text)
+    }
+
+    /// The passages of all responses, each once.
+    pub fn used(&self) -> Vec<Doc> {
+        let mut all = Vec::new();
+        for &doc in self.responses.iter().flat_map(|response| &response.used) {
+            if !all.contains(&doc) {
+                all.push(doc);
+            }
+        }
+        all
+    }
 }
 
 /// The documents that a system ranks.
@@ -238,19 +257,18 @@ impl<'a> Ranker<'a> {
     ) -> Result<Vec<RankerOutcome>> {
         let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
         let context = self.context(RankedPart::Documents)?;
-        let rule = &plan.config.response;
         let passages = run(&plan.passages, context, requests, progress)?;
         let mut outcomes = Vec::with_capacity(requests.len());
         let rankings = statements.into_iter().zip(chosen).zip(passages);
         for (request, ((statements, mut chosen), ranking)) in requests.iter().zip(rankings) {
             chosen.truncate(plan.config.statements.count(&chosen));
-            // Each request has a bank of its own: document frequencies of words must not depend on
-            // other requests, some of which are later turns of the conversation.
-            let sentences = Sentences::new(&ranking, context.documents, rule)?;
-            let over = self.contexts.over(&sentences.bank);
-            let ranked = run(&plan.sentences, &over, &[sentences.request(request)], progress)?;
-            let (text, used) = sentences.extract(&ranked[0], rule);
-            let answer = Some(Answer { text, used, statements, chosen });
+            let material = Material { request, passages: &ranking };
+            let asks = plan.ask.as_ref().and_then(|ask| ask.reason(request, &ranking));
+            let responses = match (&plan.ask, &asks) {
+                (Some(ask), Some(_)) => vec![self.question(plan, ask, &material, progress)?],
+                _ => self.responses(plan, &material, progress)?,
+            };
+            let answer = Some(Answer { responses, asks, statements, chosen });
             outcomes.push(RankerOutcome { need: request.need, ranking, answer });
         }
         Ok(outcomes)
@@ -416,7 +434,7 @@ impl UserStatements {
 }
 
 /// Runs a pipeline. Without any document, nothing is ranked.
-fn run(
+pub(crate) fn run(
     pipeline: &Pipeline,
     context: &Context,
     requests: &[Request],

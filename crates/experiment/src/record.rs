@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 /// The maximum size of a record, a thousand times the usual one.
 const MOST_OF_A_RECORD: u64 = 4 << 20;
 
-/// The path of the record of a run: `X.run.json`, or `X.record.json` for a submission `X.json`.
+/// The path of the record of a run: `X.run.json`, or `X.record.json` for a submission `X.json` or
+/// `X.jsonl`.
 pub fn path_of(run: &Path) -> PathBuf {
-    if run.extension().is_some_and(|ending| ending == "json") {
+    if run.extension().is_some_and(|ending| ending == "json" || ending == "jsonl") {
         run.with_extension("record.json")
     } else {
         with_ending(run, ".json")
@@ -33,9 +34,11 @@ pub fn path_of(run: &Path) -> PathBuf {
 pub fn is_record(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let Some(stem) = name.strip_suffix(".json") else { return false };
-    let submission = stem.strip_suffix(".record").map(|stem| format!("{stem}.json"));
-    let runs = [Some(stem.to_owned()), submission];
-    runs.into_iter().flatten().any(|run| Path::new(&run).is_file())
+    let mut runs = vec![stem.to_owned()];
+    if let Some(stem) = stem.strip_suffix(".record") {
+        runs.extend([format!("{stem}.json"), format!("{stem}.jsonl")]);
+    }
+    runs.iter().any(|run| Path::new(run).is_file())
 }
 
 /// An output of a command: its key in the record, its path, and its content.
@@ -95,6 +98,9 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
             let tasks = tasks.map(|(task, pipeline)| (task.to_owned(), pipeline.parameters()));
             made_by["tasks"] = Value::Object(tasks.collect());
             made_by["answer"] = json!(plan.config);
+            if let Some(ask) = &plan.ask {
+                made_by["ask"] = json!(ask);
+            }
             if loaded.class() == Some(SystemClass::Manual) {
                 made_by["answer"]["class"] = SystemClass::Manual.name().into();
             }

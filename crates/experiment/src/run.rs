@@ -14,7 +14,7 @@ use crate::ranker::{Ranker, RankerOutcome, UserRequest};
 use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
 use crate::systems::SystemConfig;
-use clariq_collections::Collection;
+use clariq_collections::{Collection, Submitter};
 use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
 use clariq_files::{StagedFile, StagedWriter, Target, refuse_input};
 use clariq_rank::Uses;
@@ -44,15 +44,18 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
 }
 
 /// The usual path of a run: `<folder of the collection>/<system>.<input>.run`, where the system's
-/// name includes overridden parameters. A submission ends in `.json` and lies in `folder` itself,
-/// except for a sample.
+/// name includes overridden parameters. A submission ends in `.json`, or in `.jsonl` where it has that
+/// form, and lies in `folder` itself, except for a sample.
 pub fn usual_path(folder: &Path, session: &Session, loaded: &SystemConfig, input: &str) -> PathBuf {
     let system = loaded.full_name();
     let collection = session.collection;
-    if !loaded.answers() {
+    let Some(class) = loaded.class() else {
         return folder_of(folder, collection).join(format!("{system}.{input}.run"));
-    }
-    let file = format!("{system}.{input}.json");
+    };
+    let submitter = Submitter { class, team: None, responds: loaded.writes() };
+    let form = collection.answer_form(input, submitter);
+    let ending = form.map_or(".json", |form| form.ending());
+    let file = format!("{system}.{input}{ending}");
     if collection.is_sample() {
         folder.join(collection.label()).join(file)
     } else {

@@ -32,6 +32,8 @@ pub struct SessionOptions {
     pub memory: usize,
     /// A saved need model, instead of the one that a system declares.
     pub need_model: Option<PathBuf>,
+    /// The team in submissions whose form names it.
+    pub team: Option<String>,
 }
 
 impl Default for SessionOptions {
@@ -45,6 +47,7 @@ impl Default for SessionOptions {
             index: None,
             memory: 256_000_000,
             need_model: None,
+            team: None,
         }
     }
 }

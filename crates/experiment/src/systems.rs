@@ -1,7 +1,7 @@
 //! Systems by name: configuration files, and built-in systems.
 
 use crate::endpoints::{self, Endpoints};
-use crate::plan::{AnswerConfig, PASSAGES, Plan, STATEMENTS};
+use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
 use crate::rewrites::Rewrites;
 use clariq_collections::{Collection, KINDS, SystemClass};
@@ -13,6 +13,7 @@ use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
 use clariq_rank::{ConversationConfig, ExpectedFigures, Override, System as Parsed, Uses};
+use serde_json::json;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -108,18 +109,26 @@ impl SystemConfig {
         let mut need = None;
         let mut answer = None;
         let mut endpoints = Endpoints::new();
+        let mut ask = None;
         let parsed = Parsed::read(source, overrides, |section| {
+            let at = section.at.clone();
             match section.key {
                 "models" => endpoints = endpoints::read(section)?,
                 "need" => need = Some(NeedConfig::read(section)?),
-                _ => answer = Some((section.at.clone(), AnswerConfig::read(section)?)),
+                "answer" => answer = Some((at, AnswerConfig::read(section)?)),
+                _ => ask = Some((at, AskConfig::read(section)?)),
             }
             Ok(())
         })?;
         let file = source.name();
         let bytes = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
         let Parsed { name, description, uses, conversation, expected, .. } = parsed;
-        let plan = Plan::new(&file, parsed.pipeline, parsed.tasks, answer)?;
+        let plan = Plan::new(&file, parsed.pipeline, parsed.tasks, answer, ask)?;
+        if need.is_none() && plan.ask().is_some_and(|ask| ask.need.is_some()) {
+            let expected = "a table [need], whose predictions `ask.need` looks at";
+            let hint = "add `[need]` with `model = \"lexical\"`; the documentation lists the need models (reference, Models)";
+            bail!(&*file, expected, "a system without one", hint);
+        }
         for model in plan.models() {
             if !endpoints.contains_key(&model.name) {
                 recipes::find_kind(&model.name, model.kind)?;
@@ -195,6 +204,11 @@ impl SystemConfig {
     /// True if it answers.
     pub fn answers(&self) -> bool {
         self.plan.answer().is_some()
+    }
+
+    /// True if it writes responses or questions, and does not only rank.
+    pub fn writes(&self) -> bool {
+        self.plan.answer().is_some_and(|config| config.response.is_some())
     }
 
     /// True if a collection with these tasks has all tasks of the system.
@@ -290,7 +304,9 @@ fn variant_of(declared: &SystemConfig, source: &Source, overrides: &[Override]) 
     let parameters = |loaded: &SystemConfig| {
         let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
         let endpoints = loaded.endpoints.values().map(EndpointConfig::describe);
-        (stages.collect::<Vec<_>>(), endpoints.collect::<Vec<_>>())
+        let endpoints = endpoints.collect::<Vec<_>>();
+        let stages = stages.collect::<Vec<_>>();
+        json!([stages, endpoints, loaded.plan.answer(), loaded.plan.ask(), loaded.need])
     };
     let changes = |one: &&Override| {
         let with = SystemConfig::read(source, std::slice::from_ref(*one));

@@ -72,7 +72,8 @@ pub(crate) fn build_pipeline<'i>(
 }
 
 impl<'i> SystemSettings<'i> {
-    /// Sets the keys of a stage's table that are given in place of the file's.
+    /// Sets the keys of the table of a stage, or of another table such as `[answer]`, that are given
+    /// in place of the file's.
     pub(crate) fn override_keys(&self, table: &mut Table<'i>, stage: &str) {
         for (index, change) in table.file.overrides.iter().enumerate() {
             if let Some(key) = change.key_of(self.task, stage) {

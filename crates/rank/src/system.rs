@@ -98,8 +98,8 @@ struct SystemHeader {
 }
 
 impl System {
-    /// Reads a configuration file. `sections` is called with each of the tables `[models]`, `[need]`
-    /// and `[answer]` that it has, which other crates read.
+    /// Reads a configuration file. `sections` is called with each of the tables `[models]`,
+    /// `[need]`, `[answer]` and `[ask]` that it has, which other crates read.
     pub fn read(
         source: &Source,
         overrides: &[Override],
@@ -159,21 +159,21 @@ impl System {
         if !tasks.is_empty() {
             pipeline.rewrite = None;
         }
-        let at_models = table.at(MODELS);
-        if let Some(mut models) = table.take_table(MODELS)? {
-            settings.override_keys(&mut models, MODELS);
-            sections(ConfigSection { key: MODELS, at: at_models, table: models })?;
+        let mut read_elsewhere = Vec::new();
+        for key in [MODELS, "need", "answer", "ask"] {
+            let at = table.at(key);
+            if let Some(mut table) = table.take_table(key)? {
+                settings.override_keys(&mut table, key);
+                read_elsewhere.push(ConfigSection { key, at, table });
+            }
         }
         if let Some((unused, _)) = overrides.iter().zip(used.take()).find(|(_, used)| !used) {
-            let hint = "leave the option out, or choose a system that has the stage";
-            let expected = format!("a stage `{}` in {name}", unused.stage);
-            bail!((unused.location()), expected, "a system without that stage", hint)
+            let hint = "leave the option out, or choose a system that has it";
+            let expected = format!("a stage or a table `{}` in {name}", unused.stage);
+            bail!((unused.location()), expected, "a system without it", hint)
         }
-        for key in ["need", "answer"] {
-            let at = table.at(key);
-            if let Some(table) = table.take_table(key)? {
-                sections(ConfigSection { key, at, table })?;
-            }
+        for section in read_elsewhere {
+            sections(section)?;
         }
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;

@@ -24,7 +24,7 @@ pub(crate) fn positive<const N: usize>() -> NonZeroUsize {
 /// A parameter given on the command line in place of the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
-    /// The stage whose parameter it is, or the task in which that stage is.
+    /// The stage or the table whose parameter it is, or the task in which that stage is.
     pub stage: String,
     /// The parameter; of a stage of a task, behind the stage's name and a point. A key of a table
     /// comes behind the key of the table and a point.

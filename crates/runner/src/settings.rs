@@ -78,6 +78,7 @@ impl Settings {
         if loaded.needs_models() {
             self.take_over()?;
         }
+        self.warn(&loaded.plan.cut_warnings(overrides));
         Ok(loaded)
     }
 

@@ -1,6 +1,7 @@
 //! The files of `ClariQ`, in a data folder or in the sample inside the program: a question bank, and
 //! the splits beside it.
 
+use crate::clariq::kind::KIND;
 use crate::clariq::labelled::{Labelled, LabelledTopic, read_requests};
 use crate::data_dir::EmbeddedFile;
 use crate::documents::Bank;
@@ -9,6 +10,7 @@ use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::Path;
 
 /// The files of the sample collection, as they are in `data/sample`.
 pub(super) const SAMPLE: &[EmbeddedFile] = embedded![
@@ -98,6 +100,13 @@ impl ClariQ {
     pub fn open(data: DataDir) -> Result<Self, Error> {
         let bank = Bank::read(&data.require("question_bank.tsv")?)?;
         Ok(Self { data, bank })
+    }
+
+    /// Opens the collection at the usual place, or else the sample.
+    pub fn open_usual() -> Result<Self, Error> {
+        let usual = Path::new(KIND.usual);
+        let is_there = usual.join(KIND.sign).exists();
+        Self::open(if is_there { DataDir::Folder(usual.to_owned()) } else { DataDir::Sample })
     }
 
     /// A collection as `ClariQ`, for what only `ClariQ` has: facets, need labels, evaluation

@@ -4,11 +4,12 @@ use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
 };
 use super::topics::Year;
-use crate::{AnswerForm, SubmittedAnswer, SystemClass};
+use crate::{AnswerForm, SubmittedAnswer, Submitter, WrittenResponse};
 use clariq_core::{Documents, Hit};
 use std::io::{self, Write};
+use std::slice;
 
-/// Who hands a run in, which 2025 asks for.
+/// The `team_id` of 2025 if no team is named.
 const TEAM: &str = "clariq";
 
 /// The number of a statement by the id of its document.
@@ -19,12 +20,20 @@ pub fn statement_number(id: &str) -> &str {
 /// The form of a year's runs, over the documents that answers name.
 pub(super) struct IkatAnswerForm<'a> {
     pub(super) year: Year,
-    pub(super) class: SystemClass,
+    pub(super) submitter: Submitter,
     pub(super) statements: &'a dyn Documents,
     pub(super) passages: &'a dyn Documents,
 }
 
 impl AnswerForm for IkatAnswerForm<'_> {
+    fn ending(&self) -> &'static str {
+        if self.year == Year::Y2025 { ".jsonl" } else { ".json" }
+    }
+
+    fn names_team(&self) -> bool {
+        self.year == Year::Y2025
+    }
+
     fn put(
         &self,
         out: &mut dyn Write,
@@ -35,9 +44,9 @@ impl AnswerForm for IkatAnswerForm<'_> {
         let head = Submission {
             year: self.year,
             run_name: name.to_owned(),
-            run_type: self.class.run_type(self.year).to_owned(),
-            team: TEAM.to_owned(),
-            eval_response: self.year == Year::Y2024,
+            run_type: self.submitter.class.run_type(self.year).to_owned(),
+            team: self.submitter.team.as_deref().unwrap_or(TEAM).to_owned(),
+            eval_response: self.year == Year::Y2024 && self.submitter.responds,
             turns: Vec::new(),
         };
         put_turn(out, &head, index, &self.turn(answer)?)
@@ -50,26 +59,35 @@ impl AnswerForm for IkatAnswerForm<'_> {
 
 impl IkatAnswerForm<'_> {
     fn turn(&self, answer: &SubmittedAnswer) -> io::Result<SubmittedTurn> {
-        let statements = answer.statements.iter().map(|hit| self.statement(hit));
-        let response = Response {
-            rank: 1,
-            text: answer.text.to_owned(),
-            passages: answer.passages.iter().map(|hit| self.passage(hit, answer)).collect(),
-            statements: statements.collect::<io::Result<_>>()?,
+        // Rankings are parts of a response, so that a system that only ranks has an empty one.
+        let empty = WrittenResponse::default();
+        let written = match answer.responses {
+            [] => slice::from_ref(&empty),
+            responses => responses,
         };
+        let mut responses = Vec::with_capacity(written.len());
+        for (rank, one) in (1..).zip(written) {
+            let statements = answer.statements.iter().map(|hit| self.statement(hit));
+            responses.push(Response {
+                rank,
+                text: one.text.clone(),
+                passages: answer.passages.iter().map(|hit| self.passage(hit, one)).collect(),
+                statements: statements.collect::<io::Result<_>>()?,
+            });
+        }
         let references = match self.year {
-            Year::Y2025 => response.passages.clone(),
+            Year::Y2025 => responses[0].passages.clone(),
             _ => Vec::new(),
         };
         let id = answer.request.as_str().to_owned();
-        Ok(SubmittedTurn { id, responses: vec![response], references, ..Default::default() })
+        Ok(SubmittedTurn { id, responses, references, ..Default::default() })
     }
 
-    fn passage(&self, hit: &Hit, answer: &SubmittedAnswer) -> RankedPassage {
+    fn passage(&self, hit: &Hit, response: &WrittenResponse) -> RankedPassage {
         RankedPassage {
             id: self.passages.id(hit.doc).into_owned(),
             score: written_score(hit.score),
-            used: answer.used.contains(&hit.doc),
+            used: response.used.contains(&hit.doc),
             ..Default::default()
         }
     }

@@ -10,7 +10,8 @@ use super::validate::validate;
 use crate::documents::{Bank, BankRow, read_all, read_bank};
 use crate::evaluation::Evaluation;
 use crate::{
-    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Statistics, SystemClass,
+    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Statistics, Submitter,
+    SystemClass,
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
 use clariq_files::{Judgement, Qrels, Source};
@@ -224,11 +225,11 @@ impl Collection for Ikat {
         })))
     }
 
-    fn answer_form(&self, split: &str, class: SystemClass) -> Option<Box<dyn AnswerForm + '_>> {
+    fn answer_form(&self, split: &str, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
         let year = IkatSplit::parse(split)?.year();
         let statements = &self.statements;
         let passages = &*self.passages;
-        Some(Box::new(IkatAnswerForm { year, class, statements, passages }))
+        Some(Box::new(IkatAnswerForm { year, submitter, statements, passages }))
     }
 
     /// A statement of an earlier conversation has the number that it continues the user's with.

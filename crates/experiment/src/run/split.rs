@@ -6,7 +6,7 @@ use crate::plan::{PASSAGES, STATEMENTS};
 use crate::ranker::{Answer, Statements, UserRequest};
 use crate::session::Session;
 use crate::systems::SystemConfig;
-use clariq_collections::{AnswerForm, Collection, Sight, SubmittedAnswer, ranking_path};
+use clariq_collections::{AnswerForm, Collection, Sight, SubmittedAnswer, Submitter, ranking_path};
 use clariq_core::{
     Doc, Documents, Hit, Location, Observer, Ranking, Request, RequestId, Result, bail, problem,
     sha256_hex,
@@ -19,11 +19,14 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+const SPLIT_WITH_TEAM: &str = "a split whose submissions name the team (iKAT: 2025)";
+
 /// The requests of a split, optionally with the candidates of another run.
 pub struct SplitInput<'a> {
     collection: &'a dyn Collection,
     split: &'static str,
     given: Option<(&'a CandidateRun, CandidatesByRequest)>,
+    team: Option<String>,
     output: SplitOutput<'a>,
 }
 
@@ -57,6 +60,10 @@ impl<'a> SplitInput<'a> {
             given.map(of).transpose()
         };
         let Some(config) = loaded.plan.answer() else {
+            if session.options.team.is_some() {
+                let found = format!("`{}`, which writes a TREC run", loaded.name);
+                bail!("--team", "a system that answers", found, "leave it out");
+            }
             let documents = session.documents;
             let requests = collection.requests(split, session.task)?;
             let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
@@ -68,7 +75,7 @@ impl<'a> SplitInput<'a> {
                 }
             }
             let output = SplitOutput::Rankings(documents, requests);
-            return Ok(Self { collection, split, given, output });
+            return Ok(Self { collection, split, given, team: None, output });
         };
         loaded.check_tasks(collection)?;
         let class = config.class;
@@ -77,13 +84,20 @@ impl<'a> SplitInput<'a> {
             earlier_conversations: loaded.uses.contains(&Uses::EarlierConversations),
             relevant_statements: loaded.uses.contains(&Uses::RelevantStatements),
         };
-        let declared = loaded.class().unwrap_or(class);
-        let form = collection.answer_form(split, declared).ok_or_else(|| {
+        let submitter = Submitter {
+            class: loaded.class().unwrap_or(class),
+            team: session.options.team.clone(),
+            responds: loaded.writes(),
+        };
+        let form = collection.answer_form(split, submitter).ok_or_else(|| {
             let expected = "a collection that answers are handed in for";
             let hint = "--data names a folder with the files of iKAT; `clariq rank` and `clariq ask` \
                         answer from any documents";
             problem!(&*loaded.file, expected, (collection.kind()), hint)
         })?;
+        if session.options.team.is_some() && !form.names_team() {
+            bail!("--team", SPLIT_WITH_TEAM, "--split {split}", "leave it out");
+        }
         let (statements, passages) =
             (collection.documents(STATEMENTS)?, collection.documents(PASSAGES)?);
         let requests = collection.requests_seen(split, PASSAGES, sight)?;
@@ -99,7 +113,8 @@ impl<'a> SplitInput<'a> {
             most,
             requests,
         });
-        Ok(Self { collection, split, given, output })
+        let team = session.options.team.clone();
+        Ok(Self { collection, split, given, team, output })
     }
 
     fn put_answer(
@@ -112,12 +127,11 @@ impl<'a> SplitInput<'a> {
         else {
             return Ok(0);
         };
-        let Answer { text, used, statements, chosen } = answer;
+        let Answer { responses, statements, chosen, .. } = answer;
         let id = &request.id;
         let passages = &outcome.ranking;
         let best = &passages[..passages.len().min(answers.most)];
-        let answer =
-            SubmittedAnswer { request: id, text, statements: chosen, passages: best, used };
+        let answer = SubmittedAnswer { request: id, responses, statements: chosen, passages: best };
         answers.form.put(submission, index, tag, &answer)?;
         let rankings = [
             (of_statements, STATEMENTS, answers.statements, statements),
@@ -174,6 +188,9 @@ impl RunInput for SplitInput<'_> {
         if let Some((given, _)) = &self.given {
             let file = given.run.name.rsplit(['/', '\\']).next();
             record["candidates"] = json!({ "file": file, "sha256": given.sha256 });
+        }
+        if let Some(team) = &self.team {
+            record["team"] = team.as_str().into();
         }
         let others = [Uses::TrainLabels, Uses::DevLabels, Uses::Batch];
         if others.iter().any(|uses| loaded.uses.contains(uses)) {

@@ -90,7 +90,7 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
             listed.iter().take(2).map(|one| (&*one.id, &*one.text)).collect();
         assert!(best.contains(&("13", "I am allergic to peanuts.")), "{listed:?}");
         assert!(best.contains(&("14", "I live in Oslo.")), "{listed:?}");
-        assert!(!answer.chosen.is_empty() && !answer.text.is_empty());
+        assert!(!answer.chosen.is_empty() && !answer.text().is_empty());
         for hit in &answer.statements[..2] {
             let traces = system.explain(&query, RankedPart::Statements, hit.doc).unwrap();
             assert_eq!(traces[0].0, STATEMENTS);

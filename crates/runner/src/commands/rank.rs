@@ -251,7 +251,8 @@ fn rank_batch(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -
     Ok(count)
 }
 
-/// An answer, with the ids of what it rests on.
+/// The best response with the ids of what it rests on, and the other responses as `others`. A
+/// clarifying question has the reason to ask as `asks`.
 pub(super) fn response_json(
     system: &Ranker,
     query: &UserRequest,
@@ -259,12 +260,23 @@ pub(super) fn response_json(
 ) -> Result<Value> {
     let name = |part, doc| system.name(query, part, doc);
     let statements = answer.chosen.iter().map(|hit| name(RankedPart::Statements, hit.doc));
-    let passages = answer.used.iter().map(|&doc| name(RankedPart::Documents, doc));
-    Ok(json!({
-        "text": answer.text,
-        "statements": statements.collect::<Result<Vec<_>, _>>()?,
-        "passages": passages.collect::<Result<Vec<_>, _>>()?,
-    }))
+    let statements = statements.collect::<Result<Vec<_>, _>>()?;
+    let mut responses = Vec::with_capacity(answer.responses.len());
+    for response in &answer.responses {
+        let passages = response.used.iter().map(|&doc| name(RankedPart::Documents, doc));
+        let passages = passages.collect::<Result<Vec<_>, _>>()?;
+        responses
+            .push(json!({ "text": response.text, "statements": statements, "passages": passages }));
+    }
+    let others = responses.split_off(1.min(responses.len()));
+    let mut best = responses.pop().unwrap_or_default();
+    if !others.is_empty() {
+        best["others"] = others.into();
+    }
+    if let Some(reason) = &answer.asks {
+        best["asks"] = reason.as_str().into();
+    }
+    Ok(best)
 }
 
 impl Printer<'_> {
@@ -334,7 +346,9 @@ impl Printer<'_> {
         let statements = self.list(query, RankedPart::Statements, &answer.statements)?;
         object[self.system.task(RankedPart::Statements)] = json!(statements);
         object[self.system.task(RankedPart::Documents)] = documents;
-        object["response"] = response_json(&self.system, query, answer)?;
+        if !answer.responses.is_empty() {
+            object["response"] = response_json(&self.system, query, answer)?;
+        }
         Ok(object)
     }
 

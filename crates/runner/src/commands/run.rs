@@ -29,8 +29,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
     /// Run file to write; the need file, the TREC runs of a submission and the record are written
-    /// beside it; `-` for standard output [default: runs/<system>.<split>.run, or .json for
-    /// submissions; in runs/<collection>/ for all but the released collections]
+    /// beside it; `-` for standard output [default: runs/<system>.<split>.run, or .json or .jsonl
+    /// for submissions; in runs/<collection>/ for all but the released collections]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// File of conversations to answer instead of a split: a pickle, JSON lines or the
@@ -57,6 +57,10 @@ pub(crate) struct RunArgs {
     /// Run tag, the last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     run_tag: Option<Name>,
+    /// `team_id` of an iKAT submission, in 2025's form [default: clariq]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new(),
+          conflicts_with_all = ["conversations", "requests"])]
+    team: Option<String>,
     /// Use this need model, saved by `clariq need train -o`, instead of the system's own
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
@@ -95,6 +99,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     session.calls = arguments.calls.calls(systems.len())?;
+    session.options.team.clone_from(&arguments.team);
 
     if let Some((file, kind)) = arguments.file() {
         let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;

@@ -3,6 +3,7 @@
 mod commands;
 mod comparison;
 mod formats;
+mod responses;
 mod systems;
 
 use crate::common::{Bench, root};

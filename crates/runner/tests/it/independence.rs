@@ -78,7 +78,7 @@ fn describe(system: &Ranker, query: &UserRequest, outcome: &RankerOutcome) -> Ve
     if let Some(answer) = &outcome.answer {
         list("statement", RankedPart::Statements, &answer.statements);
         list("chosen", RankedPart::Statements, &answer.chosen);
-        lines.push(format!("answer {}", answer.text));
+        lines.push(format!("answer {:?} {:?}", answer.responses, answer.asks));
     }
     lines
 }

@@ -87,3 +87,33 @@ fn a_misspelt_split_of_expected_figures_is_refused_where_the_bank_is_meant() {
         }
     }
 }
+
+#[test]
+fn a_depth_that_another_stage_cuts_is_not_silent() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25-english --data data --set bm25.depth=40 -o deep.run");
+    let lines = |run: &str, topic: &str| {
+        bench.text(run).lines().filter(|line| line.starts_with(topic)).count()
+    };
+    let topic = bench.text("deep.run").split(' ').next().expect("a topic").to_owned() + " ";
+    assert_eq!(lines("deep.run", &topic), 40);
+    let cut = "name = \"mine\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n\
+               pad = true\n[[stages]]\nstage = \"cutoff\"\ndepth = 20\n";
+    bench.write("mine.toml", cut);
+    let line = "run mine.toml --data data -o cut.run";
+    assert!(!bench.succeed(line).stderr.contains("warning"));
+    let warned = bench.succeed(&format!("{line} --set bm25.depth=40")).stderr;
+    let warning = "warning: `bm25.depth` is 40, and `cutoff` keeps 20 documents: \
+                   --set cutoff.depth=40";
+    assert!(warned.contains(warning), "{warned}");
+    assert_eq!(lines("cut.run", &topic), 20);
+    let both = bench.succeed(&format!("{line} --set bm25.depth=40 --set cutoff.depth=40"));
+    assert!(!both.stderr.contains("warning"), "{}", both.stderr);
+    assert_eq!(lines("cut.run", &topic), 40);
+    let chosen = bench.succeed(&format!("{line} --set bm25.depth=40 --set cutoff.depth=10"));
+    assert!(!chosen.stderr.contains("warning"), "{}", chosen.stderr);
+    // Depths of a task concern the stages of that task alone.
+    let ikat =
+        bench.succeed("run ikat-bm25 --split 2023-test --set passages.bm25.depth=2000 -o x.json");
+    assert!(!ikat.stderr.contains("warning"), "{}", ikat.stderr);
+}

@@ -38,10 +38,13 @@ pub(super) fn reasons(asker: &Asker, conversation: &UserRequest, next: &Move) ->
 fn sources(asker: &Asker, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<String> {
     let mut text = String::new();
     let Some(answer) = &outcome.answer else { return Ok(text) };
+    if let Some(reason) = &answer.asks {
+        let _ = writeln!(text, "  asks: {reason}");
+    }
     for (part, ranking) in asker.sources(conversation, outcome)? {
         let used = match part {
             RankedPart::Statements => answer.chosen.iter().map(|hit| hit.doc).collect(),
-            RankedPart::Documents => answer.used.clone(),
+            RankedPart::Documents => answer.used(),
         };
         let name = |doc| asker.system.name(conversation, part, doc);
         let used = used.into_iter().map(name).collect::<Result<Vec<String>, _>>()?;
@@ -98,6 +101,16 @@ fn answer_object(
 ) -> Result<Value> {
     let mut object = json!({ "turn": turn, "action": "answer" });
     if let Some(answer) = &outcome.answer {
+        if let Some(reason) = &answer.asks {
+            object = json!({
+                "turn": turn,
+                "need": outcome.need,
+                "action": "ask",
+                "question_id": null,
+                "question": answer.text(),
+                "reason": reason,
+            });
+        }
         object["response"] = response_json(&asker.system, conversation, answer)?;
     }
     if asker.explains {

@@ -22,13 +22,13 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 /// Gives a command its standard input.
-fn with_input(bench: &Bench, line: &str, input: &str) -> String {
-    let mut command = bench.command(&line.split(' ').collect::<Vec<_>>());
+pub(super) fn with_input(bench: &Bench, arguments: &[&str], input: &str) -> String {
+    let mut command = bench.command(arguments);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
     let done = child.wait_with_output().expect("it ends");
-    assert!(done.status.success(), "{line}");
+    assert!(done.status.success(), "{arguments:?}");
     String::from_utf8(done.stdout).expect("UTF-8")
 }
 
@@ -190,7 +190,8 @@ fn a_conversation_is_answered_turn_by_turn() {
         (turns[0]["utterance"].as_str().unwrap(), turns[1]["utterance"].as_str().unwrap());
     let begin = json!({ "request": one, "statements": statements, "id": "a" });
     let input = format!("{begin}\n{}\n", json!({ "answer": two }));
-    let answers = lines(&with_input(&bench, "ask --system ikat-bm25 --json --explain", &input));
+    let line = ["ask", "--system", "ikat-bm25", "--json", "--explain"];
+    let answers = lines(&with_input(&bench, &line, &input));
     assert_eq!(answers.len(), 2);
     assert_eq!((&answers[0]["action"], &answers[0]["id"]), (&json!("answer"), &json!("a")));
     assert_eq!((&answers[0]["turn"], &answers[1]["turn"]), (&json!(1), &json!(2)));
@@ -200,7 +201,7 @@ fn a_conversation_is_answered_turn_by_turn() {
     // The second turn sees the first, as `rank` does.
     let said = json!([{ "user": one }, { "system": response(0) }, { "user": two }]);
     let request = json!({ "id": 1, "said": said, "statements": statements });
-    let ranked = lines(&with_input(&bench, "rank ikat-bm25", &format!("{request}\n")));
+    let ranked = lines(&with_input(&bench, &["rank", "ikat-bm25"], &format!("{request}\n")));
     assert_eq!(ranked[0]["response"], answers[1]["response"]);
     // The same as a person reads it.
     let bench_command =
@@ -252,7 +253,7 @@ fn what_does_not_fit_is_refused() {
             "a stage that the task does not have",
             NOTHING,
             "tune ikat-bm25 --split 2023-test --grid passages.dense.depth=4,5",
-            ["command line, passages.dense.depth=4", "a stage", "without that stage"],
+            ["command line, passages.dense.depth=4", "a stage", "without it"],
         ),
         refusal(
             "more folds than conversations",
