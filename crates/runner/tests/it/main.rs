@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod data;
 mod documents;
+mod endpoints;
 mod eval;
 mod formats;
 mod guarantees;
@@ -29,6 +30,8 @@ mod rewrites;
 mod run;
 mod run_conversations;
 mod setup;
+#[path = "../../../endpoint/tests/it/stub.rs"]
+mod stub;
 mod systems;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
