@@ -147,6 +147,10 @@ impl Encoder for BertEncoder {
         self.encode_in_groups(texts, Prompt::Document, GROUP_TOKENS, progress)
     }
 
+    fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode_in_groups(texts, Prompt::Document, ALONE, progress)
+    }
+
     fn similarity(&self) -> Similarity {
         self.sentence.similarity
     }

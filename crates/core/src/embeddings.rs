@@ -65,6 +65,14 @@ impl DocumentVectors {
         documents: &dyn Documents,
         progress: Progress,
     ) -> Result<Self> {
+        Self::encode_by(documents, |texts| encoder.encode_documents(texts, progress))
+    }
+
+    /// Encodes documents by a function of their texts.
+    pub fn encode_by(
+        documents: &dyn Documents,
+        encode: impl Fn(&[&str]) -> Result<Embeddings>,
+    ) -> Result<Self> {
         let mut encoded = Self::default();
         let all: Vec<Doc> = Doc::all(documents.len()).collect();
         for block in all.chunks(BLOCK) {
@@ -77,7 +85,7 @@ impl DocumentVectors {
                 texts.push(text);
             }
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-            encoded.vectors.extend(encoder.encode_documents(&texts, progress)?);
+            encoded.vectors.extend(encode(&texts)?);
         }
         Ok(encoded)
     }

@@ -22,6 +22,12 @@ pub trait Encoder: Send + Sync {
         self.encode(texts, progress)
     }
 
+    /// Encodes documents as [`Encoder::encode_documents`] does, but each by itself: for texts whose
+    /// vectors are cached one by one.
+    fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode(texts, progress)
+    }
+
     /// The meaning of the dot product of two vectors.
     fn similarity(&self) -> Similarity {
         Similarity::Cosine

@@ -9,19 +9,40 @@ use crate::cache::{self, CacheState};
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    ChatRequest, Completion, Decoding, DocumentVectors, Documents, Embeddings, Model, ModelKind,
-    ModelName, Models, Progress, Result, bail,
+    ChatRequest, Completion, Decoding, DocumentVectors, Documents, Embeddings, Encoder, Model,
+    ModelKind, ModelName, Models, Progress, Result, bail,
 };
 pub(crate) use opened::ModelLocation;
 use opened::{lock, open_once};
 use rewrites::RewriteCache;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vectors::{TextVectorCache, document_vectors};
+use vectors::{TextRole, TextVectorCache, document_vectors};
 
 impl Session<'_> {
     fn vectors_folder(&self) -> PathBuf {
         self.options.cache.join("embeddings")
+    }
+
+    /// The vectors of texts, those that are cached from the cache.
+    fn text_vectors(
+        &self,
+        encoder: &dyn Encoder,
+        role: TextRole,
+        texts: &[&str],
+    ) -> Result<Embeddings> {
+        let mut caches = lock(&self.models.texts);
+        let key = (encoder.checksum().to_owned(), role);
+        let cache = caches.entry(key).or_insert_with(|| {
+            // Texts of a split come again with every system; others may be without end.
+            match self.split {
+                Some(_) => {
+                    TextVectorCache::open(role, &self.vectors_folder(), encoder, self.observer)
+                }
+                None => TextVectorCache::in_memory(role),
+            }
+        });
+        cache.encode(encoder, texts)
     }
 
     /// Whether the folder of a model is known.
@@ -83,7 +104,10 @@ impl Models for Session<'_> {
     ) -> Result<Arc<DocumentVectors>> {
         let encoder = self.encoder(model)?;
         if !self.keeps {
-            return Ok(Arc::new(DocumentVectors::encode(&*encoder, documents, progress)?));
+            return DocumentVectors::encode_by(documents, |texts| {
+                self.text_vectors(&*encoder, TextRole::Document, texts)
+            })
+            .map(Arc::new);
         }
         // A collection has documents for each of its tasks.
         let key = format!("{} {}", encoder.checksum(), documents.checksum());
@@ -103,16 +127,7 @@ impl Models for Session<'_> {
     }
 
     fn embed_requests(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
-        let encoder = self.encoder(model)?;
-        let mut caches = lock(&self.models.requests);
-        let cache = caches.entry(encoder.checksum().to_owned()).or_insert_with(|| {
-            // Requests of a split come again with every system; others may be without end.
-            match self.split {
-                Some(_) => TextVectorCache::open(&self.vectors_folder(), &*encoder, self.observer),
-                None => TextVectorCache::default(),
-            }
-        });
-        cache.encode(&*encoder, texts)
+        self.text_vectors(&*self.encoder(model)?, TextRole::Request, texts)
     }
 
     fn chat(

@@ -114,6 +114,7 @@ fn prompts_are_in_front_of_requests_and_documents() {
     };
     assert_eq!(with.encode(&TEXTS, &|_| {}).unwrap(), expect("tent "));
     assert_eq!(with.encode_documents(&TEXTS, &|_| {}).unwrap(), expect("bees "));
+    assert_eq!(with.encode_documents_alone(&TEXTS, &|_| {}).unwrap(), expect("bees "));
 }
 
 #[test]

@@ -164,8 +164,9 @@ fn a_batch_says_what_single_texts_say_and_threads_change_no_bit() {
         let single = one.encode(&[text], &|_| {}).unwrap();
         assert!(single.values.iter().zip(row).all(|(a, b)| (a - b).abs() < 1e-5), "{text}");
     }
-    // The vector of a request does not depend on the others.
+    // The vectors of a request and of a document by itself do not depend on the others.
     let requests = three.encode(&texts, &|_| {}).unwrap();
+    assert_eq!(three.encode_documents_alone(&texts, &|_| {}).unwrap(), requests);
     for (text, row) in texts.iter().zip(requests.rows()) {
         assert_eq!(one.encode(&[text], &|_| {}).unwrap().values, row, "{text}");
     }

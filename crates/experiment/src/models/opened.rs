@@ -1,7 +1,7 @@
 //! The open models of a session, their folders, and the vectors and texts that they computed.
 
 use super::rewrites::RewriteCache;
-use super::vectors::TextVectorCache;
+use super::vectors::{TextRole, TextVectorCache};
 use clariq_core::{DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result};
 use clariq_endpoint::EndpointConfig;
 use std::collections::{BTreeMap, HashMap};
@@ -29,16 +29,23 @@ pub(crate) struct OpenedModels {
     pub(super) cut: Cached<ModelName, usize>,
     /// Vectors of documents, by the checksums of encoder and documents.
     pub(super) documents: Cached<String, Arc<DocumentVectors>>,
-    /// Vectors of requests, by the checksum of the encoder.
-    pub(super) requests: Cached<String, TextVectorCache>,
+    /// Vectors of requests and of documents of single requests, by the checksum of the encoder.
+    pub(super) texts: Cached<(String, TextRole), TextVectorCache>,
     /// Rewritten utterances, by model and way of decoding.
     pub(super) rewrites: Cached<String, RewriteCache>,
 }
 
 impl OpenedModels {
+<<<<<<< HEAD
     /// Writes the vectors of requests that are new.
     pub(crate) fn save(&self) {
         lock(&self.requests).values_mut().for_each(TextVectorCache::save);
+=======
+    /// Writes the vectors of texts and the rewrites that are new.
+    pub(crate) fn save(&self) {
+        lock(&self.texts).values_mut().for_each(TextVectorCache::save);
+        lock(&self.rewrites).values_mut().for_each(RewriteCache::save);
+>>>>>>> 6b27168d (Sentences and statements of requests: vectors from the cache of texts)
     }
 
     /// Reports the number of texts and pairs that each model has cut, whenever it has doubled.

@@ -1,5 +1,5 @@
 //! Vectors of texts in the cache: those of the documents of a collection in one file, those of
-//! requests in one file per encoder.
+//! requests, and of documents of single requests, in one file each per encoder.
 
 use crate::cache::CacheEntry;
 use clariq_core::{
@@ -26,7 +26,7 @@ struct VectorsHeader {
     /// The rows of documents without a text.
     #[serde(default)]
     empty: Vec<u32>,
-    /// The SHA-256 of the texts of the rows, if they are requests.
+    /// The SHA-256 of the texts of the rows, unless they are documents of a collection.
     #[serde(default)]
     texts: Vec<String>,
 }
@@ -119,9 +119,17 @@ pub(super) fn document_vectors(
 /// Above this number of texts, the cache is emptied: 50 MB of vectors of length 384.
 const MOST_TEXTS: usize = 32_768;
 
-/// Vectors of requests by one encoder.
-#[derive(Default)]
+/// The role of the texts of a cache: some models read requests and documents with different prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum TextRole {
+    Request,
+    Document,
+}
+
+/// Vectors of texts of one role by one encoder. A vector does not depend on the texts that are encoded
+/// with it, so that a run is the same with and without the cache.
 pub(crate) struct TextVectorCache {
+    role: TextRole,
     /// The entry that it is read from and written to; none if it ends with the process.
     entry: Option<PathBuf>,
     /// By the SHA-256 of the text.
@@ -130,9 +138,23 @@ pub(crate) struct TextVectorCache {
 }
 
 impl TextVectorCache {
+    /// A cache that ends with the process.
+    pub(super) fn in_memory(role: TextRole) -> Self {
+        Self { role, entry: None, vectors: BTreeMap::new(), has_unsaved: false }
+    }
+
     /// The cache of an encoder in `folder`. It is empty if its file is damaged.
-    pub(super) fn open(folder: &Path, encoder: &dyn Encoder, observer: &dyn Observer) -> Self {
-        let path = folder.join(format!("texts-{}", sha256_hex(encoder.checksum().as_bytes())));
+    pub(super) fn open(
+        role: TextRole,
+        folder: &Path,
+        encoder: &dyn Encoder,
+        observer: &dyn Observer,
+    ) -> Self {
+        let name = match role {
+            TextRole::Request => "texts",
+            TextRole::Document => "sentences",
+        };
+        let path = folder.join(format!("{name}-{}", sha256_hex(encoder.checksum().as_bytes())));
         let found = entry(path.clone()).read_or_note(observer, |file| read_vectors(file).ok());
         let mut vectors = BTreeMap::new();
         if let Some((header, rows)) = found {
@@ -140,10 +162,10 @@ impl TextVectorCache {
                 vectors.insert(text, row.into());
             }
         }
-        Self { entry: Some(path), vectors, has_unsaved: false }
+        Self { role, entry: Some(path), vectors, has_unsaved: false }
     }
 
-    /// Encodes requests, one row per text, in order; those that are in the cache are taken from it.
+    /// Encodes texts, one row per text, in order; those that are in the cache are taken from it.
     pub(super) fn encode(&mut self, encoder: &dyn Encoder, texts: &[&str]) -> Result<Embeddings> {
         let keys: Vec<String> = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
         let mut missing = Vec::new();
@@ -156,7 +178,10 @@ impl TextVectorCache {
         }
         let mut new = Embeddings::default();
         if !missing.is_empty() {
-            new = encoder.encode(&missing, &|_| {})?;
+            new = match self.role {
+                TextRole::Request => encoder.encode(&missing, &|_| {})?,
+                TextRole::Document => encoder.encode_documents_alone(&missing, &|_| {})?,
+            };
         }
         let mut all = Embeddings::default();
         for key in &keys {
@@ -208,6 +233,12 @@ mod tests {
             Ok(Embeddings { dim: 2, values })
         }
 
+        fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+            let mut vectors = self.encode(texts, progress)?;
+            vectors.values.iter_mut().for_each(|value| *value += 0.5);
+            Ok(vectors)
+        }
+
         fn checksum(&self) -> &str {
             self.1
         }
@@ -233,7 +264,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let encoder = Lengths(AtomicUsize::new(0), "one");
         let get = |texts: &[&str]| {
-            let mut cache = TextVectorCache::open(folder.path(), &encoder, &Silent);
+            let mut cache =
+                TextVectorCache::open(TextRole::Request, folder.path(), &encoder, &Silent);
             let found = cache.encode(&encoder, texts).unwrap();
             cache.save();
             found.values
@@ -251,9 +283,25 @@ mod tests {
     }
 
     #[test]
+    fn the_same_text_has_a_vector_as_a_request_and_one_as_a_document() {
+        let folder = tempfile::tempdir().unwrap();
+        let encoder = Lengths(AtomicUsize::new(0), "one");
+        for _ in 0..2 {
+            for (role, expected) in
+                [(TextRole::Request, [1.0, 0.1]), (TextRole::Document, [1.5, 0.6])]
+            {
+                let mut cache = TextVectorCache::open(role, folder.path(), &encoder, &Silent);
+                assert_eq!(cache.encode(&encoder, &["a"]).unwrap().values, expected);
+                cache.save();
+            }
+        }
+        assert_eq!(encoder.calls(), 2);
+    }
+
+    #[test]
     fn a_full_cache_is_emptied() {
         let encoder = Lengths(AtomicUsize::new(0), "one");
-        let mut cache = TextVectorCache::default();
+        let mut cache = TextVectorCache::in_memory(TextRole::Request);
         let texts: Vec<String> = (0..=MOST_TEXTS).map(|number| number.to_string()).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         for chunk in texts.chunks(MOST_TEXTS) {
