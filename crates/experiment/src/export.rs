@@ -70,15 +70,11 @@ pub fn write_requests(requests: &[Request], output: &Target) -> Result<()> {
 }
 
 fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {
-    let mut line = if request.has_turns() {
-        let said = request.said.iter().map(|said| match said.speaker {
-            Speaker::User => json!({ "user": said.text }),
-            Speaker::System => json!({ "system": said.text }),
-        });
-        json!({ "id": request.id, "said": said.collect::<Vec<_>>() })
-    } else {
-        json!({ "id": request.id, "text": request.opening() })
-    };
+    let said = request.said.iter().map(|said| match said.speaker {
+        Speaker::User => json!({ "user": said.text }),
+        Speaker::System => json!({ "system": said.text }),
+    });
+    let mut line = json!({ "id": request.id, "said": said.collect::<Vec<_>>() });
     if let Some((candidates, documents)) = request.candidates.as_ref().zip(documents) {
         let ids = candidates.iter().map(|&doc| documents.id(doc));
         line["candidates"] = ids.collect::<Vec<_>>().into();
@@ -163,6 +159,10 @@ mod tests {
                 assert_eq!(requests(&*back, "documents"), requests(&*given, task), "{split}");
                 let qrels = given.qrels(split, task).unwrap();
                 assert_eq!(back.qrels(split, "documents").unwrap(), qrels, "{split}");
+                let lines = folder.path().join(format!("requests.{split}.jsonl"));
+                for line in fs::read_to_string(lines).unwrap().lines() {
+                    assert!(line.contains(r#","said":[{"user":"#), "one form: {line}");
+                }
             }
         }
     }
