@@ -7,7 +7,7 @@ use clariq_core::{
     Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Training, TrainingEvent,
     TrainingSummary, training_key,
 };
-use clariq_files::{Lock, with_ending};
+use clariq_files::{Lock, manifest, with_ending};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,14 +22,13 @@ pub enum TrainMode {
     Force,
 }
 
-/// Returns the folder of a recipe's model: `output`, or one in the cache whose name includes a
-/// checksum of everything that makes the model. Trains the model if it is not there, and returns the
-/// figures of the training. If another process trains it, waits for that.
+/// Returns the folder of a recipe's model in the cache, whose name includes a checksum of everything
+/// that makes the model. Trains the model if it is not there, and returns the figures of the training.
+/// If another process trains it, waits for that.
 pub(super) fn obtain(
     session: &Session,
     recipe: &Recipe,
     examples: &JudgedQuestions,
-    output: Option<&Path>,
     mode: TrainMode,
 ) -> Result<(PathBuf, Option<TrainingSummary>)> {
     let models = session.models_folder();
@@ -37,16 +36,14 @@ pub(super) fn obtain(
     let engine = session.engine_for(&recipe.name)?;
     let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
     let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
-    let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
-    let folder = output.map_or_else(usual, Path::to_owned);
+    let folder = models.join(format!("{}-{}", recipe.name, &key[..12]));
     let location = session.collection.location();
     let bank = session.documents.checksum();
     let data = format!("Question bank {} of {location}.", bank.short());
     if mode != TrainMode::Force && cache::check(&folder) == CacheState::Sound {
         return Ok((folder, None));
     }
-    let parent = folder.parent().unwrap_or(Path::new(""));
-    fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    fs::create_dir_all(&models).map_err(Error::io("create", &models))?;
     let name = &recipe.name;
     let _lock = Lock::acquire(&with_ending(&folder, ".lock"), || {
         let text = format!("note: waiting for another process, which trains `{name}`");
@@ -96,6 +93,20 @@ pub(super) fn obtain(
         task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
     }
     Ok((folder, Some(trained)))
+}
+
+/// Copies a model to a folder that does not exist. The folder appears when it is complete.
+pub(super) fn copy(model: &Path, output: &Path) -> Result<()> {
+    let made = cache::beside(output, "made");
+    let names = manifest::names(model, cache::SUMS)?;
+    for name in &names {
+        let file = made.join(name);
+        let folder = file.parent().unwrap_or(&made);
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        fs::copy(model.join(name), &file).map_err(Error::io("write", &file))?;
+    }
+    manifest::write(&made, cache::SUMS, &names)?;
+    fs::rename(&made, output).map_err(Error::io("create", output))
 }
 
 #[cfg(test)]
@@ -173,19 +184,18 @@ mod tests {
         let mut recipe = recipes::find("encoder").unwrap().unwrap();
         recipe.base = folder.path().display().to_string();
         fs::write(folder.path().join("config.json"), "{}").unwrap();
-        let output = folder.path().join("models/encoder-1");
         thread::scope(|scope| {
             let first = || {
                 let examples = JudgedQuestions::default();
-                obtain(&session, &recipe, &examples, Some(&output), TrainMode::Resume).unwrap()
+                obtain(&session, &recipe, &examples, TrainMode::Resume).unwrap()
             };
             let first = [(); 3].map(|()| scope.spawn(first));
-            let trained = first.map(|first| first.join().unwrap().1.is_some());
-            assert_eq!(trained.iter().filter(|trained| **trained).count(), 1);
+            let models = first.map(|first| first.join().unwrap());
+            assert_eq!(models.iter().filter(|(_, trained)| trained.is_some()).count(), 1);
+            assert_eq!(cache::check(&models[0].0), CacheState::Sound);
         });
         let counts = [&engine.0, &waits.0].map(|count| count.load(Ordering::SeqCst));
         assert_eq!(counts, [1, 2]);
-        assert_eq!(cache::check(&output), CacheState::Sound);
-        assert_eq!(fs::read_dir(folder.path().join("models")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(session.models_folder()).unwrap().count(), 1);
     }
 }

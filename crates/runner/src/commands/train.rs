@@ -4,11 +4,11 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Precision, Result, TrainingSummary};
+use clariq_core::{ModelKind, Precision, Result, TrainingSummary};
 use clariq_experiment::recipes::check_output;
 use clariq_experiment::systems::find_recipes;
 use clariq_experiment::training::{TrainMode, train as train_recipe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct TrainArgs {
@@ -19,7 +19,7 @@ pub(crate) struct TrainArgs {
     /// [default: dev, or the only split]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Output folder; must not exist yet [default: in the user's cache, one per recipe and data]
+    /// Copy the model to a folder, which must not exist yet. It is kept in the user's cache too
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Override a parameter of the recipe, as key=value or objective.key=value; repeatable
@@ -35,7 +35,7 @@ pub(crate) struct TrainArgs {
 
 impl TrainArgs {
     fn mode(&self) -> TrainMode {
-        match (self.resume, self.force && self.output.is_none()) {
+        match (self.resume, self.force) {
             (true, _) => TrainMode::Resume,
             (_, true) => TrainMode::Force,
             _ => TrainMode::Reuse,
@@ -61,12 +61,14 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     };
     let session = split.map_or(session.clone(), |split| session.clone().answering(split));
     let mut sheet = Sheet::new(&COLUMNS);
+    let mut uses = Vec::new();
     for mut recipe in recipes {
         // Without the option, a recipe's own precision counts.
         if session.options.precision == Precision::Bf16 {
             recipe.precision = Precision::Bf16;
         }
         let name = recipe.name.to_string();
+        let kind = recipe.objective.kind();
         let (folder, trained) =
             train_recipe(&session, recipe, arguments.mode(), arguments.output.as_deref())?;
         if trained.is_none() {
@@ -74,12 +76,31 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
                 "`{name}` was trained before on the same data by the same recipe; --force trains again"
             ));
         }
-        let mut row = vec![Cell::text(name)];
+        let mut row = vec![Cell::text(&name)];
         row.extend(cells(trained.as_ref()));
         row.push(Cell::path(&folder));
         sheet.row(row);
+        uses.push(use_of(&name, kind, &folder));
     }
-    sheet.print(settings.format)
+    let printed = sheet.print(settings.format)?;
+    for text in uses {
+        settings.note(&text);
+    }
+    Ok(printed)
+}
+
+/// How a model is used.
+fn use_of(name: &str, kind: ModelKind, folder: &Path) -> String {
+    let folder = folder.display();
+    match kind {
+        ModelKind::CrossEncoder => format!(
+            "to use `{name}`: clariq run bert-reranker --set rerank.model={folder}, or model = \
+             \"{folder}\" in a stage `rerank`"
+        ),
+        _ => format!(
+            "to use `{name}`: models = {{ \"{folder}\" = 1.0 }} under [space] in the file of a system"
+        ),
+    }
 }
 
 /// Steps, losses and recall of a training; nothing of a model that was there already.

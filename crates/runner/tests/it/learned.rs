@@ -227,16 +227,18 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn a_killed_training_goes_on_to_the_same_bytes() {
     let bench = bench();
     write(&bench, "long.toml", &recipe("long", LISTS, 0.2));
-    let train = |again, output: &str| {
+    let train = |again| {
         let work = Work::on(&bench, "data", "dev");
-        work.train("long.toml", &[], again, Some(output)).expect("a model").2
+        work.train("long.toml", &[], again, None).expect("a model")
     };
-    train(TrainMode::Reuse, "whole");
+    let (model, ..) = train(TrainMode::Reuse);
+    let whole = bench.path("whole");
+    fs::rename(&model, &whole).expect("renamed");
     let mut killed = bench
         .command(&["train", "long.toml", "--data", "data", "-o", "broken"])
         .spawn()
         .expect("starts");
-    let checkpoint = bench.path("broken.training/checkpoint.safetensors");
+    let checkpoint = model.with_extension("training").join("checkpoint.safetensors");
     let start = Instant::now();
     while !checkpoint.exists() {
         assert!(start.elapsed() < Duration::from_secs(120), "no checkpoint was written");
@@ -245,10 +247,11 @@ fn a_killed_training_goes_on_to_the_same_bytes() {
     killed.kill().expect("killed");
     killed.wait().expect("waited for");
     assert!(!bench.path("broken").exists(), "nothing is there before it is whole");
-    let resumed = train(TrainMode::Resume, "broken");
-    assert!(resumed.contains("continuing after step"), "{resumed}");
-    assert!(files(&bench.path("whole")) == files(&bench.path("broken")));
-    assert!(!bench.path("broken.training").exists());
+    let (resumed, _, notes) = train(TrainMode::Resume);
+    assert!(notes.contains("continuing after step"), "{notes}");
+    assert_eq!(resumed, model);
+    assert!(files(&whole) == files(&model));
+    assert!(!model.with_extension("training").exists());
 }
 
 #[test]
@@ -283,6 +286,15 @@ fn what_was_trained_is_found_again_and_other_data_train_anew() {
     let second = bench.succeed("train vectors.toml scorer.toml --data data");
     assert_eq!(second.stderr.matches("was trained before").count(), 2, "{}", second.stderr);
     assert!(!train(TrainMode::Reuse));
+    // A folder that is named holds a copy of the same model.
+    let copied = bench.succeed("train vectors.toml --data data -o named");
+    assert!(copied.stderr.contains("was trained before"), "{}", copied.stderr);
+    assert!(copied.stderr.contains("models = { \"named\" = 1.0 }"), "{}", copied.stderr);
+    let scorer = bench.succeed("train scorer.toml --data data -o scored");
+    assert!(scorer.stderr.contains("--set rerank.model=scored"), "{}", scorer.stderr);
+    let kept = first.stderr.lines().find_map(|line| line.split_once("it is kept in "));
+    let kept = kept.expect("a note").1;
+    assert!(files(&bench.path("named")) == files(kept.as_ref()));
     bench.edit("data/train.tsv", |text| {
         let lines: Vec<&str> = text.lines().collect();
         lines[..lines.len() - 9].join("\n") + "\n"
