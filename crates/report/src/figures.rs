@@ -53,6 +53,34 @@ impl<'a> ComparedRuns<'a> {
     pub fn others(&self) -> impl Iterator<Item = (usize, &RunFigures<'a>)> {
         self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
     }
+
+    /// The largest difference of a run from the baseline on a topic, by the measure of a column.
+    pub fn difference(&self, column: usize, topic: usize) -> f64 {
+        let value = |run: &RunFigures| run.columns[column].values[topic].1;
+        let base = value(self.baseline());
+        self.runs.iter().map(|run| (value(run) - base).abs()).fold(0.0, f64::max)
+    }
+
+    /// The topics of a column by their positions, those with the largest difference first; topics
+    /// without a difference are in their order.
+    pub fn by_difference(&self, column: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.baseline().columns[column].values.len()).collect();
+        order.sort_by(|&a, &b| self.difference(column, b).total_cmp(&self.difference(column, a)));
+        order
+    }
+
+    /// The values of a topic, from the lowest run to the highest: `R@30 0.20 to 0.60`.
+    pub fn range(&self, column: usize, topic: usize) -> String {
+        let values = self.runs.iter().map(|run| run.columns[column].values[topic].1);
+        let lowest = values.clone().fold(f64::INFINITY, f64::min);
+        let highest = values.fold(f64::NEG_INFINITY, f64::max);
+        let measure = &self.baseline().columns[column].measure;
+        if lowest == highest {
+            format!("{measure} {highest:.2}")
+        } else {
+            format!("{measure} {lowest:.2} to {highest:.2}")
+        }
+    }
 }
 
 /// The figures below `intro`, which says what is measured, and `remarks` about runs where there

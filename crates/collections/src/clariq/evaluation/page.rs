@@ -8,7 +8,7 @@ mod leaderboard;
 mod needs;
 mod topics;
 
-use crate::clariq::evaluation::{CUTOFFS, recall_interval};
+use crate::clariq::evaluation::recall_interval;
 use crate::clariq::{ClariqSplit, Labelled, NeedLine};
 use crate::documents::Bank;
 use crate::evaluation::PageRequest;
@@ -49,12 +49,7 @@ impl ClariqPage<'_> {
 pub(crate) fn render(comparison: &ClariqPage) -> String {
     let judged = JudgedRuns::new(comparison);
     let request = comparison.request;
-    let runs = judged.runs.iter().map(|run| RunFigures {
-        name: &run.shown.name,
-        uses: &run.shown.uses,
-        columns: run.scores.columns(""),
-    });
-    let compared = ComparedRuns::new(runs.collect(), request.baseline, request.seed, "topic");
+    let compared = compare(request, &judged);
     Page {
         title: request.title,
         lead: describe(comparison, &judged),
@@ -63,6 +58,16 @@ pub(crate) fn render(comparison: &ClariqPage) -> String {
         style: "",
     }
     .render()
+}
+
+/// The runs and the tests between them, by recall.
+fn compare<'a>(request: PageRequest, judged: &JudgedRuns<'a>) -> ComparedRuns<'a> {
+    let runs = judged.runs.iter().map(|run| RunFigures {
+        name: &run.shown.name,
+        uses: &run.shown.uses,
+        columns: run.scores.columns(""),
+    });
+    ComparedRuns::new(runs.collect(), request.baseline, request.seed, "topic")
 }
 
 /// All sections that have something to show.
@@ -76,8 +81,7 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
     let titles = ["Recall of every run", "Recall of relevant questions"];
     let placed = leaderboard::section(comparison, judged);
     let shown = judged.topics.iter().map(|it| (it.topic.id.as_str(), it.topic.request.as_str()));
-    // Topics are compared by recall at the largest depth.
-    let deepest = Focus::by_topic(CUTOFFS.len() - 1, shown);
+    let deepest = Focus::by_topic(topics::DEEPEST, shown);
     let has_documents = !comparison.documents.is_empty();
     let documents = has_documents.then(|| documents::section(comparison));
     let needs = (!comparison.needs.is_empty()).then(|| needs::section(comparison));
@@ -88,7 +92,7 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
         Some(section("depth", "Depth", depth::section(judged))),
         differences::section(compared, &deepest),
         needs.map(|needs| section("needs", "Need", needs)),
-        Some(section("topics", "Topics", topics::section(comparison, judged))),
+        Some(section("topics", "Topics", topics::section(comparison, judged, compared))),
     ]
     .into_iter()
     .flatten()

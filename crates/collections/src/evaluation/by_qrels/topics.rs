@@ -57,11 +57,8 @@ impl TopicSection<'_> {
         request: impl Fn(&RequestId) -> &'r str,
     ) -> Result<Markup, Error> {
         let values = &self.compared.baseline().columns[0].values;
-        let mut order: Vec<usize> = (0..values.len()).collect();
-        // Stable: topics without a difference stay in their order.
-        order.sort_by(|a, b| self.difference(*b).total_cmp(&self.difference(*a)));
         let mut topics = Vec::new();
-        for (place, &index) in order.iter().enumerate() {
+        for (place, &index) in self.compared.by_difference(0).iter().enumerate() {
             let topic = &values[index].0;
             let found = if place < MOST_TOPICS {
                 self.found(topic)?
@@ -72,7 +69,7 @@ impl TopicSection<'_> {
                 details.topic id={ "topic-" (index) } {
                     summary {
                         span.number { (topic) } " " span.request { (request(topic)) } " "
-                        span.range { (self.range(index)) }
+                        span.range { (self.compared.range(0, index)) }
                     }
                     div.inside {
                         (scroll(&format!("Figures of topic {topic}"), &self.figures(index)))
@@ -98,27 +95,6 @@ impl TopicSection<'_> {
                 @for topic in topics { (topic) }
             }
         })
-    }
-
-    /// The largest difference of a run from the baseline on a topic, by the first measure.
-    fn difference(&self, index: usize) -> f64 {
-        let value = |run: usize| self.compared.runs[run].columns[0].values[index].1;
-        let base = value(self.compared.baseline);
-        (0..self.compared.runs.len()).map(|run| (value(run) - base).abs()).fold(0.0, f64::max)
-    }
-
-    /// The values of the first measure, from the lowest run to the highest.
-    fn range(&self, index: usize) -> String {
-        let column = |run: usize| &self.compared.runs[run].columns[0];
-        let values = (0..self.compared.runs.len()).map(|run| column(run).values[index].1);
-        let lowest = values.clone().fold(f64::INFINITY, f64::min);
-        let highest = values.fold(f64::NEG_INFINITY, f64::max);
-        let measure = &column(0).measure;
-        if lowest == highest {
-            format!("{measure} {highest:.2}")
-        } else {
-            format!("{measure} {lowest:.2} to {highest:.2}")
-        }
     }
 
     fn figures(&self, index: usize) -> Markup {

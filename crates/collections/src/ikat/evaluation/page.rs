@@ -71,9 +71,12 @@ pub(crate) fn render(comparison: &IkatPage) -> String {
 }
 
 fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
-    let content = conversations::section(comparison);
+    let columns = &compared.baseline().columns;
+    let has_rankings = columns.iter().any(|column| column.part.starts_with("statements"));
+    let of_statements = if has_rankings { "statements" } else { "ptkb_provenance" };
+    let content = conversations::section(comparison, compared, [of_statements, "passages"]);
     let conversations = Section { id: "conversations", name: "Conversations", content };
-    if compared.baseline().columns.is_empty() {
+    if columns.is_empty() {
         return vec![conversations];
     }
     let intro = "Each part of the runs, over the turns that its labels judge: the rankings of \
@@ -81,9 +84,6 @@ fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
                  (ptkb_provenance) and as sets (macro averages), and the words that responses share with the organisers'.";
     let titles = ["Figures of every run", "Figures by part"];
     let mut sections = vec![figures::section(compared, intro, titles, &remarks(comparison))];
-    let ranks_statements = |column: &Column| column.part.starts_with("statements");
-    let has_rankings = compared.baseline().columns.iter().any(ranks_statements);
-    let of_statements = if has_rankings { "statements" } else { "ptkb_provenance" };
     for (id, name, part) in
         [("by-statements", "Statements", of_statements), ("by-passages", "Passages", "passages")]
     {
@@ -94,6 +94,11 @@ fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
     sections
 }
 
+/// The position of the first measure of a part of the runs.
+fn first_of(compared: &ComparedRuns, part: &str) -> Option<usize> {
+    compared.baseline().columns.iter().position(|column| column.part.starts_with(part))
+}
+
 /// The first measure of a part of the runs, where there is one.
 fn focus<'a>(
     comparison: &'a IkatPage,
@@ -101,8 +106,7 @@ fn focus<'a>(
     (id, name): (&'static str, &'static str),
     part: &str,
 ) -> Option<Focus<'a>> {
-    let columns = &compared.baseline().columns;
-    let column = columns.iter().position(|column| column.part.starts_with(part))?;
+    let column = first_of(compared, part)?;
     let mut shown: HashMap<&str, (&str, String)> = HashMap::new();
     for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
         for turn in &conversation.turns {
@@ -114,7 +118,7 @@ fn focus<'a>(
         let (request, anchor) = shown.remove(turn.as_str()).unwrap_or_default();
         TopicRow { id: turn.as_str(), request, anchor }
     };
-    let topics = columns[column].values.iter().map(topic).collect();
+    let topics = compared.baseline().columns[column].values.iter().map(topic).collect();
     Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })
 }
 

@@ -5,13 +5,31 @@ use crate::common::page::{assert_whole, select, words};
 use crate::common::refusals::{Case, NOTHING, case, check};
 use scraper::{Html, Selector};
 use std::fs;
+use std::sync::OnceLock;
 
 const BM25: &str = "runs/ikat-sample/ikat-bm25.2023-test.json";
+
+/// The files of a run of BM25 over the sample, made once for all tests.
+fn run_of_bm25() -> &'static [(String, Vec<u8>)] {
+    static FILES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let bench = Bench::new();
+        bench.succeed("-q run ikat-bm25 --split 2023-test");
+        let read = |ending: &str| {
+            let name = BM25.replace(".json", ending);
+            let content = bench.read(&name);
+            (name, content)
+        };
+        [".json", ".record.json", ".statements.run", ".passages.run"].map(read).into()
+    })
+}
 
 /// A bench with a run of BM25 and one that names no passages of its own.
 fn with_runs() -> Bench {
     let bench = Bench::new();
-    bench.succeed("-q run ikat-bm25 --split 2023-test");
+    for (name, content) in run_of_bm25() {
+        bench.write(name, content);
+    }
     let run: serde_json::Value = serde_json::from_slice(&bench.read(BM25)).unwrap();
     let mut worse = run.clone();
     worse["run_name"] = "worse".into();
@@ -124,6 +142,11 @@ fn the_page_shows_conversations_with_what_each_run_gave() {
     assert_eq!(parts, ["figures", "by-statements", "by-passages", "conversations"]);
     assert_eq!(select(&page, "#conversations > details").len(), 6);
     assert_eq!(select(&page, "details.turn").len(), 46);
+    let marked: Vec<String> = select(&page, "#turn-0-2 summary .range").iter().map(words).collect();
+    assert!(marked[0].starts_with("ptkb_provenance nDCG@3 "), "{marked:?}");
+    assert!(marked[1].starts_with("passages nDCG@3 "), "{marked:?}");
+    let differing = select(&page, "#conversations .turn .differs");
+    assert!(!differing.is_empty() && differing.iter().all(|it| words(it).contains(" to ")));
     assert_eq!(select(&page, "#turn-0-2 .answer").len(), 3, "the labels and two runs");
     for answer in select(&page, "#turn-0-2 .answer") {
         let head = Selector::parse("h4").unwrap();
@@ -181,8 +204,11 @@ fn what_files_say_is_text_and_never_markup() {
 }
 
 const RUN: fn(&Bench) = |bench| {
-    bench.succeed("-q run ikat-bm25 --split 2023-test -o a.json");
-    fs::copy(bench.path("a.json"), bench.path("b.json")).unwrap();
+    for (name, content) in run_of_bm25() {
+        for copy in ["a", "b"] {
+            bench.write(&name.replace("runs/ikat-sample/ikat-bm25.2023-test", copy), content);
+        }
+    }
 };
 
 const REFUSALS: &[Case] = &[

@@ -2,7 +2,7 @@
 //! them.
 
 use super::ClariqPage;
-use crate::clariq::evaluation::{CUTOFFS, question_relevance};
+use crate::clariq::evaluation::question_relevance;
 use crate::clariq::{Labelled, LabelledTopic};
 use crate::evaluation::PageRun;
 use clariq_core::DocId;
@@ -52,13 +52,6 @@ impl<'a> JudgedRuns<'a> {
     }
 }
 
-impl OfficialRun<'_> {
-    /// The recall of a topic at the last of [`CUTOFFS`].
-    pub(crate) fn deepest(&self, topic: usize) -> f64 {
-        self.scores.topics[topic].1[CUTOFFS.len() - 1]
-    }
-}
-
 fn score<'a>(
     shown: &'a PageRun,
     run: &'a Run,
@@ -96,6 +89,7 @@ fn recall_curve(list: &[&DocId], relevant: &BTreeSet<DocId>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clariq::evaluation::CUTOFFS;
     use crate::clariq::evaluation::tests::Small;
 
     #[test]

@@ -31,9 +31,9 @@ pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Ma
         section id="leaderboard" {
             h2 { "Among the published entries" }
             p {
-                "The final leaderboard of the challenge in the order of its figures on "
-                (comparison.split) ", with these runs among the entries. Ranks are the published "
-                "ones, by the figures on test; → is the rank that a run would have here."
+                "The published entries of the challenge in the order of their figures on "
+                (comparison.split) ", with these runs among them. A rank counts the published entries "
+                "that are better; oracles have none."
             }
             (part("Question relevance", "runs", &board, runs))
             (needs(comparison).unwrap_or_default())
@@ -119,7 +119,7 @@ fn shorten_measure(measure: &str) -> String {
 fn own_row(run: &RankedEntry) -> Markup {
     html! {
         tr.mine {
-            td { "→ " (run.placement.rank) }
+            td { (run.placement.rank) }
             th.text.entry scope="row" { (run.name) " " span.team { "this page" } }
             @for value in &run.figures { td { (figure(*value)) } }
         }
@@ -130,7 +130,7 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
     let entry = &board.entries[entry];
     html! {
         tr {
-            td { @match entry.rank { Some(rank) => { (rank) }, None => { "–" } } }
+            td { @if entry.rank.is_some() { (board.place(&entry.figures).rank) } @else { "–" } }
             th.text.entry scope="row" { (entry.model) " " span.team { (entry.team) } }
             @for value in &entry.figures { td { (figure(*value)) } }
         }
@@ -167,5 +167,10 @@ mod tests {
                 && at("higher") < at("low")
         );
         assert_eq!(page.matches("<tr class=\"mine\">").count(), 3);
+        let ranks = page.split("<tr").skip(2).map(|row| {
+            let (_, rest) = row.split_once("<td>").unwrap();
+            rest.split_once("</td>").unwrap().0.parse::<usize>().unwrap()
+        });
+        assert!(ranks.is_sorted(), "one kind of rank: {page}");
     }
 }

@@ -6,14 +6,21 @@ use crate::clariq::NO_QUESTION;
 use crate::clariq::evaluation::CUTOFFS;
 use crate::documents::Bank;
 use clariq_core::{DocId, Documents};
+use clariq_report::figures::ComparedRuns;
 use clariq_report::page::scroll;
 use clariq_report::words::count;
 use maud::{Markup, html};
 
 /// The questions of a list that are shown at once; a click shows the rest.
 const SHOWN: usize = 10;
+/// The column of the measure that topics are ordered by.
+pub(super) const DEEPEST: usize = CUTOFFS.len() - 1;
 
-pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Markup {
+pub(crate) fn section(
+    comparison: &ClariqPage,
+    judged: &JudgedRuns,
+    compared: &ComparedRuns,
+) -> Markup {
     html! {
         section id="topics" {
             h2 { "Topics and their questions" }
@@ -22,19 +29,24 @@ pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Markup {
                 "begins. "
                 span.mark { "✓" } " and bold mark a relevant question, " span.cross { "✗" }
                 " one that is not among the first " (DEPTH) "."
+                @if compared.runs.len() > 1 {
+                    " Topics on which runs differ most from the baseline come first."
+                }
             }
-            @for topic in 0..judged.topics.len() { (one(comparison.bank, judged, topic)) }
+            @for topic in compared.by_difference(DEEPEST) {
+                (one(comparison.bank, judged, compared, topic))
+            }
         }
     }
 }
 
-fn one(bank: &Bank, judged: &JudgedRuns, topic: usize) -> Markup {
+fn one(bank: &Bank, judged: &JudgedRuns, compared: &ComparedRuns, topic: usize) -> Markup {
     let it = &judged.topics[topic];
     html! {
         details.topic id={ "topic-" (topic) } {
             summary {
                 span.number { (it.topic.id) } " " span.request { (it.topic.request) } " "
-                span.range { (range(judged, topic)) }
+                span.range { (compared.range(DEEPEST, topic)) }
             }
             div.inside {
                 p.note {
@@ -47,18 +59,6 @@ fn one(bank: &Bank, judged: &JudgedRuns, topic: usize) -> Markup {
                 div.lists { @for run in &judged.runs { (list(bank, it, run, topic)) } }
             }
         }
-    }
-}
-
-/// R@30 of the topic: from the lowest run to the highest.
-fn range(judged: &JudgedRuns, topic: usize) -> String {
-    let figures = judged.runs.iter().map(|run| run.deepest(topic));
-    let (lowest, highest) =
-        figures.fold((1.0_f64, 0.0_f64), |(low, high), figure| (low.min(figure), high.max(figure)));
-    if lowest == highest {
-        format!("R@30 {highest:.2}")
-    } else {
-        format!("R@30 {lowest:.2} to {highest:.2}")
     }
 }
 
@@ -190,13 +190,15 @@ fn question<'a>(bank: &'a Bank, id: &DocId) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::compare;
     use super::*;
     use crate::clariq::evaluation::tests::{ATTACK, Line, Small};
 
     fn page(lines: &[Line]) -> String {
         let small = Small::new(&[("run", lines)]);
         let comparison = small.comparison();
-        section(&comparison, &JudgedRuns::new(&comparison)).into_string()
+        let judged = JudgedRuns::new(&comparison);
+        section(&comparison, &judged, &compare(comparison.request, &judged)).into_string()
     }
 
     #[test]
@@ -211,6 +213,19 @@ mod tests {
         assert!(page.contains("found among the first 30</th><td>1 of 4"));
         assert_eq!(page.matches("missed").count(), 3 + 2);
         assert!(page.contains("(asks nothing)") && page.contains("No answer."));
+    }
+
+    #[test]
+    fn topics_on_which_runs_differ_come_first() {
+        let both = ("1", "Q1", 1.0);
+        let small = Small::new(&[("base", &[both]), ("other", &[both, ("2", "Q5", 1.0)])]);
+        let comparison = small.comparison();
+        let judged = JudgedRuns::new(&comparison);
+        let page =
+            section(&comparison, &judged, &compare(comparison.request, &judged)).into_string();
+        let at = |id: &str| page.find(&format!("id=\"{id}\"")).unwrap();
+        assert!(at("topic-1") < at("topic-0"));
+        assert!(page.contains("R@30 0.00 to 0.") && page.contains("come first"));
     }
 
     #[test]

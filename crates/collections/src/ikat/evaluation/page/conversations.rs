@@ -1,10 +1,11 @@
 //! The conversations: what the user says about themselves, and the turns with what was said, the
 //! organisers' answer, and below it that of each run.
 
-use super::{IkatPage, PageEntry, text_of};
+use super::{IkatPage, PageEntry, first_of, text_of};
 use crate::ikat::run::Response;
 use crate::ikat::{IkatConversation, IkatTurn};
 use clariq_eval::Qrels;
+use clariq_report::figures::ComparedRuns;
 use clariq_report::words::{count, figure};
 use maud::{Markup, html};
 use std::collections::{HashMap, HashSet};
@@ -79,8 +80,61 @@ struct DocumentLabel {
     words: Vec<String>,
 }
 
-pub(super) fn section(comparison: &IkatPage) -> Markup {
+/// The first measure of a part of the runs, turn by turn, for the summaries of turns.
+struct Marked<'a> {
+    part: &'static str,
+    column: usize,
+    /// The positions of turns in the column, by their ids.
+    turns: HashMap<&'a str, usize>,
+}
+
+impl<'a> Marked<'a> {
+    fn new(compared: &'a ComparedRuns, part: &'static str) -> Option<Self> {
+        let column = first_of(compared, part)?;
+        let values = &compared.baseline().columns[column].values;
+        let turns = values.iter().zip(0..).map(|((turn, _), index)| (turn.as_str(), index));
+        Some(Self { part, column, turns: turns.collect() })
+    }
+}
+
+/// The scores of a turn, with a mark if runs differ from the baseline: `statements nDCG@3 0.63 to 1.00`.
+fn scores(compared: &ComparedRuns, marked: &[Marked], turn: &IkatTurn) -> Markup {
+    html! {
+        @for of in marked {
+            @if let Some(&index) = of.turns.get(turn.id.as_str()) {
+                " "
+                span.range.differs[compared.difference(of.column, index) > 0.0] {
+                    (of.part) " " (compared.range(of.column, index))
+                }
+            }
+        }
+    }
+}
+
+/// The number of turns of a conversation on which a run differs from the baseline.
+fn count_differing(
+    compared: &ComparedRuns,
+    marked: &[Marked],
+    conversation: &IkatConversation,
+) -> usize {
+    let differs = |turn: &&IkatTurn| {
+        marked.iter().any(|of| {
+            let index = of.turns.get(turn.id.as_str());
+            index.is_some_and(|&index| compared.difference(of.column, index) > 0.0)
+        })
+    };
+    conversation.turns.iter().filter(differs).count()
+}
+
+/// The section of all conversations. The summary of a turn has the scores of `parts`.
+pub(super) fn section(
+    comparison: &IkatPage,
+    compared: &ComparedRuns,
+    parts: [&'static str; 2],
+) -> Markup {
     let runs: Vec<RunByTurn> = comparison.runs.iter().map(RunByTurn::new).collect();
+    let marked = parts.map(|part| Marked::new(compared, part));
+    let marked: Vec<Marked> = marked.into_iter().flatten().collect();
     html! {
         section id="conversations" {
             h2 { "Conversations" }
@@ -89,13 +143,21 @@ pub(super) fn section(comparison: &IkatPage) -> Markup {
                 "organisers did. " span.mark { "✓" } " marks what labels call relevant (a passage that "
                 "the organisers cite, or that NIST grades 2 or higher), "
                 span.cross { "✗" } " what a run does not have."
+                @if runs.len() > 1 && !marked.is_empty() {
+                    " The scores of a turn go from the lowest run to the highest, and are "
+                    span.differs { "marked" } " where a run differs from the baseline."
+                }
             }
             @for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
                 details.topic id={ "conversation-" (index) } {
                     summary {
                         span.number { (conversation.number) } " "
                         span.request { (conversation.title) } " "
-                        span.range { (count(conversation.turns.len(), "turn")) }
+                        @let differing = count_differing(compared, &marked, conversation);
+                        span.range {
+                            (count(conversation.turns.len(), "turn"))
+                            @if differing > 0 { ", " (differing) " with a difference" }
+                        }
                     }
                     div.inside {
                         details {
@@ -110,6 +172,7 @@ pub(super) fn section(comparison: &IkatPage) -> Markup {
                                 summary {
                                     span.number { (turn.number) } " "
                                     span.request { (turn.utterance) }
+                                    (scores(compared, &marked, turn))
                                 }
                                 (details(comparison, &runs, conversation, turn))
                             }
