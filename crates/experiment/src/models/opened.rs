@@ -36,16 +36,9 @@ pub(crate) struct OpenedModels {
 }
 
 impl OpenedModels {
-<<<<<<< HEAD
-    /// Writes the vectors of requests that are new.
-    pub(crate) fn save(&self) {
-        lock(&self.requests).values_mut().for_each(TextVectorCache::save);
-=======
-    /// Writes the vectors of texts and the rewrites that are new.
+    /// Writes the vectors of texts that are new.
     pub(crate) fn save(&self) {
         lock(&self.texts).values_mut().for_each(TextVectorCache::save);
-        lock(&self.rewrites).values_mut().for_each(RewriteCache::save);
->>>>>>> 6b27168d (Sentences and statements of requests: vectors from the cache of texts)
     }
 
     /// Reports the number of texts and pairs that each model has cut, whenever it has doubled.
