@@ -63,15 +63,17 @@ pub(crate) enum Products {
     Bf16 { native: bool },
 }
 
+/// True if libtorch has oneDNN's product of 32-bit floats on the processor.
+fn has_one_dnn() -> bool {
+    let probe = Tensor::ones([2, 2], (Kind::Float, Device::Cpu));
+    one_dnn(&probe, &probe, &probe.get(0)).is_ok()
+}
+
 impl Products {
     /// As fast as this machine can: oneDNN, if libtorch has it for such numbers.
     pub(crate) fn for_inference(device: Device, kind: Kind) -> Self {
-        let works = || {
-            let probe = Tensor::ones([2, 2], (kind, device));
-            one_dnn(&probe, &probe, &probe.get(0)).is_ok()
-        };
         // In bf16, libtorch takes oneDNN by itself.
-        if device == Device::Cpu && kind == Kind::Float && works() {
+        if device == Device::Cpu && kind == Kind::Float && has_one_dnn() {
             Self::OneDnn
         } else {
             Self::Usual

@@ -25,9 +25,7 @@ pub struct Tokens {
 /// The kind of a text, which decides its prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
-    /// A request.
     Query,
-    /// A document.
     Document,
 }
 

@@ -277,8 +277,9 @@ impl<'a> Learner<'a> {
 
     fn waited_long_enough(&self) -> bool {
         let recipe = self.training.recipe;
-        let since = |(step, _): (usize, f64)| (self.counts.step - step) / recipe.evaluate_every;
-        recipe.patience > 0 && self.counts.best.is_some_and(|best| since(best) >= recipe.patience)
+        let Some((best_step, _)) = self.counts.best else { return false };
+        let evaluations = (self.counts.step - best_step) / recipe.evaluate_every;
+        recipe.patience > 0 && evaluations >= recipe.patience
     }
 
     /// The weights that are saved: the last ones, or the best ones where the recipe watches

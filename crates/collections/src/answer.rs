@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// The outcome of a system for one request, as it is handed in.
 #[derive(Debug, Clone, Copy)]
 pub struct SubmittedAnswer<'a> {
-    /// The request.
     pub request: &'a RequestId,
     /// The responses, best first; none of a system that only ranks.
     pub responses: &'a [WrittenResponse],

@@ -14,8 +14,8 @@ pub use files::document_files;
 pub(crate) use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
 pub(crate) use read::{check_documents, read_all, read_bank, read_unique};
 
-use crate::id_or_number::IdOrNumber;
 use crate::lines::ArchiveLines;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, Problem, parse_json, problem};
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, shorten};

@@ -38,7 +38,7 @@ impl<'a> EarlierJudgements<'a> {
             JudgedSplit { source: self.collection.source(split)?.name(), ..JudgedSplit::default() };
         for request in self.collection.requests(split, self.task)? {
             let request = request?;
-            if let Some(judgements) = qrels.topic(&request.id.as_str().into()) {
+            if let Some(judgements) = qrels.topic(&request.id) {
                 let relevant = judgements.documents().filter(|(_, grade)| *grade > 0);
                 let mut docs: Vec<Doc> =
                     relevant.filter_map(|(id, _)| documents.find(id.as_str())).collect();

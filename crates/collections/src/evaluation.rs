@@ -2,8 +2,10 @@
 //! collection without definitions of its own is scored by its judgements ([`ByQrels`]).
 
 mod by_qrels;
+mod options;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
+pub use options::{EvalOption, EvalOptions, Formats, OptionValue};
 
 use crate::clariq::evaluation::NeedReport;
 use clariq_core::{Error, Problem, RequestId, bail};
@@ -14,6 +16,11 @@ use std::path::{Path, PathBuf};
 
 /// Scores runs over one split of a collection.
 pub trait Evaluation: Sync {
+    /// The kind of the file that is scored, as records name it: `run`, or `need`.
+    fn file_kind(&self, _request: &EvalRequest) -> &'static str {
+        "run"
+    }
+
     /// Scores one file.
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error>;
 
@@ -43,18 +50,6 @@ pub trait Evaluation: Sync {
     fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error>;
 }
 
-/// The tasks of the official scorer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ScorerTask {
-    /// Rankings: what every collection has.
-    #[default]
-    Ranking,
-    /// Predicted needs.
-    Need,
-    /// Documents after the question that comes first, from a released table.
-    Documents,
-}
-
 /// How equal scores are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieRule {
@@ -64,11 +59,9 @@ pub enum TieRule {
     Interval,
 }
 
-/// A file to score, and what is wanted of it.
+/// A file to score, and the figures that are wanted.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct EvalRequest<'a> {
-    /// The file.
     pub file: PathBuf,
     /// Measures of the literature in place of the collection's own figures.
     pub measures: &'a [Box<dyn Measure>],
@@ -78,60 +71,52 @@ pub struct EvalRequest<'a> {
     pub per_topic: bool,
     /// The figures of every topic in a file.
     pub out_file: bool,
-    /// The task of the official scorer.
-    pub task: ScorerTask,
-    /// The file is of the multi-turn form.
-    pub multi_turn: bool,
-    /// Documents are those found without the answer to the question.
-    pub no_answer: bool,
-    /// The conversations that the file answers.
-    pub conversations: Option<&'a Path>,
-    /// A row for the official leaderboard.
-    pub leaderboard: bool,
-    /// Figures per class, and confusions.
-    pub full: bool,
-    /// The values of every topic, wherever they go.
-    pub by_topic: bool,
     /// Judgements in place of some of the split's.
     pub qrels: Option<&'a Path>,
-    /// Written answers in place of the split's.
-    pub answers: Option<&'a Path>,
+    /// Options of the collection.
+    pub options: EvalOptions,
 }
 
 impl EvalRequest<'_> {
-    /// Refuses flags that say nothing in what is asked: all but those that are named.
-    pub fn takes(&self, what: &str, flags: &[&str]) -> Result<(), Problem> {
-        let given = [
-            ("--conversations", self.conversations.is_some()),
-            ("--ties", self.ties.is_some()),
-            ("--per-topic", self.per_topic),
-            ("--multi-turn", self.multi_turn),
-            ("--no-answer", self.no_answer),
-            ("--leaderboard", self.leaderboard),
-            ("--full", self.full),
-            ("--out-file", self.out_file),
-            ("--task", self.task != ScorerTask::Ranking),
-            ("--qrels", self.qrels.is_some()),
-            ("--answers", self.answers.is_some()),
-        ];
-        let foreign = given.iter().find(|(flag, given)| *given && !flags.contains(flag));
-        if let Some((flag, _)) = foreign {
+    /// True if the figures of every topic are wanted, in the table or in a file.
+    pub fn by_topic(&self) -> bool {
+        self.per_topic || self.out_file
+    }
+
+    /// Refuses options that do not apply to `what`: all but those that are named.
+    pub fn takes(&self, what: &str, options: &[&str]) -> Result<(), Problem> {
+        let mut given: Vec<&str> = self.options.names().collect();
+        for (name, is_given) in [
+            ("ties", self.ties.is_some()),
+            ("per-topic", self.per_topic),
+            ("out-file", self.out_file),
+            ("qrels", self.qrels.is_some()),
+        ] {
+            if is_given {
+                given.push(name);
+            }
+        }
+        if let Some(name) = given.iter().find(|name| !options.contains(name)) {
             bail!(
-                *flag,
-                "no {flag} with {what}",
+                format!("--{name}"),
+                "no --{name} with {what}",
                 what,
-                "leave {flag} out: it does not apply to {what}"
+                "leave --{name} out: it does not apply to {what}"
             );
         }
-        let single = [
-            ("--per-topic", self.per_topic),
-            ("--out-file", self.out_file),
-            ("--leaderboard", self.leaderboard),
-        ];
-        let other = single.iter().find(|(_, given)| *given && self.ties == Some(TieRule::Interval));
-        if let Some((other, _)) = other {
+        for (name, is_given) in [("per-topic", self.per_topic), ("out-file", self.out_file)] {
+            if is_given {
+                self.refuse_interval(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an interval beside an option that shows one figure for each topic.
+    pub(crate) fn refuse_interval(&self, option: &str) -> Result<(), Problem> {
+        if self.ties == Some(TieRule::Interval) {
             let hint = "an interval is of the mean alone; --ties id has one figure for each topic";
-            bail!("--ties interval", "no {other} beside it", (*other), hint);
+            bail!("--ties interval", "no --{option} beside it", (format!("--{option}")), hint);
         }
         Ok(())
     }
@@ -152,8 +137,8 @@ pub struct EvalResult {
     pub notes: Vec<String>,
     /// How figures are shown.
     pub form: FigureFormat,
-    /// Lines for the official leaderboard, if they were asked for.
-    pub leaderboard: Option<String>,
+    /// Text to print in place of the figures.
+    pub text: Option<String>,
     /// Figures per class, if they were asked for.
     pub needs: Option<NeedReport>,
 }
@@ -207,7 +192,6 @@ pub struct ValuesByRequest {
 pub struct PageRun {
     /// Its name on the page.
     pub name: String,
-    /// Its file.
     pub file: Source,
     /// Its declared uses beyond a request and the documents.
     pub uses: Vec<String>,
@@ -216,7 +200,6 @@ pub struct PageRun {
 /// The content of a page.
 #[derive(Clone, Copy)]
 pub struct PageRequest<'a> {
-    /// The title.
     pub title: &'a str,
     /// The runs, in the order of the page.
     pub runs: &'a [PageRun],
@@ -230,7 +213,6 @@ pub struct PageRequest<'a> {
 
 /// A page that was rendered.
 pub struct RenderedPage {
-    /// The page.
     pub html: String,
     /// The topics or turns that it shows.
     pub topics: usize,

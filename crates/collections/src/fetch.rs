@@ -65,23 +65,24 @@ pub fn fetch(
         observer.note("note: another command fetches into the same folder: waiting for it");
     };
     let _lock = Lock::acquire(&folder.join(".fetch.lock"), wait)?;
-    let compare =
-        |file: &ReleasedFile| Ok((*file, published(file).compare(&folder.join(file.name))?));
-    let files: Vec<_> = request.files.iter().map(compare).collect::<Result<_, Error>>()?;
+    let mut files = Vec::with_capacity(request.files.len());
+    for file in &request.files {
+        files.push((*file, published(file).compare(&folder.join(file.name))?));
+    }
     if !request.force {
         refuse_different(request, &files)?;
     }
     let downloader = Downloader::new(&request.origin, request.timeouts);
-    let fetch_one = |(file, local): (ReleasedFile, LocalCopy)| {
+    let mut outcomes = Vec::with_capacity(files.len());
+    for (file, local) in files {
         let outcome = match local {
             LocalCopy::Same => FetchOutcome::Present,
             LocalCopy::Absent | LocalCopy::Different(_) => {
                 fetch_file(request, &downloader, &file, observer)?
             }
         };
-        Ok((file, outcome))
-    };
-    let outcomes: Vec<_> = files.into_iter().map(fetch_one).collect::<Result<_, Error>>()?;
+        outcomes.push((file, outcome));
+    }
     if outcomes.iter().all(|(_, outcome)| *outcome == FetchOutcome::NotThere) {
         return Err(nothing_found(request));
     }

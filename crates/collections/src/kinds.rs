@@ -1,6 +1,7 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
 use crate::data_dir::EmbeddedFile;
+use crate::evaluation::EvalOption;
 use crate::{CheckReport, Collection, DataDir, Release, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
@@ -14,7 +15,6 @@ pub type Validate = fn(&DataDir, &str, &Source, &ValidationOptions) -> Result<Va
 
 /// A collection that can be opened.
 pub struct Kind {
-    /// Its usual name.
     pub name: &'static str,
     /// The file that it is recognised by, for messages.
     pub sign: &'static str,
@@ -40,6 +40,8 @@ pub struct Kind {
     pub check: fn(&DataDir) -> Result<CheckReport, Error>,
     /// Checks a run over a split: the official verdict, and what the official program lets through.
     pub validate: Validate,
+    /// Options of its evaluation, for `eval`.
+    pub eval_options: &'static [EvalOption],
     /// The names of the figures of its own that configurations may expect.
     pub figures: fn() -> Vec<String>,
     /// Where its files can be fetched, as far as their digests are known.

@@ -9,7 +9,7 @@
 //! let first = collection.requests("dev", "questions")?.next().unwrap()?;
 //! let qrels = collection.qrels("dev", "questions")?.unwrap();
 //! assert!(documents.len() > 100 && !first.opening().is_empty());
-//! assert!(qrels.topic(&first.id.as_str().into()).is_some());
+//! assert!(qrels.topic(&first.id).is_some());
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 //!
@@ -37,7 +37,6 @@ mod earlier_judgements;
 mod entries;
 pub mod evaluation;
 pub mod fetch;
-mod id_or_number;
 pub mod ikat;
 mod kinds;
 mod lines;
@@ -45,6 +44,7 @@ mod own;
 mod released;
 pub mod requests;
 mod statistics;
+mod text_or_number;
 mod validation;
 
 pub use answer::{

@@ -9,35 +9,32 @@ use std::io::{BufReader, Read};
 pub(crate) struct ArchiveLines<'a> {
     archive: &'a Archive,
     reader: BoundedLines<'a>,
-    number: u64,
 }
 
 impl<'a> ArchiveLines<'a> {
     /// Lines of at most so many bytes.
     pub(crate) fn new(archive: &'a Archive, content: &'a mut dyn Read, most: u64) -> Self {
         let content = BufReader::with_capacity(1 << 17, content);
-        Self { archive, reader: BoundedLines::new(archive.name(), content, most), number: 0 }
+        Self { archive, reader: BoundedLines::new(archive.name(), content, most) }
     }
 
     /// The next line without its end and a byte order mark, or `None` at the end of the file. A line
     /// that is not UTF-8 is a problem of its own; `what` says what a line holds.
     pub(crate) fn next(&mut self, what: &str) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
         let Some((number, line)) = self.reader.next_bytes()? else { return Ok(None) };
-        self.number = number;
         let at = (self.archive.name(), number);
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         Ok(Some(str::from_utf8(line).map_err(|_| Box::new(not_utf8(at, what, line)))))
     }
 
     /// The number of the line that was read last.
     pub(crate) fn number(&self) -> u64 {
-        self.number
+        self.reader.number()
     }
 
     /// The line that was read last.
     pub(crate) fn at(&self) -> Location {
-        Location::line(self.archive.name(), self.number)
+        self.reader.location()
     }
 
     /// A problem of the line that was read last.

@@ -33,6 +33,7 @@ pub(crate) const KIND: Kind = Kind {
     open: |data, keeper| Ok(Box::new(Own::open(data, keeper)?)),
     check,
     validate: check_run,
+    eval_options: &[],
     figures: Vec::new,
     released: None,
 };
@@ -91,7 +92,7 @@ impl Own {
         }
         let mut asked = HashSet::new();
         for request in self.requests(split, KIND.tasks[0])? {
-            asked.insert(RequestId::from(request?.id.as_str()));
+            asked.insert(request?.id);
         }
         let topics = qrels.topics().map(|(topic, _)| topic).filter(|topic| !asked.contains(*topic));
         let topics: Vec<&str> = topics.map(RequestId::as_str).collect();
@@ -160,7 +161,7 @@ impl Collection for Own {
         if files.is_shared
             && let Some(judged) = self.judgements(split)?
         {
-            requests.retain(|request| judged.topic(&request.id.as_str().into()).is_some());
+            requests.retain(|request| judged.topic(&request.id).is_some());
         }
         Ok(Box::new(requests.into_iter().map(Ok)))
     }

@@ -1,7 +1,7 @@
 //! Requests as JSON lines or as a table.
 
 use crate::documents::{begins_as_json_object, is_id};
-use crate::id_or_number::IdOrNumber;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, Request, RequestId, Speaker, Utterance, bail,
     parse_json, problem,
@@ -31,7 +31,7 @@ pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Req
 /// The user's last utterance of every request of a file.
 pub fn last_said_in(source: &Source) -> Result<HashMap<RequestId, String>, Error> {
     let requests = read_strictly(source, MOST_OF_A_RUN, |input, sink| parse(input, None, sink))?;
-    Ok(requests.iter().map(|request| (request.id.as_str().into(), request.last_said())).collect())
+    Ok(requests.into_iter().map(|request| (request.id.clone(), request.last_said())).collect())
 }
 
 /// The texts of a file in the form of requests, by their ids. A conversation in place of a text is an

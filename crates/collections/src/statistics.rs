@@ -9,7 +9,6 @@ use serde_json::Value;
 pub struct Statistics {
     /// The names of the columns.
     pub columns: Vec<&'static str>,
-    /// The rows.
     pub rows: Vec<StatisticsRow>,
     /// The same figures by name, for programs.
     pub named: Value,

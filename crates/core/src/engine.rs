@@ -70,15 +70,16 @@ impl JudgedQuestions {
 
     /// The (topic, question) pairs of some topics; each once if `unique`, else once per row.
     pub fn pairs(&self, topics: &[usize], unique: bool) -> Vec<(usize, u32)> {
-        let of_topic = |&topic: &usize| {
+        let mut pairs = Vec::new();
+        for &topic in topics {
             let mut questions = self.relevant[topic].clone();
             if unique {
                 questions.sort_unstable();
                 questions.dedup();
             }
-            questions.into_iter().map(move |question| (topic, question))
-        };
-        topics.iter().flat_map(of_topic).collect()
+            pairs.extend(questions.into_iter().map(|question| (topic, question)));
+        }
+        pairs
     }
 
     /// Whether a question is relevant to a topic.

@@ -111,10 +111,7 @@ impl Request {
     /// The turns after the opening, oldest first: each utterance of the system with the user's reply.
     pub fn turns(&self) -> impl DoubleEndedIterator<Item = Turn<'_>> {
         let later = self.said.get(1..).unwrap_or_default();
-        let replies = |one: &Utterance, next: &Utterance| {
-            (one.speaker, next.speaker) == (Speaker::System, Speaker::User)
-        };
-        later.chunk_by(replies).map(|said| match said {
+        later.chunk_by(is_reply).map(|said| match said {
             [system, user] => Turn { system: &system.text, user: &user.text },
             [one] if one.speaker == Speaker::System => Turn { system: &one.text, user: "" },
             // The user speaks again unprompted; there is no other chunk.
@@ -149,6 +146,10 @@ impl Request {
         }
         Cow::Owned(text)
     }
+}
+
+fn is_reply(one: &Utterance, next: &Utterance) -> bool {
+    (one.speaker, next.speaker) == (Speaker::System, Speaker::User)
 }
 
 #[cfg(test)]

@@ -137,17 +137,23 @@ impl CacheEntry<'_> {
     /// Writes the entry, and removes entries that were not used for long.
     pub(crate) fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let made = beside(&self.entry, "made");
-        let put = || {
-            fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
-            write_atomically(&made.join(self.file), fill)?;
-            store(&made, &self.entry)
-        };
-        put().inspect_err(|_| {
+        self.write_in(&made, fill).inspect_err(|_| {
             let _ = fs::remove_dir_all(&made);
         })?;
         let _ = self.set_used();
         let folder = self.entry.parent().unwrap_or(Path::new("."));
         remove_unused(folder, MOST_KEPT, *FIRST_USE).map_err(Error::io("list", folder))
+    }
+
+    /// Writes the file to the folder `made`, which then becomes the entry.
+    fn write_in(
+        &self,
+        made: &Path,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        fs::create_dir_all(made).map_err(Error::io("create", made))?;
+        write_atomically(&made.join(self.file), fill)?;
+        store(made, &self.entry)
     }
 
     /// Marks the entry as used now.

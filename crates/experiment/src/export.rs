@@ -5,7 +5,6 @@ use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker, 
 use clariq_files::{Qrels, StagedFile, Target};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes the documents of a task to `documents.jsonl` (lines of `{"id", "text"}`), and for each
@@ -97,10 +96,8 @@ fn lines_of(qrels: &Qrels, topic: &str) -> Vec<String> {
 }
 
 fn stage(path: PathBuf, lines: &[String]) -> Result<(StagedFile, (PathBuf, usize))> {
-    let fill = |out: &mut dyn Write| -> io::Result<()> {
-        lines.iter().try_for_each(|line| writeln!(out, "{line}"))
-    };
-    let staged = StagedFile::new(&path, fill)?;
+    let staged =
+        StagedFile::new(&path, |out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     Ok((staged, (path, lines.len())))
 }
 

@@ -92,9 +92,13 @@ pub(crate) fn predict_split(
         made_by["folds"] = HELD_OUT_FOLDS.into();
     }
     // Every topic of train has a label, so the predictions are in the order of the requests.
-    predictions.iter_mut().zip(held_out).for_each(|(own, held_out)| *own = held_out);
-    let ids = requests.iter().map(|request| request.id.clone());
-    let needs = ids.zip(predictions.into_iter().map(|prediction| prediction.need)).collect();
+    for (own, held_out) in predictions.iter_mut().zip(held_out) {
+        *own = held_out;
+    }
+    let mut needs = HashMap::new();
+    for (request, prediction) in requests.iter().zip(predictions) {
+        needs.insert(request.id.clone(), prediction.need);
+    }
     Ok(Some(PredictedNeeds { needs, made_by }))
 }
 

@@ -203,11 +203,11 @@ impl<'a> Ranker<'a> {
             Plan::Rank(pipeline) => {
                 let rankings =
                     run(pipeline, self.context(RankedPart::Documents)?, &requests, progress)?;
-                let outcome = |(request, ranking): (&Request, _)| {
-                    let need = request.need;
-                    RankerOutcome { need, ranking, answer: None }
-                };
-                requests.iter().zip(rankings).map(outcome).collect()
+                let mut outcomes = Vec::with_capacity(requests.len());
+                for (request, ranking) in requests.iter().zip(rankings) {
+                    outcomes.push(RankerOutcome { need: request.need, ranking, answer: None });
+                }
+                outcomes
             }
         };
         let session = self.session();

@@ -45,10 +45,11 @@ pub fn is_recipe(name: &str) -> bool {
 /// The folder of a model: a path, or an installed model in `models`.
 pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
     let folders = [PathBuf::from(name), models.join(name)];
-    let is_model = |folder: &PathBuf| {
-        ["config.json", "modules.json"].iter().any(|name| folder.join(name).is_file())
-    };
-    folders.into_iter().find(is_model)
+    folders.into_iter().find(|folder| is_model_folder(folder))
+}
+
+fn is_model_folder(folder: &Path) -> bool {
+    ["config.json", "modules.json"].iter().any(|name| folder.join(name).is_file())
 }
 
 /// The folder of a model, which must be a path or an installed model in `models`.

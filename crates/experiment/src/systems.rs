@@ -301,23 +301,27 @@ const LONGEST_VARIANT: usize = 60;
 /// The suffix of a name for overrides that change a parameter: `-k1-0.9-b-0.4`, or a checksum if it
 /// is too long or ambiguous.
 fn variant_of(declared: &SystemConfig, source: &Source, overrides: &[Override]) -> String {
-    let parameters = |loaded: &SystemConfig| {
-        let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
-        let endpoints = loaded.endpoints.values().map(EndpointConfig::describe);
-        let endpoints = endpoints.collect::<Vec<_>>();
-        let stages = stages.collect::<Vec<_>>();
-        json!([stages, endpoints, loaded.plan.answer(), loaded.plan.ask(), loaded.need])
-    };
-    let changes = |one: &&Override| {
-        let with = SystemConfig::read(source, std::slice::from_ref(*one));
-        with.map_or(true, |with| parameters(&with) != parameters(declared))
-    };
-    let changed: Vec<&Override> = overrides.iter().filter(changes).collect();
-    let short = |one: &&Override| format!("-{}-{}", one.key, one.value.trim_matches('"'));
-    let name = changed.iter().map(short).collect::<Vec<_>>().concat();
-    let whole = |one: &&Override| format!("{}.{}={}\n", one.stage, one.key, one.value);
-    let all = changed.iter().map(whole).collect::<Vec<_>>().concat();
+    let mut name = String::new();
+    let mut all = String::new();
+    for one in overrides {
+        let Override { stage, key, value } = one;
+        let changed = SystemConfig::read(source, std::slice::from_ref(one));
+        if changed.is_ok_and(|changed| parameters(&changed) == parameters(declared)) {
+            continue;
+        }
+        name.extend(["-", key, "-", value.trim_matches('"')]);
+        all.extend([stage, ".", key, "=", value, "\n"]);
+    }
     suffix(&name, &sha256_hex(all.as_bytes()))
+}
+
+/// The settings of a system that parameters of the command line can change.
+fn parameters(system: &SystemConfig) -> Value {
+    let stages = system.plan.stages().map(|stage| (stage.name, stage.parameters));
+    let stages = stages.collect::<Vec<_>>();
+    let endpoints = system.endpoints.values().map(EndpointConfig::describe);
+    let endpoints = endpoints.collect::<Vec<_>>();
+    json!([stages, endpoints, system.plan.answer(), system.plan.ask(), system.need])
 }
 
 /// A text as a part of a file name, or the first digits of its checksum if it cannot be one.

@@ -300,7 +300,7 @@ impl<'a> Judge<'a> {
         };
         let mut topics: Vec<RequestId> = Vec::new();
         for request in requests {
-            let topic = RequestId::from(request.id.as_str());
+            let topic = request.id.clone();
             if qrels.topic(&topic).is_some() {
                 topics.push(topic);
             }
@@ -324,17 +324,16 @@ impl<'a> Judge<'a> {
     /// Scores a run for every judged topic; a topic without a ranking counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
         let ranked = RankedRun::new(run);
-        let judge = |measure: usize| -> HashMap<RequestId, f64> {
-            let name = self.measures[measure].name();
-            let own = self.own.as_ref().and_then(|own| own.values(run, &name));
-            let by_qrels = || {
-                let measure = &self.measures[measure..=measure];
-                let scores = evaluate(measure, &ranked, &self.qrels).topics;
-                scores.into_iter().map(|(topic, values)| (topic, values[0])).collect()
-            };
-            own.unwrap_or_else(by_qrels).into_iter().collect()
-        };
-        let all: Vec<_> = (0..self.measures.len()).map(judge).collect();
+        let mut all: Vec<HashMap<RequestId, f64>> = Vec::with_capacity(self.measures.len());
+        for measure in self.measures {
+            let own = self.own.as_ref().and_then(|own| own.values(run, &measure.name()));
+            all.push(if let Some(values) = own {
+                values.into_iter().collect()
+            } else {
+                let scores = evaluate(std::slice::from_ref(measure), &ranked, &self.qrels);
+                scores.topics.into_iter().map(|(topic, values)| (topic, values[0])).collect()
+            });
+        }
         let of =
             |topic| all.iter().map(|values| values.get(topic).copied().unwrap_or(0.0)).collect();
         let scores: Vec<Vec<f64>> = self.topics.iter().map(of).collect();

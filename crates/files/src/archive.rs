@@ -164,7 +164,6 @@ impl Archive {
         problem.hint(self.form.hint).into()
     }
 
-    /// The expected content.
     pub fn form(&self) -> &'static ExpectedContent {
         self.form
     }

@@ -16,14 +16,12 @@ const OFFLINE: &str = "where this machine cannot reach the server, download the 
                        and name their folder: `--from DIR`";
 const CHECK_ADDRESS: &str = "check the address after `--from`";
 
-/// A published file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Published<'a> {
     /// Its path at the origin.
     pub name: &'a str,
     /// Its SHA-256 in lower-case hexadecimal, if it is known.
     pub sha256: Option<&'a str>,
-    /// Its maximum size.
     pub most_bytes: u64,
 }
 

@@ -34,6 +34,11 @@ impl<'a> BoundedLines<'a> {
         }
     }
 
+    /// The number of the line that was read last.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The location of the line that was read last.
     pub fn location(&self) -> Location {
         Location::line(&self.name, self.number)

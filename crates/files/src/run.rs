@@ -27,7 +27,6 @@ const WORTH_A_THREAD: usize = 1 << 20;
 /// A line of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLine {
-    /// The topic.
     pub topic: RequestId,
     /// The document.
     pub question: DocId,

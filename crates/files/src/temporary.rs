@@ -105,23 +105,26 @@ const RANDOM: usize = 6;
 /// Removes temporary files and folders `<prefix>??????.tmp` of commands that were killed a day ago
 /// or earlier.
 fn remove_stale(folder: &Path, prefix: &OsStr) {
-    let of_prefix = |name: &OsStr| {
-        let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        middle
-            .and_then(|rest| rest.strip_suffix(b".tmp"))
-            .is_some_and(|random| random.len() == RANDOM)
-    };
-    let is_old = |entry: &fs::DirEntry| {
-        let age =
-            entry.metadata().and_then(|found| found.modified()).map(|changed| changed.elapsed());
-        age.is_ok_and(|age| age.is_ok_and(|age| age > STALE))
-    };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if of_prefix(&entry.file_name()) && is_old(&entry) && refuse_input(&path).is_ok() {
+        if is_temporary(&entry.file_name(), prefix)
+            && is_stale(&entry)
+            && refuse_input(&path).is_ok()
+        {
             remove(&path);
         }
     }
+}
+
+fn is_temporary(name: &OsStr, prefix: &OsStr) -> bool {
+    let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+    let random = rest.and_then(|rest| rest.strip_suffix(b".tmp"));
+    random.is_some_and(|random| random.len() == RANDOM)
+}
+
+fn is_stale(entry: &fs::DirEntry) -> bool {
+    let changed = entry.metadata().and_then(|found| found.modified());
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > STALE))
 }
 
 #[cfg(test)]

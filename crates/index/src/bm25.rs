@@ -44,7 +44,6 @@ pub enum Variant {
 /// A variant with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bm25 {
-    /// The formula.
     pub variant: Variant,
     /// Term saturation, 0 or more.
     pub k1: f64,

@@ -131,7 +131,7 @@ fn fill(
     options: &BuildOptions,
     place: &Path,
 ) -> Result<IndexMetadata> {
-    let mut writer = writer(index, options.threads, options.memory).map_err(refused(place))?;
+    let writer = writer(index, options.threads, options.memory).map_err(refused(place))?;
     let metadata = IndexMetadata {
         clariq_index_format: FORMAT,
         analyzer,
@@ -139,13 +139,14 @@ fn fill(
         documents: documents.len(),
         tokens: add_documents(&writer, fields, documents, analyzer, place)?,
     };
-    let finish = || {
-        commit(&mut writer, &metadata)?;
-        merge(index, &mut writer)?;
-        writer.wait_merging_threads()
-    };
-    finish().map_err(refused(place))?;
+    finish(index, writer, &metadata).map_err(refused(place))?;
     Ok(metadata)
+}
+
+fn finish(index: &Index, mut writer: IndexWriter, metadata: &IndexMetadata) -> tantivy::Result<()> {
+    commit(&mut writer, metadata)?;
+    merge(index, &mut writer)?;
+    writer.wait_merging_threads()
 }
 
 /// A writer that merges nothing by itself: from eight segments on, tantivy would begin merges that
@@ -196,18 +197,7 @@ fn add_documents(
     folder: &Path,
 ) -> Result<u64> {
     let add = |doc: &Doc| -> Result<u64> {
-        let text = documents.text(*doc)?;
-        let mut lines = String::with_capacity(text.len());
-        let mut length = 0;
-        analyzer.for_each_token(&text, &mut |token| {
-            lines.push_str(token);
-            lines.push('\n');
-            length += 1;
-        });
-        let mut document = TantivyDocument::default();
-        document.add_u64(fields.number, doc.0.into());
-        document.add_u64(fields.length, length);
-        document.add_text(fields.text, lines);
+        let (document, length) = indexed(*doc, &documents.text(*doc)?, fields, analyzer);
         writer.add_document(document).map_err(refused(folder))?;
         Ok(length)
     };
@@ -218,6 +208,22 @@ fn add_documents(
         total += block.par_iter().rev().map(add).try_reduce(|| 0, |a, b| Ok(a + b))?;
     }
     Ok(total)
+}
+
+/// A document as it is indexed, and the number of its tokens.
+fn indexed(doc: Doc, text: &str, fields: &Fields, analyzer: Analyzer) -> (TantivyDocument, u64) {
+    let mut lines = String::with_capacity(text.len());
+    let mut length = 0;
+    analyzer.for_each_token(text, &mut |token| {
+        lines.push_str(token);
+        lines.push('\n');
+        length += 1;
+    });
+    let mut document = TantivyDocument::default();
+    document.add_u64(fields.number, doc.0.into());
+    document.add_u64(fields.length, length);
+    document.add_text(fields.text, lines);
+    (document, length)
 }
 
 /// Reads the tokens that an [`Analyzer`] has made, each of which is a line. tantivy's own way for

@@ -43,7 +43,6 @@ impl Scorer {
         Ok(Self { statistics, weighting, pruner })
     }
 
-    /// The index.
     pub fn index(&self) -> &Arc<DocumentIndex> {
         &self.statistics.index
     }

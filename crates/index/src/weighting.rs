@@ -32,7 +32,6 @@ impl Depth {
     }
 }
 
-/// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'q> {
     /// The tokens of the request.

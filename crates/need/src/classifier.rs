@@ -47,7 +47,6 @@ struct SavedClassifier {
 pub struct Classifier {
     /// Everything that determined the training.
     pub made_of: ModelOrigin,
-    /// The trained weights.
     pub model: NeedModel,
     pub(crate) extractor: Extractor,
 }

@@ -128,8 +128,10 @@ fn number<'de, D: Deserializer<'de>>(
     expected: &str,
 ) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
-    let wrong = || D::Error::invalid_value(Unexpected::Float(value), &expected);
-    is_right(value).then_some(value).ok_or_else(wrong)
+    if !is_right(value) {
+        return Err(D::Error::invalid_value(Unexpected::Float(value), &expected));
+    }
+    Ok(value)
 }
 
 #[cfg(test)]

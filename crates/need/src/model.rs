@@ -15,7 +15,6 @@ use serde_json::json;
 /// A label, and how probable each of the four is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
-    /// The label.
     pub need: Need,
     /// The probabilities of the labels 1 to 4, which sum to 1; `need` may not be the most probable.
     pub probabilities: [f64; 4],
@@ -26,7 +25,6 @@ pub struct Prediction {
 pub struct Contribution {
     /// The feature's name.
     pub feature: String,
-    /// Its value.
     pub value: f64,
     /// How far it moved the label's score.
     pub share: f64,
@@ -39,7 +37,6 @@ pub enum NeedModel {
     /// The most frequent label of the training topics, whatever the request. Of equally frequent
     /// ones the higher: asking once too often costs a user less than a wrong answer.
     Majority {
-        /// The label.
         label: Need,
         /// How many training topics have the labels 1, 2, 3 and 4.
         counts: [usize; 4],

@@ -25,12 +25,7 @@ pub(crate) fn parse(request: &str) -> RequestPhrase {
     let text = normalise(request);
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.' | '!'));
     let lower = text.to_lowercase();
-    let opens = |lead: &&String| {
-        lower
-            .strip_prefix(lead.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    let rest = match LEADS.iter().find(opens) {
+    let rest = match LEADS.iter().find(|lead| opens(&lower, lead)) {
         // By characters: lower case may have another length in bytes.
         Some(lead) => text.chars().skip(lead.len()).collect(),
         None => without_question_words(text),
@@ -41,6 +36,11 @@ pub(crate) fn parse(request: &str) -> RequestPhrase {
     }
     let phrase = if words.is_empty() { text.to_owned() } else { words.join(" ") };
     RequestPhrase { lower, phrase }
+}
+
+/// True if a text begins with the words of a lead.
+fn opens(text: &str, lead: &str) -> bool {
+    text.strip_prefix(lead).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 fn without_question_words(text: &str) -> String {
@@ -89,16 +89,20 @@ const PATTERNS: &[&str] = &[
 ];
 
 fn expand(pattern: &str) -> Vec<String> {
-    pattern.split(' ').fold(vec![String::new()], |begun, choices| {
-        let longer = |begun: &String| {
-            let chosen = choices.split('|').map(|choice| match choice {
-                "-" => begun.clone(),
-                words => format!("{begun} {}", words.replace('_', " ")).trim_start().to_owned(),
-            });
-            chosen.collect::<Vec<_>>()
-        };
-        begun.iter().flat_map(longer).collect()
-    })
+    let mut all = vec![String::new()];
+    for choices in pattern.split(' ') {
+        let mut longer = Vec::new();
+        for begun in &all {
+            for choice in choices.split('|') {
+                longer.push(match choice {
+                    "-" => begun.clone(),
+                    words => format!("{begun} {}", words.replace('_', " ")).trim_start().to_owned(),
+                });
+            }
+        }
+        all = longer;
+    }
+    all
 }
 
 #[cfg(test)]

@@ -46,15 +46,18 @@ pub(crate) fn take_pipeline<'i>(
     table: &mut Table<'i>,
     settings: SystemSettings<'i>,
 ) -> Result<Pipeline> {
-    let rewrite = table.take_table(REWRITE)?.map(|mut rewrite| {
-        settings.override_keys(&mut rewrite, REWRITE);
-        Rewrite::read(rewrite)
-    });
+    let mut rewrite = None;
+    if let Some(mut table) = table.take_table(REWRITE)? {
+        settings.override_keys(&mut table, REWRITE);
+        rewrite = Some(Rewrite::read(table)?);
+    }
     let is_rewritten = settings.is_rewritten || rewrite.is_some();
     let settings = SystemSettings { is_rewritten, ..settings };
-    let stages = table.take_tables("stages")?.into_iter();
-    let stages = stages.map(|table| build_stage(table, settings)).collect::<Result<_>>()?;
-    Ok(Pipeline { rewrite: rewrite.transpose()?, stages })
+    let mut stages = Vec::new();
+    for table in table.take_tables("stages")? {
+        stages.push(build_stage(table, settings)?);
+    }
+    Ok(Pipeline { rewrite, stages })
 }
 
 /// The same for a table that must hold nothing else.
@@ -99,16 +102,16 @@ fn build_stage<'i>(mut table: Table<'i>, settings: SystemSettings<'i>) -> Result
 impl Build<'_> {
     /// Makes the pipelines that a list of tables holds, for a stage that has pipelines inside.
     pub(crate) fn inner(&mut self, key: &str) -> Result<Vec<Pipeline>> {
-        let inputs = self.table.take_tables(key)?.into_iter();
-        let build = |input: Table| {
+        let mut pipelines = Vec::new();
+        for input in self.table.take_tables(key)? {
             if self.settings.is_rewritten && input.has(REWRITE) {
                 let hint = "leave it out around the stage, or in all of its inputs";
                 let at = input.at(REWRITE);
                 bail!(at, "requests that are rewritten once", "`rewrite` within `rewrite`", hint);
             }
-            build_pipeline(input, self.settings)
-        };
-        inputs.map(build).collect()
+            pipelines.push(build_pipeline(input, self.settings)?);
+        }
+        Ok(pipelines)
     }
 
     /// The space that the stage works in: its own, or that of the system.

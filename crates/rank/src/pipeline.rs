@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Pipeline {
     /// The model that rewrites the requests first.
     pub(crate) rewrite: Option<Rewrite>,
-    /// The stages.
     pub stages: Vec<Box<dyn Stage>>,
 }
 
@@ -112,14 +111,15 @@ fn check_finite(stage: &dyn Stage, batch: &Batch, rankings: &[Ranking]) -> Resul
 }
 
 pub(crate) fn parameters(stages: &[About]) -> Value {
-    let describe = |about: &About| {
+    let mut described = Vec::with_capacity(stages.len());
+    for about in stages {
         let mut stage_first = json!({ "stage": about.name });
         if let (Value::Object(all), Value::Object(parameters)) =
             (&mut stage_first, &about.parameters)
         {
             all.extend(parameters.clone());
         }
-        stage_first
-    };
-    stages.iter().map(describe).collect()
+        described.push(stage_first);
+    }
+    Value::Array(described)
 }

@@ -37,7 +37,6 @@ pub struct SpaceConfig {
 /// The weight of an encoder's cosine and, in a table with the key `weight`, overrides of its folder.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SpaceModel {
-    /// The weight.
     pub weight: f64,
     /// Overrides of the encoder's folder.
     pub reading: ReadingOverrides,

@@ -141,10 +141,12 @@ impl<'i> Table<'i> {
             Some(DeValue::Integer(integer)) => integer.as_str().parse().ok(),
             _ => None,
         };
-        match number.filter(|number| !range.contains(number)) {
-            Some(number) => bail!((self.at(key)), expected, (number.to_string()), hint),
-            None => Ok(()),
+        if let Some(number) = number
+            && !range.contains(&number)
+        {
+            bail!((self.at(key)), expected, (number.to_string()), hint);
         }
+        Ok(())
     }
 
     /// The keys of a table in this one, with their lines; none where there is no such table.
@@ -196,11 +198,11 @@ impl<'i> Table<'i> {
 
     /// The tables in this one by name; it must hold nothing else.
     fn into_tables(self) -> Result<Vec<(String, Self)>> {
-        let file = self.file;
-        let table = |(name, value): (Spanned<Cow<str>>, _)| {
-            Ok((name.into_inner().into_owned(), Self::of(file, value)?))
-        };
-        self.entries.into_iter().map(table).collect()
+        let mut tables = Vec::new();
+        for (name, value) in self.entries {
+            tables.push((name.into_inner().into_owned(), Self::of(self.file, value)?));
+        }
+        Ok(tables)
     }
 
     /// Sets a key, or `table.key`, to the value of that override: TOML, or else a string.
@@ -237,7 +239,6 @@ fn wrong_type(at: Location, expected: &str, found: &DeValue) -> clariq_core::Err
 
 /// A table of a configuration that another crate reads, once.
 pub struct ConfigSection<'i> {
-    /// Its name.
     pub key: &'static str,
     /// Its location, for messages.
     pub at: Location,

@@ -7,7 +7,6 @@ use crate::page::STYLE;
 pub struct Chart {
     /// Its id on the page.
     pub id: String,
-    /// An SVG document.
     pub svg: String,
 }
 

@@ -38,7 +38,6 @@ impl<'a> Focus<'a> {
 
 /// A topic as the tables show it.
 pub struct TopicRow<'a> {
-    /// Its id.
     pub id: &'a str,
     /// The text of the request.
     pub request: &'a str,

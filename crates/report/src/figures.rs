@@ -20,7 +20,6 @@ pub struct RunFigures<'a> {
 
 /// All runs, in the order of the page.
 pub struct ComparedRuns<'a> {
-    /// The runs.
     pub runs: Vec<RunFigures<'a>>,
     /// The position of the run that the others are compared with.
     pub baseline: usize,

@@ -13,7 +13,6 @@ pub struct Section {
     pub id: &'static str,
     /// The name in the contents.
     pub name: &'static str,
-    /// The section itself.
     pub content: Markup,
 }
 

@@ -11,7 +11,6 @@ use std::path::Path;
 /// The numbers of a model, by the keys of Hugging Face.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelShape {
-    /// The architecture.
     pub family: Family,
     /// Length of a token's vector.
     pub hidden: i64,

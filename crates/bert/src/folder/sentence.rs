@@ -122,7 +122,6 @@ pub(crate) enum Module {
         to: usize,
         /// True if there is a bias.
         bias: bool,
-        /// The activation.
         activation: Activation,
     },
     /// Layer normalisation with the epsilon of PyTorch.
@@ -456,9 +455,10 @@ impl Sentence {
 }
 
 fn read_needed<T: DeserializeOwned>(at: &Path) -> Result<T> {
-    let hint = "modules.json names its folder";
-    let absent = || problem!(at, "the configuration of a module", "no such file", hint);
-    let object = read_object(at)?.ok_or_else(absent)?;
+    let Some(object) = read_object(at)? else {
+        let hint = "modules.json names its folder";
+        bail!(at, "the configuration of a module", "no such file", hint);
+    };
     read_keys(at, object)
 }
 

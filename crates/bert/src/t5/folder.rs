@@ -216,7 +216,6 @@ const GENERATION: &str = "generation_config.json";
 /// A folder whose configuration was read and whose files are there.
 #[derive(Debug, Clone)]
 pub(crate) struct T5Folder {
-    /// The folder.
     pub path: PathBuf,
     /// The sizes in `config.json`.
     pub shape: T5Shape,

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 pub struct CurvePoint {
     /// The step, from 1.
     pub step: usize,
-    /// The learning rate.
     pub rate: f64,
     /// The loss before the step.
     pub loss: f64,

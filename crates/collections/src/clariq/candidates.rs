@@ -3,7 +3,7 @@
 
 use super::pickle;
 use crate::entries::Entries;
-use crate::id_or_number::IdOrNumber;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, parse_json};
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, Target};

@@ -89,7 +89,6 @@ pub struct SplitData {
 /// A collection: a question bank and the splits beside it, read when asked for.
 #[derive(Debug, Clone)]
 pub struct ClariQ {
-    /// The data folder.
     pub data: DataDir,
     /// All questions.
     pub bank: Bank,

@@ -43,7 +43,6 @@ pub(super) const FORM: ExpectedContent = ExpectedContent {
 pub struct ClariqTurn {
     /// The question; empty where nothing was asked.
     pub question: String,
-    /// The answer.
     pub answer: String,
 }
 
@@ -56,7 +55,6 @@ pub struct ClariqConversation {
     pub topic: RequestId,
     /// The user's intended facet; empty if the file does not say.
     pub facet: FacetId,
-    /// The initial request.
     pub request: String,
     /// The turns so far, oldest first.
     pub turns: Vec<ClariqTurn>,

@@ -77,9 +77,12 @@ pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
         return Some(vec![source]);
     }
     // The names that the command `split` gives to pieces.
-    let suffixes = ('a'..='z').flat_map(|first| ('a'..='z').map(move |second| [first, second]));
-    let piece = |[first, second]: [char; 2]| data.file(&format!("{packed}.{first}{second}"));
-    let pieces: Vec<Source> = suffixes.map_while(piece).collect();
+    let suffixes = ('a'..='z').flat_map(|first| ('a'..='z').map(move |second| (first, second)));
+    let mut pieces = Vec::new();
+    for (first, second) in suffixes {
+        let Some(piece) = data.file(&format!("{packed}.{first}{second}")) else { break };
+        pieces.push(piece);
+    }
     (!pieces.is_empty()).then_some(pieces)
 }
 

@@ -1,7 +1,7 @@
 //! `ClariQ` as one of the collections that there are.
 
 use crate::clariq::collection::{ClariQ, ClariqSplit, RELEASE, SAMPLE};
-use crate::clariq::evaluation::{Official, names};
+use crate::clariq::evaluation::{OPTIONS, Official, names};
 use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
 use crate::{AnnotatedFacet, Annotation, Collection, DataDir, Kind, Requests, Statistics};
@@ -23,6 +23,7 @@ pub(crate) const KIND: Kind = Kind {
     open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
     validate: super::validate::validate,
+    eval_options: OPTIONS,
     figures: names,
     released: Some(RELEASE),
 };

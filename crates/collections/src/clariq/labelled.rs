@@ -24,9 +24,7 @@ const COLUMNS: &[ColumnNames] = &[
 /// A request, and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledTopic {
-    /// Its id.
     pub id: RequestId,
-    /// The initial request.
     pub request: String,
     /// A description of the information need; may be empty.
     pub description: String,
@@ -57,7 +55,6 @@ pub struct Facet {
 pub struct LabelledRow {
     /// The place of the facet in [`Labelled::facets`].
     pub facet: usize,
-    /// The question.
     pub question: DocId,
     /// The question as this file spells it.
     pub text: String,

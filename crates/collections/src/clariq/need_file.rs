@@ -13,7 +13,6 @@ const FORM: LineForm =
 /// One line of a need file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeedLine {
-    /// The topic.
     pub topic: RequestId,
     /// The predicted label. Any whole number: the official scorer counts one outside 1 to 4 as
     /// wrong, not as an error.

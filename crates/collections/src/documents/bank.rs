@@ -50,7 +50,6 @@ impl Bank {
         &self.rows[doc.index()].id
     }
 
-    /// A text.
     pub fn text(&self, doc: Doc) -> &str {
         &self.rows[doc.index()].text
     }

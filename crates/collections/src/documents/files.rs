@@ -47,6 +47,11 @@ impl DocumentFileKind {
     }
 }
 
+fn is_table(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    PACKED.iter().any(|packed| name.ends_with(&format!(".tsv{packed}")))
+}
+
 /// The files of a folder of documents, and of the folders below it, in the order of their paths.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentFolder {
@@ -67,13 +72,10 @@ impl DocumentFolder {
 
     /// The same with tables among the files that are not read.
     pub(crate) fn without_tables(mut self) -> Self {
-        let is_table = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-            PACKED.iter().any(|packed| name.ends_with(&format!(".tsv{packed}")))
-        };
-        let (tables, documents) = self.documents.into_iter().partition(is_table);
-        self.documents = documents;
-        self.unread.extend::<Vec<PathBuf>>(tables);
+        for path in std::mem::take(&mut self.documents) {
+            let files = if is_table(&path) { &mut self.unread } else { &mut self.documents };
+            files.push(path);
+        }
         self.unread.sort();
         self
     }

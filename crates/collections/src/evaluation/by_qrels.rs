@@ -120,7 +120,7 @@ fn named(scores: &Scores) -> EvalResult {
 
 impl Evaluation for ByQrels<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        request.takes("measures by name", &["--ties", "--per-topic", "--out-file"])?;
+        request.takes("measures by name", &["ties", "per-topic", "out-file"])?;
         let measures = self.or_usual(request.measures);
         let run = read_run(&Source::new(&request.file))?;
         let ties = match request.ties {
@@ -132,7 +132,7 @@ impl Evaluation for ByQrels<'_> {
             return Ok(EvalResult { warnings, ..self.interval(measures, &run) });
         }
         let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
-        let topics = if request.by_topic { scores.columns("") } else { Vec::new() };
+        let topics = if request.by_topic() { scores.columns("") } else { Vec::new() };
         Ok(EvalResult { topics, warnings, ..named(&scores) })
     }
 
@@ -246,7 +246,7 @@ impl dyn Collection {
         let mut requests = HashMap::new();
         for request in self.requests(split, self.tasks()[0])? {
             let request = request?;
-            requests.insert(request.id.as_str().into(), request.last_said());
+            requests.insert(request.id.clone(), request.last_said());
         }
         Ok(requests)
     }

@@ -2,10 +2,10 @@
 //! conversations.
 
 use super::answers::{IkatAnswerForm, statement_number};
-use super::evaluation::{TrackEvaluation, names};
+use super::evaluation::{OPTIONS, TrackEvaluation, names};
 use super::folder::{IkatSplit, location};
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
-use super::topics::{IkatConversation, IkatTurn, TopicFile};
+use super::topics::{IkatConversation, TopicFile};
 use super::validate::validate;
 use crate::documents::{Bank, BankRow, read_all, read_bank};
 use crate::evaluation::Evaluation;
@@ -14,7 +14,7 @@ use crate::{
     SystemClass,
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
-use clariq_files::{Judgement, Qrels, Source};
+use clariq_files::{Qrels, Source};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -34,6 +34,7 @@ pub(crate) const KIND: Kind = Kind {
     open: |data, keeper| Ok(Box::new(Ikat::open(data.clone(), keeper)?)),
     check: super::check::check,
     validate: |data, split, run, options| validate(run, &data.topics(split_of(split)?)?, options),
+    eval_options: OPTIONS,
     figures: || names().collect(),
     released: Some(crate::Release {
         at: "https://raw.githubusercontent.com/",
@@ -218,7 +219,7 @@ impl Collection for Ikat {
             (0..conversation.turns.len()).map(move |index| {
                 let given = || self.given(conversation.given_passages(index, sight.class)?);
                 let candidates = own.clone().or_else(given);
-                let id = conversation.turns[index].id.as_str().into();
+                let id = conversation.turns[index].id.clone();
                 let said = [before.clone(), conversation.said(index, sight)].concat();
                 Ok(Request { id, said, candidates, need: None })
             })
@@ -294,28 +295,29 @@ impl Collection for Ikat {
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
         let split = split_of(split)?;
         let topics = self.topics(split)?;
-        let labels: Vec<Judgement> = if task == STATEMENTS {
-            let rename = |label: Judgement| {
-                let conversation = self.conversation_of(&label.topic);
-                let document = format!("{split}/{conversation}/{}", label.document).into();
-                Judgement { document, ..label }
-            };
-            statement_judgements(topics).into_iter().map(rename).collect()
-        } else {
-            citation_judgements(topics)
-        };
+        if task != STATEMENTS {
+            return of_labels(split.topics_file(), &citation_judgements(topics));
+        }
+        let mut labels = statement_judgements(topics);
+        for label in &mut labels {
+            let conversation = self.conversation_of(&label.topic);
+            label.document = format!("{split}/{conversation}/{}", label.document).into();
+        }
         of_labels(split.topics_file(), &labels)
     }
 
     fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
         let topics = self.topics(split_of(split)?)?;
-        let annotation = |(conversation, turn): (&IkatConversation, &IkatTurn)| Annotation {
-            id: turn.id.to_string(),
-            resolved: (!turn.resolved.trim().is_empty()).then(|| turn.resolved.clone()),
-            statements: conversation.statements.clone(),
-            ..Annotation::default()
-        };
-        Ok(topics.turns().map(annotation).collect())
+        let mut annotations = Vec::new();
+        for (conversation, turn) in topics.turns() {
+            annotations.push(Annotation {
+                id: turn.id.to_string(),
+                resolved: (!turn.resolved.trim().is_empty()).then(|| turn.resolved.clone()),
+                statements: conversation.statements.clone(),
+                ..Annotation::default()
+            });
+        }
+        Ok(annotations)
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {

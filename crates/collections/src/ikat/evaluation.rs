@@ -10,4 +10,4 @@ mod track;
 pub use by_turn::{RunPart, columns};
 pub use evaluate::{EvaluatedRun, IkatLabels};
 pub use figures::{figures, graded, names, provenance, sets};
-pub(crate) use track::TrackEvaluation;
+pub(crate) use track::{OPTIONS, TrackEvaluation};

@@ -58,7 +58,6 @@ pub struct Response {
     pub text: String,
     /// The ranked passages; in 2025 the cited ones.
     pub passages: Vec<RankedPassage>,
-    /// The ranked statements.
     pub statements: Vec<RankedStatement>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<
     let split = collection.find_split(split)?;
     let mut topics = Vec::new();
     for request in collection.requests(split, collection.tasks()[0])? {
-        topics.push(request?.id.as_str().into());
+        topics.push(request?.id);
     }
     Ok(topics)
 }

@@ -1,7 +1,7 @@
 //! Labels of 2024 and 2025 are read under their released names and scored by. All of them are
 //! invented, in the released forms.
 
-use clariq_collections::evaluation::EvalRequest;
+use clariq_collections::evaluation::{EvalOptions, EvalRequest};
 use clariq_collections::{DataDir, check, open};
 use serde_json::json;
 use std::fs;
@@ -75,10 +75,10 @@ impl Data {
     fn score(
         &self,
         split: &'static str,
-        asked: &EvalRequest,
+        request: &EvalRequest,
     ) -> Result<Vec<(String, f64)>, String> {
         let ikat = open(&self.folder()).unwrap();
-        let scored = ikat.evaluation(split).and_then(|evaluation| evaluation.score(asked));
+        let scored = ikat.evaluation(split).and_then(|evaluation| evaluation.score(request));
         scored.map(|scored| scored.figures).map_err(|error| error.to_string())
     }
 }
@@ -190,13 +190,18 @@ fn files_can_be_named_in_place_of_those_of_the_folder() {
     assert!(error.contains("expected labels of 2024, found topics without labels"), "{error}");
     let qrels = data.put("mine.txt", &format!("0_1\t{SUN}\t4\n"));
     let answers = data.put("mine.json", &json!({"0_1": "Sun."}).to_string());
-    let with = |qrels, answers| EvalRequest { qrels, answers, ..of(&run) };
-    let found = data.score("2024", &with(Some(&qrels), None)).unwrap();
+    let found = data.score("2024", &EvalRequest { qrels: Some(&qrels), ..of(&run) }).unwrap();
     assert_figures(&found, &[("passages (graded by --qrels) RR(rel=2)", 0.5)]);
-    let error = data.score("2024", &with(None, Some(&answers))).unwrap_err();
+    let error = data
+        .score(
+            "2024",
+            &EvalRequest { options: EvalOptions::default().with("answers", &answers), ..of(&run) },
+        )
+        .unwrap_err();
     assert!(error.contains("found a TREC run"), "{error}");
     let statements = data.put("statements.txt", "0_1 0 1 1\n");
-    let error = data.score("2024", &with(Some(&statements), None)).unwrap_err();
+    let error =
+        data.score("2024", &EvalRequest { qrels: Some(&statements), ..of(&run) }).unwrap_err();
     assert!(
         error.contains("expected grades of passages, page:number, found `1` of `0_1`"),
         "{error}"

@@ -262,11 +262,10 @@ pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranki
     let mut run = Run::default();
     for (request, ranking) in requests.iter().zip(rankings) {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
-        run.lines.extend(ranking.iter().zip(strictly_decreasing(&scores)).map(|(hit, score)| {
-            let (topic, question) =
-                (request.id.as_str().into(), documents.id(hit.doc).as_ref().into());
-            RunLine { topic, question, score, line: 0 }
-        }));
+        for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
+            let question = documents.id(hit.doc).as_ref().into();
+            run.lines.push(RunLine { topic: request.id.clone(), question, score, line: 0 });
+        }
     }
     run
 }

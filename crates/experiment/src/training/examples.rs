@@ -60,7 +60,7 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, Judge
         };
         for request in collection.requests(split, task)? {
             let request = request?;
-            let Some(judgements) = qrels.topic(&request.id.as_str().into()) else { continue };
+            let Some(judgements) = qrels.topic(&request.id) else { continue };
             let relevant = judgements.documents().filter(|(_, grade)| *grade > 0);
             let relevant = relevant.filter_map(|(id, _)| Some(documents.find(id.as_str())?.0));
             let mut relevant: Vec<u32> =

@@ -51,16 +51,18 @@ pub(super) struct Aspects {
     kinds: Vec<[bool; COUNT]>,
 }
 
+/// The stems of a question's words, and its kinds.
+fn stems_and_kinds(question: &BankRow) -> (Vec<String>, [bool; COUNT]) {
+    let mut words = tokens(&question.text);
+    words.retain(|token| !is_stop(token));
+    let found = PATTERNS.matches(&question.text);
+    (stems(&words), std::array::from_fn(|kind| found.matched(kind)))
+}
+
 impl Aspects {
     pub(super) fn new(bank: &Bank) -> Self {
-        let read = |row: &BankRow| {
-            let mut words = tokens(&row.text);
-            words.retain(|token| !is_stop(token));
-            let found = PATTERNS.matches(&row.text);
-            (stems(&words), std::array::from_fn(|kind| found.matched(kind)))
-        };
         let (documents, kinds): (Vec<Vec<String>>, Vec<_>) =
-            bank.rows().par_iter().map(read).unzip();
+            bank.rows().par_iter().map(stems_and_kinds).unzip();
         let mut postings: HashMap<String, Vec<(u32, u32)>> = HashMap::new();
         for (question, stems) in (0..).zip(&documents) {
             for stem in stems {

@@ -123,13 +123,11 @@ impl Retrieve {
     /// query. Of a question that was answered "no", only those tokens count that the user never
     /// said; of an earlier turn of a `history`, each token once.
     fn terms<'a>(&self, request: &'a Request) -> Option<Vec<(WeightedText<'a>, Vec<String>)>> {
-        let with_tokens = |said: WeightedText<'a>| {
+        let mut terms = Vec::new();
+        for said in self.conversation.as_ref()?.said(request) {
             let tokens = self.analyzer.tokens(&said.text);
-            (said, tokens)
-        };
-        let said = self.conversation.as_ref()?.said(request);
-        let mut terms: Vec<(WeightedText, Vec<String>)> =
-            said.into_iter().map(with_tokens).collect();
+            terms.push((said, tokens));
+        }
         let of_user = terms.iter().filter(|(said, _)| !said.role.is_system());
         let wanted: HashSet<String> = of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
         for (said, tokens) in &mut terms {

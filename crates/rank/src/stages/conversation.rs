@@ -113,7 +113,6 @@ impl TextWeights {
     }
 }
 
-/// A table `history`.
 pub(super) trait FromLast: DeserializeOwned {
     /// Its numbers, the decay last.
     fn numbers(&self) -> Vec<f64>;

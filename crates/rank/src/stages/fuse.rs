@@ -104,14 +104,19 @@ impl FusionParameters {
             (Method::WeightedSum, Normalise::None) => scores.collect(),
             (Method::WeightedSum, Normalise::MinMax) => {
                 let range = scores.clone().fold(f64::NEG_INFINITY, f64::max) - least;
-                let share = |score| if range > 0.0 { (score - least) / range } else { 1.0 };
-                scores.map(share).collect()
+                if range > 0.0 {
+                    scores.map(|score| (score - least) / range).collect()
+                } else {
+                    vec![1.0; ranking.len()]
+                }
             }
             (Method::WeightedSum, Normalise::ZScore) => {
                 let deviation = standard_deviation(scores.clone());
-                let distance =
-                    |score| if deviation > 0.0 { (score - least) / deviation } else { 0.0 };
-                scores.map(distance).collect()
+                if deviation > 0.0 {
+                    scores.map(|score| (score - least) / deviation).collect()
+                } else {
+                    vec![0.0; ranking.len()]
+                }
             }
         }
     }
@@ -143,8 +148,10 @@ impl Stage for Fuse {
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let silent = Batch { progress: &|_| {}, ..*batch };
-        let run = |input: &Pipeline| input.run(&silent, rankings.clone());
-        let inputs: Vec<Vec<Ranking>> = self.inputs.iter().map(run).collect::<Result<_, _>>()?;
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for input in &self.inputs {
+            inputs.push(input.run(&silent, rankings.clone())?);
+        }
         let mut fused = Vec::with_capacity(rankings.len());
         for (index, request) in batch.requests.iter().enumerate() {
             let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[index]).collect();

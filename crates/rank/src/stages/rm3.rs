@@ -150,9 +150,8 @@ impl Rm3 {
             let own = own.entry(term).or_default();
             *own = (f64::from(*own) + (1.0 - f64::from(weight)) * f64::from(found)) as f32;
         }
-        let (terms, weights) =
-            own.into_iter().map(|(term, weight)| (term, f64::from(weight))).unzip();
-        Ok((terms, Some(weights)))
+        let weights = own.values().map(|weight| f64::from(*weight)).collect();
+        Ok((own.into_keys().collect(), Some(weights)))
     }
 }
 
@@ -178,12 +177,11 @@ impl Stage for Rm3 {
         let ready = self.retrieve.ready(one.context)?;
         let (terms, weights) = self.query(one.context, &ready.scorer, request, before.clone())?;
         let words = ready.scorer.explain(&terms, doc)?.parts;
-        let weighed = terms.iter().zip(weights.into_iter().flatten()).zip(words);
-        let parts = weighed.map(|((term, weight), word)| {
+        let mut parts = Vec::with_capacity(terms.len());
+        for ((term, weight), word) in terms.iter().zip(weights.into_iter().flatten()).zip(words) {
             let what = format!("{weight:.6} × `{term}`");
-            Explanation::of(weight * word.value, what, vec![word])
-        });
-        let what = "sum over the terms of the expanded query";
-        Ok(Some(Explanation::sum(what, parts.collect())))
+            parts.push(Explanation::of(weight * word.value, what, vec![word]));
+        }
+        Ok(Some(Explanation::sum("sum over the terms of the expanded query", parts)))
     }
 }

@@ -151,12 +151,12 @@ impl Stage for Stop {
         let Some(request) = one.requests.first() else { return Ok(None) };
         let reasons = self.reasons(one.context, request, before)?;
         let due = reasons.iter().any(|reason| reason.due);
-        let part = |reason: Reason| {
-            let sign = if reason.due { STOPS } else { "" };
-            Explanation::value(reason.figure, format!("{sign}{}", reason.what))
-        };
+        let mut parts = Vec::with_capacity(reasons.len());
+        for Reason { what, figure, due } in reasons {
+            let sign = if due { STOPS } else { "" };
+            parts.push(Explanation::value(figure, format!("{sign}{what}")));
+        }
         let what = if due { "asks nothing more" } else { "no reason to stop" };
-        let parts = reasons.into_iter().map(part).collect();
         Ok(Some(Explanation::of(f64::from(u8::from(due)), what, parts)))
     }
 }

@@ -121,11 +121,7 @@ fn split_finding(
     if !collection.has(split) {
         return ok(split, "not in the folder");
     }
-    let read = || -> Result<(usize, bool)> {
-        let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
-        Ok((requests.len(), collection.qrels(split, task)?.is_some()))
-    };
-    match read() {
+    match read_split(collection, task, split) {
         Ok((count, labelled)) => {
             let labels = if labelled { "with labels" } else { "without labels" };
             ok(split, format!("{count} requests, {labels}"))
@@ -135,6 +131,12 @@ fn split_finding(
             missing(split, error.to_string(), fix)
         }
     }
+}
+
+/// The number of requests of a split, and true if it has labels.
+fn read_split(collection: &dyn Collection, task: &str, split: &str) -> Result<(usize, bool)> {
+    let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
+    Ok((requests.len(), collection.qrels(split, task)?.is_some()))
 }
 
 fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> CheckedItem {

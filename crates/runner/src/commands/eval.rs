@@ -1,6 +1,7 @@
 //! `clariq eval`: a run scored as its collection scores runs, or by measures of the literature.
 
 mod arguments;
+mod collection_options;
 mod tables;
 
 use crate::failure::Outcome;
@@ -8,16 +9,14 @@ use crate::output::{Cell, Sheet, print as print_text};
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{
-    ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat, ScorerTask,
-};
+use clariq_collections::evaluation::{ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat};
 use clariq_core::{RequestId, Result, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{Source, protect, python_float, refuse_input, write_atomically};
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) use arguments::EvalArgs;
 
@@ -25,7 +24,8 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     let measures = runs::measures(&arguments.measures)?;
     let request = arguments.request(&measures, settings.format)?;
     protect(&request.file);
-    for run in runs_of(&request) {
+    protect(&record::path_of(&request.file));
+    for run in record::runs_of_need(&request.file) {
         protect(&record::path_of(&run));
     }
     if let Some(out) = &arguments.out_file {
@@ -34,22 +34,23 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     if let Some(file) = arguments.judgements(&request) {
         let request = EvalRequest { qrels: None, ..request };
         let scored = ByQrels::read(&Source::new(file), HashMap::new())?.score(&request)?;
-        return print(settings, arguments, &request, &scored);
+        return print(settings, arguments, "run", &request, &scored);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
-    check_origin(settings, &*collection, &request)?;
     let evaluation = collection.evaluation(split)?;
+    let kind = evaluation.file_kind(&request);
+    check_origin(settings, &*collection, kind, &request.file)?;
     settings.warn(evaluation.warnings());
     let scored = evaluation.score(&request)?;
-    warn_of_record(settings, &request)?;
-    print(settings, arguments, &request, &scored)
+    warn_of_record(settings, kind, &request.file)?;
+    print(settings, arguments, kind, &request, &scored)
 }
 
 /// The runs whose records could speak of the file: a need file lies beside its run.
-fn runs_of(request: &EvalRequest) -> Vec<PathBuf> {
-    match request.task {
-        ScorerTask::Need => record::runs_of_need(&request.file),
-        ScorerTask::Ranking | ScorerTask::Documents => vec![request.file.clone()],
+fn runs_of(kind: &str, file: &Path) -> Vec<PathBuf> {
+    match kind {
+        "need" => record::runs_of_need(file),
+        _ => vec![file.to_owned()],
     }
 }
 
@@ -58,12 +59,12 @@ fn runs_of(request: &EvalRequest) -> Vec<PathBuf> {
 fn check_origin(
     settings: &Settings,
     collection: &dyn Collection,
-    request: &EvalRequest,
+    kind: &str,
+    file: &Path,
 ) -> Result<()> {
     let [task] = collection.tasks() else { return Ok(()) };
     let documents = collection.documents(task)?;
-    let file = &request.file;
-    let runs = runs_of(request);
+    let runs = runs_of(kind, file);
     match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
         Some((run, of)) if of != documents.checksum().as_str() => {
             let short: String = of.chars().take(12).collect();
@@ -85,13 +86,12 @@ fn check_origin(
 }
 
 /// A file that its record does not know was left by a command that was interrupted.
-fn warn_of_record(settings: &Settings, request: &EvalRequest) -> Result<()> {
-    let runs = runs_of(request);
-    let kind = if request.task == ScorerTask::Need { "need" } else { "run" };
+fn warn_of_record(settings: &Settings, kind: &str, file: &Path) -> Result<()> {
+    let runs = runs_of(kind, file);
     if !runs.iter().any(|run| record::path_of(run).exists()) {
         return Ok(());
     }
-    let bytes = Source::new(&request.file).read()?.bytes;
+    let bytes = Source::new(file).read()?.bytes;
     if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
         settings.note(&format!(
             "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
@@ -103,6 +103,7 @@ fn warn_of_record(settings: &Settings, request: &EvalRequest) -> Result<()> {
 fn print(
     settings: &Settings,
     arguments: &EvalArgs,
+    kind: &str,
     request: &EvalRequest,
     scored: &EvalResult,
 ) -> Result<Outcome> {
@@ -119,11 +120,11 @@ fn print(
         }
         return sheet.print(settings.format);
     }
-    if let Some(out) = arguments.out_file.as_ref().filter(|_| request.task != ScorerTask::Need) {
+    if let Some(out) = arguments.out_file.as_ref().filter(|_| kind != "need") {
         write_atomically(out, |file| write_per_topic(scored, file))?;
     }
-    if let Some(lines) = &scored.leaderboard {
-        return print_text(|out| writeln!(out, "{lines}"));
+    if let Some(text) = &scored.text {
+        return print_text(|out| writeln!(out, "{text}"));
     }
     if let (FigureFormat::Lines(line), None) = (scored.form, settings.format) {
         return print_text(|out| {

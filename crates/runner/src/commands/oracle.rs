@@ -55,11 +55,12 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     let lines = made.lines;
     let bank = collection.documents(collection.tasks()[0])?;
     let turns = if arguments.multi_turn { ".multi-turn" } else { "" };
-    let usual = || {
-        let file = format!("{name}.{split}{turns}.run");
-        folder_of(Path::new("runs"), &*collection).join(file)
+    let path = match &arguments.output {
+        Some(path) => path.clone(),
+        None => {
+            folder_of(Path::new("runs"), &*collection).join(format!("{name}.{split}{turns}.run"))
+        }
     };
-    let path = arguments.output.clone().unwrap_or_else(usual);
     let target = Target::new(&path);
     if target.is_stream() {
         target.write(|out| out.write_all(&lines))?;

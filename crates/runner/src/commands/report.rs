@@ -91,19 +91,20 @@ fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
 /// The record beside a run, where it is of this run, and nothing otherwise. A record of another run
 /// is mentioned.
 fn record_of(settings: &Settings, run: &Path) -> RunRecord {
-    let declared = || {
-        let record = record::read(run)?;
-        let bytes = Source::new(run).read().ok()?.bytes;
-        let mut kinds = ["run", "submission"].into_iter();
-        kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
-        Some(record)
-    };
-    let found: Option<RunRecord> = declared();
+    let found = own_record(run);
     if found.is_none() && record::path_of(run).exists() {
         settings
             .note(&format!("warning: {}: the record beside it is of another run", run.display()));
     }
     found.unwrap_or_default()
+}
+
+fn own_record(run: &Path) -> Option<RunRecord> {
+    let record = record::read(run)?;
+    let bytes = Source::new(run).read().ok()?.bytes;
+    let mut kinds = ["run", "submission"].into_iter();
+    kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
+    Some(record)
 }
 
 /// The parameters of a run that are others in another run of the same system: `bm25.k1 0.9`.

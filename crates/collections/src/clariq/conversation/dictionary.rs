@@ -3,7 +3,7 @@
 use super::RecordReader;
 use super::draft::{Draft, HINT};
 use crate::clariq::pickle;
-use crate::id_or_number::IdOrNumber;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, Location, parse_json};
 use clariq_files::archive::Archive;
 use clariq_files::shorten;

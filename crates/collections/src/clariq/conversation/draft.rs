@@ -1,7 +1,7 @@
 //! Drafts of records: a record as its file has it, before it is checked.
 
 use super::{BankTexts, ClariqConversation, ClariqTurn, ConversationRecord, MOST_TURNS};
-use crate::id_or_number::IdOrNumber;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{Location, Problem, problem};
 use clariq_files::shorten;
 use serde::Deserialize;

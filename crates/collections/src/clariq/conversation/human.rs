@@ -7,7 +7,7 @@
 
 use super::draft::Draft;
 use super::{ClariqConversation, ClariqTurn, ConversationRecord, RecordReader};
-use crate::id_or_number::IdOrNumber;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::archive::Archive;
 use clariq_files::table::{ColumnNames, Row, for_each_row};

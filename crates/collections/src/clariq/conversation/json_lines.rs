@@ -3,8 +3,8 @@
 
 use super::RecordReader;
 use super::draft::{Draft, HINT};
-use crate::id_or_number::IdOrNumber;
 use crate::lines::ArchiveLines;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, parse_json};
 use clariq_files::MOST_OF_A_LINE;
 use clariq_files::archive::Archive;

@@ -6,12 +6,11 @@
 //! beside it.
 
 use crate::clariq::ClariqSplit;
-use crate::evaluation::ScorerTask;
+use crate::clariq::evaluation::ScorerTask;
 
 /// The first digits of the checksum of the released bank, which published figures are about.
 pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
 
-/// A published entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeaderboardEntry {
     /// The published rank, by the figures on test; `None` for the oracles, which were not ranked.

@@ -1,5 +1,6 @@
 //! The challenge's official scorer as the evaluation of `ClariQ`.
 
+use super::options::{OfficialOptions, ScorerTask};
 use super::page::{ClariqPage, DocumentsOfRuns, render};
 use super::{
     CUTOFFS, ContextScorer, DocumentRelevance, clarification_need, document_relevance,
@@ -13,8 +14,8 @@ use crate::clariq::{
 use crate::earlier_judgements::read_once;
 use crate::evaluation::{
     ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
-    PageRun, RenderedPage, ScoredTopics, ScorerTask, SystemOutput, TieRule, ValuesByRequest,
-    counted, passed_over,
+    PageRun, RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, counted,
+    passed_over,
 };
 use clariq_core::{Error, ProblemKind, RequestId, bail};
 use clariq_eval::{Column, Ties, diagnose};
@@ -65,8 +66,16 @@ impl<'a> Official<'a> {
     }
 
     /// Recall of relevant questions.
-    fn questions(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        request.takes("--task question_relevance", &["--ties", "--out-file", "--leaderboard"])?;
+    fn questions(
+        &self,
+        request: &EvalRequest,
+        options: &OfficialOptions,
+    ) -> Result<EvalResult, Error> {
+        let takes = ["task", "ties", "out-file", "leaderboard"];
+        request.takes("--task question_relevance", &takes)?;
+        if options.leaderboard {
+            request.refuse_interval("leaderboard")?;
+        }
         let labels = self.labels()?;
         let run = read_run(&Source::new(&request.file))?;
         let ties =
@@ -85,17 +94,17 @@ impl<'a> Official<'a> {
         }
         Ok(EvalResult {
             figures: names.zip(scores.means.iter().copied()).collect(),
-            topics: if request.by_topic { scores.columns("") } else { Vec::new() },
+            topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
             warnings,
             form: FigureFormat::Lines(line),
-            leaderboard: request.leaderboard.then(|| row(&request.file, &scores.means)),
+            text: options.leaderboard.then(|| row(&request.file, &scores.means)),
             ..EvalResult::default()
         })
     }
 
     /// Labels of clarification need.
-    fn needs(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        let takes = ["--task", "--leaderboard", "--full", "--out-file"];
+    fn needs(&self, request: &EvalRequest, options: &OfficialOptions) -> Result<EvalResult, Error> {
+        let takes = ["task", "leaderboard", "full", "out-file"];
         request.takes("--task clarification_need", &takes)?;
         let labels = self.labels()?;
         let predictions = read_need_file(&Source::new(&request.file))?;
@@ -120,18 +129,22 @@ impl<'a> Official<'a> {
                 format!("{name}:{spaces}{}", python_float(figure))
             }),
             notes: if request.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
-            leaderboard: request.leaderboard.then(|| cells.join("\n")),
-            needs: request.full.then(|| need_report(&predictions, labels)),
+            text: options.leaderboard.then(|| cells.join("\n")),
+            needs: options.full.then(|| need_report(&predictions, labels)),
             ..EvalResult::default()
         })
     }
 
     /// The documents after the first question and its answer.
-    fn documents(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        let takes = ["--task", "--multi-turn", "--no-answer", "--out-file", "--leaderboard"];
+    fn documents(
+        &self,
+        request: &EvalRequest,
+        options: &OfficialOptions,
+    ) -> Result<EvalResult, Error> {
+        let takes = ["task", "multi-turn", "no-answer", "out-file", "leaderboard"];
         request.takes("--task document_relevance", &takes)?;
-        let stem = table_stem(self.split, request.multi_turn);
-        let scores = self.document_scores(request, &stem)?;
+        let stem = table_stem(self.split, options.multi_turn);
+        let scores = self.document_scores(&request.file, options, &stem)?;
         let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
         let figures: Vec<(String, f64)> =
             known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
@@ -145,7 +158,7 @@ impl<'a> Official<'a> {
         let board: Option<Vec<f64>> = OF_DOCUMENTS.into_iter().map(of).collect();
         let leaderboard = match board {
             Some(figures) => Some(row(&request.file, &figures)),
-            None if request.leaderboard => {
+            None if options.leaderboard => {
                 let hint = "leave --leaderboard out to see the metrics that there are";
                 bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
             }
@@ -153,7 +166,7 @@ impl<'a> Official<'a> {
         };
         Ok(EvalResult {
             figures,
-            topics: if request.by_topic { scores.metrics } else { Vec::new() },
+            topics: if request.by_topic() { scores.metrics } else { Vec::new() },
             warnings: counted(&[
                 (
                     scores.tied,
@@ -166,28 +179,29 @@ impl<'a> Official<'a> {
                 ),
             ]),
             form: FigureFormat::Lines(line),
-            leaderboard: leaderboard.filter(|_| request.leaderboard),
+            text: leaderboard.filter(|_| options.leaderboard),
             ..EvalResult::default()
         })
     }
 
     fn document_scores(
         &self,
-        request: &EvalRequest,
+        file: &Path,
+        options: &OfficialOptions,
         stem: &str,
     ) -> Result<DocumentRelevance, Error> {
-        let source = Source::new(&request.file);
+        let source = Source::new(file);
         let with =
-            if request.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
+            if options.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
         let table = || -> Result<EvalTable, Error> {
             let table = EvalTable::open_of(&self.clariq.data, stem, with)?;
-            if request.no_answer && !table.has_figures() {
+            if options.no_answer && !table.has_figures() {
                 let hint = "leave --no-answer out; the whole released table has both";
                 bail!(format!("{stem}.pkl"), "figures `no_answer`", "`with_answer` alone", hint);
             }
             Ok(table)
         };
-        if request.multi_turn {
+        if options.multi_turn {
             let run = read_text_run(&source, &self.clariq.bank)?;
             return Ok(multi_turn_document_relevance(&run, &table()?));
         }
@@ -198,7 +212,7 @@ impl<'a> Official<'a> {
 
     /// Whether the next question of each conversation is relevant, new and answered.
     fn contexts(&self, request: &EvalRequest, file: &Path) -> Result<EvalResult, Error> {
-        request.takes("--conversations", &["--conversations"])?;
+        request.takes("--conversations", &["conversations"])?;
         let labels = self.labels()?;
         let run = read_text_run(&Source::new(&request.file), &self.clariq.bank)?;
         let mut scorer = ContextScorer::new(&run, &self.clariq.bank, labels);
@@ -278,17 +292,25 @@ impl<'a> Official<'a> {
 }
 
 impl Evaluation for Official<'_> {
+    fn file_kind(&self, request: &EvalRequest) -> &'static str {
+        match OfficialOptions::read(&request.options) {
+            Ok(OfficialOptions { task: ScorerTask::Need, .. }) => "need",
+            _ => "run",
+        }
+    }
+
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        if let Some(file) = request.conversations {
+        let options = OfficialOptions::read(&request.options)?;
+        if let Some(file) = &options.conversations {
             return self.contexts(request, file);
         }
         if !request.measures.is_empty() {
             return self.by_qrels()?.score(request);
         }
-        match request.task {
-            ScorerTask::Ranking => self.questions(request),
-            ScorerTask::Need => self.needs(request),
-            ScorerTask::Documents => self.documents(request),
+        match options.task {
+            ScorerTask::Ranking => self.questions(request, &options),
+            ScorerTask::Need => self.needs(request, &options),
+            ScorerTask::Documents => self.documents(request, &options),
         }
     }
 

@@ -29,7 +29,6 @@ pub enum RunPart {
     Sets,
     /// The rankings of passages.
     Passages,
-    /// The responses.
     Responses,
 }
 
@@ -157,25 +156,30 @@ fn ranked(run: &Run, qrels: &Qrels, measures: &[Box<dyn Measure>], part: &str) -
 
 fn of_sets(evaluated: &EvaluatedRun, qrels: &Qrels, names: &[&str], part: &str) -> Vec<Column> {
     let values = set_values(&evaluated.chosen, qrels);
-    let figure = |name: &str, of: &SetAverage| match name {
+    let mut columns = Vec::with_capacity(names.len());
+    for name in names {
+        let values = values.iter().map(|(turn, of)| (turn.clone(), set_figure(name, of)));
+        columns.push(Column::new(part, *name, values.collect()));
+    }
+    columns
+}
+
+fn set_figure(name: &str, of: &SetAverage) -> f64 {
+    match name {
         "P" => of.precision,
         "R" => of.recall,
         _ => of.f1,
-    };
-    let column = |name: &&str| {
-        let values = values.iter().map(|(turn, of)| (turn.clone(), figure(name, of)));
-        Column::new(part, *name, values.collect())
-    };
-    names.iter().map(column).collect()
+    }
 }
 
 /// A turn without a response counts 0.
 fn of_responses(evaluated: &EvaluatedRun, labels: &IkatLabels, name: &str, n: usize) -> Column {
-    let value = |(turn, reference): (&String, &String)| {
+    let mut values = Vec::with_capacity(labels.responses.len());
+    for (turn, reference) in &labels.responses {
         let response = evaluated.responses.get(turn).map_or("", String::as_str);
-        (RequestId::from(turn.as_str()), rouge_f1(response, reference, n))
-    };
-    Column::new("responses", name, labels.responses.iter().map(value).collect())
+        values.push((RequestId::from(turn.as_str()), rouge_f1(response, reference, n)));
+    }
+    Column::new("responses", name, values)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::Collection;
 use crate::evaluation::{PageRequest, PageRun};
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, IkatSplit, PASSAGES, TopicFile};
-use clariq_core::RequestId;
 use clariq_eval::Column;
 use clariq_report::differences::{self, Focus, TopicRow};
 use clariq_report::figures::{self, ComparedRuns, RunFigures};
@@ -114,11 +113,11 @@ fn focus<'a>(
             shown.insert(turn.id.as_str(), (turn.utterance.as_str(), anchor));
         }
     }
-    let topic = |(turn, _): &'a (RequestId, f64)| {
+    let mut topics = Vec::new();
+    for (turn, _) in &compared.baseline().columns[column].values {
         let (request, anchor) = shown.remove(turn.as_str()).unwrap_or_default();
-        TopicRow { id: turn.as_str(), request, anchor }
-    };
-    let topics = compared.baseline().columns[column].values.iter().map(topic).collect();
+        topics.push(TopicRow { id: turn.as_str(), request, anchor });
+    }
     Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })
 }
 

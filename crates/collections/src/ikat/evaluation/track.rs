@@ -5,8 +5,8 @@ use super::page::{IkatPage, PageEntry, render};
 use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
 use crate::Collection;
 use crate::evaluation::{
-    ComparisonOptions, EvalRequest, EvalResult, Evaluation, PageRequest, RenderedPage,
-    ScoredTopics, SystemOutput, ValuesByRequest, counted,
+    ComparisonOptions, EvalOption, EvalRequest, EvalResult, Evaluation, OptionValue, PageRequest,
+    RenderedPage, ScoredTopics, SystemOutput, ValuesByRequest, counted,
 };
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
@@ -16,7 +16,15 @@ use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{Column, Ties};
 use clariq_files::{RunLine, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+const ANSWERS: &str = "answers";
+
+/// The options of the evaluation.
+pub(crate) const OPTIONS: &[EvalOption] = &[EvalOption {
+    value: OptionValue::File,
+    ..EvalOption::flag(ANSWERS, "Reference answers for ROUGE, JSON keyed by turn")
+}];
 
 /// A split with its labels.
 pub(crate) struct TrackEvaluation<'a> {
@@ -138,15 +146,16 @@ fn repeated(submission: &Submission) -> usize {
 
 impl Evaluation for TrackEvaluation<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        request.takes("runs of iKAT", &["--qrels", "--answers"])?;
+        request.takes("runs of iKAT", &["qrels", ANSWERS])?;
+        let answers = request.options.get(ANSWERS).map(Path::new);
         let mut named = None;
-        if request.qrels.is_some() || request.answers.is_some() {
+        if request.qrels.is_some() || answers.is_some() {
             let labels = named.insert(IkatLabels::read(self.ikat, self.split)?);
-            labels.take(request.qrels, request.answers, self.ikat.topics(self.split)?)?;
+            labels.take(request.qrels, answers, self.ikat.topics(self.split)?)?;
         }
         let labels = named.as_ref().map_or_else(|| self.labels(), Ok)?;
         if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&request.file))? {
-            if request.answers.is_some() {
+            if answers.is_some() {
                 let hint = "leave it out, or score what is handed in";
                 bail!("--answers", "a run with responses beside it", "a TREC run", hint);
             }

@@ -6,10 +6,11 @@
 
 use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
+use crate::text_or_number::TextOrNumber;
 use clariq_core::{Problem, parse_json, problem};
 use clariq_files::{FileContent, Sink};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 
@@ -87,38 +88,42 @@ enum AnyStatement {
 
 impl<'de> Deserialize<'de> for AnyStatement {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ObjectOrNumber;
-
-        impl<'de> Visitor<'de> for ObjectOrNumber {
-            type Value = AnyStatement;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a statement as an object (2023) or as its number (2024)")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AnyStatement, A::Error> {
-                Statement::deserialize(MapAccessDeserializer::new(map)).map(AnyStatement::Object)
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<AnyStatement, E> {
-                WholeNumber.visit_i64(number).map(|number| AnyStatement::Number(number.0))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<AnyStatement, E> {
-                WholeNumber.visit_u64(number).map(|number| AnyStatement::Number(number.0))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<AnyStatement, E> {
-                WholeNumber.visit_f64(number).map(|number| AnyStatement::Number(number.0))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<AnyStatement, E> {
-                WholeNumber.visit_str(text).map(|number| AnyStatement::Number(number.0))
-            }
-        }
-
-        deserializer.deserialize_any(ObjectOrNumber)
+        deserializer.deserialize_any(StatementVisitor)
     }
+}
+
+struct StatementVisitor;
+
+impl<'de> Visitor<'de> for StatementVisitor {
+    type Value = AnyStatement;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a statement as an object (2023) or as its number (2024)")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AnyStatement, A::Error> {
+        Statement::deserialize(MapAccessDeserializer::new(map)).map(AnyStatement::Object)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<AnyStatement, E> {
+        statement_number(number.into_deserializer())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<AnyStatement, E> {
+        statement_number(number.into_deserializer())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<AnyStatement, E> {
+        statement_number(number.into_deserializer())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<AnyStatement, E> {
+        statement_number(text.into_deserializer())
+    }
+}
+
+fn statement_number<'de, D: Deserializer<'de>>(number: D) -> Result<AnyStatement, D::Error> {
+    Int32::deserialize(number).map(|number| AnyStatement::Number(number.0))
 }
 
 /// A whole number of 32 bits, which may be written as a float or as a text.
@@ -127,39 +132,18 @@ struct Int32(i32);
 
 impl<'de> Deserialize<'de> for Int32 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WholeNumber)
-    }
-}
-
-struct WholeNumber;
-
-impl Visitor<'_> for WholeNumber {
-    type Value = Int32;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of at most 32 bits")
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Int32, E> {
-        let narrow = i32::try_from(number);
-        narrow.map(Int32).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Int32, E> {
-        let narrow = i32::try_from(number);
-        narrow.map(Int32).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Int32, E> {
-        if number.fract() != 0.0 || number.abs() > f64::from(i32::MAX) {
-            return Err(E::invalid_value(Unexpected::Float(number), &self));
-        }
-        Ok(Int32(number as i32))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Int32, E> {
-        let number = text.parse().map(Int32);
-        number.map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+        const EXPECTED: &str = "a whole number of at most 32 bits";
+        let value = TextOrNumber::read(deserializer, EXPECTED)?;
+        let number = match &value {
+            TextOrNumber::Text(text) => text.parse().ok(),
+            TextOrNumber::Whole(number) => i32::try_from(*number).ok(),
+            TextOrNumber::Large(_) => None,
+            TextOrNumber::Float(number) => {
+                let is_whole = number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX);
+                is_whole.then_some(*number as i32)
+            }
+        };
+        number.map(Self).ok_or_else(|| value.refuse(EXPECTED))
     }
 }
 
@@ -169,39 +153,20 @@ struct SinglePrecision(f64);
 
 impl<'de> Deserialize<'de> for SinglePrecision {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-
-        impl Visitor<'_> for Number {
-            type Value = SinglePrecision;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number in the range of single precision")
+        const EXPECTED: &str = "a number in the range of single precision";
+        let value = TextOrNumber::read(deserializer, EXPECTED)?;
+        let number = match &value {
+            TextOrNumber::Text(text) => text.parse().ok(),
+            TextOrNumber::Whole(number) => Some(*number as f64),
+            TextOrNumber::Large(number) => Some(*number as f64),
+            TextOrNumber::Float(number) => Some(*number),
+        };
+        match number {
+            Some(number) if number.is_finite() && number.abs() <= f64::from(f32::MAX) => {
+                Ok(Self(f64::from(number as f32)))
             }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<SinglePrecision, E> {
-                self.visit_f64(number as f64)
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<SinglePrecision, E> {
-                self.visit_f64(number as f64)
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<SinglePrecision, E> {
-                if number.is_finite() && number.abs() <= f64::from(f32::MAX) {
-                    return Ok(SinglePrecision(f64::from(number as f32)));
-                }
-                Err(E::invalid_value(Unexpected::Float(number), &self))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<SinglePrecision, E> {
-                match text.parse() {
-                    Ok(number) => self.visit_f64(number),
-                    Err(_) => Err(E::invalid_value(Unexpected::Str(text), &self)),
-                }
-            }
+            _ => Err(value.refuse(EXPECTED)),
         }
-
-        deserializer.deserialize_any(Number)
     }
 }
 

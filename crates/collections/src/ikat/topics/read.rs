@@ -1,7 +1,7 @@
 //! The three forms of topics, read into one.
 
 use super::{IkatConversation, IkatTurn, TopicFile, Year};
-use crate::id_or_number::IdOrNumber;
+use crate::text_or_number::IdOrNumber;
 use clariq_core::{Problem, RequestId, parse_json, problem};
 use clariq_files::{FileContent, Sink, shorten};
 use serde::Deserialize;
@@ -40,7 +40,6 @@ struct AnyTurn {
     /// The relevant statements, by number; in 2025 by text.
     #[serde(alias = "relevant_ptkbs")]
     ptkb_provenance: Option<Vec<IdOrNumber>>,
-    /// The cited passages.
     #[serde(alias = "citations")]
     response_provenance: Option<Vec<String>>,
     sample_passage_ranking: Option<Vec<String>>,

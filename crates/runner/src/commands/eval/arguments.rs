@@ -1,16 +1,16 @@
-//! The arguments of `clariq eval`, the official scorer's flags among them.
+//! The arguments of `clariq eval`.
 
+use super::collection_options::{self, CollectionOptions};
 use crate::arguments::{Names, labelled_split, one_of};
 use crate::output::Format;
 use clap::Args;
 use clariq_collections::Kind;
-use clariq_collections::evaluation::{EvalRequest, ScorerTask, TieRule};
-use clariq_core::{Problem, problem};
+use clariq_collections::evaluation::{EvalOption, EvalRequest, Formats, TieRule};
+use clariq_core::{Problem, bail};
 use clariq_eval::{Measure, Ties};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct EvalArgs {
     /// Run or need file to score; `-` for standard input
     #[arg(value_name = "RUN", required_unless_present = "run_file")]
@@ -18,10 +18,6 @@ pub(crate) struct EvalArgs {
     /// Same as RUN
     #[arg(long, visible_alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     run_file: Option<PathBuf>,
-    /// Evaluation task, named as in the official scorer
-    #[arg(long, visible_alias = "eval_task", alias = "eval-task", value_parser = one_of(TASKS),
-          default_value = "question_relevance")]
-    task: ScorerTask,
     #[arg(long, visible_alias = "experiment_type", alias = "experiment-type", value_name = "SPLIT",
           help = labelled_split())]
     pub(super) split: Option<String>,
@@ -32,47 +28,19 @@ pub(crate) struct EvalArgs {
     /// passages
     #[arg(long, value_name = "FILE")]
     pub(super) qrels: Option<PathBuf>,
-    /// Reference answers for ROUGE (iKAT), JSON keyed by turn
-    #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
     /// Also print the figures of every topic, as `trec_eval -q` does (with -m or --qrels)
     #[arg(long)]
     per_topic: bool,
     /// Order of equal scores [default: official; id with -m or --qrels]
     #[arg(long, value_parser = one_of(TIE_RULES))]
     ties: Option<TieRule>,
-    /// Score a multi-turn run: contexts and question texts (document relevance only)
-    #[arg(long, visible_alias = "multi_turn")]
-    multi_turn: bool,
-    /// Document relevance after the question alone, without its answer (the figures `no_answer`)
-    #[arg(long, conflicts_with = "leaderboard")]
-    no_answer: bool,
-    /// Conversations that a multi-turn run was made for: score whether its question is relevant,
-    /// new, and not answered "no" in the labels, and after how many turns it asks nothing more
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
-    conversations: Option<PathBuf>,
-    /// Print a row for the challenge's leaderboard
-    #[arg(long, conflicts_with = "full")]
-    leaderboard: bool,
-    /// Also print figures per class, the confusion matrix, and distances of predictions from labels
-    /// (clarification need only)
-    #[arg(long)]
-    full: bool,
     /// Write the figures of every topic to this file, as JSON; for clarification need, nothing is
     /// written, as by the official scorer
     #[arg(long, visible_alias = "out_file", value_name = "FILE")]
     pub(super) out_file: Option<PathBuf>,
+    #[command(flatten)]
+    options: CollectionOptions,
 }
-
-const DOCUMENTS: &str =
-    "Document retrieval after asking the top question, looked up in the released table";
-
-/// The tasks of the official scorer.
-const TASKS: Names<ScorerTask> = &[
-    ("question_relevance", ScorerTask::Ranking, "Recall of relevant questions"),
-    ("clarification_need", ScorerTask::Need, "Weighted precision, recall and F1 of need labels"),
-    ("document_relevance", ScorerTask::Documents, DOCUMENTS),
-];
 
 const OFFICIAL: &str = "Only the first line with each score counts, as in the official scorer";
 const ID: &str = "All lines count, scores that are equal in single precision by descending id, as \
@@ -104,13 +72,10 @@ impl EvalArgs {
         measures: &'a [Box<dyn Measure>],
         format: Option<Format>,
     ) -> Result<EvalRequest<'a>, Problem> {
-        if self.leaderboard && format.is_some() {
-            let hint = "a row for the leaderboard has one form";
-            return Err(problem!("--leaderboard", "no --format beside it", "--format", hint));
-        }
-        if self.full && format.is_some_and(Format::is_one_table) {
-            let hint = "TSV is one table; --format json holds all";
-            return Err(problem!("--full", "no --format tsv beside it", "--format tsv", hint));
+        for option in collection_options::all() {
+            if self.options.0.names().any(|name| name == option.name) {
+                check_format(option, format)?;
+            }
         }
         Ok(EvalRequest {
             file: self.run.as_ref().or(self.run_file.as_ref()).cloned().unwrap_or("-".into()),
@@ -118,16 +83,26 @@ impl EvalArgs {
             ties: self.ties,
             per_topic: self.per_topic,
             out_file: self.out_file.is_some(),
-            task: self.task,
-            multi_turn: self.multi_turn,
-            no_answer: self.no_answer,
-            conversations: self.conversations.as_deref(),
-            leaderboard: self.leaderboard,
-            full: self.full,
-            by_topic: self.per_topic || self.out_file.is_some(),
             qrels: self.qrels.as_deref(),
-            answers: self.answers.as_deref(),
+            options: self.options.0.clone(),
         })
+    }
+}
+
+/// Refuses a format that cannot hold what an option prints.
+fn check_format(option: &EvalOption, format: Option<Format>) -> Result<(), Problem> {
+    let Some(format) = format else { return Ok(()) };
+    let name = option.name;
+    match option.formats {
+        Formats::SeveralTables if format.is_one_table() => {
+            let hint = "TSV is one table; --format json holds all";
+            bail!(format!("--{name}"), "no --format tsv beside it", "--format tsv", hint)
+        }
+        Formats::Text => {
+            let hint = "it prints text, which has one form";
+            bail!(format!("--{name}"), "no --format beside it", "--format", hint)
+        }
+        _ => Ok(()),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::ClariqPage;
 use super::judged::JudgedRuns;
+use crate::clariq::evaluation::ScorerTask;
 use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
 use crate::clariq::evaluation::{Leaderboard, Placement, clarification_need};
-use crate::evaluation::ScorerTask;
 use clariq_core::Documents;
 use clariq_report::page::scroll;
 use clariq_report::words::figure;

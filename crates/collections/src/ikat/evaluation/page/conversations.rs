@@ -28,7 +28,6 @@ struct TurnResult<'a> {
     statements: Vec<&'a str>,
     /// The ids of the passages, best first.
     passages: Vec<&'a str>,
-    /// The first response.
     response: Option<&'a Response>,
     /// The figures of the turn, by the name of the measure.
     figures: Vec<(String, f64)>,
