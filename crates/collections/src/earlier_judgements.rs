@@ -113,7 +113,7 @@ mod tests {
     use crate::clariq::ClariQ;
 
     #[test]
-    fn what_was_judged_before_is_that_of_earlier_splits() {
+    fn judgements_before_a_split_are_those_of_earlier_splits() {
         let collection = ClariQ::open(DataDir::Sample).unwrap();
         let sources = |split| {
             let around = EarlierJudgements::new(&collection, "questions", split);

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_figure_is_the_official_one() {
+    fn the_f1_of_needs_equals_the_official_one() {
         // f1_score(average='weighted'), scikit-learn 1.7: always 2 of 1, 2, 2, 3.
         assert_eq!(weighted_f1(&pairs(&[(1, 2), (2, 2), (2, 2), (3, 2)])), 1.0 / 3.0);
         assert_eq!(weighted_f1(&[]), 0.0);

@@ -10,7 +10,7 @@
 //! use clariq_experiment::{Contexts, SystemConfig, SessionOptions, RankedPart, UserRequest, Session, Ranker};
 //!
 //! # let folder = tempfile::tempdir()?;
-//! # let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+//! # let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
 //! let collection = clariq_collections::open(&clariq_collections::DataDir::Sample)?;
 //! let session = Session::new(&*collection, options)?;
 //! let contexts = Contexts::new(&session);
@@ -53,7 +53,7 @@
 //!     system: "bm25",
 //!     rewrites: None,
 //!     grid: &grid,
-//!     labels: Labels::Split("train"),
+//!     labels: TuningLabels::Split("train"),
 //!     task: None,
 //!     measures: &measures,
 //!     by: 0,

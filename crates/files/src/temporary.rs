@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_command_left_yesterday_goes_with_the_next_write() {
+    fn temporary_files_of_a_killed_command_are_removed_after_a_day() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let names =

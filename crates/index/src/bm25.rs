@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn values_by_hand() {
+    fn bm25_values_by_hand() {
         let okapi = Bm25::okapi();
         // N = 10, df = 2: ln(8.5) − ln(2.5).
         assert!((okapi.idf(10.0, 2.0) - 1.223_775_431_622_116).abs() < 1e-12);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_byte_rounds_as_lucenes_does() {
+    fn document_lengths_are_rounded_as_in_lucene() {
         for length in (0..100_000).chain([i32::MAX as u32]) {
             assert_eq!(byte_length(length), through_a_byte(length), "{length}");
         }

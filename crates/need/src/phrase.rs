@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn openings_go_the_longest_first() {
+    fn the_longest_matching_opening_is_removed() {
         phrase("Tell me about the tent pegs.", "tent pegs");
         phrase("Please tell me more information about of Oslo", "Oslo");
         phrase("I\u{2019}m looking for info on kayaks!", "kayaks");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn question_words_go() {
+    fn question_words_are_removed() {
         phrase("How can I fold a map?", "fold a map");
         phrase("What is the moon?", "moon");
         phrase("Are dogs clever", "dogs clever");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_other_languages_are_themselves() {
+    fn empty_texts_and_other_languages_stay_as_they_are() {
         phrase("", "");
         phrase(" ?? ", "");
         phrase("Wo ist der Bahnhof?", "Wo ist der Bahnhof");

@@ -29,7 +29,7 @@
 //!     Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?.0)
 //! });
 //! let requests: Vec<Request> =
-//!     collection.split(Split::Dev)?.topics.iter().map(Request::from).collect();
+//!     collection.split(ClariqSplit::Dev)?.topics.iter().map(Request::from).collect();
 //! let batch = Batch::new(&context, &requests);
 //! let rankings = system.pipeline.run(&batch, batch.unranked())?;
 //! assert!(rankings.iter().all(|ranking| ranking.len() <= 3));

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn no_difference_is_no_bar() {
+    fn equal_values_have_no_bar() {
         let bars = [("1", 0.25), ("2", 0.0), ("3", -0.5)].map(|(name, value)| Bar { name, value });
         let chart = chart(&bars, "x", "title", "measure", "topic").into_string();
         assert_eq!(chart.matches("<rect").count(), 2);

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_falls_off_the_chart() {
+    fn all_marks_lie_inside_the_chart() {
         assert_eq!(spread(&[98.0, 99.0, 20.0], 10.0, 100.0), [90.0, 100.0, 20.0]);
         assert!(spread(&[], 10.0, 100.0).is_empty());
     }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_and_small_numbers() {
+    fn small_differences_are_printed_with_their_sign() {
         assert_eq!(difference(0.12346), "+0.1235");
         assert_eq!(difference(-0.5), "−0.5000");
         assert_eq!([difference(-0.000_01), difference(0.0)], ["0.0000", "0.0000"]);

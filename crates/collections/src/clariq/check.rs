@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_no_figure_is_a_warning_and_said_once() {
+    fn defects_that_change_no_figure_are_one_warning_each() {
         let rows = ["one", "two", "one", "two"]
             .map(|request| format!("260\t{request}\t\t4\tF1\tf\tQ2\twhich\ty\n"));
         let test = format!("HEADER\n{}", rows.concat());

@@ -61,7 +61,7 @@ mod tests {
     use clariq_files::Target;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_need_file_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.need.gz");
         let topics = [RequestId::from("9"), RequestId::from("3")];

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_scorer_passes_over_is_listed() {
+    fn lines_that_the_scorer_ignores_are_listed() {
         let accepted = |facts: &[(&str, usize)]| {
             let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
             (OfficialVerdict::Accepted { warnings: 0 }, facts.collect())
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_scorer_stops_at_is_an_error() {
+    fn lines_that_stop_the_scorer_are_errors() {
         for text in ["1 0 Q1 1 high t\n", "1 0 Q1\n", "1 high\n2 1\n", "", "1 0 Q1 1 nan t\n"] {
             assert_eq!(checked(text).0, OfficialVerdict::Error, "{text}");
         }

@@ -46,8 +46,8 @@ impl IkatSplit {
     /// ```
     /// use clariq_collections::ikat::IkatSplit;
     ///
-    /// assert_eq!(Split::parse("2024"), Some(Split::Test2024));
-    /// assert_eq!(Split::parse("dev"), None);
+    /// assert_eq!(IkatSplit::parse("2024"), Some(IkatSplit::Test2024));
+    /// assert_eq!(IkatSplit::parse("dev"), None);
     /// ```
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|split| split.name() == name)

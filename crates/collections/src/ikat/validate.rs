@@ -79,7 +79,7 @@ impl CheckedRun<'_> {
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
 /// let options = ValidationOptions { tokens: &tokens, max_warnings: MAX_WARNINGS };
-/// assert_eq!(validate(&run, &topics, &options)?.verdict, Verdict::NothingToValidate);
+/// assert_eq!(validate(&run, &topics, &options)?.verdict, OfficialVerdict::NothingToValidate);
 /// # Ok::<(), clariq_core::Error>(())
 /// ```
 pub fn validate(

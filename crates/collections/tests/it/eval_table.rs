@@ -192,7 +192,7 @@ fn expected_of(read: Result<EvalTable, Error>) -> String {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said() {
+fn faults_of_an_evaluation_table_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::Folder(folder.path().to_owned());
     assert_eq!(problem(EvalTable::open(&data, "t")).0, ProblemKind::MissingFile);
@@ -230,7 +230,7 @@ fn a_pickle_that_is_no_table_is_refused() {
 }
 
 #[test]
-fn fields_that_are_no_figures_and_integers_do_no_harm() {
+fn fields_that_are_no_figures_are_ignored_and_integers_are_figures() {
     let table =
         read_bytes(b"(Vm\n(I1\n(Vq\n(Vnote\nF7\nVno_answer\nNVwith_answer\nI1\ndddd.").unwrap();
     let context = table.metric("m").unwrap().context(&1.into()).unwrap();

@@ -40,7 +40,7 @@ fn outcomes(request: &FetchRequest) -> Vec<FetchOutcome> {
 }
 
 #[test]
-fn what_is_there_already_is_not_fetched_again() {
+fn a_file_that_is_there_already_is_not_fetched_again() {
     let wanted =
         [known("train.tsv", b"T"), file("train.qrel", None, false), file("no", None, false)];
     let (_outer, request) = arrange(&[("train.tsv", "T"), ("train.qrel", "Q")], &wanted);

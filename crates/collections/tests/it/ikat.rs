@@ -178,7 +178,7 @@ fn problems(value: &Value) -> Vec<Problem> {
 }
 
 #[test]
-fn what_would_change_a_figure_is_a_problem() {
+fn defects_that_would_change_a_figure_are_errors() {
     let good = || {
         json!([{"number": "1-1", "title": "t", "ptkb": {"1": "a", "2": "b"}, "turns": [
             {"turn_id": 1, "utterance": "u", "resolved_utterance": "u", "response": "r",

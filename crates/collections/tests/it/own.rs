@@ -142,7 +142,7 @@ fn requests_may_be_conversations_and_name_candidates() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_with_its_line() {
+fn faults_are_refused_with_their_line() {
     let corpus = ("corpus.jsonl", CORPUS);
     for (files, expected) in [
         (

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_apart() {
+    fn faults_of_a_measure_are_distinguished() {
         let error = |text: &str| parse_measure(text).unwrap_err().to_problem().expected;
         for text in [
             "",
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_understood() {
+    fn misspelt_measures_have_a_nearest_one() {
         let cases = [
             ("ndcg@10", "nDCG@10"),
             ("nDCG_5", "nDCG@5"),

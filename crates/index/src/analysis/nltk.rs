@@ -322,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn short_cut_equals_cascade(
+        fn the_short_cut_tokenises_as_the_regular_expressions_do(
             words in prop::collection::vec("cannot|Gonna|wanna|gotta_?|LEMME|gimme|[a-zA-Z0-9_]{0,7}", 0..8),
             gap in "[ ?!]{1,3}",
             end in "[ ?!]{0,2}[.]?",
@@ -333,7 +333,7 @@ mod tests {
         }
 
         #[test]
-        fn nearly_plain_text_equals_cascade(text in "[a-zA-Z0-9_.?! ]{0,16}(cannot|gonna)?[-.?! 'é]{0,2}") {
+        fn text_that_is_nearly_plain_is_tokenised_as_by_the_regular_expressions(text in "[a-zA-Z0-9_.?! ]{0,16}(cannot|gonna)?[-.?! 'é]{0,2}") {
             prop_assert_eq!(word_tokenize(&text), by_cascade(&text));
         }
     }

@@ -133,7 +133,7 @@ fn transcribed(scores: &[f64]) -> Vec<u32> {
 
 proptest! {
     #[test]
-    fn argsort_sorts_and_equals_the_transcription(
+    fn argsort_sorts_and_equals_the_transcription_of_numpy(
         scores in prop::collection::vec(0..40_i32, 0..500),
         flat in 1..40_i32,
     ) {

@@ -147,7 +147,7 @@ fn an_open_index_outlives_its_replacement() {
 }
 
 #[test]
-fn what_a_killed_build_left_is_never_used() {
+fn the_files_of_a_killed_build_are_not_used() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let (folder, bank) = (parent.path().join("index"), bank(["", "river stone"]));
     // The temporary folder as it stands when the process dies: a complete index of something else,
@@ -219,7 +219,7 @@ fn a_link_to_a_folder_stays_a_link() {
 }
 
 #[test]
-fn opening_where_nothing_was_built_says_so() {
+fn opening_a_folder_without_an_index_is_an_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for place in [folder.path().to_owned(), folder.path().join("nowhere")] {
         let error = DocumentIndex::open(&place).err().expect("an error");

@@ -102,12 +102,12 @@ impl Intact {
 }
 
 #[test]
-fn a_missing_file_is_told() {
+fn a_missing_index_file_is_an_error() {
     intact().check("missing", |_| None);
 }
 
 #[test]
-fn a_truncated_file_is_told() {
+fn a_truncated_index_file_is_an_error() {
     let intact = intact();
     intact.check("cut to half", |bytes| Some(bytes[..bytes.len() / 2].to_vec()));
     intact.check("cut by a byte and a line feed", |bytes| {
@@ -122,7 +122,7 @@ fn a_truncated_file_is_told() {
 }
 
 #[test]
-fn a_flipped_bit_is_told() {
+fn a_flipped_bit_in_an_index_is_an_error() {
     let intact = intact();
     let mut numbers = Numbers(5);
     for place in (0..40).map(|_| numbers.below(1 << 20)) {
@@ -139,7 +139,7 @@ fn a_flipped_bit_is_told() {
 }
 
 #[test]
-fn garbage_and_appended_bytes_are_told() {
+fn garbage_and_appended_bytes_in_an_index_are_an_error() {
     let intact = intact();
     intact.check("of zeros", |bytes| Some(vec![0; bytes.len()]));
     intact.check("of letters", |_| Some(b"garbage".repeat(30)));
@@ -149,7 +149,7 @@ fn garbage_and_appended_bytes_are_told() {
 }
 
 #[test]
-fn files_that_changed_places_are_told() {
+fn swapped_index_files_are_an_error() {
     // Both whole, each with tantivy's checksum right.
     let intact = intact();
     let of = |extension: &str| {
@@ -178,7 +178,7 @@ fn owned<'a>((name, bytes): (&'a String, &'a Vec<u8>)) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn rebuilding_repairs_any_one_file() {
+fn rebuilding_repairs_an_index_with_any_damaged_file() {
     let intact = intact();
     for name in intact.files.keys() {
         for damage in [None, Some("garbage")] {
@@ -221,7 +221,7 @@ fn with(name: &str, text: &str) -> Files {
 }
 
 #[test]
-fn folders_of_others_are_refused_and_kept() {
+fn a_folder_that_is_no_index_is_refused_and_kept() {
     let bank = bank(["", "river"]);
     let cases = [
         ("notes.txt", "my notes"),

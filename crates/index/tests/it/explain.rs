@@ -57,7 +57,7 @@ fn counts_are_those_of_the_bank() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn absent_tokens_and_documents_are_explained() {
     let built = build(&bank(TEXTS));
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
     let explain = |request, question| {

@@ -53,7 +53,7 @@ fn check_same(store: &TextStore, bank: &Bank) {
 }
 
 #[test]
-fn it_is_the_bank_of_the_same_texts() {
+fn a_text_store_equals_the_bank_of_the_same_texts() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let texts = ["", "one\ttab and\nlines", "naïve ☕"].map(str::to_owned);
     // Ids are what the writer holds: these are more than its memory, so that it writes in parts.
@@ -76,7 +76,7 @@ fn it_is_the_bank_of_the_same_texts() {
 }
 
 #[test]
-fn its_checksum_is_of_every_id_and_text() {
+fn the_checksum_of_a_text_store_covers_every_id_and_text() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let different = [
         vec![row("a", "one"), row("b", "two")],
@@ -93,7 +93,7 @@ fn its_checksum_is_of_every_id_and_text() {
 }
 
 #[test]
-fn an_index_over_it_is_that_over_the_bank() {
+fn an_index_over_a_text_store_equals_that_over_the_bank() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let bank = bank(zipf_texts(5, 500, 20, 80));
     let (store, _) = store(&parent.path().join("texts"), "a", &shuffled(&bank)).expect("a store");
@@ -107,7 +107,7 @@ fn an_index_over_it_is_that_over_the_bank() {
 }
 
 #[test]
-fn another_source_and_damage_make_it_anew() {
+fn a_text_store_of_another_source_or_with_damage_is_rebuilt() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let rows = [row("b", "two"), row("a", "one")];
     assert!(store(folder.path(), "x", &rows).expect("a store").1);
@@ -128,7 +128,7 @@ fn another_source_and_damage_make_it_anew() {
 }
 
 #[test]
-fn what_is_no_store_is_refused_and_left() {
+fn a_folder_that_is_no_text_store_is_refused_and_kept() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let two = [row("a", "one"), row("b", "two"), row("a", "other")];
     let error = store(folder.path(), "x", &two).err().expect("an error").to_string();

@@ -116,7 +116,7 @@ mod tests {
     use clariq_collections::documents::BankRow;
 
     #[test]
-    fn kinds_are_shares_of_fifteen() {
+    fn shares_of_kinds_are_over_fifteen_questions() {
         let texts = [
             "",
             "which tent do you mean",

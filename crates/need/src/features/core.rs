@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counts_as_one_word() {
+    fn an_empty_text_counts_as_one_word() {
         assert_eq!(of(""), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_like_itself_and_nothing_is_like_nothing() {
+    fn a_text_is_similar_to_itself_and_empty_texts_are_not() {
         let mut bank: Vec<String> = (0..60).map(|place| format!("number {place} of all")).collect();
         bank[7] = "jaguars?".to_owned();
         bank[8] = String::new();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_a_short_word() {
+    fn a_short_word_has_n_grams() {
         let counts = count("A");
         assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(" a ".to_owned(), 1)]);
     }

@@ -57,7 +57,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn what_is_like_something_better_goes() {
+    fn a_document_like_a_better_one_is_removed() {
         // The second is like the first; the third is like the second alone, which is gone.
         let likeness = array![[1.0, 0.95, 0.2], [0.95, 1.0, 0.95], [0.2, 0.95, 1.0]];
         assert_eq!(keep(&likeness, 0.9), [0, 2]);

@@ -181,7 +181,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn moving_is_adding_vectors() {
+    fn feedback_adds_the_vectors_of_documents_to_the_query() {
         // Vectors of length 1: a request, and three documents.
         let request = array![[0.6_f32, 0.8, 0.0]];
         let questions = array![[1.0_f32, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.6, 0.8]];
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn hubs_look_at_others_only() {
+    fn a_document_is_no_neighbour_of_itself() {
         let among = array![[1.0_f32, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 1.0]];
         assert_eq!(hubs(&among, 1), array![0.5, 0.5, 0.3]);
         assert_eq!(hubs(&among, 5).len(), 3);

@@ -92,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_first_alone_or_before_others() {
+    fn the_empty_question_comes_first_alone_or_before_others() {
         assert_eq!(inserted(&[], 1), [(0, 1.0)]);
         assert_eq!(inserted(&[3.0, 2.0], 1), [(0, 4.0), (100, 3.0), (99, 2.0)]);
     }
 
     #[test]
-    fn ties_around_it_keep_their_order() {
+    fn ties_around_the_empty_question_keep_their_order() {
         let ranking = inserted(&[3.0, 2.0, 2.0, 2.0, 1.0], 3);
         assert_eq!(ranking.iter().map(|hit| hit.0).collect::<Vec<_>>(), [100, 99, 0, 98, 97, 96]);
         assert!(ranking.windows(2).all(|pair| pair[0].1 > pair[1].1), "{ranking:?}");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_ranking_gets_it_at_the_end() {
+    fn a_shorter_ranking_gets_the_empty_question_at_the_end() {
         assert_eq!(inserted(&[3.0], 20).len(), 2);
         assert_eq!(inserted(&[3.0], 20)[1].0, 0);
     }

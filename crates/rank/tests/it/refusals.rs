@@ -15,7 +15,7 @@ fn run(stage: &str, own: &[&str], said: &[&str]) -> Result<(), String> {
 }
 
 #[test]
-fn a_request_that_was_judged_itself_cannot_do_without_what_was_judged() {
+fn exclude_refuses_judged_requests_without_their_split() {
     let judged = "tell me about blue animals";
     let error = run("stage = \"exclude\"", &[], &[judged]).unwrap_err();
     assert!(error.contains("other requests than those of train.tsv"), "{error}");

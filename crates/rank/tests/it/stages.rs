@@ -153,7 +153,7 @@ impl Case {
 }
 
 #[test]
-fn every_stage_gives_what_its_examples_say() {
+fn every_stage_gives_the_ranking_of_its_examples() {
     for case in cases() {
         with_context(&Earlier::new(&[]), |context| {
             let finished = AtomicU64::new(0);
@@ -207,7 +207,7 @@ const SCORING: [&str; 10] = [
 ];
 
 #[test]
-fn what_is_explained_is_the_score() {
+fn the_parts_of_an_explanation_add_up_to_the_score() {
     for case in cases().iter().filter(|case| case.requests.len() == 1) {
         with_context(&Earlier::new(&[]), |context| {
             let batch = Batch::new(context, &case.requests);

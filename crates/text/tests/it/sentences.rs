@@ -18,7 +18,7 @@ const CASES: &[&str] = &[
 ];
 
 #[test]
-fn rules_cut_where_they_say() {
+fn sentence_rules_cut_at_the_marked_places() {
     for case in CASES {
         let text = case.replace('|', "");
         let mut marked = text.clone();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_is_counted() {
+    fn odd_predictions_are_counted() {
         let labels = needs(&[("1", 1), ("2", 2)]);
         let scores = clarification_need(&lines(&[("1", 7), ("2", 1), ("2", 2), ("9", 3)]), &labels);
         assert_eq!(

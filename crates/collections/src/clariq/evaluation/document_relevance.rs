@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_cannot_be_named() {
+    fn min_and_max_are_no_questions() {
         assert_eq!(figures(&[("1", "MAX", 1.0), ("2", "MIN", 1.0)]).0, [0.1, 0.2]);
     }
 }

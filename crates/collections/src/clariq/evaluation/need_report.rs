@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn further_off_is_worse_where_accuracy_sees_no_difference() {
+    fn weighted_kappa_punishes_distant_errors_more() {
         let (near, far) = (report(&[1, 2, 4], &[1, 2, 3]), report(&[1, 2, 4], &[1, 2, 1]));
         assert_eq!(near.accuracy, far.accuracy);
         assert!(near.mean_absolute_error < far.mean_absolute_error);

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_surprise_is_counted() {
+    fn ignored_lines_of_each_kind_are_counted() {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q1"])]);
         let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
         let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);

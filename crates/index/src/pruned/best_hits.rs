@@ -1,0 +1,96 @@
+//! The best documents of a pruned search so far, and the scores that further ones need.
+
+use clariq_core::{Doc, Hit, Ranking};
+
+/// The best documents so far.
+pub(super) struct BestHits {
+    limit: usize,
+    /// Their [`key`]s, and up to `room`, when all but the best are dropped.
+    found: Vec<u128>,
+    room: usize,
+    /// The share of a score that rounding may take from its upper bound.
+    margin: f64,
+    /// The key of the last of the best will not be less, as far as can be said: that of the last so
+    /// far, or what is hoped for.
+    pub(super) floor: u128,
+    hoped: u128,
+    /// Upper bounds of the scores of further hits are not below.
+    pub(super) least: f64,
+    /// The same as a sum in a window.
+    pub(super) needed: f32,
+}
+
+impl BestHits {
+    /// For sums of so many tokens.
+    pub(super) fn new(limit: usize, tokens: usize) -> Self {
+        // Each product and each sum of `f32` is off by at most half of its last digit.
+        let margin = (tokens + 4) as f64 * f64::from(f32::EPSILON);
+        let found = Vec::new();
+        let needed = f32::MIN_POSITIVE;
+        Self { limit, found, room: limit, margin, floor: 0, hoped: 0, least: 0.0, needed }
+    }
+
+    /// The sum from which on a document may still be a hit, where `rest` may be added to it. More
+    /// than 0, which documents without a token have.
+    pub(super) fn needed(&self, rest: f64) -> f32 {
+        ((self.least - rest) as f32).next_down().max(f32::MIN_POSITIVE)
+    }
+
+    pub(super) fn add(&mut self, key: u128) {
+        self.found.push(key);
+        if self.found.len() < self.room {
+            return;
+        }
+        let worst = self.nth(self.limit);
+        self.found.truncate(self.limit);
+        self.room = self.limit + (self.limit / 4).max(16);
+        self.raise(worst);
+    }
+
+    /// The nth of the keys found; these and no others are before it then.
+    fn nth(&mut self, nth: usize) -> u128 {
+        *self.found.select_nth_unstable_by(nth - 1, |a, b| b.cmp(a)).1
+    }
+
+    /// Further hits have at least that key.
+    fn raise(&mut self, key: u128) {
+        self.floor = self.floor.max(key);
+        self.least = hit(self.floor).score * (1.0 - self.margin);
+        self.needed = self.needed(0.0);
+    }
+
+    /// Expects the rest of the index to have as many of the best documents as the share of it that
+    /// was searched. Where the documents are in no order, four standard deviations are enough for
+    /// more than that share, so that the search is seldom in vain.
+    pub(super) fn hope(&mut self, searched: usize, windows: usize) {
+        let expected = self.limit * searched / windows;
+        let enough = expected + 4 * expected.isqrt() + 8;
+        if enough < self.limit.min(self.found.len()) {
+            // Where scores tie, documents may be in an order.
+            let score = hit(self.nth(enough)).score;
+            self.hoped = self.hoped.max(key(score, Doc(0)));
+            self.raise(self.hoped);
+        }
+    }
+
+    /// Whether no hit can be missing: what was hoped for is true.
+    pub(super) fn is_complete(&self) -> bool {
+        self.hoped == 0 || self.found.iter().filter(|&&key| key >= self.hoped).count() >= self.limit
+    }
+
+    pub(super) fn hits(mut self) -> Ranking {
+        self.found.sort_unstable_by(|a, b| b.cmp(a));
+        self.found.truncate(self.limit);
+        self.found.into_iter().map(hit).collect()
+    }
+}
+
+/// A whole number by which hits are in the order of `best_first`, backwards; scores are not
+/// negative. Comparing two fields of hits would be two branches, half of which are mispredicted.
+pub(super) fn key(score: f64, doc: Doc) -> u128 {
+    u128::from(score.to_bits()) << 32 | u128::from(doc.0)
+}
+
+fn hit(key: u128) -> Hit {
+    Hit { doc: Doc(key as u32), score: f64::from_bits((key >> 32) as u64) }
+}
