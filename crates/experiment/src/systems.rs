@@ -13,7 +13,7 @@ use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
 use clariq_rank::{ConversationConfig, ExpectedFigures, Override, System as Parsed, Uses};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;

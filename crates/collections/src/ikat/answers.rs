@@ -27,11 +27,11 @@ pub(super) struct IkatAnswerForm<'a> {
 
 impl AnswerForm for IkatAnswerForm<'_> {
     fn ending(&self) -> &'static str {
-        if self.year == Year::Y2025 { ".jsonl" } else { ".json" }
+        if self.year.has_line_runs() { ".jsonl" } else { ".json" }
     }
 
     fn names_team(&self) -> bool {
-        self.year == Year::Y2025
+        self.year.has_line_runs()
     }
 
     fn put(
@@ -75,10 +75,8 @@ impl IkatAnswerForm<'_> {
                 statements: statements.collect::<io::Result<_>>()?,
             });
         }
-        let references = match self.year {
-            Year::Y2025 => responses[0].passages.clone(),
-            _ => Vec::new(),
-        };
+        let references =
+            if self.year.has_line_runs() { responses[0].passages.clone() } else { Vec::new() };
         let id = answer.request.as_str().to_owned();
         Ok(SubmittedTurn { id, responses, references, ..Default::default() })
     }

@@ -23,9 +23,10 @@ pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
 pub fn put_trec(out: &mut dyn Write, submission: &Submission, file: &str) -> Result<(), Error> {
     let cannot_write = Error::io("write", "<trec run>");
     for turn in &submission.turns {
-        let passages = match submission.year {
-            Year::Y2025 => by_score(turn),
-            _ => by_appearance(turn, file)?,
+        let passages = if submission.year.has_line_runs() {
+            by_score(turn)
+        } else {
+            by_appearance(turn, file)?
         };
         let id = &turn.id;
         let name = &submission.run_name;

@@ -107,7 +107,7 @@ impl Submission {
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &FileContent, year: Option<Year>, sink: Sink) -> Self {
         let is_lines = match year {
-            Some(year) => year == Year::Y2025,
+            Some(year) => year.has_line_runs(),
             None => lines::is_json_lines(input),
         };
         if is_lines { lines::read(input, sink) } else { object::read(input, year, sink) }

@@ -18,6 +18,25 @@ pub enum Year {
     Y2025,
 }
 
+impl Year {
+    /// True if runs have the form of 2025: JSON lines, which name statements by their text and list
+    /// the passages of a turn as references. False if they are one JSON object.
+    pub fn has_line_runs(self) -> bool {
+        match self {
+            Self::Y2023 | Self::Y2024 => false,
+            Self::Y2025 => true,
+        }
+    }
+
+    /// True if the conversations `3-1` and `3-2` are of one user.
+    fn numbers_users(self) -> bool {
+        match self {
+            Self::Y2023 | Self::Y2024 => false,
+            Self::Y2025 => true,
+        }
+    }
+}
+
 impl fmt::Display for Year {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -114,7 +133,7 @@ impl TopicFile {
         number: &'t str,
     ) -> impl Iterator<Item = &'t IkatConversation> + Clone {
         let user_of = |number: &'t str| number.rsplit_once('-').map(|(user, _)| user);
-        let user = user_of(number).filter(|_| self.year == Year::Y2025);
+        let user = user_of(number).filter(|_| self.year.numbers_users());
         let before = self.conversations.iter().take_while(move |other| other.number != number);
         before.filter(move |other| user.is_some() && user_of(&other.number) == user)
     }

@@ -95,7 +95,7 @@ pub fn validate(
         official.add(problem);
     };
     let mut lines = Vec::new();
-    let submission = if topics.year == Year::Y2025 {
+    let submission = if topics.year.has_line_runs() {
         lines = read_lines(input, &mut refuse);
         // The rules report the fields that a line lacks.
         submission(&lines, &input.name, &mut |_| {})
@@ -103,11 +103,13 @@ pub fn validate(
         Submission::parse(input, Some(topics.year), &mut refuse)
     };
     let run = CheckedRun { submission: &submission, lines: &lines, topics, options };
-    let rules = match topics.year {
-        Year::Y2025 => lines::RULES,
+    let rules = if topics.year.has_line_runs() {
+        lines::RULES
+    } else if errors > 0 || submission.turns.is_empty() {
         // The official program reads the whole run before it checks anything.
-        _ if errors > 0 || submission.turns.is_empty() => &[],
-        _ => object::RULES,
+        &[]
+    } else {
+        object::RULES
     };
     let mut overlooked = Findings::default();
     let mut warnings = 0;
@@ -130,7 +132,7 @@ pub fn validate(
             }
         }
     }
-    let is_object = topics.year != Year::Y2025;
+    let is_object = !topics.year.has_line_runs();
     let verdict = if errors > 0 || is_object && warnings > options.max_warnings {
         OfficialVerdict::Error
     } else if is_object && submission.turns.is_empty() {

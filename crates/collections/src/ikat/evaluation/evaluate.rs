@@ -207,16 +207,20 @@ fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<Str
         let index = conversation.statements.iter().position(|known| known == text)?;
         Some((index + 1).to_string())
     };
-    let named = best.statements.iter().filter_map(|statement| match split.year() {
-        Year::Y2025 => number(&statement.text),
-        _ => Some(statement.id.clone()),
-    });
-    named.collect()
+    let mut named = Vec::new();
+    for statement in &best.statements {
+        if split.year().has_line_runs() {
+            named.extend(number(&statement.text));
+        } else {
+            named.push(statement.id.clone());
+        }
+    }
+    named
 }
 
 /// The passages of a turn, best first, as the conversion to a TREC run orders them.
 fn passages_of(year: Year, turn: &SubmittedTurn) -> Vec<&str> {
-    let mut scored: Vec<(&str, f64)> = if year == Year::Y2025 {
+    let mut scored: Vec<(&str, f64)> = if year.has_line_runs() {
         turn.references.iter().map(|passage| (passage.id.as_str(), passage.score)).collect()
     } else {
         let of_response = turn.responses.iter().flat_map(|response| {

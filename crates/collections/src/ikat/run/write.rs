@@ -25,7 +25,7 @@ pub(in crate::ikat) fn put_turn(
     index: u64,
     turn: &SubmittedTurn,
 ) -> io::Result<()> {
-    if head.year == Year::Y2025 {
+    if head.year.has_line_runs() {
         put_value(out, &entry(head, turn)?)?;
         return out.write_all(b"\n");
     }
@@ -38,7 +38,7 @@ pub(in crate::ikat) fn put_turn(
 
 /// Writes what precedes the turns; 2025 repeats it in every turn.
 fn put_head(out: &mut dyn Write, head: &Submission) -> io::Result<()> {
-    if head.year == Year::Y2025 {
+    if head.year.has_line_runs() {
         return Ok(());
     }
     let mut object = json!({"run_name": head.run_name, "run_type": head.run_type});
@@ -51,7 +51,7 @@ fn put_head(out: &mut dyn Write, head: &Submission) -> io::Result<()> {
 
 /// Writes what follows the turns.
 pub(in crate::ikat) fn put_end(out: &mut dyn Write, year: Year) -> io::Result<()> {
-    if year == Year::Y2025 { Ok(()) } else { out.write_all(b"\n]}\n") }
+    if year.has_line_runs() { Ok(()) } else { out.write_all(b"\n]}\n") }
 }
 
 fn put_value(out: &mut dyn Write, value: &Value) -> io::Result<()> {

@@ -81,7 +81,7 @@ fn repeated_turn(run: &CheckedRun, found: &mut Violations) {
 
 /// The validators of 2023 and 2024 compare numbers of turns alone.
 fn missing_turn(run: &CheckedRun, found: &mut Violations) {
-    if run.submission.year == Year::Y2025 || run.submission.turns.is_empty() {
+    if run.submission.year.has_line_runs() || run.submission.turns.is_empty() {
         return;
     }
     let given: HashSet<&str> = run.turns().map(|turn| turn.id.as_str()).collect();
@@ -123,7 +123,7 @@ fn too_many_tokens(run: &CheckedRun, found: &mut Violations) {
 fn no_text(run: &CheckedRun, found: &mut Violations) {
     let submission = run.submission;
     let is_judged = submission.eval_response && submission.run_type == "only_response";
-    if submission.year != Year::Y2025 && !is_judged {
+    if !submission.year.has_line_runs() && !is_judged {
         return;
     }
     for (turn, response) in run.responses() {
@@ -148,7 +148,7 @@ fn repeated_statement(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let mut seen = HashSet::new();
         for statement in &response.statements {
-            let is_text = run.submission.year == Year::Y2025;
+            let is_text = run.submission.year.has_line_runs();
             let name = if is_text { &statement.text } else { &statement.id };
             if !seen.insert(name) {
                 found.push(again(turn, name));
@@ -174,7 +174,7 @@ fn statement_0(run: &CheckedRun, found: &mut Violations) {
 
 /// In 2025, a statement may be of any conversation of the user so far.
 fn statement_of_nobody(run: &CheckedRun, found: &mut Violations) {
-    if run.submission.year != Year::Y2025 || run.topics.conversations.is_empty() {
+    if !run.submission.year.has_line_runs() || run.topics.conversations.is_empty() {
         return;
     }
     for (turn, response) in run.responses() {
