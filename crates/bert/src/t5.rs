@@ -379,7 +379,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_in_front_of_punctuation_go() {
+    fn blanks_before_punctuation_are_removed() {
         assert_eq!(clean_up("It is n't mine , I 'm sure ."), "It isn't mine, I'm sure.");
     }
 }

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_used_for_long_makes_room() {
+    fn entries_unused_for_longest_are_removed_first() {
         let folder = tempfile::tempdir().unwrap();
         let kept =
             |name: &str| CacheEntry { entry: folder.path().join(name), file: "f", what: "texts" };
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_read_at_once_are_what_they_are_one_by_one() {
+    fn files_read_in_parallel_give_the_documents_of_files_read_in_turn() {
         let folder = tempfile::tempdir().unwrap();
         let keeper = keeper(folder.path(), 0);
         let write = |number: usize, line: &str| {

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_is_for_readers_alone() {
+    fn the_title_of_a_sheet_is_left_out_of_machine_readable_forms() {
         let titled = Sheet { title: Some("two runs".to_owned()), ..sheet() };
         let first = |format| {
             let mut bytes = Vec::new();

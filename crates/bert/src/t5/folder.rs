@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_a_text_and_is_not_understood_is_refused_by_its_key() {
+    fn unknown_settings_that_change_a_text_are_refused_by_key() {
         assert!(parse("use_cache", json!(false), None).is_ok());
         for (key, value, says) in [
             ("model_type", json!("mt5"), "model_type `t5`, found `mt5`"),

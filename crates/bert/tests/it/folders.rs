@@ -68,7 +68,7 @@ fn refused(folder: &Path) -> Problem {
 }
 
 #[test]
-fn what_a_folder_does_not_say_is_the_usual() {
+fn settings_that_a_folder_lacks_have_their_usual_values() {
     let (plain, usual) = (tiny(), sentence(&mean(), &[("Normalize", json!({}))]));
     assert_eq!(vectors(plain.path()), vectors(usual.path()));
     let checksum = |folder: &Path| ModelFolder::open(folder).unwrap().checksum;
@@ -76,7 +76,7 @@ fn what_a_folder_does_not_say_is_the_usual() {
 }
 
 #[test]
-fn all_that_changes_a_vector_is_in_the_checksum() {
+fn every_setting_that_changes_a_vector_changes_the_checksum() {
     let plain = tiny();
     let base = ModelFolder::open(plain.path()).unwrap().checksum;
     let cls = sentence(&json!({ "embedding_dimension": 32, "pooling_mode": "cls" }), &[]);
@@ -118,7 +118,7 @@ fn prompts_are_in_front_of_requests_and_documents() {
 }
 
 #[test]
-fn a_system_may_read_a_model_otherwise() {
+fn a_system_overrides_settings_of_a_model() {
     let folder = sentence(&json!({ "embedding_dimension": 32, "pooling_mode": "cls" }), &[]);
     let reading = ReadingOverrides {
         pooling: Some(Pooling::Mean),

@@ -149,7 +149,7 @@ fn cross_encoders_equal_transformers() {
 }
 
 #[test]
-fn a_batch_says_what_single_texts_say_and_threads_change_no_bit() {
+fn a_batch_gives_the_vectors_of_single_texts_on_any_number_of_threads() {
     let golden = golden();
     let texts: Vec<&str> = texts(&golden).into_iter().cycle().take(40).collect();
     let one = BertEncoder::open(&data().join("tiny"), &ModelOptions::default()).unwrap();
@@ -179,7 +179,7 @@ fn a_batch_says_what_single_texts_say_and_threads_change_no_bit() {
 }
 
 #[test]
-fn half_precision_is_near() {
+fn half_precision_is_close_to_single_precision() {
     let golden = golden();
     let exact = BertEncoder::open(&data().join("tiny"), &options())
         .unwrap()

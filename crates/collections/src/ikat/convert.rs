@@ -6,7 +6,6 @@
 //! second response lie between those of the first. 2025 sorts the references of a turn by score.
 
 use super::run::{Submission, SubmittedTurn};
-use super::topics::Year;
 use clariq_core::{Error, bail};
 use clariq_files::{Source, Target, python_float};
 use std::collections::HashSet;
@@ -70,6 +69,7 @@ fn by_score(turn: &SubmittedTurn) -> Vec<(&str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ikat::Year;
     use crate::ikat::run::{RankedPassage, Response};
 
     fn passage(id: &str, score: f64) -> RankedPassage {

@@ -12,7 +12,7 @@ pub use crate::validation::{OfficialVerdict, Validation, ValidationOptions};
 
 use super::run::lines::{Line, read_lines, submission};
 use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
-use super::topics::{TopicFile, Year};
+use super::topics::TopicFile;
 use clariq_core::{Error, Findings, Location, problem};
 use clariq_files::Source;
 

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_latex_would_read_as_its_own_is_escaped() {
+    fn latex_commands_in_texts_are_escaped() {
         assert_eq!(escaped("a_b & 50% of #1 {$x$}"), "a\\_b \\& 50\\% of \\#1 \\{\\$x\\$\\}");
         assert_eq!(
             escaped("C:\\x^2~<y>"),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_gives_way() {
+    fn long_texts_are_shortened_in_the_middle() {
         assert_eq!(shorten("dense-feedback.dev", 10), "dense….dev");
         assert_eq!(shorten("übermaß", 7), "übermaß");
         assert_eq!(shorten("übermaß", 3), "ü…ß");

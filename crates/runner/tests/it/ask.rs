@@ -33,7 +33,7 @@ fn objects(finished: &Finished) -> Vec<Value> {
 const REQUEST: &str = "Tell me about Saturn.";
 
 #[test]
-fn it_asks_until_enough_was_asked() {
+fn ask_stops_when_the_stop_stage_says_so() {
     let bench = Bench::with_sample();
     let finished = ask(&bench, &[REQUEST], "the car\nno\nyes please\nmore\n");
     assert_eq!(finished.status, Some(0), "{}", finished.stderr);
@@ -66,7 +66,7 @@ fn it_asks_until_enough_was_asked() {
 }
 
 #[test]
-fn it_shows_why() {
+fn explain_shows_why_a_question_was_chosen() {
     let bench = Bench::with_sample();
     let finished = ask(&bench, &[REQUEST, "--explain"], "");
     for text in [

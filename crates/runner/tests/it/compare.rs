@@ -152,7 +152,7 @@ fn measures_are_named_and_topics_can_be_left_out() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said_with_the_next_move() {
+fn runs_that_cannot_be_compared_are_refused_with_a_hint() {
     let bench = with_runs();
     bench.write("other.run", "nobody 0 Q00001 1 1.0 x\n");
     bench.write("empty.run", "");
@@ -197,7 +197,7 @@ fn tsv_is_one_table() {
 }
 
 #[test]
-fn needs_are_looked_at_closely_when_asked_for() {
+fn full_prints_figures_per_need_class() {
     let bench = with_runs();
     let line = "eval bm25.need --data data --task clarification_need";
     let official = bench.succeed(line).stdout;

@@ -108,7 +108,7 @@ fn figures_per_topic_are_written_whatever_is_printed() {
 }
 
 #[test]
-fn what_would_be_dropped_is_refused() {
+fn options_without_an_effect_are_refused() {
     let bench = with_everything();
     for (line, flag) in [
         ("a.run --ties interval --out-file out.json", "--ties interval"),

@@ -272,7 +272,7 @@ fn folds_hold_out_other_topics() {
 }
 
 #[test]
-fn what_was_trained_is_found_again_and_other_data_train_anew() {
+fn a_trained_model_is_reused_and_other_data_train_another() {
     let bench = bench();
     let train = |again| {
         let work = Work::on(&bench, "data", "dev");
@@ -365,7 +365,7 @@ fn refusal(bench: &Bench, line: &str) -> String {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
+fn systems_and_recipes_that_cannot_run_are_refused_with_a_hint() {
     let cases: &[Case] = &[
         (
             "a trained model that is not declared",

@@ -72,7 +72,7 @@ fn a_text_that_is_too_long_for_a_model_is_cut_with_a_note() {
 }
 
 #[test]
-fn a_context_by_itself_gets_what_it_gets_among_others() {
+fn a_context_is_ranked_the_same_alone_and_among_others() {
     let bench = bench("");
     let all = run_conversations(&bench, ("tiny.toml", None), "all.jsonl").expect("a run");
     let records = bench.text("all.jsonl");
@@ -85,7 +85,7 @@ fn a_context_by_itself_gets_what_it_gets_among_others() {
 }
 
 #[test]
-fn what_was_asked_in_other_words_is_not_asked_again() {
+fn a_question_in_other_words_is_not_asked_again() {
     let bench = bench("");
     // A run with another parameter has another tag.
     let ranked = |run: String| {
@@ -105,7 +105,7 @@ fn what_was_asked_in_other_words_is_not_asked_again() {
 }
 
 #[test]
-fn what_makes_no_sense_for_conversations_is_refused() {
+fn systems_that_do_not_fit_conversations_are_refused() {
     for (stage, split, says) in [
         ("competition\"\nrounds = 2", "dev", "stage `competition`"),
         ("exclude\"", "train", "conversations about other requests than those of "),

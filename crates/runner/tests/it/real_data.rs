@@ -144,7 +144,7 @@ fn figures_per_topic_are_the_published_ones() {
 
 /// The official scorer keeps one line per distinct score.
 #[test]
-fn equal_scores_cost_the_published_baseline_most_of_its_recall() {
+fn the_official_tie_rule_lowers_the_recall_of_the_published_baseline() {
     let Some(bench) = bench() else { return };
     let level = |line: &str| {
         let fields: Vec<&str> = line.split(' ').collect();

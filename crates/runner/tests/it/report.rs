@@ -73,7 +73,7 @@ fn the_figures_are_those_of_eval() {
 }
 
 #[test]
-fn what_files_say_is_text_and_never_markup() {
+fn texts_of_files_are_escaped_on_the_page() {
     let bench = Bench::with_sample();
     let attack = "<script>alert(1)</script><img src=x onerror=alert(2)>";
     bench.edit("data/dev.tsv", |text| {
@@ -134,7 +134,7 @@ fn a_baseline_is_chosen_or_added() {
 }
 
 #[test]
-fn bad_input_is_told_and_leaves_nothing() {
+fn bad_input_is_refused_and_leaves_no_file() {
     let bench = Bench::new();
     bench.succeed("-q run bm25 no-question");
     bench.succeed("-q run bm25 --split train -o runs/train.run");
@@ -171,7 +171,7 @@ fn bad_input_is_told_and_leaves_nothing() {
 }
 
 #[test]
-fn what_a_run_uses_stands_beside_its_figures() {
+fn the_declared_uses_of_a_run_are_shown_beside_its_figures() {
     let bench = Bench::new();
     bench.succeed("-q run bm25 no-question");
     let declare = |text: String| text.replace("\"uses\": []", "\"uses\": [\"batch\"]");
@@ -185,7 +185,7 @@ fn what_a_run_uses_stands_beside_its_figures() {
 }
 
 #[test]
-fn what_a_run_leaves_out_is_told_at_once_and_on_the_page() {
+fn unanswered_topics_are_reported_on_standard_error_and_on_the_page() {
     let bench = Bench::new();
     bench.write("one.run", "13 0 Q00260 1 1.0 tag\n99 0 Q00260 1 1.0 tag\n");
     let told = bench.succeed("report one.run").stderr;

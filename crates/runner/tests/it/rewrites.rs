@@ -155,7 +155,7 @@ fn a_run_and_a_ranking_over_a_file_use_the_same_rewrites() {
 }
 
 #[test]
-fn what_rewrites_change_is_tuned() {
+fn tune_uses_rewrites() {
     let bench = bench();
     let line = "-q tune auto.toml --data data --split 2023-test --grid passages.bm25.k1=0.9 -m nDCG@3 --folds 2 --format tsv";
     let raw = bench.succeed(line).stdout;

@@ -255,7 +255,7 @@ fn synthesis_refuses_what_it_cannot_number() {
 }
 
 #[test]
-fn the_next_questions_are_looked_at_without_documents() {
+fn eval_scores_next_questions_without_documents() {
     let bench = Bench::with_sample();
     bench.succeed("-q data synthesize --data data -o c.jsonl");
     let mut shares = Vec::new();

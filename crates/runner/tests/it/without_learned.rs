@@ -4,7 +4,7 @@
 use crate::common::{Bench, root};
 
 #[test]
-fn learned_systems_are_refused_with_the_way_out() {
+fn learned_systems_are_refused_with_a_hint() {
     let bench = Bench::with_sample().with_learned("");
     let before = bench.snapshot();
     for line in [

@@ -59,7 +59,10 @@ fn argument(option: &'static EvalOption) -> Arg {
         OptionValue::File => argument.value_name("FILE").value_parser(value_parser!(OsString)),
         OptionValue::OneOf(values) => {
             let shown = values.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
-            argument.value_parser(shown.collect::<Vec<_>>()).default_value(values[0].0)
+            argument
+                .value_name("NAME")
+                .value_parser(shown.collect::<Vec<_>>())
+                .default_value(values[0].0)
         }
     }
 }

@@ -45,7 +45,7 @@ fn is_made_again(
 }
 
 #[test]
-fn a_damaged_index() {
+fn a_damaged_index_is_rebuilt() {
     let bench = Bench::with_sample();
     is_made_again(&bench, ("index", ".term", "note: rebuilt the index "), |output| {
         bench.succeed(&format!("run bm25 --data data -o {output}")).stderr
@@ -54,7 +54,7 @@ fn a_damaged_index() {
 
 #[cfg(feature = "bert")]
 #[test]
-fn damaged_vectors() {
+fn damaged_vectors_are_encoded_again() {
     let bench = Bench::with_sample();
     bench.write_tiny();
     let vectors = ("embeddings", "vectors.bin", "are computed again: ");

@@ -19,7 +19,7 @@ fn with_inputs() -> Bench {
 }
 
 #[test]
-fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
+fn every_command_refuses_to_overwrite_its_inputs() {
     let bench = with_inputs();
     std::os::unix::fs::symlink("data/train.tsv", bench.path("link")).expect("linked");
     fs::hard_link(bench.path("data/train.tsv"), bench.path("hard")).expect("linked");
@@ -96,7 +96,7 @@ fn temporaries(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn temporary_files_stay_after_sigint_no_more() {
+fn sigint_removes_temporary_files() {
     use std::os::unix::process::ExitStatusExt as _;
 
     let bench = Bench::with_sample();

@@ -215,7 +215,7 @@ fn a_conversation_is_answered_turn_by_turn() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn options_that_do_not_fit_are_refused() {
     check(&[
         refusal(
             "statements for a system that ranks none",

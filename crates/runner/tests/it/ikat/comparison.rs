@@ -189,7 +189,7 @@ fn ranks_labels_and_misses_are_those_of_the_run() {
 }
 
 #[test]
-fn what_files_say_is_text_and_never_markup() {
+fn texts_of_files_are_escaped_on_the_page() {
     let bench = with_runs();
     let attack = "<script>alert(1)</script>";
     bench.edit("worse.json", |text| text.replace("Nothing.", attack));
@@ -231,6 +231,12 @@ const REFUSALS: &[Case] = &[
         ["--ties", "runs of ClariQ", "runs of iKAT"],
     ),
     case(
+        "an option of ClariQ's evaluation",
+        RUN,
+        "eval a.json --split 2023-test --leaderboard",
+        ["--leaderboard", "no --leaderboard with runs of iKAT", "runs of iKAT"],
+    ),
+    case(
         "a need file beside runs of iKAT",
         RUN,
         "report a.json --need good.need",
@@ -260,7 +266,7 @@ const REFUSALS: &[Case] = &[
 ];
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn options_that_do_not_fit_are_refused() {
     check(REFUSALS);
 }
 

@@ -73,7 +73,7 @@ fn small_run() -> serde_json::Value {
 }
 
 #[test]
-fn what_is_let_through_is_listed_apart() {
+fn faults_that_the_official_validator_overlooks_are_listed_apart() {
     let bench = Bench::new();
     bench.write("run.json", serde_json::to_vec_pretty(&small_run()).unwrap());
     let finished = bench.run(&["validate", "run.json", "--split", "2023-test"]);

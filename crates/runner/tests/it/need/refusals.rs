@@ -110,7 +110,7 @@ const BAD_TRAINING: &[Case] = &[
 ];
 
 #[test]
-fn what_there_is_nothing_to_learn_from_is_refused() {
+fn data_without_anything_to_learn_is_refused() {
     check(BAD_TRAINING);
 }
 
