@@ -47,6 +47,20 @@ pub trait PairScorer: Send + Sync {
     /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>>;
 
+    /// Scores the pairs of several requests, those of each by themselves. `progress` counts requests.
+    fn score_each(
+        &self,
+        requests: &[Vec<(&str, &str)>],
+        progress: Progress,
+    ) -> Result<Vec<Vec<f32>>> {
+        let mut all = Vec::with_capacity(requests.len());
+        for pairs in requests {
+            all.push(self.score(pairs, &|_| {})?);
+            progress(1);
+        }
+        Ok(all)
+    }
+
     /// Number of pairs so far that exceeded the model's length and were cut.
     fn cut(&self) -> usize {
         0

@@ -1,5 +1,6 @@
 //! The calls of a session: sent at the same time, cached, replayed, counted and bounded.
 
+use crate::config::EndpointConfig;
 use crate::exchange::{Exchange, Recording, key_of};
 use crate::server::Server;
 use clariq_core::{Observer, Progress, Result, bail};
@@ -47,6 +48,8 @@ const BYTES_OF_A_TOKEN: u64 = 4;
 #[derive(Debug, Default)]
 pub struct Calls {
     options: CallOptions,
+    /// The models that names mean: those of `[models]`, or others (`None`).
+    models: Mutex<HashMap<String, Option<EndpointConfig>>>,
     state: Mutex<CallState>,
     sent: AtomicU64,
     written_tokens: AtomicU64,
@@ -80,6 +83,20 @@ impl Calls {
     /// Calls under these options.
     pub fn new(options: CallOptions) -> Self {
         Self { options, ..Self::default() }
+    }
+
+    /// Sets the model that a name means in the session. False if it means another one already.
+    #[must_use]
+    pub fn set_model(&self, name: &str, model: Option<&EndpointConfig>) -> bool {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = models.entry(name.to_owned()).or_insert_with(|| model.cloned());
+        known.as_ref() == model
+    }
+
+    /// The model behind an endpoint that a name means.
+    pub fn model(&self, name: &str) -> Option<EndpointConfig> {
+        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        models.get(name).cloned().flatten()
     }
 
     /// True if calls are counted instead of sent.

@@ -112,10 +112,23 @@ fn in_order(scores: impl Iterator<Item = (usize, f64)>, count: usize) -> Result<
 
 impl PairScorer for RerankEndpoint {
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>> {
+        let mut scores = Vec::with_capacity(pairs.len());
+        let of_queries: Vec<Vec<(&str, &str)>> =
+            pairs.chunk_by(|one, next| one.0 == next.0).map(<[_]>::to_vec).collect();
+        scores.extend(self.score_each(&of_queries, &|_| {})?.into_iter().flatten());
+        progress(pairs.len() as u64);
+        Ok(scores)
+    }
+
+    fn score_each(
+        &self,
+        requests: &[Vec<(&str, &str)>],
+        progress: Progress,
+    ) -> Result<Vec<Vec<f32>>> {
         let batch = self.server.config.batch.map_or(USUAL_BATCH, usize::from);
         let mut calls = Vec::new();
-        for of_query in pairs.chunk_by(|one, next| one.0 == next.0) {
-            for part in of_query.chunks(batch) {
+        for pairs in requests {
+            for part in pairs.chunks(batch) {
                 let documents: Vec<&str> = part.iter().map(|(_, document)| *document).collect();
                 calls.push(self.call(part[0].0, &documents));
             }
@@ -123,7 +136,7 @@ impl PairScorer for RerankEndpoint {
         let stand_in = |call: &Call| vec![0.0; documents_of(&call.request)];
         let ask = |call: &Call| self.ask(call);
         let answers = self.server.calls.answer(&self.server, &calls, stand_in, ask, &|_| {})?;
-        let mut scores: Vec<f32> = Vec::with_capacity(pairs.len());
+        let mut scores: Vec<f32> = Vec::new();
         for (call, answer) in calls.iter().zip(answers) {
             let expected = documents_of(&call.request);
             if answer.len() != expected {
@@ -132,8 +145,9 @@ impl PairScorer for RerankEndpoint {
             }
             scores.extend(answer);
         }
-        progress(pairs.len() as u64);
-        Ok(scores)
+        progress(requests.len() as u64);
+        let mut scores = scores.into_iter();
+        Ok(requests.iter().map(|pairs| scores.by_ref().take(pairs.len()).collect()).collect())
     }
 
     fn checksum(&self) -> &str {

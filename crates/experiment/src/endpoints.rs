@@ -1,16 +1,16 @@
 //! Models behind endpoints: the table `[models]` of a system, and their opening in a session.
 
-use crate::models::opened::{lock, open_once};
 use crate::recipes;
-use crate::record;
+use crate::record::RecordedOutput;
 use crate::session::Session;
 use crate::systems::SystemConfig;
 use clariq_core::{
-    ChatRequest, Completion, Model, ModelKind, ModelName, Models, Progress, Result, bail,
+    ChatRequest, Completion, Model, ModelKind, ModelName, Models, NoModels, Progress, Result, bail,
 };
 use clariq_endpoint::{EndpointConfig, write_exchanges};
 use clariq_files::{StagedFile, with_ending};
 use clariq_rank::{ConfigSection, Uses};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -40,7 +40,12 @@ impl SystemConfig {
     /// True if a model of its stages needs an engine: one that is not behind an endpoint.
     pub fn needs_models(&self) -> bool {
         let models = self.plan.models();
-        models.iter().any(|model| !self.endpoints.contains_key(&model.name))
+        models.iter().any(|model| !self.is_elsewhere(&model.name))
+    }
+
+    /// True if the model of this name is behind an endpoint.
+    pub fn is_elsewhere(&self, model: &str) -> bool {
+        self.endpoints.contains_key(model)
     }
 
     /// A system with a chat model says where it is, and declares that it uses one.
@@ -73,11 +78,8 @@ impl Session<'_> {
     ///
     /// A name with another meaning in a system before.
     pub(crate) fn set_endpoints(&self, loaded: &SystemConfig) -> Result<()> {
-        let mut known = lock(&self.models.endpoints);
         for model in loaded.plan.models() {
-            let endpoint = loaded.endpoints.get(&model.name);
-            let before = known.entry(model.name.clone()).or_insert_with(|| endpoint.cloned());
-            if before.as_ref() != endpoint {
+            if !self.calls.set_model(&model.name, loaded.endpoints.get(&model.name)) {
                 let found = format!("another one in {}", loaded.file);
                 let hint = "run the systems one by one, or give one of the models another name";
                 bail!(format!("model `{}`", model.name), "one model of that name", found, hint);
@@ -88,16 +90,16 @@ impl Session<'_> {
 
     /// True if a model is behind an endpoint.
     pub(crate) fn is_endpoint(&self, model: &ModelName) -> bool {
-        lock(&self.models.endpoints).get(&model.name).is_some_and(Option::is_some)
+        self.calls.model(&model.name).is_some()
     }
 
-    /// Opens a model that is behind an endpoint; `None` for any other.
-    pub(crate) fn open_endpoint(&self, model: &ModelName) -> Option<Result<Model>> {
-        let endpoint = lock(&self.models.endpoints).get(&model.name).cloned().flatten()?;
+    /// Opens a model that is behind an endpoint.
+    pub(crate) fn open_endpoint(&self, model: &ModelName) -> Result<Model> {
+        let Some(endpoint) = self.calls.model(&model.name) else {
+            return Err(NoModels::refusal(&model.name));
+        };
         let cache = self.options.cache.join("completions");
-        Some(open_once(&self.models.models, model.clone(), || {
-            endpoint.open(model, &self.calls, &cache, self.observer)
-        }))
+        endpoint.open(model, &self.calls, &cache, self.observer)
     }
 
     /// Completes conversations, and reports the speed in tokens.
@@ -123,8 +125,17 @@ impl Session<'_> {
         Ok(completions)
     }
 
-    /// Stages the exchanges of the run at `path`, if there are any.
-    pub(crate) fn stage_exchanges(&self, path: &Path) -> Result<Option<record::RecordedOutput>> {
+    /// Describes the models of a system that are behind endpoints in the record of the run at `path`,
+    /// and stages its exchanges, if there are any.
+    pub(crate) fn record_calls(
+        &self,
+        loaded: &SystemConfig,
+        path: &Path,
+        made_by: &mut Value,
+    ) -> Result<Option<RecordedOutput>> {
+        if !loaded.endpoints.is_empty() {
+            made_by["endpoints"] = json!(loaded.endpoints);
+        }
         let exchanges = self.calls.take_exchanges();
         if exchanges.is_empty() {
             return Ok(None);

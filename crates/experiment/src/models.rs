@@ -77,8 +77,8 @@ impl Session<'_> {
 /// The models that stages need. Each is opened once.
 impl Models for Session<'_> {
     fn open(&self, model: &ModelName) -> Result<Model> {
-        if let Some(opened) = self.open_endpoint(model) {
-            return opened;
+        if self.is_endpoint(model) {
+            return open_once(&self.models.models, model.clone(), || self.open_endpoint(model));
         }
         let ModelLocation { folder, reading } = self.locate(model)?;
         let engine = self.engine_for(&model.name)?;

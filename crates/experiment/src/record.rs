@@ -80,9 +80,6 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
     if let Some(rewrites) = &loaded.rewrites {
         made_by["rewrites"] = json!(rewrites.read);
     }
-    if !loaded.endpoints.is_empty() {
-        made_by["endpoints"] = json!(loaded.endpoints);
-    }
     if let Some(arithmetic) = Arithmetic::of(session, loaded) {
         made_by["arithmetic"] = json!(arithmetic);
     }

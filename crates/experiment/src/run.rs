@@ -132,7 +132,7 @@ pub fn run(
             let staged = StagedFile::new(&path, |out| needs.put(out, requests))?;
             files.push(("need", path, staged));
         }
-        files.extend(session.stage_exchanges(path)?);
+        files.extend(session.record_calls(loaded, path, &mut made_by)?);
         input.count(&mut made_by, summary.requests, &skipped);
         record::put(path, made_by, files)?;
     }
@@ -157,9 +157,7 @@ fn refuse_input_as_output(loaded: &SystemConfig, input: &dyn RunInput, path: &Pa
         refuse_input(&file)?;
     }
     refuse_input(&record::path_of(path))?;
-    if !loaded.endpoints.is_empty() {
-        refuse_input(&completions_path(path))?;
-    }
+    refuse_input(&completions_path(path))?;
     if loaded.need.is_some() && input.in_memory().is_some() {
         refuse_input(&record::need_path(path))?;
     }

@@ -3,7 +3,6 @@
 use super::rewrites::RewriteCache;
 use super::vectors::{TextRole, TextVectorCache};
 use clariq_core::{DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result};
-use clariq_endpoint::EndpointConfig;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::PathBuf;
@@ -16,15 +15,13 @@ pub(crate) struct ModelLocation {
     pub(crate) reading: ReadingOverrides,
 }
 
-pub(crate) type Cached<K, T> = Mutex<HashMap<K, T>>;
+pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
 
 /// The models of a session, which its clones share.
 #[derive(Default)]
 pub(crate) struct OpenedModels {
     pub(super) located: Cached<ModelName, ModelLocation>,
-    pub(crate) models: Cached<ModelName, Model>,
-    /// What the name of a model means: the table `[models.NAME]` of a system, or none.
-    pub(crate) endpoints: Cached<String, Option<EndpointConfig>>,
+    pub(super) models: Cached<ModelName, Model>,
     /// The number of texts that each has cut, as last reported.
     pub(super) cut: Cached<ModelName, usize>,
     /// Vectors of documents, by the checksums of encoder and documents.
@@ -60,12 +57,12 @@ impl OpenedModels {
     }
 }
 
-pub(crate) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
+pub(super) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
     cached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the value of a key, which `open` makes at the first call. Other threads wait for it.
-pub(crate) fn open_once<K: Eq + Hash, T: Clone>(
+pub(super) fn open_once<K: Eq + Hash, T: Clone>(
     opened: &Cached<K, T>,
     key: K,
     open: impl FnOnce() -> Result<T>,

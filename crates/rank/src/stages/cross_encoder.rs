@@ -62,6 +62,8 @@ impl QueryText {
 }
 
 const RERANK: &str = "rerank";
+/// Requests whose pairs are in memory at a time. A model behind a server scores them at the same time.
+const TOGETHER: usize = 16;
 
 pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(CrossEncoderStage { stage: RERANK, ..build.table.read()? }))
@@ -83,41 +85,60 @@ impl CrossEncoderStage {
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::CrossEncoder) }
     }
 
-    /// Scores documents for a request. Pairs are computed together with those of the same request
+    /// The documents to score for a request.
+    fn documents(
+        &self,
+        context: &Context,
+        request: &Request,
+        ranking: &Ranking,
+    ) -> Result<Vec<Doc>> {
+        if self.stage == RERANK {
+            let depth = request.depth(self.depth.get());
+            return Ok(ranking.iter().take(depth).map(|hit| hit.doc).collect());
+        }
+        match &request.candidates {
+            Some(candidates) => Ok(candidates.clone()),
+            None => Ok(context.documents_with_text()?.to_vec()),
+        }
+    }
+
+    /// Scores documents for each request. Pairs are computed together with those of the same request
     /// only, so that no score depends on other requests.
-    fn score(&self, context: &Context, request: &Request, docs: &[Doc]) -> Result<Vec<f32>> {
+    fn score(
+        &self,
+        batch: &Batch,
+        requests: &[Request],
+        docs: &[Vec<Doc>],
+    ) -> Result<Vec<Vec<f32>>> {
+        let context = batch.context;
         let scorer = context.models.pair_scorer(&self.model_name())?;
-        let query = self.query.of(request);
-        let mut texts: Vec<Cow<str>> = Vec::with_capacity(docs.len());
-        for &doc in docs {
-            texts.push(context.documents.text(doc)?);
+        let queries: Vec<Cow<str>> =
+            requests.iter().map(|request| self.query.of(request)).collect();
+        let mut texts: Vec<Vec<Cow<str>>> = Vec::with_capacity(docs.len());
+        for docs in docs {
+            let of_request = docs.iter().map(|&doc| context.documents.text(doc));
+            texts.push(of_request.collect::<Result<_>>()?);
         }
-        let pairs: Vec<(&str, &str)> = texts.iter().map(|text| (&*query, &**text)).collect();
-        scorer.score(&pairs, &|_| {})
+        let mut pairs: Vec<Vec<(&str, &str)>> = Vec::with_capacity(docs.len());
+        for (query, texts) in queries.iter().zip(&texts) {
+            pairs.push(texts.iter().map(|text| (&**query, &**text)).collect());
+        }
+        scorer.score_each(&pairs, batch.progress)
     }
 
-    /// Puts the best documents by their scores before the others, which keep their order.
-    fn rerank(&self, context: &Context, request: &Request, ranking: Ranking) -> Result<Ranking> {
+    /// Ranks documents by their scores. `rerank` puts them before the others of the ranking, which
+    /// keep their order.
+    fn rank(&self, request: &Request, ranking: Ranking, docs: &[Doc], scores: Vec<f32>) -> Ranking {
         let depth = request.depth(self.depth.get());
-        let docs: Vec<Doc> = ranking.iter().take(depth).map(|hit| hit.doc).collect();
-        let scores = self.score(context, request, &docs)?;
-        let mut reranked = rank_by_score(&docs, scores.into_iter(), depth);
-        let least = reranked.last().map_or(0.0, |hit| hit.score);
-        let rest = ranking.into_iter().skip(reranked.len());
-        for (rank, hit) in (1_u32..).zip(rest) {
-            reranked.push(Hit { score: least - f64::from(rank), ..hit });
+        let mut ranked = rank_by_score(docs, scores.into_iter(), depth);
+        if self.stage == RERANK {
+            let least = ranked.last().map_or(0.0, |hit| hit.score);
+            let rest = ranking.into_iter().skip(ranked.len());
+            for (rank, hit) in (1_u32..).zip(rest) {
+                ranked.push(Hit { score: least - f64::from(rank), ..hit });
+            }
         }
-        Ok(reranked)
-    }
-
-    /// Ranks all documents with a text, or the candidates of a request.
-    fn rank(&self, context: &Context, request: &Request) -> Result<Ranking> {
-        let docs = match &request.candidates {
-            Some(candidates) => candidates,
-            None => context.documents_with_text()?,
-        };
-        let scores = self.score(context, request, docs)?;
-        Ok(rank_by_score(docs, scores.into_iter(), request.depth(self.depth.get())))
+        ranked
     }
 }
 
@@ -127,21 +148,26 @@ impl Stage for CrossEncoderStage {
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let mut answers = Vec::with_capacity(rankings.len());
-        for (request, ranking) in batch.requests.iter().zip(rankings) {
-            answers.push(if self.stage == RERANK {
-                self.rerank(batch.context, request, ranking)?
-            } else {
-                self.rank(batch.context, request)?
-            });
-            (batch.progress)(1);
+        let mut all = Vec::with_capacity(rankings.len());
+        let mut rankings = rankings.into_iter();
+        for requests in batch.requests.chunks(TOGETHER) {
+            let rankings: Vec<Ranking> = rankings.by_ref().take(requests.len()).collect();
+            let mut docs = Vec::with_capacity(requests.len());
+            for (request, ranking) in requests.iter().zip(&rankings) {
+                docs.push(self.documents(batch.context, request, ranking)?);
+            }
+            let scores = self.score(batch, requests, &docs)?;
+            for (((request, ranking), docs), scores) in
+                requests.iter().zip(rankings).zip(&docs).zip(scores)
+            {
+                all.push(self.rank(request, ranking, docs, scores));
+            }
         }
-        Ok(answers)
+        Ok(all)
     }
 
     fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
-        let Some(request) = one.requests.first() else { return Ok(None) };
-        let scores = self.score(one.context, request, &[doc])?;
+        let scores = self.score(one, one.requests, &[vec![doc]])?.concat();
         let what = format!("logit of `{}` for request and question", self.model);
         Ok(scores.first().map(|&score| Explanation::value(f64::from(score), what)))
     }

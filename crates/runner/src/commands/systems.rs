@@ -87,11 +87,12 @@ fn needs(loaded: &SystemConfig) -> Result<Vec<String>> {
     if loaded.needs_models() {
         needs.push("learned models".to_owned());
     }
-    needs.extend(loaded.endpoints.keys().map(|name| format!("a server of {name}")));
+    let elsewhere = models.iter().filter(|model| loaded.is_elsewhere(&model.name));
+    needs.extend(elsewhere.map(|model| format!("a server of {}", model.name)));
     // `clariq setup` installs all-MiniLM-L6-v2; recipes are trained.
     let is_own = |name: &str| name != "all-MiniLM-L6-v2" && !recipes::is_recipe(name);
     let names = models.iter().map(|model| model.name.clone()).chain(loaded.bases()?);
-    needs.extend(names.filter(|name| is_own(name) && !loaded.endpoints.contains_key(name)));
+    needs.extend(names.filter(|name| is_own(name) && !loaded.is_elsewhere(name)));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("labels of train".to_owned());
     }
