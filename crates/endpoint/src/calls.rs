@@ -59,6 +59,8 @@ pub struct Calls {
 struct CallState {
     /// Answers in the cache, by the file.
     journals: HashMap<PathBuf, Journal<Value>>,
+    /// True in a run. Other commands may answer requests without end.
+    is_recording: bool,
     /// The exchanges of a run in the order of their first use, and their keys.
     used: Vec<Exchange>,
     used_keys: HashSet<String>,
@@ -113,7 +115,7 @@ impl Calls {
     pub fn begin_run(&self) {
         let mut state = self.state();
         let journals = std::mem::take(&mut state.journals);
-        *state = CallState { journals, ..CallState::default() };
+        *state = CallState { journals, is_recording: true, ..CallState::default() };
     }
 
     /// The exchanges since the run began, in the order of their first use.
@@ -216,10 +218,11 @@ impl Calls {
                 Ok(answer) => read.push(answer),
                 Err(error) => {
                     let hint = "the file or the cache was changed by hand";
-                    bail!((call.about.as_str(), 0), "an answer to it", (error.to_string()), hint);
+                    let at = format!("the recorded answer for {}", call.about);
+                    bail!(at, "an answer of its kind", (error.to_string()), hint);
                 }
             }
-            if state.used_keys.insert(key.clone()) {
+            if state.is_recording && state.used_keys.insert(key.clone()) {
                 let (about, request) = (call.about.clone(), call.request.clone());
                 state.used.push(Exchange { about, request, answer: answer.clone() });
             }

@@ -52,8 +52,11 @@ pub(crate) fn reranker(config: &EndpointConfig) -> Arc<dyn PairScorer> {
     model
 }
 
+/// The calls of a run.
 pub(crate) fn calls(options: CallOptions) -> Arc<Calls> {
-    Arc::new(Calls::new(options))
+    let calls = Calls::new(options);
+    calls.begin_run();
+    Arc::new(calls)
 }
 
 /// Requests with these texts, named `request 0`, `request 1` and so on.
