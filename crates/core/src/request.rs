@@ -47,6 +47,8 @@ pub struct Request {
     pub candidates: Option<Vec<Doc>>,
     /// The need for clarification that a model predicted.
     pub need: Option<Need>,
+    /// The statements of the user about themselves, for prompts.
+    pub statements: Vec<String>,
 }
 
 /// An utterance of the system and the user's reply.
@@ -84,7 +86,8 @@ impl Turn<'_> {
 impl Request {
     /// A request of a single turn.
     pub fn new(id: impl Into<RequestId>, text: impl Into<String>) -> Self {
-        Self { id: id.into(), said: vec![Utterance::user(text)], candidates: None, need: None }
+        let said = vec![Utterance::user(text)];
+        Self { id: id.into(), said, candidates: None, need: None, statements: Vec::new() }
     }
 
     /// The first utterance.

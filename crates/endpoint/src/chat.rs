@@ -125,7 +125,14 @@ impl ChatEndpoint {
 impl ChatModel for ChatEndpoint {
     fn complete(&self, requests: &[ChatRequest], progress: Progress) -> Result<Vec<Completion>> {
         let calls: Vec<Call> = requests.iter().map(|request| self.call(request)).collect();
-        let stand_in = |_: &Call| Completion::default();
+        // A dry run has log-probabilities where they are requested, so that nobody misses them.
+        let stand_in = |call: &Call| {
+            let mut completion = Completion::default();
+            if call.request["parameters"]["top_logprobs"] != 0 {
+                completion.first_token.push((String::new(), 0.0));
+            }
+            completion
+        };
         self.server.calls.answer(&self.server, &calls, stand_in, |call| self.ask(call), progress)
     }
 

@@ -23,7 +23,8 @@ pub struct Asker<'a> {
 pub enum Move {
     /// To ask a question.
     Ask {
-        /// The question with its score.
+        /// The question with its score; one that a chat model wrote has no id, and the score of the
+        /// best document.
         question: RankedText,
         /// The explanation, if explanations were requested.
         why: QuestionExplanation,
@@ -94,7 +95,7 @@ impl<'a> Asker<'a> {
 
     /// Decides on the next move, and predicts the need of the conversation's opening.
     pub fn next(&self, conversation: &mut UserRequest) -> Result<Move> {
-        self.system.predict(slice::from_mut(&mut conversation.request));
+        self.system.predict(slice::from_mut(&mut conversation.request))?;
         let conversation = &*conversation;
         let stop = |reason: &str, why| Ok(Move::Stop { reason: reason.to_owned(), why });
         if !self.answers() && conversation.request.turns().count() >= self.max_turns {
@@ -116,7 +117,10 @@ impl<'a> Asker<'a> {
         let Some(best) = best else {
             return stop(&self.reason(conversation, empty_question)?, why);
         };
-        let question = self.list(conversation, slice::from_ref(best))?.remove(0);
+        let mut question = self.list(conversation, slice::from_ref(best))?.remove(0);
+        if let Some(text) = self.system.written_question(conversation)? {
+            question = RankedText { id: String::new(), text, ..question };
+        }
         Ok(Move::Ask { question, why })
     }
 

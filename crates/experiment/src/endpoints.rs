@@ -39,7 +39,7 @@ pub(crate) fn read(section: ConfigSection) -> Result<Endpoints> {
 impl SystemConfig {
     /// True if a model of its stages needs an engine: one that is not behind an endpoint.
     pub fn needs_models(&self) -> bool {
-        let models = self.plan.models();
+        let models = self.models();
         models.iter().any(|model| !self.is_elsewhere(&model.name))
     }
 
@@ -50,7 +50,7 @@ impl SystemConfig {
 
     /// A system with a chat model says where it is, and declares that it uses one.
     pub(crate) fn check_endpoints(&self) -> Result<()> {
-        for model in self.plan.models() {
+        for model in self.models() {
             if model.kind != ModelKind::Chat {
                 continue;
             }
@@ -78,7 +78,7 @@ impl Session<'_> {
     ///
     /// A name with another meaning in a system before.
     pub(crate) fn set_endpoints(&self, loaded: &SystemConfig) -> Result<()> {
-        for model in loaded.plan.models() {
+        for model in loaded.models() {
             if !self.calls.set_model(&model.name, loaded.endpoints.get(&model.name)) {
                 let found = format!("another one in {}", loaded.file);
                 let hint = "run the systems one by one, or give one of the models another name";

@@ -1,13 +1,18 @@
 //! Predicted clarification needs, and the models that predict them.
 
+mod chat;
+
 use crate::session::Session;
 use crate::systems::SystemConfig;
+use chat::{ChatNeedConfig, ChatNeedModel};
 use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_collections::clariq::evaluation::need_report;
 use clariq_collections::clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
+use clariq_rank::{Chat, ConfigSection};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -24,19 +29,71 @@ pub enum NeedScope {
     Always,
 }
 
+/// The table `[need]`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum NeedTable {
+    /// A model that is trained (key `model`).
+    Trained(NeedConfig),
+    /// A chat model (key `chat`).
+    Chat(ChatNeedConfig),
+}
+
+impl NeedTable {
+    pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
+        Ok(match Chat::take_from(&mut section, chat::DEFAULTS)? {
+            Some(chat) => Self::Chat(ChatNeedConfig { chat, keys: section.read()? }),
+            None => Self::Trained(NeedConfig::read(section)?),
+        })
+    }
+
+    /// The chat model, if there is one.
+    pub(crate) fn chat(&self) -> Option<&Chat> {
+        match self {
+            Self::Trained(_) => None,
+            Self::Chat(config) => Some(&config.chat),
+        }
+    }
+}
+
+/// A model that predicts needs.
+pub(crate) enum NeedModel {
+    Classifier(Box<Classifier>),
+    Chat(ChatNeedModel),
+}
+
+impl NeedModel {
+    fn predict(&self, session: &Session, openings: &[&str]) -> Result<Vec<Need>> {
+        match self {
+            Self::Classifier(model) => {
+                Ok(model.predict(openings).into_iter().map(|prediction| prediction.need).collect())
+            }
+            Self::Chat(model) => model.predict(session, openings),
+        }
+    }
+
+    /// The description for the record of a run.
+    pub(crate) fn record(&self) -> Value {
+        match self {
+            Self::Classifier(model) => need_record(model),
+            Self::Chat(model) => model.record(),
+        }
+    }
+}
+
 /// Opens or trains the need model of a system, if its predictions are used.
 pub(crate) fn open(
     session: &Session,
     loaded: &SystemConfig,
     predict: NeedScope,
-) -> Result<Option<Box<Classifier>>> {
+) -> Result<Option<NeedModel>> {
     let is_wanted = match predict {
         NeedScope::Never => false,
         NeedScope::Always => true,
         NeedScope::ForStages => loaded.plan.sees_need(),
     };
     if is_wanted {
-        return Ok(open_model(session, loaded, false)?.map(|(model, _)| Box::new(model)));
+        return Ok(open_model(session, loaded, false)?.map(|(model, _)| model));
     }
     let named = session.options.need_model.as_ref();
     if let (NeedScope::ForStages, Some(file)) = (predict, named) {
@@ -48,14 +105,19 @@ pub(crate) fn open(
 }
 
 /// Predicts the needs of requests that have none.
-pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) {
+pub(crate) fn predict(
+    model: &NeedModel,
+    session: &Session,
+    requests: &mut [Request],
+) -> Result<()> {
     let open = requests.iter_mut().filter(|request| request.need.is_none());
     let mut open: Vec<&mut Request> = open.collect();
     let openings: Vec<&str> = open.iter().map(|request| request.opening()).collect();
-    let predictions = model.predict(&openings);
-    for (request, prediction) in open.iter_mut().zip(predictions) {
-        request.need = Some(prediction.need);
+    let needs = model.predict(session, &openings)?;
+    for (request, need) in open.iter_mut().zip(needs) {
+        request.need = Some(need);
     }
+    Ok(())
 }
 
 /// The predicted needs of a split, and their description for the record.
@@ -86,24 +148,24 @@ pub(crate) fn predict_split(
     let holds_out = loaded.plan.sees_need() && split == "train";
     let Some((model, held_out)) = open_model(session, loaded, holds_out)? else { return Ok(None) };
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
-    let mut predictions = model.predict(&openings);
-    let mut made_by = need_record(&model);
+    let mut predicted = model.predict(session, &openings)?;
+    let mut made_by = model.record();
     if !held_out.is_empty() {
         made_by["folds"] = HELD_OUT_FOLDS.into();
     }
     // Every topic of train has a label, so the predictions are in the order of the requests.
-    for (own, held_out) in predictions.iter_mut().zip(held_out) {
-        *own = held_out;
+    for (own, held_out) in predicted.iter_mut().zip(held_out) {
+        *own = held_out.need;
     }
     let mut needs = HashMap::new();
-    for (request, prediction) in requests.iter().zip(predictions) {
-        needs.insert(request.id.clone(), prediction.need);
+    for (request, need) in requests.iter().zip(predicted) {
+        needs.insert(request.id.clone(), need);
     }
     Ok(Some(PredictedNeeds { needs, made_by }))
 }
 
 /// The description of a need model for the record of a run.
-pub(crate) fn need_record(model: &Classifier) -> Value {
+fn need_record(model: &Classifier) -> Value {
     let config = &model.made_of.config;
     json!({
         "model": config.name(),
@@ -120,7 +182,7 @@ fn open_model(
     session: &Session,
     loaded: &SystemConfig,
     holds_out: bool,
-) -> Result<Option<(Classifier, Vec<Prediction>)>> {
+) -> Result<Option<(NeedModel, Vec<Prediction>)>> {
     let named = session.options.need_model.as_deref();
     let Some(config) = &loaded.need else {
         let Some(file) = named else { return Ok(None) };
@@ -129,19 +191,33 @@ fn open_model(
         bail!("--need-model", "a system with a table [need]", found, hint);
     };
     if let Some(file) = named {
+        if config.chat().is_some() {
+            let found = format!("{} with `{}`", file.display(), loaded.name);
+            bail!("--need-model", "a system whose [need] has a `model`", found, "leave it out");
+        }
         let source = Source::new(file);
         let model = match session.collection.downcast::<ClariQ>() {
             Some(clariq) => Classifier::read(&source, &clariq.bank)?,
             // Other collections have no question bank: the model comes with that of ClariQ.
             None => Classifier::read(&source, &ClariQ::open_usual()?.bank)?,
         };
-        return Ok(Some((model, Vec::new())));
+        return Ok(Some((NeedModel::Classifier(Box::new(model)), Vec::new())));
     }
     let clariq = session.collection.downcast::<ClariQ>();
     if let Some(clariq) = clariq.filter(|clariq| clariq.has(ClariqSplit::Train, true)) {
+        let config = match config {
+            NeedTable::Trained(config) => config,
+            // A request of train is never its own example: nothing has to be held out.
+            NeedTable::Chat(config) => {
+                let model =
+                    ChatNeedModel::new(config.clone(), &clariq.labelled(ClariqSplit::Train)?);
+                return Ok(Some((NeedModel::Chat(model), Vec::new())));
+            }
+        };
         let training = training(session, clariq, config)?;
         let held_out = holds_out.then(|| training.held_out(session.options.seed)).transpose()?;
-        return Ok(Some((training.fit()?, held_out.unwrap_or_default())));
+        let model = NeedModel::Classifier(Box::new(training.fit()?));
+        return Ok(Some((model, held_out.unwrap_or_default())));
     }
     let conditions = if loaded.plan.sees_need() { ", and need conditions are off" } else { "" };
     let there = session.collection.location();
@@ -187,10 +263,11 @@ impl<'a> NeedModels<'a> {
 
     /// The training data of a system's need model.
     pub fn training(&self, system: &str) -> Result<NeedTraining> {
-        let Some(config) = SystemConfig::open_any(system, &[])?.need else {
+        let Some(NeedTable::Trained(config)) = SystemConfig::open_any(system, &[])?.need else {
             let hint =
                 "`bm25-tuned` has one; the documentation lists the need models (reference, Models)";
-            bail!(system, "a system with a table [need]", "a system without one", hint);
+            let expected = "a system with a table [need] whose model is trained";
+            bail!(system, expected, "a system without one", hint);
         };
         training(&self.session, self.clariq, &config)
     }
@@ -218,7 +295,11 @@ impl<'a> NeedModels<'a> {
         let Session { collection, split, task, .. } = self.session;
         let requests = collection.requests(split.unwrap_or("dev"), task)?;
         let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
-        predict(model, &mut requests);
+        let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
+        let predictions = model.predict(&openings);
+        for (request, prediction) in requests.iter_mut().zip(predictions) {
+            request.need = Some(prediction.need);
+        }
         let labels = requests.iter().filter_map(|request| Some((&request.id, request.need?)));
         target.write(|out| put_need_lines(out, labels))
     }

@@ -1,9 +1,10 @@
 //! The plan of a system: to rank by one pipeline, or to answer by several.
 
+use crate::respond::ANSWER;
 use clariq_collections::SystemClass;
 use clariq_core::{Hit, Location, ModelName, Need, Request, Result, bail, problem};
 use clariq_index::Analyzer;
-use clariq_rank::{About, ConfigSection, Override, Pipeline};
+use clariq_rank::{About, Chat, ConfigSection, Override, Pipeline, Prompt, QUESTION};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -54,13 +55,11 @@ impl Plan {
         ask: Option<(Location, AskConfig)>,
     ) -> Result<Self> {
         let Some((at, config)) = answer else {
-            if let Some((at, _)) = ask {
-                bail!(at, "a table [answer] beside [ask]", "none", HINT);
+            if !tasks.is_empty() {
+                bail!(file, "a table [answer] beside [tasks]", "none", HINT);
             }
-            if tasks.is_empty() {
-                return Ok(Self::Rank(pipeline));
-            }
-            bail!(file, "a table [answer] beside [tasks]", "none", HINT);
+            let Some((at, ask)) = ask else { return Ok(Self::Rank(pipeline)) };
+            return Ok(Self::Rank(ask.write_questions(&at, pipeline)?));
         };
         let chosen = tasks.remove(CHOSEN);
         let mut take = |task: &str| {
@@ -69,11 +68,20 @@ impl Plan {
         };
         let statements = take(STATEMENTS)?;
         let passages = take(PASSAGES)?;
-        let sentences = config.response.map(|_| take(SENTENCES)).transpose()?;
-        if sentences.is_none() {
+        let extracts = config.response.is_some() && config.chat.is_none();
+        let sentences = extracts.then(|| take(SENTENCES)).transpose()?;
+        if config.response.is_none() {
             check_ranks_alone(&at, &config, ask.as_ref())?;
-            if tasks.contains_key(SENTENCES) {
-                bail!(at, "a key `response`, for [[tasks.sentences.stages]]", "none", HINT);
+        }
+        if sentences.is_none() && tasks.contains_key(SENTENCES) {
+            let expected = "a key `response` and no `chat`, for [[tasks.sentences.stages]]";
+            bail!(at, expected, "an [answer] without extracts", HINT);
+        }
+        if let Some((at, ask)) = &ask {
+            ask.check_conditions(at)?;
+            if sentences.is_none() && ask.chat.is_none() {
+                let expected = "a key `chat` in [ask], as in [answer]";
+                bail!(at, expected, "questions made of extracts", HINT);
             }
         }
         if let Some(task) = tasks.keys().next() {
@@ -111,15 +119,35 @@ impl Plan {
         pipelines.into_iter().flat_map(Pipeline::about)
     }
 
-    /// The learned models of the stages, each once.
+    /// The learned models, each once.
     pub fn models(&self) -> Vec<ModelName> {
         let mut models: Vec<ModelName> = Vec::new();
-        for model in self.stages().flat_map(|stage| stage.models) {
+        let of_chats = self.chats().into_iter().map(Chat::model_name);
+        for model in self.stages().flat_map(|stage| stage.models).chain(of_chats) {
             if !models.contains(&model) {
                 models.push(model);
             }
         }
         models
+    }
+
+    /// The chat models that write responses and, in place of them, questions.
+    pub(crate) fn chats(&self) -> Vec<&Chat> {
+        let Self::Answer(plan) = self else { return Vec::new() };
+        let of_ask = plan.ask.as_ref().and_then(|ask| ask.chat.as_ref());
+        plan.config.chat.iter().chain(of_ask).collect()
+    }
+
+    /// The prompts of its chat models, each once.
+    pub fn prompts(&self) -> Vec<Prompt> {
+        let mut prompts: Vec<Prompt> = Vec::new();
+        let of_chats = self.chats().into_iter().map(|chat| chat.prompt.clone());
+        for prompt in self.stages().flat_map(|stage| stage.prompts).chain(of_chats) {
+            if !prompts.contains(&prompt) {
+                prompts.push(prompt);
+            }
+        }
+        prompts
     }
 
     /// True if a stage or the table `[ask]` uses predicted needs.
@@ -266,6 +294,9 @@ pub struct AnswerConfig {
     pub responses: usize,
     /// The composition of the text; without it, the system only ranks.
     pub response: Option<ResponseRule>,
+    /// The chat model that writes the text; without it, the text is an extract.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<Chat>,
     /// When the best passage fits what was said; without it, any does.
     pub fits: Option<FitRule>,
 }
@@ -301,10 +332,16 @@ pub struct ResponseRule {
     pub sources: usize,
     /// The maximum number of tokens of an answer, which spaCy's count never exceeds.
     pub tokens: usize,
-    /// The minimum number of words of a sentence, if any sentence of a passage fits.
+    /// The minimum number of words of an extracted sentence, if any sentence of a passage fits.
+    #[serde(default)]
     pub fewest_words: usize,
-    /// The maximum number of words of a sentence.
+    /// The maximum number of words of an extracted sentence.
+    #[serde(default = "any_length")]
     pub most_words: usize,
+}
+
+fn any_length() -> usize {
+    1000
 }
 
 /// The maximum number of tokens of a response in the guidelines.
@@ -325,7 +362,7 @@ fn one_response() -> usize {
 
 /// The table `[ask]`: when a system asks a clarifying question in place of an answer. It asks if
 /// one of the two conditions holds.
-#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskConfig {
     /// Ask if the predicted need is at least this.
@@ -339,6 +376,9 @@ pub struct AskConfig {
     /// The number of passages that the question offers.
     #[serde(default = "two_choices")]
     pub choices: usize,
+    /// The chat model that writes the question; without it, the question offers extracts.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<Chat>,
 }
 
 /// The maximum number of passages that a question offers.
@@ -353,12 +393,10 @@ fn two_choices() -> usize {
 }
 
 impl AskConfig {
-    pub(crate) fn read(section: ConfigSection) -> Result<Self> {
+    pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
         let at = section.at.clone();
-        let config: Self = section.read()?;
-        if config.need.is_none() && config.score_below.is_none() {
-            bail!(at, "a key `need` or `score_below`", "neither", HINT);
-        }
+        let chat = Chat::take_from(&mut section, QUESTION)?;
+        let config = Self { chat, ..section.read()? };
         if config.score_below.is_some_and(|score| !score.is_finite()) {
             bail!(at, "score_below as a finite number", "another", HINT);
         }
@@ -367,6 +405,30 @@ impl AskConfig {
             bail!(at, "choices from 1 to {MOST_CHOICES}", found, HINT);
         }
         Ok(config)
+    }
+
+    /// Refuses a system that answers and never asks.
+    fn check_conditions(&self, at: &Location) -> Result<()> {
+        if self.need.is_none() && self.score_below.is_none() {
+            bail!(at, "a key `need` or `score_below`", "neither", HINT);
+        }
+        Ok(())
+    }
+
+    /// The pipeline of a system that does not answer: its requests are the questions that a chat
+    /// model writes.
+    fn write_questions(self, at: &Location, pipeline: Pipeline) -> Result<Pipeline> {
+        if self.need.is_some() || self.score_below.is_some() {
+            bail!(at, "a table [answer] beside [ask], which has conditions", "none", HINT);
+        }
+        let Some(chat) = self.chat else {
+            bail!(at, "a table [answer] beside [ask], or a key `chat`", "neither", HINT);
+        };
+        let twice = || {
+            let hint = "the question would be written for the rewritten utterance; leave one out";
+            problem!(at, "either `rewrite` or [ask]", "both", hint).into()
+        };
+        pipeline.with_questions(chat).ok_or_else(twice)
     }
 
     /// The reason to ask in place of an answer, if there is one.
@@ -387,9 +449,10 @@ impl AskConfig {
 }
 
 impl AnswerConfig {
-    pub(crate) fn read(section: ConfigSection) -> Result<Self> {
+    pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
         let at = section.at.clone();
-        let config: Self = section.read()?;
+        let chat = Chat::take_from(&mut section, ANSWER)?;
+        let config = Self { chat, ..section.read()? };
         config.check(&at)?;
         Ok(config)
     }
@@ -412,6 +475,9 @@ impl AnswerConfig {
                 let (from, to) = range.into_inner();
                 bail!(at, "{key} from {from} to {to}", "{value}", HINT);
             }
+        }
+        if self.chat.is_some() && self.response.is_none() {
+            bail!(at, "a key `response` beside `chat`", "none", HINT);
         }
         let StatementRule { least, gap, .. } = statements;
         if !least.is_finite() || gap.is_nan() || *gap < 0.0 {

@@ -1,6 +1,6 @@
 //! The executor: an open system, which ranks documents, composes answers, and explains both.
 
-use crate::needs::{self, NeedScope};
+use crate::needs::{self, NeedModel, NeedScope};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::respond::Material;
 use crate::session::{Contexts, Session};
@@ -9,7 +9,6 @@ use clariq_collections::WrittenResponse;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Models, Need, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
-use clariq_need::Classifier;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -116,7 +115,7 @@ pub struct Ranker<'a> {
     pub(crate) contexts: &'a Contexts<'a>,
     /// Its configuration.
     pub loaded: &'a SystemConfig,
-    pub(crate) need_model: Option<Box<Classifier>>,
+    pub(crate) need_model: Option<NeedModel>,
     /// The checksums of its models by name.
     pub(crate) weights: Map<String, Value>,
 }
@@ -130,7 +129,7 @@ impl<'a> Ranker<'a> {
     ) -> Result<Self> {
         let session = contexts.session;
         let mut weights = Map::new();
-        for model in loaded.plan.models() {
+        for model in loaded.models() {
             weights.insert(model.label(), session.open(&model)?.checksum().into());
         }
         let need_model = needs::open(session, loaded, predict)?;
@@ -197,7 +196,7 @@ impl<'a> Ranker<'a> {
         queries: &[UserRequest],
         progress: Progress,
     ) -> Result<Vec<RankerOutcome>> {
-        let requests = self.requests(queries);
+        let requests = self.requests(queries)?;
         let outcomes = match &self.loaded.plan {
             Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
             Plan::Rank(pipeline) => {
@@ -220,32 +219,60 @@ impl<'a> Ranker<'a> {
         queries: &[UserRequest],
         part: RankedPart,
     ) -> Result<Vec<Ranking>> {
-        let requests = self.requests(queries);
+        let requests = self.requests(queries)?;
         if let (Plan::Answer(plan), RankedPart::Statements) = (&self.loaded.plan, part) {
             return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
         }
         run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
     }
 
+    /// The clarifying question that a chat model writes for a request, in a system whose requests are
+    /// such questions.
+    pub(crate) fn written_question(&self, query: &UserRequest) -> Result<Option<String>> {
+        let Plan::Rank(pipeline) = &self.loaded.plan else { return Ok(None) };
+        let requests = self.requests(slice::from_ref(query))?;
+        pipeline.question(&Batch::new(self.context(RankedPart::Documents)?, &requests))
+    }
+
     /// Predicts the needs of requests that have none, if the system has a need model.
-    pub(crate) fn predict(&self, requests: &mut [Request]) {
-        if let Some(model) = &self.need_model {
-            needs::predict(model, requests);
+    pub(crate) fn predict(&self, requests: &mut [Request]) -> Result<()> {
+        match &self.need_model {
+            Some(model) => needs::predict(model, self.session(), requests),
+            None => Ok(()),
         }
     }
 
-    /// The requests with predicted needs and rewritten utterances.
-    fn requests(&self, queries: &[UserRequest]) -> Vec<Request> {
-        let mut requests: Vec<Request> =
-            queries.iter().map(|query| query.request.clone()).collect();
-        self.predict(&mut requests);
+    /// The requests with predicted needs, rewritten utterances and, for prompts, the statements of
+    /// their users.
+    fn requests(&self, queries: &[UserRequest]) -> Result<Vec<Request>> {
+        let mut requests = Vec::with_capacity(queries.len());
+        for query in queries {
+            let statements = self.statement_texts(query)?;
+            requests.push(Request { statements, ..query.request.clone() });
+        }
+        self.predict(&mut requests)?;
         if let Some(rewrites) = &self.loaded.rewrites {
             let collection = self.session().collection;
             for request in &mut requests {
                 rewrites.apply(collection, request);
             }
         }
-        requests
+        Ok(requests)
+    }
+
+    /// The statements of a request's user, if the system has prompts and they are known.
+    fn statement_texts(&self, query: &UserRequest) -> Result<Vec<String>> {
+        if !self.loaded.answers() || self.loaded.plan.prompts().is_empty() {
+            return Ok(Vec::new());
+        }
+        match &query.statements {
+            Statements::Own(texts) => Ok(texts.clone()),
+            Statements::Known(None) => Ok(Vec::new()),
+            Statements::Known(Some(docs)) => {
+                let documents = self.documents(RankedPart::Statements)?;
+                docs.iter().map(|doc| Ok(documents.text(*doc)?.into_owned())).collect()
+            }
+        }
     }
 
     fn answer(
@@ -258,16 +285,19 @@ impl<'a> Ranker<'a> {
         let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
         let context = self.context(RankedPart::Documents)?;
         let passages = run(&plan.passages, context, requests, progress)?;
+        let mut materials = Vec::with_capacity(requests.len());
+        let mut asks = Vec::with_capacity(requests.len());
+        for (request, passages) in requests.iter().zip(&passages) {
+            materials.push(Material { request, passages });
+            asks.push(plan.ask.as_ref().and_then(|ask| ask.reason(request, passages)));
+        }
+        let texts = self.write(plan, &materials, &asks, progress)?.into_iter().zip(asks);
         let mut outcomes = Vec::with_capacity(requests.len());
-        let rankings = statements.into_iter().zip(chosen).zip(passages);
-        for (request, ((statements, mut chosen), ranking)) in requests.iter().zip(rankings) {
+        let rankings = statements.into_iter().zip(chosen).zip(passages).zip(texts);
+        for (request, (((statements, mut chosen), ranking), (responses, asks))) in
+            requests.iter().zip(rankings)
+        {
             chosen.truncate(plan.config.statements.count(&chosen));
-            let material = Material { request, passages: &ranking };
-            let asks = plan.ask.as_ref().and_then(|ask| ask.reason(request, &ranking));
-            let responses = match (&plan.ask, &asks) {
-                (Some(ask), Some(_)) => vec![self.question(plan, ask, &material, progress)?],
-                _ => self.responses(plan, &material, progress)?,
-            };
             let answer = Some(Answer { responses, asks, statements, chosen });
             outcomes.push(RankerOutcome { need: request.need, ranking, answer });
         }
@@ -315,7 +345,7 @@ impl<'a> Ranker<'a> {
 
     /// Traces a document through the pipelines that rank it.
     pub fn explain(&self, query: &UserRequest, part: RankedPart, doc: Doc) -> Result<Vec<Traces>> {
-        let requests = self.requests(slice::from_ref(query));
+        let requests = self.requests(slice::from_ref(query))?;
         let pipeline = self.pipeline(part);
         let (Plan::Answer(plan), RankedPart::Statements) = (&self.loaded.plan, part) else {
             let batch = Batch::new(self.context(part)?, &requests);

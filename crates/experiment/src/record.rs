@@ -4,7 +4,7 @@
 //! same bytes. It is renamed last and contains the checksums of the files that it describes: if they
 //! differ, a command was interrupted.
 
-use crate::needs::need_record;
+use crate::needs::NeedModel;
 use crate::plan::Plan;
 use crate::ranker::Ranker;
 use crate::session::Session;
@@ -72,7 +72,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
         "config_sha256": loaded.checksum,
         "uses": loaded.uses_for(session.split),
         "models": system.weights,
-        "need": system.need_model.as_deref().map(need_record),
+        "need": system.need_model.as_ref().map(NeedModel::record),
         "seed": session.options.seed,
         "run_tag": tag,
         "collection": session.collection.label(),

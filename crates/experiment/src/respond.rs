@@ -1,12 +1,15 @@
 //! The texts of a system that answers: responses and clarifying questions, both composed of sentences
-//! of the best passages.
+//! of the best passages, or written by a chat model.
+
+mod chat;
 
 use crate::plan::{AnswerPlan, AskConfig, ResponseRule};
 use crate::ranker::{RankedPart, Ranker, run};
+pub(crate) use chat::ANSWER;
 use clariq_collections::WrittenResponse;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Progress, Ranking, Request, Result};
-use clariq_rank::Pipeline;
+use clariq_rank::{Pipeline, write_questions};
 use clariq_text::tokens;
 
 /// What a text is written from.
@@ -18,23 +21,57 @@ pub(crate) struct Material<'m> {
 }
 
 impl Ranker<'_> {
-    /// The responses to a request: each is written from passages of its own, the first from the
-    /// best. Fewer, if there are not enough passages; none of a system that only ranks.
-    pub(crate) fn responses(
+    /// Writes the responses to requests or, where there is a reason to ask, a clarifying question.
+    /// The calls to a chat model are sent together.
+    pub(crate) fn write(
+        &self,
+        plan: &AnswerPlan,
+        materials: &[Material],
+        asks: &[Option<String>],
+        progress: Progress,
+    ) -> Result<Vec<Vec<WrittenResponse>>> {
+        let mut all = vec![Vec::new(); materials.len()];
+        let (asking, answering): (Vec<usize>, Vec<usize>) =
+            (0..materials.len()).partition(|&index| asks[index].is_some());
+        if let (Some(chat), Some(rule)) = (&plan.config.chat, &plan.config.response) {
+            for (index, responses) in
+                answering.iter().zip(self.chat_responses(plan, chat, rule, materials, &answering)?)
+            {
+                all[*index] = responses;
+            }
+        } else {
+            for index in answering {
+                all[index] = self.responses(plan, &materials[index], progress)?;
+            }
+        }
+        let Some(ask) = &plan.ask else { return Ok(all) };
+        if let Some(chat) = &ask.chat {
+            let requests: Vec<Request> =
+                asking.iter().map(|&index| materials[index].request.clone()).collect();
+            let context = self.context(RankedPart::Documents)?;
+            let questions = write_questions(chat, context, &requests)?;
+            for (index, text) in asking.into_iter().zip(questions) {
+                all[index] = vec![WrittenResponse { text, used: Vec::new() }];
+            }
+        } else {
+            for index in asking {
+                all[index] = vec![self.question(plan, ask, &materials[index], progress)?];
+            }
+        }
+        Ok(all)
+    }
+
+    /// The responses to a request: each is an extract of passages of its own, the first of the best.
+    /// None of a system that only ranks.
+    fn responses(
         &self,
         plan: &AnswerPlan,
         material: &Material,
         progress: Progress,
     ) -> Result<Vec<WrittenResponse>> {
         let Some(rule) = &plan.config.response else { return Ok(Vec::new()) };
-        let all = material.passages;
         let mut responses = Vec::with_capacity(plan.config.responses);
-        for number in 0..plan.config.responses {
-            let begin = number * rule.sources;
-            if number > 0 && begin >= all.len() {
-                break;
-            }
-            let passages = &all[begin..all.len().min(begin + rule.sources)];
+        for passages in shares(plan, rule, material.passages) {
             responses.push(self.respond(plan, &Material { passages, ..*material }, progress)?);
         }
         Ok(responses)
@@ -54,7 +91,7 @@ impl Ranker<'_> {
     }
 
     /// Writes a clarifying question: which of the best passages is meant, each by its best sentence.
-    pub(crate) fn question(
+    fn question(
         &self,
         plan: &AnswerPlan,
         ask: &AskConfig,
@@ -88,6 +125,20 @@ impl Ranker<'_> {
         };
         Ok((sentences, rankings.remove(0)))
     }
+}
+
+/// The passages of each response: the best for the first one, the next for the second, and so on.
+/// Fewer responses, if there are not enough passages.
+fn shares<'m>(plan: &AnswerPlan, rule: &ResponseRule, all: &'m [Hit]) -> Vec<&'m [Hit]> {
+    let mut shares = Vec::with_capacity(plan.config.responses);
+    for number in 0..plan.config.responses {
+        let begin = number * rule.sources;
+        if number > 0 && begin >= all.len() {
+            break;
+        }
+        shares.push(&all[begin..all.len().min(begin + rule.sources)]);
+    }
+    shares
 }
 
 /// The maximum number of tokens of a question beside its sentences.

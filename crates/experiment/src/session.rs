@@ -134,7 +134,13 @@ impl<'a> Session<'a> {
         };
         let mut context = Context::new(documents, open);
         context.models = self;
+        context.observer = self.answer_observer();
         context
+    }
+
+    /// Receives what is counted in the answers of models: nobody in a dry run, which has none.
+    pub(crate) fn answer_observer(&self) -> &dyn Observer {
+        if self.calls.is_dry_run() { &Silent } else { self.observer }
     }
 
     /// Opens or builds an index. A damaged one is built again, unless the user named its folder.

@@ -1,18 +1,20 @@
 //! Systems by name: configuration files, and built-in systems.
 
 use crate::endpoints::{self, Endpoints};
+use crate::needs::NeedTable;
 use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
 use crate::rewrites::Rewrites;
 use clariq_collections::{Collection, KINDS, SystemClass};
 use clariq_core::{
-    ModelKind, Problem, Recipe, Result, TrainOn, bail, problem, read_regular, sha256_hex,
+    ModelName, Problem, Recipe, Result, TrainOn, bail, problem, read_regular, sha256_hex,
 };
 use clariq_endpoint::EndpointConfig;
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
-use clariq_need::NeedConfig;
-use clariq_rank::{ConversationConfig, ExpectedFigures, Override, System as Parsed, Uses};
+use clariq_rank::{
+    Chat, ConversationConfig, ExpectedFigures, Override, Prompt, REWRITE, System as Parsed, Uses,
+};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,7 +25,8 @@ const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "no-question" "bm25" "bm25-english" "ql" "bm25-tuned" "dense" "dense-tuned" "bert-reranker"
     "bert-ranker" "published-bert-reranker" "strict" "best" "bm25-multi-turn" "bm25-conversation"
     "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
-    "ikat-rewritten" "ikat-reranked" "ikat-only-response"
+    "ikat-rewritten" "ikat-reranked" "ikat-only-response" "rerank-endpoint" "clariq-chat"
+    "ikat-organisers-2025" "ikat-chat"
 );
 
 /// The file of a built-in system.
@@ -61,7 +64,7 @@ pub struct SystemConfig {
     /// Its models behind endpoints.
     pub endpoints: Endpoints,
     /// Its need model.
-    pub need: Option<NeedConfig>,
+    pub need: Option<NeedTable>,
     /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
     /// Its expected figures.
@@ -114,7 +117,7 @@ impl SystemConfig {
             let at = section.at.clone();
             match section.key {
                 "models" => endpoints = endpoints::read(section)?,
-                "need" => need = Some(NeedConfig::read(section)?),
+                "need" => need = Some(NeedTable::read(section)?),
                 "answer" => answer = Some((at, AnswerConfig::read(section)?)),
                 _ => ask = Some((at, AskConfig::read(section)?)),
             }
@@ -165,6 +168,7 @@ impl SystemConfig {
             bail!(&*loaded.file, expected, found, hint);
         }
         loaded.check_endpoints()?;
+        loaded.check_chats_declared()?;
         loaded.check_training_declared()?;
         check_measures(&loaded.expected)?;
         Ok(loaded)
@@ -177,7 +181,7 @@ impl SystemConfig {
     /// A system whose own model rewrites utterances.
     pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Result<Self> {
         if let Some(rewrites) = rewrites {
-            if self.plan.models().iter().any(|model| model.kind == ModelKind::Rewriter) {
+            if self.plan.stages().any(|stage| stage.name == REWRITE) {
                 let found = format!("`{}`, which has a key `rewrite`", self.name);
                 let hint = "the rewrites would be rewritten; leave one of the two out";
                 bail!("--rewrites", "a system without a model that rewrites", found, hint);
@@ -199,6 +203,22 @@ impl SystemConfig {
     /// Its name with overridden parameters, for files and run tags.
     pub fn full_name(&self) -> String {
         format!("{}{}", self.name, self.variant)
+    }
+
+    /// All of its models, each once.
+    pub fn models(&self) -> Vec<ModelName> {
+        let mut models = self.plan.models();
+        let of_need = self.need.as_ref().and_then(NeedTable::chat).map(Chat::model_name);
+        models.extend(of_need.filter(|model| !models.contains(model)));
+        models
+    }
+
+    /// The prompts of its chat models, each once.
+    pub fn prompts(&self) -> Vec<Prompt> {
+        let mut prompts = self.plan.prompts();
+        let of_need = self.need.as_ref().and_then(NeedTable::chat).map(|chat| chat.prompt.clone());
+        prompts.extend(of_need.filter(|prompt| !prompts.contains(prompt)));
+        prompts
     }
 
     /// True if it answers.
@@ -276,11 +296,27 @@ impl SystemConfig {
             }
         }
         match &self.need {
-            Some(need) if need.train_on() == TrainOn::TrainAndDev => {
+            Some(NeedTable::Trained(need)) if need.train_on() == TrainOn::TrainAndDev => {
                 self.check_declared(Uses::DevLabels, need.name(), "is trained on them")
             }
             _ => Ok(()),
         }
+    }
+
+    /// A system declares what the chat models of its tables use. Those of stages are checked before.
+    fn check_chats_declared(&self) -> Result<()> {
+        let of_stages = self.plan.stages().flat_map(|stage| stage.uses);
+        let of_need = self.need.as_ref().and_then(NeedTable::chat);
+        let of_chats = self.plan.chats().into_iter().chain(of_need).flat_map(Chat::uses);
+        for uses in of_stages.chain(of_chats) {
+            if !self.uses.contains(&uses) {
+                let hint =
+                    "what a system looks at is shown beside its figures and must be declared";
+                let found = format!("{:?}", self.uses);
+                bail!(&*self.file, "uses = [\"{uses}\"]", found, hint);
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a model whose input or output the system does not declare.

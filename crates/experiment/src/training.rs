@@ -37,7 +37,7 @@ impl<'a> Ranker<'a> {
     ) -> Result<Self> {
         loaded.check_tasks(contexts.session.collection)?;
         contexts.session.set_endpoints(loaded)?;
-        for model in loaded.plan.models() {
+        for model in loaded.models() {
             train_if_missing(contexts.session, &model)?;
         }
         Self::open_trained(contexts, loaded, predict)
@@ -104,7 +104,7 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<SystemConf
     let deeper =
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
     let loaded = SystemConfig::open(name, &[deeper])?;
-    if loaded.plan.models().iter().any(|model| *model.name == *recipe.name) {
+    if loaded.models().iter().any(|model| *model.name == *recipe.name) {
         let found = format!("`{name}`, which needs `{}` itself", recipe.name);
         let hint = "take the negatives of `bm25-english` or of a system with an untrained model";
         let expected = "negatives of a system that needs no such model";

@@ -2,7 +2,7 @@
 //! around the requests. Indexes and spaces are opened when a stage first needs them.
 
 use crate::space::{Space, SpaceConfig};
-use clariq_core::{Doc, Documents, Models, NoModels, Result, Surroundings};
+use clariq_core::{Doc, Documents, Models, NoModels, Observer, Result, Silent, Surroundings};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -17,6 +17,8 @@ pub struct Context<'a> {
     pub documents: &'a dyn Documents,
     /// Opens models by name.
     pub models: &'a dyn Models,
+    /// Receives what stages count.
+    pub observer: &'a dyn Observer,
     /// The splits around the requests, where these are of a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
@@ -34,6 +36,7 @@ impl<'a> Context<'a> {
         Self {
             documents,
             models: &NoModels,
+            observer: &Silent,
             surroundings: None,
             open_index: Box::new(open_index),
             indexes: Mutex::default(),

@@ -37,8 +37,10 @@
 //! ```
 
 mod build;
+mod chat;
 mod context;
 mod pipeline;
+mod prompt;
 mod rewrite;
 mod shared_words;
 mod space;
@@ -47,8 +49,11 @@ mod stages;
 mod system;
 mod table;
 
+pub use chat::{Chat, ChatDefaults, Conversation};
 pub use context::Context;
 pub use pipeline::{Pipeline, StageTrace};
+pub use prompt::Prompt;
+pub use rewrite::{QUESTION, REWRITE, write_questions};
 pub use shared_words::shared_words;
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};

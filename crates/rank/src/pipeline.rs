@@ -1,11 +1,13 @@
 //! Stages in the order in which they are applied.
 
-use crate::rewrite::{REWRITE, Rewrite};
+mod queries;
+
+use crate::chat::Chat;
+use crate::rewrite::{QuestionWriter, Rewrite, Rewritten, write_questions};
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Stages in the order in which they are applied.
@@ -31,31 +33,34 @@ pub struct StageTrace {
 }
 
 impl Pipeline {
+    /// The pipeline with requests in the form of clarifying questions that a chat model writes; `None`
+    /// if a model rewrites them already.
+    pub fn with_questions(self, chat: Chat) -> Option<Self> {
+        let rewrite = Rewrite::Question(QuestionWriter(chat));
+        self.rewrite.is_none().then_some(Self { rewrite: Some(rewrite), ..self })
+    }
+
+    /// The clarifying question for a batch of one request, if a chat model writes one.
+    pub fn question(&self, one: &Batch) -> Result<Option<String>> {
+        let Some(Rewrite::Question(QuestionWriter(chat))) = &self.rewrite else { return Ok(None) };
+        let question = write_questions(chat, one.context, one.requests)?.pop();
+        Ok(question.filter(|question| !question.is_empty()))
+    }
+
     /// Ranks documents for every request of a batch, in their order, beginning with `rankings`:
     /// usually [`Batch::unranked`]. `batch.progress` counts (request, stage) pairs.
     pub fn run(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let requests = self.requests(batch)?;
+        let Some(rewrite) = &self.rewrite else { return run(&self.stages, batch, rankings) };
+        let Rewritten { requests, queries } = rewrite.apply(batch)?;
         let batch = &Batch { requests: &requests, ..*batch };
-        self.stages.iter().try_fold(rankings, |rankings, stage| {
-            let counted = AtomicU64::new(0);
-            let progress = |finished| {
-                counted.fetch_add(finished, Ordering::Relaxed);
-                (batch.progress)(finished);
-            };
-            let ranked = stage.apply(&Batch { progress: &progress, ..*batch }, rankings)?;
-            let counted = counted.into_inner();
-            (batch.progress)((requests.len() as u64).saturating_sub(counted));
-            check_finite(&**stage, batch, &ranked)?;
-            Ok(ranked)
-        })
-    }
-
-    /// The requests as the stages see them.
-    fn requests<'b>(&self, batch: &Batch<'b>) -> Result<Cow<'b, [Request]>> {
-        Ok(match &self.rewrite {
-            Some(rewrite) => Cow::Owned(rewrite.apply(batch)?),
-            None => Cow::Borrowed(batch.requests),
-        })
+        match (queries, self.stages.split_first()) {
+            (Some(queries), Some((first, rest))) => {
+                let fused = queries::retrieve(&**first, batch, &queries, &rankings)?;
+                (batch.progress)(requests.len() as u64);
+                run(rest, batch, fused)
+            }
+            _ => run(&self.stages, batch, rankings),
+        }
     }
 
     /// Follows one document through all stages, for a batch of one request whose ranking so far is
@@ -63,21 +68,35 @@ impl Pipeline {
     pub fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Vec<StageTrace>> {
         let mut ranking = before.clone();
         let mut traces = Vec::with_capacity(self.stages.len() + 1);
-        let requests = self.requests(one)?;
-        let one = &Batch { requests: &requests, ..*one };
+        let rewritten = self.rewrite.as_ref().map(|rewrite| rewrite.apply(one)).transpose()?;
+        let requests = rewritten.as_ref().map_or(one.requests, |rewritten| &rewritten.requests);
+        let one = &Batch { requests, ..*one };
+        let mut queries = rewritten.as_ref().and_then(|rewritten| rewritten.queries.as_ref());
         let trace = |stage, ranking: &Ranking, explanation| {
             let index = ranking.iter().position(|hit| hit.doc == doc);
             let rank = index.map(|index| index + 1);
             let score = index.map(|index| ranking[index].score);
             StageTrace { stage, rank, score, length: ranking.len(), explanation }
         };
-        if self.rewrite.is_some() {
+        if let Some(rewrite) = &self.rewrite {
+            let name = rewrite.about().name;
             let text = requests.first().map(Request::last_said).unwrap_or_default();
-            let why = Explanation::value(0.0, format!("the utterance as \"{text}\""));
-            traces.push(trace(REWRITE, &ranking, Some(why)));
+            let others = queries.and_then(|queries| queries.first()?.get(1..)).unwrap_or_default();
+            let others = others.iter().map(|query| {
+                Explanation::value(0.0, format!("another query: \"{}\"", query.last_said()))
+            });
+            let what = format!("the utterance as \"{text}\"");
+            let why = Explanation::of(0.0, what, others.collect());
+            traces.push(trace(name, &ranking, Some(why)));
         }
         for stage in &self.stages {
             let before = ranking.clone();
+            if let Some(queries) = queries.take() {
+                let (ranked, why) = queries::explain(&**stage, one, queries, doc, &before)?;
+                ranking = ranked;
+                traces.push(trace(stage.about().name, &ranking, Some(why)));
+                continue;
+            }
             let ranked = stage.apply(one, vec![ranking])?;
             check_finite(&**stage, one, &ranked)?;
             ranking = ranked.into_iter().next().unwrap_or_default();
@@ -95,6 +114,22 @@ impl Pipeline {
     pub fn parameters(&self) -> Value {
         parameters(&self.about().collect::<Vec<_>>())
     }
+}
+
+/// Applies stages in order.
+fn run(stages: &[Box<dyn Stage>], batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
+    stages.iter().try_fold(rankings, |rankings, stage| {
+        let counted = AtomicU64::new(0);
+        let progress = |finished| {
+            counted.fetch_add(finished, Ordering::Relaxed);
+            (batch.progress)(finished);
+        };
+        let ranked = stage.apply(&Batch { progress: &progress, ..*batch }, rankings)?;
+        let counted = counted.into_inner();
+        (batch.progress)((batch.requests.len() as u64).saturating_sub(counted));
+        check_finite(&**stage, batch, &ranked)?;
+        Ok(ranked)
+    })
 }
 
 /// Refuses scores that are infinite or no numbers: they can be neither compared nor written.

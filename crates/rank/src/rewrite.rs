@@ -1,20 +1,80 @@
 //! The key `rewrite` of a pipeline: its stages see requests whose last utterance a model has written
 //! so that it can be understood alone.
 
+mod chat;
+mod question;
+
 use crate::stage::{About, Batch};
 use crate::table::{Table, number, positive};
+use chat::ChatRewrite;
 use clariq_core::{Decoding, ModelKind, ModelName, ReadingOverrides, Request, Result, Speaker};
+pub(crate) use question::QuestionWriter;
+pub use question::{QUESTION, write_questions};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
-/// The name by which overrides and explanations know it.
-pub(crate) const REWRITE: &str = "rewrite";
+/// The name by which overrides, descriptions and explanations know the key.
+pub const REWRITE: &str = "rewrite";
 
-/// The table `rewrite`. Its defaults are those of the organisers' baseline of TREC iKAT 2023
+/// The model that a table `rewrite` or `[ask]` names.
+#[derive(Debug, Clone)]
+pub(crate) enum Rewrite {
+    /// A T5 (key `model`).
+    T5(T5Rewrite),
+    /// A chat model (key `chat`).
+    Chat(ChatRewrite),
+    /// A chat model that writes a clarifying question (table `[ask]`).
+    Question(QuestionWriter),
+}
+
+/// The requests of a batch as the stages see them.
+pub(crate) struct Rewritten {
+    /// The requests with their last utterances rewritten.
+    pub(crate) requests: Vec<Request>,
+    /// For each request, the request once for each query that the model wrote, if it wrote several.
+    pub(crate) queries: Option<Vec<Vec<Request>>>,
+}
+
+impl Rewrite {
+    pub(crate) fn read(table: Table) -> Result<Self> {
+        if table.has("chat") {
+            return Ok(Self::Chat(ChatRewrite::read(table)?));
+        }
+        Ok(Self::T5(T5Rewrite::read(table)?))
+    }
+
+    pub(crate) fn about(&self) -> About {
+        match self {
+            Self::T5(t5) => t5.about(),
+            Self::Chat(chat) => chat.about(),
+            Self::Question(question) => question.about(),
+        }
+    }
+
+    pub(crate) fn apply(&self, batch: &Batch) -> Result<Rewritten> {
+        match self {
+            Self::T5(t5) => Ok(Rewritten { requests: t5.apply(batch)?, queries: None }),
+            Self::Chat(chat) => chat.apply(batch),
+            Self::Question(question) => question.apply(batch),
+        }
+    }
+}
+
+/// The request with another last utterance of the user.
+fn with_last_utterance(request: &Request, text: String) -> Request {
+    let mut request = request.clone();
+    let mut said = request.said.iter_mut().rev();
+    if let Some(last) = said.find(|said| said.speaker == Speaker::User) {
+        last.text = text;
+    }
+    request
+}
+
+/// The table `rewrite` of a T5. Its defaults are those of the organisers' baseline of TREC iKAT 2023
 /// (irlabamsterdam/iKAT, `2023/scripts/baselines/code/baseline_runs.py`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rewrite {
+pub(crate) struct T5Rewrite {
     model: String,
     /// Texts that are continued at each step; with 1, always the most probable token.
     #[serde(default = "positive::<4>")]
@@ -51,8 +111,8 @@ fn usual_separator() -> String {
 const MOST_BEAMS: f64 = 64.0;
 const MOST_TOKENS: f64 = 1024.0;
 
-impl Rewrite {
-    pub(crate) fn read(table: Table) -> Result<Self> {
+impl T5Rewrite {
+    fn read(table: Table) -> Result<Self> {
         let range = |key, from, to| (key, from..=to, format!("{key} from {from} to {to}"));
         let finite =
             ("length_penalty", f64::MIN..=f64::MAX, "length_penalty as a number".to_owned());
@@ -70,13 +130,13 @@ impl Rewrite {
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::Rewriter) }
     }
 
-    pub(crate) fn about(&self) -> About {
+    fn about(&self) -> About {
         About { models: vec![self.model_name()], ..About::new(REWRITE, self) }
     }
 
     /// The requests of a batch with their last utterances rewritten. Where the model writes nothing,
     /// the utterance stays.
-    pub(crate) fn apply(&self, batch: &Batch) -> Result<Vec<Request>> {
+    fn apply(&self, batch: &Batch) -> Result<Vec<Request>> {
         let texts: Vec<String> = batch.requests.iter().map(|request| self.text(request)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let decoding = Decoding {
@@ -87,15 +147,14 @@ impl Rewrite {
         };
         let models = batch.context.models;
         let written = models.rewrite(&self.model_name(), &texts, &decoding, batch.progress)?;
-        let mut requests = batch.requests.to_vec();
-        for (request, text) in requests.iter_mut().zip(written) {
-            let mut said = request.said.iter_mut().rev();
-            let last = said.find(|said| said.speaker == Speaker::User);
-            if let Some(last) = last.filter(|_| !text.trim().is_empty()) {
-                last.text = text;
+        let rewrite = |(request, text): (&Request, String)| {
+            if text.trim().is_empty() {
+                request.clone()
+            } else {
+                with_last_utterance(request, text)
             }
-        }
-        Ok(requests)
+        };
+        Ok(batch.requests.iter().zip(written).map(rewrite).collect())
     }
 
     /// The input of the model: everything said up to the user's last utterance.
@@ -113,7 +172,7 @@ mod tests {
     use super::*;
     use clariq_core::Utterance;
 
-    fn rewrite(keys: &str) -> Rewrite {
+    fn rewrite(keys: &str) -> T5Rewrite {
         toml::from_str(&format!("model = \"t5\"\n{keys}")).unwrap()
     }
 

@@ -3,6 +3,7 @@
 #![deny(missing_docs)]
 
 use crate::context::Context;
+use crate::prompt::Prompt;
 use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,6 +60,8 @@ pub struct About {
     pub uses: Vec<Uses>,
     /// The models that it needs.
     pub models: Vec<ModelName>,
+    /// The prompts of its chat models.
+    pub prompts: Vec<Prompt>,
     /// True if it uses the predicted need; without such a stage, none is predicted first.
     pub sees_need: bool,
 }
@@ -67,7 +70,8 @@ impl About {
     /// A stage that looks at nothing but the request and the documents.
     pub(crate) fn new(name: &'static str, parameters: &impl Serialize) -> Self {
         let parameters = serde_json::to_value(parameters).unwrap_or_default();
-        Self { name, parameters, uses: Vec::new(), models: Vec::new(), sees_need: false }
+        let models = Vec::new();
+        Self { name, parameters, uses: Vec::new(), models, prompts: Vec::new(), sees_need: false }
     }
 }
 

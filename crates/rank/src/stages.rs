@@ -2,6 +2,7 @@
 
 mod bm25;
 mod candidates;
+mod chat_rerank;
 mod competition;
 mod conversation;
 mod cross_encoder;
@@ -12,7 +13,7 @@ mod elasticsearch;
 mod exclude;
 mod exclude_asked;
 mod feedback;
-mod fuse;
+pub(crate) mod fuse;
 mod no_question;
 mod open_questions;
 mod rm3;
@@ -26,6 +27,7 @@ use crate::build::{Factory, of_keys};
 pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("bm25", bm25::build),
     ("candidates", candidates::build),
+    ("chat_rerank", chat_rerank::build),
     ("competition", competition::build),
     ("cross_encode", cross_encoder::build_cross_encode),
     ("cutoff", of_keys::<cutoff::Cutoff>),

@@ -1,11 +1,13 @@
 //! Tables of a configuration, read so that an error names its line.
 
+use crate::prompt::Prompt;
 use clariq_core::{Location, Problem, Result, bail, problem};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::{Range, RangeInclusive};
+use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -166,6 +168,20 @@ impl<'i> Table<'i> {
             DeValue::String(text) => Ok((text.into_owned(), span)),
             other => Err(wrong_type(self.file.at(span), "a string", &other)),
         }
+    }
+
+    /// Takes out the prompt that the key `prompt` names, or else the built-in prompt `usual`. A file
+    /// is looked for beside the configuration, one given on the command line in the current folder.
+    pub(crate) fn take_prompt(&mut self, usual: &str, variables: &[&str]) -> Result<Prompt> {
+        if !self.has("prompt") {
+            return Prompt::open(self.at("prompt"), Path::new(""), usual, variables);
+        }
+        let (name, span) = self.take_string("prompt")?;
+        let folder = match self.file.given(&span) {
+            Some(_) => None,
+            None => Path::new(self.file.name).parent(),
+        };
+        Prompt::open(self.file.at(span), folder.unwrap_or(Path::new("")), &name, variables)
     }
 
     /// Takes keys out, where they are there, as a table of their own.

@@ -221,7 +221,7 @@ impl Collection for Ikat {
                 let candidates = own.clone().or_else(given);
                 let id = conversation.turns[index].id.clone();
                 let said = [before.clone(), conversation.said(index, sight)].concat();
-                Ok(Request { id, said, candidates, need: None })
+                Ok(Request { id, said, candidates, need: None, statements: Vec::new() })
             })
         })))
     }

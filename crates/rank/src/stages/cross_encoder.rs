@@ -36,7 +36,7 @@ struct CrossEncoderStage {
 /// The part of a conversation that is read together with a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum QueryText {
+pub(super) enum QueryText {
     /// Everything said, as one text.
     #[default]
     All,
@@ -48,11 +48,11 @@ enum QueryText {
 
 impl QueryText {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_all(&self) -> bool {
+    pub(super) fn is_all(&self) -> bool {
         *self == Self::All
     }
 
-    fn of(self, request: &Request) -> Cow<'_, str> {
+    pub(super) fn of(self, request: &Request) -> Cow<'_, str> {
         match self {
             Self::All => request.flatten(),
             Self::Last => request.last_said().into(),

@@ -42,9 +42,29 @@ struct FusionParameters {
     #[serde(default)]
     normalise: Normalise,
     /// The constant of `reciprocal-rank`.
-    #[serde(default = "number::<60, _>")]
+    #[serde(default = "number::<USUAL_K, _>")]
     k: f64,
     depth: NonZeroUsize,
+}
+
+/// The constant of `reciprocal-rank` where none is given: the paper's.
+const USUAL_K: u16 = 60;
+
+/// Fuses rankings by their reciprocal ranks, each with the same weight.
+pub(crate) fn reciprocal_ranks(rankings: &[&Ranking], depth: usize) -> Ranking {
+    let parameters = FusionParameters {
+        method: Method::ReciprocalRank,
+        weights: vec![1.0; rankings.len()],
+        normalise: Normalise::None,
+        k: USUAL_K.into(),
+        depth: NonZeroUsize::MIN,
+    };
+    parameters.fuse(rankings, depth)
+}
+
+/// The share of a document at this rank, counted from 1, in [`reciprocal_ranks`].
+pub(crate) fn reciprocal_rank(rank: usize) -> f64 {
+    1.0 / (f64::from(USUAL_K) + rank as f64)
 }
 
 /// Runs its inputs on the ranking that comes in and combines their rankings.
@@ -86,6 +106,7 @@ fn describe(parameters: &FusionParameters, inputs: &[Pipeline]) -> About {
         for stage in stages {
             about.uses.extend(stage.uses);
             about.models.extend(stage.models);
+            about.prompts.extend(stage.prompts);
             about.sees_need |= stage.sees_need;
         }
     }

@@ -3,8 +3,9 @@
 use clariq_collections::clariq::NO_QUESTION;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
-    Decoding, Doc, Documents, Embeddings, Encoder, Error, JudgedSplit, Model, ModelKind, ModelName,
-    Models, NoModels, PairScorer, Progress, Ranking, Request, Rewriter, Surroundings, Utterance,
+    ChatModel, ChatRequest, Completion, Decoding, Doc, Documents, Embeddings, Encoder, Error,
+    JudgedSplit, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request,
+    Rewriter, Surroundings, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
@@ -83,13 +84,58 @@ impl Rewriter for Counts {
     }
 }
 
+/// Answers the built-in prompts. The more letters a passage has, the better it is. A rewrite is "red
+/// boats" and then "fox"; it is nothing for "hm".
+impl ChatModel for Counts {
+    fn complete(
+        &self,
+        requests: &[ChatRequest],
+        progress: Progress,
+    ) -> Result<Vec<Completion>, Error> {
+        progress(requests.len() as u64);
+        Ok(requests.iter().map(complete).collect())
+    }
+
+    fn checksum(&self) -> &'static str {
+        "chat"
+    }
+}
+
+fn complete(request: &ChatRequest) -> Completion {
+    let asked = &request.messages.last().unwrap().content;
+    let line = |start: &str| {
+        asked.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_default().to_owned()
+    };
+    let text = if asked.contains("Last utterance: ") {
+        if line("Last utterance: ") == "hm" {
+            String::new()
+        } else {
+            "red boats\n2. fox".to_owned()
+        }
+    } else if asked.contains("[1] ") {
+        let mut passages: Vec<&str> = asked.lines().filter(|line| line.starts_with('[')).collect();
+        passages.sort_by_key(|passage| std::cmp::Reverse(passage.len()));
+        let numbers = passages.iter().filter_map(|passage| passage.split_once(' '));
+        numbers.map(|(number, _)| number).collect::<Vec<_>>().join(" > ")
+    } else {
+        // The longest has 13 letters.
+        (line("Passage: ").len() / 4).to_string()
+    };
+    let mut first_token = Vec::new();
+    if request.parameters.top_logprobs > 0 {
+        let yes = line("Passage: ").len() as f64 / 20.0;
+        first_token = vec![(" Yes".to_owned(), yes.ln()), ("no".to_owned(), (1.0 - yes).ln())];
+    }
+    Completion { text, first_token, ..Completion::default() }
+}
+
 impl Models for Counts {
     fn open(&self, model: &ModelName) -> Result<Model, Error> {
         Ok(match model.kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(Counts)),
             ModelKind::CrossEncoder => Model::CrossEncoder(Arc::new(Counts)),
             ModelKind::Rewriter => Model::Rewriter(Arc::new(Counts)),
-            ModelKind::Chat => return Err(NoModels::refusal(&model.name)),
+            ModelKind::Chat => Model::Chat(Arc::new(Counts)),
         })
     }
 }
@@ -149,7 +195,7 @@ pub(crate) fn with_context<T>(earlier: &Earlier, call: impl FnOnce(&Context) -> 
 /// A system of one stage, in a space of the words alone.
 pub(crate) fn system(stage: &str) -> System {
     let text = format!(
-        "name = \"one\"\nuses = [\"train-labels\", \"dev-labels\", \"batch\"]\n[space]\nmodels = {{ words = 1.0 }}\n\
+        "name = \"one\"\nuses = [\"train-labels\", \"dev-labels\", \"batch\", \"language-model\"]\n[space]\nmodels = {{ words = 1.0 }}\n\
          [need]\nmodel = \"majority\"\n[[stages]]\n{stage}"
     );
     System::parse("one.toml", &text, &[]).unwrap_or_else(|error| panic!("{stage}: {error}"))

@@ -54,6 +54,13 @@ const FUSE: &str = "stage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
     [[stages.inputs]]\nstages = [{ stage = \"cutoff\", depth = 1 }]\n\
     [[stages.inputs]]\nstages = [{ stage = \"no_question\", rank = 1 }]";
 
+const YES: &str = "stage = \"chat_rerank\"\nchat = \"m\"\nmethod = \"pointwise\"\n\
+    score = \"logprobs\"\ndepth = 2";
+const GRADE: &str =
+    "stage = \"chat_rerank\"\nchat = \"m\"\nmethod = \"pointwise\"\nscore = \"grade\"";
+const LIST: &str =
+    "stage = \"chat_rerank\"\nchat = \"m\"\nmethod = \"listwise\"\nwindow = 2\nstep = 1";
+
 #[rustfmt::skip]
 fn cases() -> Vec<Case> {
     vec![
@@ -103,6 +110,13 @@ fn cases() -> Vec<Case> {
         case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 2", &["r"], &[], &["Q4", "Q5"]),
         own(case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 1", &["r"], &[], &["Q4", "Q3"])),
         case("stage = \"rerank\"\nmodel = \"letters\"\ndepth = 2", &["r"], &["Q2", "Q3", "Q5"], &["Q3", "Q2", "Q5"]),
+        case(YES, &["r"], &["Q2", "Q3", "Q5"], &["Q3", "Q2", "Q5"]),
+        own(case(YES, &["r"], &["Q3", "Q4"], &["Q4", "Q3"])),
+        // Q3 and Q5 have the same grade, and keep their order.
+        case(GRADE, &["r"], &["Q2", "Q3", "Q5", "Q4"], &["Q4", "Q3", "Q5", "Q2"]),
+        // The best one moves up with the window, the others by one place at most.
+        case(LIST, &["r"], &["Q2", "Q3", "Q5", "Q4"], &["Q4", "Q2", "Q3", "Q5"]),
+        case(LIST, &["r"], &["Q2"], &["Q2"]),
         case("stage = \"open_questions\"\nbonus = 5.5", &["r"], &["Q2", "Q3", "Q4"], &["Q4", "Q2", "Q3"]),
         case("stage = \"stop\"\nturns = 1", &["r"], &["Q2", "Q1"], &["Q2", "Q1"]),
         case("stage = \"stop\"\nturns = 1", &["r", "q", "a"], &["Q2", "Q1"], &["Q1", "Q2"]),
@@ -193,9 +207,10 @@ fn every_stage_has_an_example() {
 }
 
 /// Stages that score by what they explain; the others tell why a document is where it is.
-const SCORING: [&str; 10] = [
+const SCORING: [&str; 11] = [
     "bm25",
     "candidates",
+    "chat_rerank",
     "dense",
     "feedback",
     "competition",
@@ -217,7 +232,7 @@ fn the_parts_of_an_explanation_add_up_to_the_score() {
                 let traces = pipeline.explain(&batch, hit.doc, &case.before()).unwrap();
                 let [trace] = &traces[..] else { panic!("one stage, one trace") };
                 assert_eq!((trace.rank, trace.score), (Some(index + 1), Some(hit.score)));
-                let reordered = trace.stage != "rerank" || index < 2;
+                let reordered = !case.stage.ends_with("depth = 2") || index < 2;
                 if SCORING.contains(&trace.stage) && reordered {
                     let value = trace.explanation.as_ref().unwrap().value;
                     assert!((value - hit.score).abs() < 1e-5, "{}: {value} {hit:?}", case.stage);

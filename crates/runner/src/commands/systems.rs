@@ -6,6 +6,8 @@ use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::Result;
 use clariq_experiment::{SystemConfig, recipes, systems};
+use clariq_rank::Prompt;
+use std::io::{self, Write};
 
 #[derive(Args)]
 pub(crate) struct SystemsArgs {
@@ -15,7 +17,7 @@ pub(crate) struct SystemsArgs {
 
 #[derive(Subcommand)]
 enum SystemsCommand {
-    /// Print the file of a built-in system
+    /// Print the file of a built-in system, and its prompts
     Show {
         /// Built-in system
         #[arg(value_name = "SYSTEM")]
@@ -32,7 +34,20 @@ pub(crate) fn systems(settings: &Settings, arguments: &SystemsArgs) -> Result<Ou
 
 fn show(name: &str) -> Result<Outcome> {
     let text = systems::built_in(name).ok_or_else(|| systems::unknown(name))?;
-    print(|out| out.write_all(text.as_bytes()))
+    let prompts = SystemConfig::open_any(name, &[])?.prompts();
+    print(|out| {
+        out.write_all(text.as_bytes())?;
+        prompts.iter().try_for_each(|prompt| put_prompt(prompt, out))
+    })
+}
+
+/// Writes a prompt as comments, so that what is printed is the file of a system.
+fn put_prompt(prompt: &Prompt, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n# The prompt `{}`:\n#", prompt.name)?;
+    for line in prompt.text.lines() {
+        writeln!(out, "{}", format!("# {line}").trim_end())?;
+    }
+    Ok(())
 }
 
 fn list(settings: &Settings) -> Result<Outcome> {
@@ -83,7 +98,7 @@ fn line(loaded: &SystemConfig) -> Result<String> {
 /// The needs of a system beside documents and requests.
 fn needs(loaded: &SystemConfig) -> Result<Vec<String>> {
     let mut needs = Vec::new();
-    let models = loaded.plan.models();
+    let models = loaded.models();
     if loaded.needs_models() {
         needs.push("learned models".to_owned());
     }

@@ -31,7 +31,8 @@ fn built_in(name: &str, space: &str) -> Option<SystemConfig> {
     let system = lines.collect::<Vec<_>>().join("\n");
     let source = Source::memory(format!("{name}.toml"), system.into_bytes());
     let loaded = SystemConfig::read(&source, &[]).unwrap();
-    let has_models = loaded.plan.models().iter().all(|model| space.contains(&*model.name));
+    let has_models =
+        loaded.plan.models().iter().all(|model| space.contains(&format!("{:?}", model.name)));
     (has_models && !loaded.uses.contains(&Uses::Batch)).then_some(loaded)
 }
 

@@ -3,6 +3,7 @@
 
 mod anserini;
 mod ask;
+mod chat;
 mod common;
 mod compare;
 mod completions;

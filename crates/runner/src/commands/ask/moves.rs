@@ -71,7 +71,7 @@ pub(super) fn object(asker: &Asker, conversation: &UserRequest, next: &Move) -> 
         }
         Move::Ask { question, why } => {
             object["action"] = "ask".into();
-            object["question_id"] = question.id.as_str().into();
+            object["question_id"] = json!((!question.id.is_empty()).then_some(&question.id));
             object["question"] = question.text.as_str().into();
             object["score"] = question.score.into();
             why

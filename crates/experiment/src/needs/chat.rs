@@ -1,0 +1,132 @@
+//! Needs that a chat model predicts, with examples from train.
+
+use crate::session::Session;
+use clariq_collections::clariq::Labelled;
+use clariq_core::{ChatRequest, Models, Need, Result, sha256};
+use clariq_rank::{Chat, ChatDefaults};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::num::NonZeroU32;
+
+pub(super) const DEFAULTS: ChatDefaults = ChatDefaults {
+    prompt: "need",
+    variables: &["request", "examples"],
+    max_tokens: NonZeroU32::new(4).unwrap(),
+};
+
+/// The table `[need]` with a key `chat`.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChatNeedConfig {
+    /// The model.
+    #[serde(flatten)]
+    pub(crate) chat: Chat,
+    #[serde(flatten)]
+    pub(super) keys: ChatNeedKeys,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChatNeedKeys {
+    /// Examples of each need in the prompt.
+    #[serde(default = "two_examples")]
+    examples: usize,
+}
+
+fn two_examples() -> usize {
+    2
+}
+
+/// A chat model with the examples that it may see.
+pub(crate) struct ChatNeedModel {
+    config: ChatNeedConfig,
+    /// The requests of train with their needs, in the order of their checksums: no topic is preferred.
+    labels: Vec<Example>,
+    /// The most frequent need, for answers that cannot be read.
+    usual: Need,
+}
+
+#[derive(Serialize)]
+struct Example {
+    request: String,
+    need: Need,
+}
+
+/// The variables of the prompt.
+#[derive(Serialize)]
+struct Values<'a> {
+    request: &'a str,
+    examples: Vec<&'a Example>,
+}
+
+impl ChatNeedModel {
+    pub(super) fn new(config: ChatNeedConfig, train: &Labelled) -> Self {
+        let labelled = train.topics.iter().filter_map(|topic| Some((topic, topic.need?)));
+        let mut labels: Vec<Example> = labelled
+            .map(|(topic, need)| Example { request: topic.request.clone(), need })
+            .collect();
+        labels.sort_by_cached_key(|label| sha256([label.request.as_bytes()]).to_string());
+        let count = |need: &Need| labels.iter().filter(|label| label.need == *need).count();
+        let usual = Need::ALL.into_iter().max_by_key(count).unwrap_or(Need::ALL[1]);
+        Self { config, labels, usual }
+    }
+
+    /// The first examples of each need, in turn; never the request itself.
+    fn examples(&self, request: &str) -> Vec<&Example> {
+        let mut examples = Vec::new();
+        for place in 0..self.config.keys.examples {
+            for need in Need::ALL {
+                let of_need = self.labels.iter().filter(|label| label.need == need);
+                examples.extend(of_need.filter(|label| label.request != request).nth(place));
+            }
+        }
+        examples
+    }
+
+    /// Predicts needs. An answer that cannot be read counts as the most frequent need of train; a note
+    /// counts them.
+    pub(super) fn predict(&self, session: &Session, requests: &[&str]) -> Result<Vec<Need>> {
+        let chat = &self.config.chat;
+        let ask = |request: &&str| {
+            let values = Values { request, examples: self.examples(request) };
+            chat.request(format!("need of \"{request}\""), &values)
+        };
+        let asked: Vec<ChatRequest> = requests.iter().map(ask).collect::<Result<_>>()?;
+        let completions = session.chat(&chat.model_name(), &asked, &|_| {})?;
+        let read: Vec<Option<Need>> =
+            completions.iter().map(|completion| read_need(&completion.text)).collect();
+        let unclear = read.iter().filter(|need| need.is_none()).count();
+        if unclear > 0 {
+            session.answer_observer().note(&format!(
+                "note: need: {unclear} of {} answers of the model could not be read and count as {}",
+                read.len(),
+                self.usual
+            ));
+        }
+        Ok(read.into_iter().map(|need| need.unwrap_or(self.usual)).collect())
+    }
+
+    pub(super) fn record(&self) -> Value {
+        json!(self.config)
+    }
+}
+
+/// The first number in a text, if it is a need.
+fn read_need(text: &str) -> Option<Need> {
+    let number = text.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty());
+    Need::new(number?.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_need_is_the_first_number() {
+        for (text, need) in [("3", 3), (" Need: 2.", 2), ("1 or 4", 1)] {
+            assert_eq!(read_need(text), Need::new(need), "{text}");
+        }
+        for text in ["", "none", "0", "12", "5"] {
+            assert_eq!(read_need(text), None, "{text}");
+        }
+    }
+}

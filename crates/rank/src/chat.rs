@@ -1,0 +1,147 @@
+//! Tables that name a chat model: the model, its prompt, and how it writes.
+
+use crate::context::Context;
+use crate::prompt::Prompt;
+use crate::stage::{About, Uses};
+use crate::table::{ConfigSection, Table};
+use clariq_core::{
+    ChatParameters, ChatRequest, Completion, ModelKind, ModelName, Progress, Request, Result,
+    Speaker,
+};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// A chat model with a prompt, as a table of a configuration declares it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Chat {
+    /// The name of the model.
+    #[serde(rename = "chat")]
+    model: String,
+    /// The prompt.
+    pub prompt: Prompt,
+    /// How the model writes.
+    #[serde(flatten)]
+    pub parameters: ChatParameters,
+}
+
+/// The keys of a table that say how a chat model writes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    max_tokens: Option<NonZeroU32>,
+    temperature: Option<f64>,
+    seed: Option<u64>,
+}
+
+/// What a use of a chat model is by default.
+#[derive(Debug, Clone, Copy)]
+pub struct ChatDefaults {
+    /// The built-in prompt.
+    pub prompt: &'static str,
+    /// The variables of the prompt, besides those of [`Conversation`].
+    pub variables: &'static [&'static str],
+    /// Tokens that are written at most.
+    pub max_tokens: NonZeroU32,
+}
+
+/// The variables that every prompt has.
+#[derive(Serialize)]
+pub struct Conversation<'a> {
+    /// The last utterance of the user.
+    utterance: String,
+    /// Everything said up to it, oldest first.
+    utterances: Vec<Said<'a>>,
+    /// The statements of the user about themselves.
+    statements: &'a [String],
+}
+
+const VARIABLES: [&str; 3] = ["utterance", "utterances", "statements"];
+
+/// An utterance in a prompt.
+#[derive(Serialize)]
+struct Said<'a> {
+    speaker: &'static str,
+    text: &'a str,
+}
+
+impl<'a> Conversation<'a> {
+    /// The conversation of a request up to the last utterance of the user.
+    pub fn of(request: &'a Request) -> Self {
+        let last = request.said.iter().rposition(|said| said.speaker == Speaker::User);
+        let said = &request.said[..last.map_or(0, |last| last + 1)];
+        let utterances = said.iter().map(|said| Said {
+            speaker: match said.speaker {
+                Speaker::User => "user",
+                Speaker::System => "system",
+            },
+            text: &said.text,
+        });
+        Self {
+            utterance: request.last_said(),
+            utterances: utterances.collect(),
+            statements: &request.statements,
+        }
+    }
+}
+
+impl Chat {
+    /// Takes the keys `chat`, `prompt`, `max_tokens`, `temperature` and `seed` out of a table.
+    pub(crate) fn take(table: &mut Table, defaults: ChatDefaults) -> Result<Self> {
+        let (model, _) = table.take_string("chat")?;
+        let variables = [&VARIABLES, defaults.variables].concat();
+        let prompt = table.take_prompt(defaults.prompt, &variables)?;
+        table.check_number("temperature", 0.0..=2.0, "temperature from 0 to 2", "")?;
+        let keys: Keys = table.take_keys(&["max_tokens", "temperature", "seed"]).read()?;
+        let usual = ChatParameters::default();
+        let parameters = ChatParameters {
+            max_tokens: keys.max_tokens.unwrap_or(defaults.max_tokens),
+            temperature: keys.temperature.unwrap_or(usual.temperature),
+            seed: keys.seed.unwrap_or(usual.seed),
+            ..usual
+        };
+        Ok(Self { model, prompt, parameters })
+    }
+
+    /// Takes the same keys out of a table that another crate reads, if it has a key `chat`.
+    pub fn take_from(section: &mut ConfigSection, defaults: ChatDefaults) -> Result<Option<Self>> {
+        let table = &mut section.table;
+        table.has("chat").then(|| Self::take(table, defaults)).transpose()
+    }
+
+    /// The model.
+    pub fn model_name(&self) -> ModelName {
+        ModelName::new(&*self.model, ModelKind::Chat)
+    }
+
+    /// What a system with the model declares.
+    pub fn uses(&self) -> Vec<Uses> {
+        let mut uses = vec![Uses::LanguageModel];
+        if self.parameters.temperature > 0.0 {
+            uses.push(Uses::Sampling);
+        }
+        uses
+    }
+
+    /// Describes a use of the model.
+    pub(crate) fn about(&self, name: &'static str, parameters: &impl Serialize) -> About {
+        let models = vec![self.model_name()];
+        let prompts = vec![self.prompt.clone()];
+        About { uses: self.uses(), models, prompts, ..About::new(name, parameters) }
+    }
+
+    /// A request to the model; `about` says what it is for, in messages.
+    pub fn request(&self, about: String, values: &impl Serialize) -> Result<ChatRequest> {
+        let messages = self.prompt.messages(values)?;
+        Ok(ChatRequest { about, messages, parameters: self.parameters.clone() })
+    }
+
+    /// Completes requests, in order.
+    pub fn complete(
+        &self,
+        context: &Context,
+        requests: &[ChatRequest],
+        progress: Progress,
+    ) -> Result<Vec<Completion>> {
+        context.models.chat(&self.model_name(), requests, progress)
+    }
+}

@@ -1,0 +1,134 @@
+//! Rewriting by a chat model: one query, or several that are retrieved separately and fused
+//! (Abbasiantaeb and Aliannejadi, "Generate then Retrieve: Conversational Response Retrieval Using
+//! LLMs as Answer and Query Generators", 2024: MQ4CS).
+
+use super::{REWRITE, Rewritten, with_last_utterance};
+use crate::chat::{Chat, ChatDefaults, Conversation};
+use crate::stage::{About, Batch};
+use crate::table::{Table, positive};
+use clariq_core::{ChatRequest, Request, Result};
+use serde::{Deserialize, Serialize};
+use std::num::{NonZeroU32, NonZeroUsize};
+
+const DEFAULTS: ChatDefaults = ChatDefaults {
+    prompt: "rewrite",
+    variables: &["queries"],
+    max_tokens: NonZeroU32::new(256).unwrap(),
+};
+
+/// More queries than this are a mistake.
+const MOST_QUERIES: f64 = 20.0;
+
+/// The table `rewrite` of a chat model.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ChatRewrite {
+    #[serde(flatten)]
+    chat: Chat,
+    #[serde(flatten)]
+    keys: Keys,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// Queries that the model writes.
+    #[serde(default = "positive::<1>")]
+    queries: NonZeroUsize,
+}
+
+/// The variables of the prompt.
+#[derive(Serialize)]
+struct Values<'a> {
+    #[serde(flatten)]
+    conversation: Conversation<'a>,
+    queries: NonZeroUsize,
+}
+
+impl ChatRewrite {
+    pub(super) fn read(mut table: Table) -> Result<Self> {
+        let chat = Chat::take(&mut table, DEFAULTS)?;
+        let expected = format!("queries from 1 to {MOST_QUERIES}");
+        table.check_number("queries", 1.0..=MOST_QUERIES, &expected, "")?;
+        Ok(Self { chat, keys: table.read()? })
+    }
+
+    pub(super) fn about(&self) -> About {
+        self.chat.about(REWRITE, self)
+    }
+
+    /// The requests of a batch with their last utterances rewritten. Where the model writes nothing,
+    /// the utterance stays.
+    pub(super) fn apply(&self, batch: &Batch) -> Result<Rewritten> {
+        let asked = batch.requests.iter().map(|request| self.ask(request));
+        let asked = asked.collect::<Result<Vec<_>>>()?;
+        let written = self.chat.complete(batch.context, &asked, &|_| {})?;
+        let most = self.keys.queries.get();
+        let mut queries = Vec::with_capacity(batch.requests.len());
+        let mut missing = 0;
+        for (request, completion) in batch.requests.iter().zip(written) {
+            let mut texts = read_queries(&completion.text, most);
+            missing += most - texts.len();
+            if texts.is_empty() {
+                texts.push(request.last_said());
+            }
+            let rewrite = |text| with_last_utterance(request, text);
+            queries.push(texts.into_iter().map(rewrite).collect::<Vec<_>>());
+        }
+        if missing > 0 {
+            let wanted = most * queries.len();
+            batch.context.observer.note(&format!(
+                "note: {REWRITE}: the model wrote {} of {wanted} queries; a request without any \
+                 keeps its utterance",
+                wanted - missing
+            ));
+        }
+        let requests = queries.iter().map(|queries| queries[0].clone()).collect();
+        let queries = (most > 1).then_some(queries);
+        Ok(Rewritten { requests, queries })
+    }
+
+    fn ask(&self, request: &Request) -> Result<ChatRequest> {
+        let values = Values { conversation: Conversation::of(request), queries: self.keys.queries };
+        self.chat.request(format!("{REWRITE} of request {}", request.id), &values)
+    }
+}
+
+/// The queries in a text, one per line, without the marks of a list and quotation marks. Repeats are
+/// left out.
+fn read_queries(text: &str, most: usize) -> Vec<String> {
+    let mut queries: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let line = without_mark(line.trim());
+        let query = line.trim_matches(['"', '“', '”', '`']).trim();
+        if !query.is_empty() && queries.iter().all(|known| known != query) {
+            queries.push(query.to_owned());
+        }
+    }
+    queries.truncate(most);
+    queries
+}
+
+/// A line without the mark of a list before it: `-`, `*`, `1.` or `1)`.
+fn without_mark(line: &str) -> &str {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let marks: &[char] = if rest.len() < line.len() { &['.', ')'] } else { &['-', '*', '•'] };
+    match rest.strip_prefix(marks) {
+        Some(item) if item.starts_with(' ') => item.trim_start(),
+        _ => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_read_line_by_line() {
+        let text =
+            "1. \"red foxes\"\n\n2) 3.5 mm jack\n- blue foxes\nred foxes\n*bold*\n1984 novel";
+        let queries = ["red foxes", "3.5 mm jack", "blue foxes", "*bold*", "1984 novel"];
+        assert_eq!(read_queries(text, 9), queries);
+        assert_eq!(read_queries(text, 2), queries[..2]);
+        assert_eq!(read_queries(" \n\"\"\n", 2), [""; 0]);
+    }
+}

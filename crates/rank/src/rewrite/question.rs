@@ -1,0 +1,82 @@
+//! Clarifying questions that a chat model writes. In a pipeline, documents are ranked by their likeness
+//! to the question.
+
+use super::Rewritten;
+use crate::chat::{Chat, ChatDefaults, Conversation};
+use crate::context::Context;
+use crate::stage::{About, Batch};
+use clariq_core::{ChatRequest, Request, Result, Utterance};
+use std::num::NonZeroU32;
+
+/// The name by which descriptions and explanations know it.
+pub(super) const ASK: &str = "ask";
+
+/// The defaults of a table that has a chat model write questions.
+pub const QUESTION: ChatDefaults =
+    ChatDefaults { prompt: "ask", variables: &[], max_tokens: NonZeroU32::new(60).unwrap() };
+
+/// The table `[ask]` of a system that ranks.
+#[derive(Debug, Clone)]
+pub(crate) struct QuestionWriter(pub(crate) Chat);
+
+impl QuestionWriter {
+    pub(super) fn about(&self) -> About {
+        self.0.about(ASK, &self.0)
+    }
+
+    /// The requests of a batch as what was written for them alone. Where the model writes nothing, a
+    /// request stays as it is.
+    pub(super) fn apply(&self, batch: &Batch) -> Result<Rewritten> {
+        let questions = write_questions(&self.0, batch.context, batch.requests)?;
+        let mut requests = batch.requests.to_vec();
+        for (request, question) in requests.iter_mut().zip(questions) {
+            if !question.is_empty() {
+                request.said = vec![Utterance::user(question)];
+            }
+        }
+        Ok(Rewritten { requests, queries: None })
+    }
+}
+
+/// Has a chat model write a clarifying question for each request. A note counts those for which it
+/// writes none, which are empty.
+pub fn write_questions(
+    chat: &Chat,
+    context: &Context,
+    requests: &[Request],
+) -> Result<Vec<String>> {
+    let ask = |request: &Request| {
+        let about = format!("question for request {}", request.id);
+        chat.request(about, &Conversation::of(request))
+    };
+    let asked: Vec<ChatRequest> = requests.iter().map(ask).collect::<Result<_>>()?;
+    let completions = chat.complete(context, &asked, &|_| {})?;
+    let questions: Vec<String> =
+        completions.iter().map(|completion| read_question(&completion.text)).collect();
+    let missing = questions.iter().filter(|question| question.is_empty()).count();
+    if missing > 0 {
+        let all = questions.len();
+        context.observer.note(&format!(
+            "note: {ASK}: the model wrote no question for {missing} of {all} requests"
+        ));
+    }
+    Ok(questions)
+}
+
+/// The first line of a text, without quotation marks.
+fn read_question(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    line.trim_matches(['"', '“', '”']).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_one_line() {
+        assert_eq!(read_question("\n \"Do you mean bees?\"\nOr wasps?"), "Do you mean bees?");
+        assert_eq!(read_question(" \n"), "");
+    }
+}

@@ -1,0 +1,241 @@
+//! A list of documents at a time, which the model permutes: the sliding window of `RankGPT` (Sun et
+//! al., "Is `ChatGPT` Good at Search? Investigating Large Language Models as Re-Ranking Agents", EMNLP 2023).
+//!
+//! The window begins at the last documents and moves towards the first ones by `step`, so that good
+//! documents move up with it.
+
+use super::{ChatRerank, Reordered, defaults, variable};
+use crate::chat::ChatDefaults;
+use crate::context::Context;
+use crate::table::positive;
+use clariq_core::{ChatRequest, Explanation, Hit, Location, Request, Result, bail};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+/// The keys of the method, with the defaults of `RankGPT`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Listwise {
+    /// Documents that are read together.
+    #[serde(default = "positive::<20>")]
+    window: NonZeroUsize,
+    /// How far the window moves.
+    #[serde(default = "positive::<10>")]
+    step: NonZeroUsize,
+}
+
+pub(super) const DEFAULTS: ChatDefaults = defaults("rerank-list", &["query", "passages"], 300);
+
+/// What the model made of a window.
+struct Permuted {
+    window: Range<usize>,
+    /// For each new place in the window, the place before.
+    order: Vec<usize>,
+    text: String,
+    is_repaired: bool,
+}
+
+/// The documents of a request while they are reordered.
+struct Progress<'b> {
+    request: &'b Request,
+    docs: Vec<Hit>,
+    windows: Vec<Range<usize>>,
+    permuted: Vec<Permuted>,
+}
+
+impl Listwise {
+    pub(super) fn check(&self, at: Location) -> Result<()> {
+        if self.window.get() < 2 || self.step > self.window {
+            let expected = "a window of at least 2, and a step that is no longer";
+            let found = format!("window {} and step {}", self.window, self.step);
+            bail!(at, expected, found, "RankGPT's are 20 and 10")
+        }
+        Ok(())
+    }
+
+    /// The windows over so many documents, in the order in which they are read: the last one reaches
+    /// the first document, however long it is.
+    fn windows(&self, count: usize) -> Vec<Range<usize>> {
+        let mut windows = Vec::new();
+        let mut end = count;
+        while end > 1 {
+            let start = end.saturating_sub(self.window.get());
+            windows.push(start..end);
+            if start == 0 {
+                break;
+            }
+            end -= self.step.get();
+        }
+        windows
+    }
+
+    /// Moves the windows of all requests in step, so that the model reads one of each at a time.
+    fn permute<'b>(
+        &self,
+        stage: &ChatRerank,
+        context: &Context,
+        batch: &[(&'b Request, &[Hit])],
+    ) -> Result<Vec<Progress<'b>>> {
+        let mut all: Vec<Progress> = Vec::with_capacity(batch.len());
+        for &(request, hits) in batch {
+            let windows = self.windows(hits.len());
+            all.push(Progress { request, docs: hits.to_vec(), windows, permuted: Vec::new() });
+        }
+        let rounds = all.iter().map(|one| one.windows.len()).max().unwrap_or_default();
+        for round in 0..rounds {
+            let mut moving: Vec<&mut Progress> =
+                all.iter_mut().filter(|one| one.windows.len() > round).collect();
+            let asked = moving.iter().map(|one| one.ask(stage, context, round));
+            let asked = asked.collect::<Result<Vec<_>>>()?;
+            let completions = stage.chat.complete(context, &asked, &|_| {})?;
+            for (one, completion) in moving.iter_mut().zip(completions) {
+                one.apply(round, completion.text);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Orders documents as the model does. Scores count down to 1.
+    pub(super) fn reorder(
+        &self,
+        stage: &ChatRerank,
+        context: &Context,
+        batch: &[(&Request, &[Hit])],
+    ) -> Result<Vec<Reordered>> {
+        let permuted = self.permute(stage, context, batch)?.into_iter();
+        let reordered = permuted.map(|Progress { mut docs, permuted, .. }| {
+            let count = docs.len();
+            for (index, hit) in docs.iter_mut().enumerate() {
+                hit.score = (count - index) as f64;
+            }
+            let unclear = permuted.iter().filter(|one| one.is_repaired).count();
+            Reordered { docs, unclear, answers: permuted.len() }
+        });
+        Ok(reordered.collect())
+    }
+
+    /// Follows the document at `index` through the windows.
+    pub(super) fn explain(
+        &self,
+        stage: &ChatRerank,
+        context: &Context,
+        request: &Request,
+        hits: &[Hit],
+        index: usize,
+    ) -> Result<Explanation> {
+        let all = self.permute(stage, context, &[(request, hits)])?;
+        let mut place = index;
+        let mut parts = Vec::new();
+        for Permuted { window, order, text, is_repaired } in
+            all.iter().flat_map(|one| &one.permuted)
+        {
+            if !window.contains(&place) {
+                continue;
+            }
+            let before = place - window.start;
+            let after = order.iter().position(|old| *old == before).unwrap_or(before);
+            place = window.start + after;
+            let (first, last) = (window.start + 1, window.end);
+            let repaired = if *is_repaired { ", repaired" } else { "" };
+            let what = format!(
+                "rank after the window {first} to {last}, which the model ordered as {text:?}{repaired}"
+            );
+            parts.push(Explanation::value((place + 1) as f64, what));
+        }
+        let score = (hits.len() - place) as f64;
+        let what =
+            format!("{} documents are reordered, and this is at rank {}", hits.len(), place + 1);
+        Ok(Explanation::of(score, what, parts))
+    }
+}
+
+impl Progress<'_> {
+    fn ask(&self, stage: &ChatRerank, context: &Context, round: usize) -> Result<ChatRequest> {
+        let docs = &self.docs[self.windows[round].clone()];
+        let passages = docs.iter().map(|hit| stage.text(context, hit.doc));
+        let passages = passages.collect::<Result<Vec<_>>>()?;
+        stage.ask(self.request, variable("passages", &passages))
+    }
+
+    fn apply(&mut self, round: usize, text: String) {
+        let window = self.windows[round].clone();
+        let (order, is_repaired) = read_permutation(&text, window.len());
+        let before = self.docs[window.clone()].to_vec();
+        for (place, &old) in window.clone().zip(&order) {
+            self.docs[place] = before[old];
+        }
+        self.permuted.push(Permuted { window, order, text, is_repaired });
+    }
+}
+
+/// The permutation of so many documents in a text such as `[2] > [1]`, counted from 0 here, and true
+/// if it had to be repaired: repeats and numbers of no document are left out, missing documents are
+/// added in their order.
+fn read_permutation(text: &str, count: usize) -> (Vec<usize>, bool) {
+    let mut order = Vec::with_capacity(count);
+    let mut is_repaired = false;
+    for digits in text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()) {
+        match digits.parse::<usize>() {
+            Ok(number) if (1..=count).contains(&number) && !order.contains(&(number - 1)) => {
+                order.push(number - 1);
+            }
+            _ => is_repaired = true,
+        }
+    }
+    is_repaired |= order.len() < count;
+    let missing: Vec<usize> = (0..count).filter(|index| !order.contains(index)).collect();
+    order.extend(missing);
+    (order, is_repaired)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listwise(window: usize, step: usize) -> Listwise {
+        Listwise { window: window.try_into().unwrap(), step: step.try_into().unwrap() }
+    }
+
+    #[test]
+    fn windows_move_from_the_last_documents_to_the_first() {
+        let windows = |count, window, step| -> Vec<(usize, usize)> {
+            let windows = listwise(window, step).windows(count).into_iter();
+            windows.map(|window| (window.start, window.end)).collect()
+        };
+        assert!(windows(0, 4, 2).is_empty());
+        assert!(windows(1, 4, 2).is_empty());
+        assert_eq!(windows(3, 4, 2), [(0, 3)]);
+        assert_eq!(windows(4, 4, 2), [(0, 4)]);
+        assert_eq!(windows(8, 4, 2), [(4, 8), (2, 6), (0, 4)]);
+        // The first documents are read where the step does not divide the number.
+        assert_eq!(windows(7, 4, 2), [(3, 7), (1, 5), (0, 3)]);
+        assert_eq!(windows(6, 4, 4), [(2, 6), (0, 2)]);
+        // A window that ends behind one document changes nothing.
+        assert_eq!(windows(5, 4, 4), [(1, 5)]);
+        assert_eq!(windows(100, 20, 10).len(), 9);
+    }
+
+    #[test]
+    fn malformed_permutations_are_repaired() {
+        for (text, order, is_repaired) in [
+            ("[2] > [3] > [1]", [1, 2, 0], false),
+            ("2,3,1", [1, 2, 0], false),
+            ("[3] > [3]", [2, 0, 1], true),
+            ("[4] > [2] > [1] > [3]", [1, 0, 2], true),
+            ("[0] > [2]", [1, 0, 2], true),
+            ("I cannot rank these.", [0, 1, 2], true),
+            ("", [0, 1, 2], true),
+            ("99999999999999999999999 1 2 3", [0, 1, 2], true),
+        ] {
+            assert_eq!(read_permutation(text, 3), (order.to_vec(), is_repaired), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_skips_documents_is_refused() {
+        assert!(listwise(20, 10).check(Location::file("x")).is_ok());
+        assert!(listwise(10, 11).check(Location::file("x")).is_err());
+        assert!(listwise(1, 1).check(Location::file("x")).is_err());
+    }
+}

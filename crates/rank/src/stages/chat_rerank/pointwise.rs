@@ -1,0 +1,175 @@
+//! One document at a time: the probability of "yes", or a grade.
+//!
+//! The probability of "yes" against "no" is that of Nogueira, Jiang, Pradeep and Lin, "Document
+//! Ranking with a Pretrained Sequence-to-Sequence Model", EMNLP Findings 2020, for models that are not
+//! trained for it: Qin et al., "Large Language Models are Effective Text Rankers with Pairwise Ranking
+//! Prompting", NAACL Findings 2024, section 2.1. Grades are those of Zhuang et al., "Beyond Yes and No:
+//! Improving Zero-Shot LLM Rankers via Scoring Fine-Grained Relevance Labels", NAACL 2024.
+
+use super::{ChatRerank, Reordered, defaults, variable};
+use crate::chat::ChatDefaults;
+use crate::context::Context;
+use clariq_core::{
+    ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Request, Result, problem,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pointwise {
+    score: Score,
+}
+
+/// How a document is scored.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Score {
+    /// The probability that the answer begins with "yes", of "yes" and "no".
+    Logprobs,
+    /// The grade in the answer, from 0 to 3.
+    Grade,
+}
+
+const VARIABLES: &[&str] = &["query", "passage"];
+/// Alternatives of the first token, which may be a longer beginning or another spelling: the most that
+/// servers give.
+const ALTERNATIVES: u8 = 20;
+const BEST_GRADE: u8 = 3;
+/// The score of a document whose answer could not be read, below all others.
+const UNCLEAR: f64 = -1.0;
+
+impl Pointwise {
+    pub(super) fn defaults(&self) -> ChatDefaults {
+        match self.score {
+            Score::Logprobs => defaults("rerank-yes-no", VARIABLES, 1),
+            Score::Grade => defaults("rerank-grade", VARIABLES, 8),
+        }
+    }
+
+    pub(super) fn top_logprobs(&self) -> u8 {
+        match self.score {
+            Score::Logprobs => ALTERNATIVES,
+            Score::Grade => 0,
+        }
+    }
+
+    /// Orders documents by their scores. Of equal ones, that which was before comes first.
+    pub(super) fn reorder(
+        &self,
+        stage: &ChatRerank,
+        context: &Context,
+        batch: &[(&Request, &[Hit])],
+    ) -> Result<Vec<Reordered>> {
+        let mut asked = Vec::new();
+        for (request, hits) in batch {
+            for hit in *hits {
+                asked.push(ask(stage, context, request, hit.doc)?);
+            }
+        }
+        let completions = stage.chat.complete(context, &asked, &|_| {})?;
+        let mut answers = asked.iter().zip(&completions);
+        let mut all = Vec::with_capacity(batch.len());
+        for (_, hits) in batch {
+            let mut unclear = 0;
+            let mut docs = Vec::with_capacity(hits.len());
+            for (hit, (asked, completion)) in hits.iter().zip(answers.by_ref()) {
+                let score = self.score.read(asked, completion)?;
+                unclear += usize::from(score.is_none());
+                docs.push(Hit { score: score.unwrap_or(UNCLEAR), ..*hit });
+            }
+            docs.sort_by(|one, other| other.score.total_cmp(&one.score));
+            all.push(Reordered { docs, unclear, answers: hits.len() });
+        }
+        Ok(all)
+    }
+
+    pub(super) fn explain(
+        &self,
+        stage: &ChatRerank,
+        context: &Context,
+        request: &Request,
+        doc: Doc,
+    ) -> Result<Explanation> {
+        let asked = [ask(stage, context, request, doc)?];
+        let completions = stage.chat.complete(context, &asked, &|_| {})?;
+        let score = self.score.read(&asked[0], &completions[0])?;
+        let text = completions[0].text.trim();
+        let what = match (self.score, score) {
+            (_, None) => format!("the answer \"{text}\" could not be read"),
+            (Score::Logprobs, _) => "probability of \"yes\" against \"no\"".to_owned(),
+            (Score::Grade, _) => format!("grade from 0 to {BEST_GRADE} in \"{text}\""),
+        };
+        Ok(Explanation::value(score.unwrap_or(UNCLEAR), what))
+    }
+}
+
+fn ask(stage: &ChatRerank, context: &Context, request: &Request, doc: Doc) -> Result<ChatRequest> {
+    stage.ask(request, variable("passage", &stage.text(context, doc)?))
+}
+
+impl Score {
+    /// The score that an answer gives; `None` if there is none in it.
+    fn read(self, asked: &ChatRequest, completion: &Completion) -> Result<Option<f64>> {
+        match self {
+            Self::Logprobs if completion.first_token.is_empty() => {
+                let expected = "log-probabilities of the first token from the server";
+                let hint = "`score = \"grade\"` reads a grade from the text instead";
+                let problem = problem!(&*asked.about, expected, "an answer without them", hint);
+                Err(problem.kind(ProblemKind::Server).into())
+            }
+            Self::Logprobs => Ok(probability_of_yes(&completion.first_token)),
+            Self::Grade => Ok(grade(&completion.text).map(f64::from)),
+        }
+    }
+}
+
+/// The share of "yes" in the probabilities of "yes" and "no", however they are spelt; `None` if
+/// neither is among the alternatives.
+fn probability_of_yes(first_token: &[(String, f64)]) -> Option<f64> {
+    let probability = |word: &str| {
+        let alternatives = first_token.iter().filter(|(token, _)| is_word(token, word));
+        alternatives.map(|(_, log)| log.exp()).sum::<f64>()
+    };
+    let yes = probability("yes");
+    let no = probability("no");
+    (yes + no > 0.0).then(|| yes / (yes + no))
+}
+
+/// True for ` Yes` and `yes`. Some tokenizers show the blank as `Ġ` or `▁`.
+fn is_word(token: &str, word: &str) -> bool {
+    token.trim_matches(|c: char| !c.is_ascii_alphabetic()).eq_ignore_ascii_case(word)
+}
+
+/// The first number in a text, if it is a grade.
+fn grade(text: &str) -> Option<u8> {
+    let number = text.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty());
+    number?.parse().ok().filter(|grade| *grade <= BEST_GRADE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yes_counts_against_no_in_every_spelling() {
+        let tokens = |tokens: &[(&str, f64)]| {
+            let logs: Vec<(String, f64)> =
+                tokens.iter().map(|(token, p)| ((*token).to_owned(), p.ln())).collect();
+            probability_of_yes(&logs)
+        };
+        let p = tokens(&[("Yes", 0.4), (" yes", 0.2), ("ĠNo", 0.2), ("The", 0.1)]).unwrap();
+        assert!((p - 0.75).abs() < 1e-12, "{p}");
+        assert_eq!(tokens(&[("no", 0.4)]), Some(0.0));
+        assert_eq!(tokens(&[("yes", 0.4), ("yesterday", 0.1)]), Some(1.0));
+        assert_eq!(tokens(&[("The", 0.9), ("not", 0.1)]), None);
+    }
+
+    #[test]
+    fn a_grade_is_the_first_number() {
+        let cases =
+            [("3", Some(3)), (" Grade: 2/3.", Some(2)), ("10", None), ("4", None), ("good", None)];
+        for (text, expected) in cases {
+            assert_eq!(grade(text), expected, "{text}");
+        }
+    }
+}

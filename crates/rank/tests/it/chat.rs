@@ -1,0 +1,186 @@
+//! Chat models in pipelines: what is counted, refused, recorded and fused.
+
+use crate::common::{Earlier, bank, conversation, ids, index_below, with_context};
+use clariq_core::{
+    ChatModel, ChatRequest, Completion, Doc, Error, Hit, Model, ModelName, Models, Observer,
+    Progress, Request, Result,
+};
+use clariq_rank::{Batch, Context, Override, System};
+use std::sync::{Arc, Mutex};
+
+const HEAD: &str = "name = \"one\"\nuses = [\"language-model\"]\n";
+const BM25: &str = "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n\
+    history = { user = 0, system = 0, decay = 0 }\n";
+
+/// Always writes the same.
+#[derive(Clone)]
+struct Writes(&'static str);
+
+impl ChatModel for Writes {
+    fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
+        let text = self.0.to_owned();
+        Ok(vec![Completion { text, ..Completion::default() }; requests.len()])
+    }
+
+    fn checksum(&self) -> &'static str {
+        "writes"
+    }
+}
+
+impl Models for Writes {
+    fn open(&self, _: &ModelName) -> Result<Model> {
+        Ok(Model::Chat(Arc::new(self.clone())))
+    }
+}
+
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn note(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// Runs a system over four documents by a model that always writes `text`; what was ranked, and what
+/// was noted.
+fn run(system: &str, text: &'static str) -> (Result<Vec<Vec<&'static str>>, Error>, Vec<String>) {
+    let (bank, folder) = (bank(), tempfile::tempdir().unwrap());
+    let notes = Notes::default();
+    let model = Writes(text);
+    let mut context = Context::new(&bank, index_below(folder.path()));
+    context.models = &model;
+    context.observer = &notes;
+    let system = System::parse("one.toml", &format!("{HEAD}{system}"), &[]).unwrap();
+    let requests = [Request::new("1", "red fox"), Request::new("2", "boat")];
+    let before: Vec<Hit> =
+        (1..5).map(|number| Hit { doc: Doc(number), score: -f64::from(number) }).collect();
+    let batch = Batch::new(&context, &requests);
+    let ranked = system.pipeline.run(&batch, vec![before; 2]);
+    let ranked = ranked.map(|rankings| rankings.iter().map(ids).collect());
+    let noted = notes.0.lock().unwrap().clone();
+    (ranked, noted)
+}
+
+fn rerank(keys: &str) -> String {
+    format!("[[stages]]\nstage = \"chat_rerank\"\nchat = \"m\"\n{keys}\n")
+}
+
+#[test]
+fn answers_that_cannot_be_read_are_counted() {
+    let (ranked, notes) = run(&rerank("method = \"listwise\""), "[2] > [2] > [9]");
+    assert_eq!(ranked.unwrap(), [["Q3", "Q2", "Q4", "Q5"]; 2]);
+    assert!(notes[0].starts_with("note: chat_rerank: 2 of 2 answers were no permutations"));
+    let (ranked, notes) =
+        run(&rerank("method = \"pointwise\"\nscore = \"grade\""), "I cannot say.");
+    assert_eq!(ranked.unwrap(), [["Q2", "Q3", "Q4", "Q5"]; 2]);
+    assert!(notes[0].starts_with("note: chat_rerank: 8 of 8 answers could not be read"));
+    let (ranked, notes) = run(&rerank("method = \"listwise\""), "[4] [3] [2] [1]");
+    assert_eq!((ranked.unwrap()[0].first(), notes.len()), (Some(&"Q5"), 0));
+}
+
+#[test]
+fn a_server_without_log_probabilities_is_an_error() {
+    let (ranked, _) = run(&rerank("method = \"pointwise\"\nscore = \"logprobs\""), "yes");
+    let problem = ranked.unwrap_err().to_problem();
+    assert_eq!(problem.at.file, "chat_rerank for request 1");
+    assert!(problem.expected.starts_with("log-probabilities"), "{problem}");
+    assert!(problem.hint.contains("score = \"grade\""), "{problem}");
+}
+
+#[test]
+fn several_queries_are_retrieved_and_fused() {
+    let requests = [conversation(&["fox", "which", "about them"]), conversation(&["a", "b", "hm"])];
+    let rank = |rewrite: &str| {
+        let text = format!("{HEAD}rewrite = {{ chat = \"m\"{rewrite} }}\n{BM25}");
+        let system = System::parse("one.toml", &text, &[]).unwrap();
+        with_context(&Earlier::new(&[]), |context| {
+            let batch = Batch::new(context, &requests);
+            let ranked = system.pipeline.run(&batch, batch.unranked()).unwrap();
+            let one = Batch::new(context, &requests[..1]);
+            let traces = system.pipeline.explain(&one, Doc(1), &Vec::new()).unwrap();
+            let last = traces.last().unwrap();
+            let hit = ranked[0].iter().find(|hit| hit.doc == Doc(1)).unwrap();
+            assert_eq!(last.score, Some(hit.score));
+            let why = last.explanation.clone().unwrap();
+            assert!((why.value - hit.score).abs() < 1e-9, "{why}");
+            let told = traces[0].explanation.clone().unwrap();
+            assert_eq!(told.what, "the utterance as \"red boats\"");
+            let parts = told.parts.into_iter().map(|part| part.what).collect::<Vec<_>>();
+            (ranked.iter().map(ids).collect::<Vec<_>>(), parts)
+        })
+    };
+    let (ranked, parts) = rank("");
+    assert_eq!(ranked[0], ["Q5", "Q2", "Q4"]);
+    assert!(ranked[1].is_empty(), "where the model writes nothing, the utterance stays");
+    assert_eq!(parts, [""; 0]);
+    let (ranked, parts) = rank(", queries = 3");
+    // "fox" finds Q2 and Q3: Q2 is in both rankings.
+    assert_eq!(ranked[0], ["Q2", "Q5", "Q3"], "as many as the longest ranking has");
+    assert!(ranked[1].is_empty());
+    assert_eq!(parts, ["another query: \"fox\""]);
+}
+
+#[test]
+fn missing_queries_are_counted() {
+    let (_, notes) = run(&format!("rewrite = {{ chat = \"m\", queries = 3 }}\n{BM25}"), "a\na\nb");
+    assert!(notes[0].starts_with("note: rewrite: the model wrote 4 of 6 queries"), "{notes:?}");
+}
+
+#[test]
+fn a_prompt_is_part_of_the_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("one.toml");
+    std::fs::write(folder.path().join("my.jinja"), "{{ query }}: {{ passage }}").unwrap();
+    let grade = "method = \"pointwise\"\nscore = \"grade\"";
+    let system = |keys: &str, overrides: &[Override]| {
+        let text = format!("{HEAD}{}", rerank(&format!("{grade}\n{keys}")));
+        System::parse(file.to_str().unwrap(), &text, overrides)
+    };
+    let parameters = |keys: &str| system(keys, &[]).unwrap().pipeline.parameters()[0].clone();
+    let own = parameters("prompt = \"my.jinja\"");
+    assert_eq!(own["prompt"]["file"], "my.jinja");
+    assert_ne!(own["prompt"]["sha256"], parameters("")["prompt"]["sha256"]);
+    assert_eq!(own["temperature"], 0.0);
+    assert_eq!(own["method"], "pointwise");
+    // A file given on the command line is in the current folder.
+    let given = Override {
+        stage: "chat_rerank".to_owned(),
+        key: "prompt".to_owned(),
+        value: "my.jinja".to_owned(),
+    };
+    let error = system("", &[given]).err().unwrap().to_string();
+    assert!(error.starts_with("my.jinja: "), "{error}");
+}
+
+#[test]
+fn keys_that_do_not_fit_are_refused_with_their_line() {
+    for (keys, says) in [
+        ("method = \"pairwise\"", "one.toml:6: expected `pointwise` or `listwise`"),
+        ("method = \"pointwise\"", "missing field `score`"),
+        ("method = \"pointwise\"\nscore = \"words\"", "one.toml:7: "),
+        ("method = \"pointwise\"\nscore = \"grade\"\nwindow = 3", "unknown field `window`"),
+        ("method = \"listwise\"\nscore = \"grade\"", "unknown field `score`"),
+        ("method = \"listwise\"\nwindow = 5\nstep = 6", "one.toml:8: "),
+        ("method = \"listwise\"\nprompt = \"rerank-lisst\"", "a built-in prompt, one of answer"),
+        ("method = \"listwise\"\nprompt = \"rewrite\"", "configs/prompts/rewrite.jinja:2: "),
+        ("method = \"listwise\"\ntemperature = 3", "temperature from 0 to 2, found 3"),
+        ("method = \"listwise\"\ntemperature = 1", "uses = [\"sampling\"]"),
+    ] {
+        let text = format!("{HEAD}{}", rerank(keys));
+        let error = System::parse("one.toml", &text, &[]).err().unwrap().to_string();
+        assert!(error.contains(says), "{keys}: {error}");
+    }
+    for (keys, says) in [
+        ("queries = 0", "queries from 1 to 20"),
+        ("queries = 21", "queries from 1 to 20"),
+        ("beams = 2", "unknown field `beams`"),
+    ] {
+        let text = format!("{HEAD}rewrite = {{ chat = \"m\", {keys} }}\n{BM25}");
+        let error = System::parse("one.toml", &text, &[]).err().unwrap().to_string();
+        assert!(error.starts_with("one.toml:3: ") && error.contains(says), "{keys}: {error}");
+    }
+    let undeclared = format!("name = \"one\"\n{}", rerank("method = \"listwise\""));
+    let error = System::parse("one.toml", &undeclared, &[]).err().unwrap().to_string();
+    assert!(error.contains("uses = [\"language-model\"]"), "{error}");
+}

@@ -1,0 +1,153 @@
+//! Built-in systems with a language model, against a server on this machine: runs, their replay, and
+//! what is asked in a conversation.
+
+use crate::common::{Bench, Finished};
+use crate::stub::{Received, Reply, Stub, completion, dialects};
+use serde_json::{Value, json};
+
+/// Answers the built-in prompts. Which it is, each one's words show.
+fn chat(received: &Received, _: usize) -> Reply {
+    if received.path != "/v1/chat/completions" {
+        return dialects(received);
+    }
+    let messages = received.body["messages"].as_array().expect("messages");
+    let all: Vec<&str> = messages.iter().filter_map(|one| one["content"].as_str()).collect();
+    let all = all.join("\n");
+    let last = all.lines().find_map(|line| line.strip_prefix("Last utterance: "));
+    let text = if let Some(last) = last {
+        format!("{last}\n{last} please\n1. {last} again")
+    } else if all.contains("[2] > [1]") {
+        "[2] > [1] > [2]".to_owned()
+    } else if all.contains("cite the passages") {
+        "It is so [1]. It is not [2][7].".to_owned()
+    } else {
+        "do you want to know about tents".to_owned()
+    };
+    Reply::Json(completion(&text))
+}
+
+fn run(bench: &Bench, line: &str) -> Finished {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    Finished::from(bench.command(&words).output().expect("it starts"))
+}
+
+fn succeed(bench: &Bench, line: &str) -> Finished {
+    let finished = run(bench, line);
+    assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
+    finished
+}
+
+/// Runs a built-in system on the sample and replays it without the server; returns what was written
+/// to standard error, and the run.
+fn run_and_replay(system: &str, split: &str, ending: &str) -> (String, Vec<u8>) {
+    let bench = Bench::new();
+    let stub = Stub::start(chat);
+    let at = format!("--set models.chat.url={}/v1", stub.url);
+    let reranker = match system {
+        "ikat-organisers-2025" => format!(" --set models.reranker.url={}", stub.url),
+        _ => String::new(),
+    };
+    let line = format!("run {system} --split {split} {at}{reranker} -o");
+    let first = succeed(&bench, &format!("{line} one.{ending}"));
+    assert!(first.stdout.contains(system), "{}", first.stdout);
+    let calls = stub.received().len();
+    std::fs::remove_dir_all(bench.path("cache/completions")).expect("removed");
+    let replay = format!("two.{ending} --replay one.{ending}.completions.jsonl.zst");
+    succeed(&bench, &format!("{line} {replay}"));
+    assert_eq!(stub.received().len(), calls, "no server is asked");
+    let run = bench.read(&format!("one.{ending}"));
+    assert!(bench.read(&format!("two.{ending}")) == run, "the same bytes");
+    (first.stderr, run)
+}
+
+#[test]
+fn the_organisers_construction_answers_from_cited_passages() {
+    let (notes, run) = run_and_replay("ikat-organisers-2025", "2023-test", "json");
+    let run: Value = serde_json::from_slice(&run).expect("JSON");
+    let turns = run["turns"].as_array().expect("turns");
+    assert!(turns.len() > 10);
+    for turn in turns {
+        let response = &turn["responses"][0];
+        assert_eq!(response["text"], "It is so. It is not.");
+        let passages = response["passage_provenance"].as_array().expect("passages");
+        // The two that are cited are the best; BM25 may find fewer.
+        for (index, passage) in passages.iter().enumerate() {
+            assert_eq!(passage["used"] == json!(true), index < 2, "{response}");
+        }
+    }
+    assert!(notes.contains(" citations of passages that were not given"), "{notes}");
+}
+
+#[test]
+fn several_queries_are_fused_and_reordered() {
+    let (notes, _) = run_and_replay("ikat-chat", "2023-test", "json");
+    assert!(notes.contains("note: rewrite: the model wrote "), "three of five: {notes}");
+    assert!(notes.contains("note: chat_rerank: "), "repaired: {notes}");
+}
+
+#[test]
+fn a_question_is_written_and_asked() {
+    let bench = Bench::new();
+    let stub = Stub::start(chat);
+    bench.write(
+        "asks.toml",
+        format!(
+            "name = \"asks\"\nuses = [\"language-model\"]\n[models.chat]\nkind = \"chat\"\n\
+             url = \"{}/v1\"\nmodel = \"m\"\n[ask]\nchat = \"chat\"\n\
+             [[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n",
+            stub.url
+        ),
+    );
+    succeed(&bench, "run asks.toml --split dev -o asks.run");
+    let record: Value = serde_json::from_slice(&bench.read("asks.run.json")).expect("JSON");
+    assert_eq!(record["uses"], json!(["language-model"]));
+    assert_eq!(record["stages"][0]["stage"], "ask");
+    assert_eq!(record["stages"][0]["prompt"]["file"], "ask");
+    let explained = succeed(&bench, "explain --system asks.toml tents Q00002").stdout;
+    assert!(explained.contains("do you want to know about tents"), "{explained}");
+    let asked = succeed(&bench, "ask tents --system asks.toml").stdout;
+    assert_eq!(asked.lines().next(), Some("do you want to know about tents"), "{asked}");
+}
+
+#[test]
+fn a_system_is_shown_with_its_prompts() {
+    let bench = Bench::new();
+    let shown = succeed(&bench, "systems show ikat-chat").stdout;
+    for prompt in ["rewrite", "rerank-list", "answer"] {
+        assert!(shown.contains(&format!("\n# The prompt `{prompt}`:\n")), "{shown}");
+    }
+    // It is still the file of a system.
+    bench.write("mine.toml", &shown);
+    let stub = Stub::start(chat);
+    let line =
+        format!("run mine.toml --split 2023-test --set models.chat.url={}/v1 --dry-run", stub.url);
+    succeed(&bench, &line);
+    assert!(stub.received().is_empty());
+}
+
+#[test]
+fn tables_that_do_not_fit_are_refused() {
+    let bench = Bench::new();
+    let head = "name = \"x\"\nuses = [\"language-model\"]\n[models.chat]\nkind = \"chat\"\n\
+        url = \"http://localhost:1/v1\"\nmodel = \"m\"\n";
+    let stages = "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n";
+    for (tables, says) in [
+        (
+            format!("[ask]\nchat = \"chat\"\nneed = 3\n{stages}"),
+            "a table [answer] beside [ask], which",
+        ),
+        (format!("[ask]\nmost = 1\n{stages}"), "or a key `chat`"),
+        (format!("[ask]\nchat = \"chat\"\nprompt = \"answer\"\n{stages}"), "one of the variables"),
+        (format!("[ask]\nchat = \"chat\"\ntemperature = 0.5\n{stages}"), "uses = [\"sampling\"]"),
+        (format!("[ask]\nchat = \"other\"\n{stages}"), "a table [models.other]"),
+    ] {
+        bench.write("x.toml", format!("{head}{tables}"));
+        let refused = run(&bench, "run x.toml --split dev -o x.run");
+        assert_eq!(refused.status, Some(2), "{tables}: {}", refused.stderr);
+        assert!(refused.stderr.contains(says), "{tables}: {}", refused.stderr);
+    }
+    let twice = format!("rewrite = {{ chat = \"chat\" }}\n{head}[ask]\nchat = \"chat\"\n{stages}");
+    bench.write("x.toml", twice);
+    let refused = run(&bench, "run x.toml --split dev -o x.run");
+    assert!(refused.stderr.contains("either `rewrite` or [ask]"), "{}", refused.stderr);
+}
