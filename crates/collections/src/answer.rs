@@ -34,7 +34,7 @@ pub fn ranking_path(submission: &Path, task: &str) -> PathBuf {
     PathBuf::from(format!("{}.{task}.run", stem.unwrap_or(&name)))
 }
 
-/// What a submission says about its system.
+/// The description of a system in its submission.
 #[derive(Debug, Clone)]
 pub struct Submitter {
     /// The class of the system.
@@ -95,14 +95,14 @@ impl SystemClass {
     }
 }
 
-/// What a system sees of requests, where a collection distinguishes that.
+/// The parts of requests that a system sees, in collections with classes of systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sight {
     /// The class of the system.
     pub class: SystemClass,
-    /// Whether it sees what its users said in earlier conversations.
+    /// True if it sees earlier conversations of its users.
     pub earlier_conversations: bool,
-    /// Whether it sees which statements are relevant to this turn and to earlier ones.
+    /// True if it sees the labels of statements for this turn and earlier ones.
     pub relevant_statements: bool,
 }
 

@@ -271,7 +271,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             }
         })?;
     }
-    // What is wrong with the folder was reported above.
+    // Problems of the folder were reported above.
     for file in folder.unread().unwrap_or_default() {
         report.add_unread(&file);
     }

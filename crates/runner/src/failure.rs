@@ -77,7 +77,8 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
 
 fn conflict(error: &clap::Error) -> Option<Problem> {
     let flag = |kind| Some(context_text(error, kind)?.split(' ').next().unwrap_or_default());
-    let (flag, other) = (flag(ContextKind::InvalidArg)?, flag(ContextKind::PriorArg)?);
+    let other = flag(ContextKind::PriorArg)?;
+    let flag = flag(ContextKind::InvalidArg)?;
     let hint = "--help says what each is for";
     Some(problem!(flag, "no {other} beside it", other, hint))
 }

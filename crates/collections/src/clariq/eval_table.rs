@@ -30,7 +30,7 @@ pub(super) const FORM: ExpectedContent = ExpectedContent {
 /// The keys above the figures of a context: its metric and its id.
 pub(super) const DEPTH: usize = 2;
 
-/// What documents are retrieved with.
+/// The query that documents are retrieved with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetrievedWith {
     /// The request, the question and its answer.

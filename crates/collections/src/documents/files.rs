@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The endings of files of documents, plain.
 const FORMS: [&str; 4] = [".jsonl", ".json", ".tsv", ".trecweb"];
 
-/// What a packed file has after its name.
+/// The endings of packed files.
 pub(crate) const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 
 /// Packings that are not read.

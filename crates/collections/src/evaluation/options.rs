@@ -11,7 +11,7 @@ pub struct EvalOption {
     pub aliases: &'static [&'static str],
     /// The help text.
     pub help: &'static str,
-    /// What follows the name.
+    /// The value behind the name.
     pub value: OptionValue,
     /// Options that cannot be given beside it.
     pub conflicts: &'static [&'static str],

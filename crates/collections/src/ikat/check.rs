@@ -44,7 +44,7 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         let hint = "it is an error if the texts differ";
         problem!(at, "every passage once", found, hint).warning()
     })?;
-    // What is wrong with the folder was reported above.
+    // Problems of the folder were reported above.
     for file in data.unread_passage_files().unwrap_or_default() {
         report.add_unread(&file);
     }

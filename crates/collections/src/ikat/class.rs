@@ -24,7 +24,7 @@ impl SystemClass {
 }
 
 impl IkatConversation {
-    /// What was said up to the user's turn at `index` (from 0), as a system of `class` may see it: a
+    /// The utterances up to the user's turn at `index` (from 0), as a system of `class` may see it: a
     /// manual one sees resolved utterances, and perhaps the statements that are relevant to them.
     pub fn said(&self, index: usize, sight: impl Into<Sight>) -> Vec<Utterance> {
         let mut said = self.all_said(sight.into());

@@ -52,7 +52,7 @@ const SUBSTITUTE: &str = "passages are those that the organisers' responses cite
                           the licensed collection: figures on them compare with each other alone";
 
 const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
-const SPLITS: [&str; 4] = ["2023-train", "2023-test", "2024", "2025"];
+const SPLITS: [&str; IkatSplit::ALL.len()] = IkatSplit::NAMES;
 
 /// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {

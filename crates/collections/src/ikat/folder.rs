@@ -26,8 +26,19 @@ impl IkatSplit {
     /// All splits, in the order of their release.
     pub const ALL: [Self; 4] = [Self::Train2023, Self::Test2023, Self::Test2024, Self::Test2025];
 
+    /// The names of all splits.
+    pub(super) const NAMES: [&str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = Self::ALL[index].name();
+            index += 1;
+        }
+        names
+    };
+
     /// Its name, its year, and the file of its topics.
-    fn parts(self) -> (&'static str, Year, &'static str) {
+    const fn parts(self) -> (&'static str, Year, &'static str) {
         match self {
             Self::Train2023 => ("2023-train", Year::Y2023, "2023_train_topics.json"),
             Self::Test2023 => ("2023-test", Year::Y2023, "2023_test_topics.json"),
@@ -37,7 +48,7 @@ impl IkatSplit {
     }
 
     /// The name on the command line and in file names.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         self.parts().0
     }
 

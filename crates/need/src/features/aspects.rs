@@ -45,9 +45,9 @@ pub(super) struct Aspects {
     model: Bm25,
     /// By stem: the questions that have it, and how often.
     postings: HashMap<String, Vec<(u32, u32)>>,
-    /// By question: the length normalisation of BM25.
+    /// The length normalisation of BM25, by question.
     norms: Vec<f64>,
-    /// By question: its kinds.
+    /// The kinds of each question.
     kinds: Vec<[bool; COUNT]>,
 }
 

@@ -37,8 +37,8 @@ impl CallArgs {
             }
             replay = Some(Recording::read(&Source::new(file))?);
         }
-        let (max_calls, dry_run) = (self.max_calls, self.dry_run);
-        Ok(Arc::new(Calls::new(CallOptions { replay, max_calls, dry_run })))
+        let options = CallOptions { replay, max_calls: self.max_calls, dry_run: self.dry_run };
+        Ok(Arc::new(Calls::new(options)))
     }
 }
 

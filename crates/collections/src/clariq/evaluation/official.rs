@@ -30,7 +30,7 @@ const NEED_F1: &str = "need F1";
 /// The measures of the challenge's leaderboard of document relevance.
 pub(super) const OF_DOCUMENTS: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
 
-/// What is said of `--out-file` with needs.
+/// The note on `--out-file` with needs.
 const NO_FILE: &str =
     "note: --out-file: as the official scorer, nothing is written for clarification need";
 

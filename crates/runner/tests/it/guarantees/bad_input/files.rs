@@ -180,15 +180,6 @@ fn a_pipe_in_place_of_a_record_is_not_waited_for() {
 }
 
 #[test]
-fn escapes_of_a_file_do_not_reach_the_terminal() {
-    let bench = Bench::with_sample();
-    bench.write("bad", "1 0 Q1 1 \u{1b}[2J t\n");
-    let finished = bench.run(&["eval", "bad", "--data", "data"]);
-    assert_eq!(finished.status, Some(2));
-    assert!(!finished.stderr.contains('\u{1b}'), "{}", finished.stderr);
-}
-
-#[test]
 fn a_gzip_bomb_on_standard_input_is_refused() {
     let bench = Bench::with_sample();
     bomb(&bench, "bad", 400);
