@@ -223,7 +223,8 @@ impl Calls {
                 }
             }
             if state.is_recording && state.used_keys.insert(key.clone()) {
-                let (about, request) = (call.about.clone(), call.request.clone());
+                let about = call.about.clone();
+                let request = call.request.clone();
                 state.used.push(Exchange { about, request, answer: answer.clone() });
             }
         }

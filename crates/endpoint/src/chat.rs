@@ -15,13 +15,13 @@ pub(crate) struct ChatEndpoint {
 struct ChatResponse {
     #[serde(default)]
     model: Option<String>,
-    choices: Vec<Choice>,
+    choices: Vec<CompletionChoice>,
     #[serde(default)]
     usage: Option<TokenUsage>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct CompletionChoice {
     message: ResponseMessage,
     #[serde(default)]
     finish_reason: Option<String>,
