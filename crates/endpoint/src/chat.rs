@@ -140,3 +140,33 @@ impl ChatModel for ChatEndpoint {
         &self.checksum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::Silent;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_key_that_the_server_repeats_is_in_no_completion() {
+        const KEY: &str = "sk-2f0e77a1c3";
+        let folder = tempfile::tempdir().unwrap();
+        let keys = json!({ "kind": "chat", "url": "http://127.0.0.1:1", "model": "m" });
+        let config = serde_json::from_value(keys).unwrap();
+        let key = Some(KEY.to_owned());
+        let server =
+            Server::with_key(key, "far", &config, Arc::default(), folder.path(), &Silent).unwrap();
+        let alternatives = json!([{ "token": KEY, "logprob": -0.5 }]);
+        let answer = json!({
+            "model": format!("m of {KEY}"),
+            "choices": [{
+                "message": { "content": format!("Bearer {KEY}, or {KEY}") },
+                "logprobs": { "content": [{ "top_logprobs": alternatives }] },
+            }],
+        });
+        let answer = serde_json::from_value(answer).unwrap();
+        let completion = ChatEndpoint::new(server).read(answer).unwrap();
+        assert_eq!(completion.text, "[authorization], or [authorization]");
+        assert!(!format!("{completion:?}").contains(KEY), "{completion:?}");
+    }
+}

@@ -31,8 +31,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Prepares requests. It does not connect yet.
+    /// Prepares requests with the key of the environment. It does not connect yet.
     pub(crate) fn open(
+        name: &str,
+        config: &EndpointConfig,
+        calls: Arc<Calls>,
+        cache: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        Self::with_key(key_of(name)?, name, config, calls, cache, observer)
+    }
+
+    pub(crate) fn with_key(
+        key: Option<String>,
         name: &str,
         config: &EndpointConfig,
         calls: Arc<Calls>,
@@ -49,7 +60,7 @@ impl Server {
         let authorities =
             config.ca.as_ref().map(|path| CertificateAuthorities::read(&Source::new(path)));
         let access = ServiceAccess {
-            authorization: key_of(name)?.map(|key| format!("Bearer {key}")),
+            authorization: key.map(|key| format!("Bearer {key}")),
             authorization_hint: format!("the environment variable {KEY} holds the key"),
             authorities: authorities.transpose()?,
             authorities_hint:
