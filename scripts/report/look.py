@@ -65,8 +65,9 @@ PAPER = """
 """
 
 
-def picture(browser, path):
-    image = browser.call("Page.captureScreenshot", captureBeyondViewport=True)
+def picture(browser, path, part=None):
+    clip = {"clip": part} if part else {}
+    image = browser.call("Page.captureScreenshot", captureBeyondViewport=True, **clip)
     path.write_bytes(base64.b64decode(image["data"]))
 
 
@@ -84,6 +85,8 @@ def looks(browser, folder):
                 yield f"{name}: contrast below 4.5 (details open: {state}): {low}"
         browser.evaluate(FIRST_TOPIC)
         picture(browser, folder / f"{name}.png")
+    browser.screen(1000, "light")
+    picture(browser, folder / "top.png", {"x": 0, "y": 0, "width": 1000, "height": 620, "scale": 1})
 
 
 def on_paper(browser, folder):
