@@ -38,9 +38,9 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def requests(cluster):
-    """Twenty requests, two blank lines between them, and one about nothing in the collection."""
+    """Ten requests, two blank lines between them, and one about nothing in the collection."""
     subjects = ["a tent", "saturn", "xyzzy", "a car", "dogs"]
-    texts = [f"tell me about {subjects[number % 5]} {number}" for number in range(20)]
+    texts = [f"tell me about {subjects[number % 5]} {number}" for number in range(10)]
     lines = [json.dumps({"id": number, "text": text}) for number, text in enumerate(texts)]
     path = cluster / "requests.jsonl"
     path.write_text("\n".join([*lines[:7], "", "", *lines[7:]]))
@@ -55,10 +55,10 @@ def single(cluster, requests):
     return run.read_bytes(), run.with_suffix(".run.json").read_bytes()
 
 
-@pytest.mark.parametrize("block", [1, 7, 100])
+@pytest.mark.parametrize("block", [1, 4, 100])
 def test_a_run_in_blocks_has_the_bytes_of_one_machine(single, requests, tmp_path, block):
     out = tmp_path / "new" / "bm25.run"
-    assert clariq.ray.run("bm25", requests, out, block=block) == 20
+    assert clariq.ray.run("bm25", requests, out, block=block) == 10
     assert (out.read_bytes(), out.with_suffix(".run.json").read_bytes()) == single
     assert len(list(out.parent.iterdir())) == 2
 
@@ -79,7 +79,7 @@ def test_requests_and_run_in_another_file_system(single, requests):
     files.pipe_file("/in/requests.jsonl.gz", gzip.compress(requests.read_bytes()))
     clariq.ray.run("bm25", "memory://in/requests.jsonl.gz", "memory://out/bm25.run", block=9)
     assert files.cat_file("/out/bm25.run") == single[0]
-    assert json.loads(files.cat_file("/out/bm25.run.json"))["requests"]["count"] == 20
+    assert json.loads(files.cat_file("/out/bm25.run.json"))["requests"]["count"] == 10
 
 
 def test_a_file_of_a_system_and_arguments_reach_the_tasks(requests, tmp_path):
