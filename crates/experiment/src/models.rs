@@ -5,7 +5,7 @@ pub(crate) mod opened;
 mod rewrites;
 mod vectors;
 
-use crate::cache::{self, CacheState};
+use crate::cache;
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
@@ -15,7 +15,7 @@ use clariq_core::{
 pub(crate) use opened::ModelLocation;
 use opened::{lock, open_once};
 use rewrites::RewriteCache;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use vectors::{TextRole, TextVectorCache, document_vectors};
 
@@ -67,7 +67,7 @@ impl Session<'_> {
             bail!(format!("model `{name}`"), "a model that was trained", "a recipe", hint);
         }
         let folder = recipes::find_installed(&self.models_folder(), name)?;
-        check_installed(name, &folder)?;
+        recipes::check_files(name, &folder)?;
         let found = ModelLocation { folder, reading: model.reading.clone() };
         self.set_located(model, found.clone());
         Ok(found)
@@ -154,16 +154,4 @@ impl Models for Session<'_> {
         });
         cache.rewrite(&*rewriter, texts, decoding, progress)
     }
-}
-
-/// Refuses a folder whose files are not those of its list, which a model from elsewhere has not.
-fn check_installed(name: &str, folder: &Path) -> Result<()> {
-    let CacheState::Damaged { found } = cache::check(folder) else { return Ok(()) };
-    if !folder.join(cache::SUMS).is_file() {
-        return Ok(());
-    }
-    let expected = format!("the files of {} as they were written", folder.display());
-    let hint =
-        "`clariq setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again";
-    bail!(format!("model `{name}`"), expected, found, hint)
 }

@@ -1,12 +1,19 @@
 //! Training recipes by name, and the folders of models.
 
-use clariq_core::{ModelKind, Recipe, Result, bail};
+use crate::cache::{self, CacheState};
+use clariq_core::{Engine, ModelKind, ModelOptions, Name, NoModels, Recipe, Result, bail, problem};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
-    "encoder" "cross-encoder" "published-cross-encoder"
+    "encoder" "encoder-base" "cross-encoder" "published-cross-encoder"
 );
+
+/// The model that `clariq setup` installs by itself.
+pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
+
+/// The model of base size that `clariq setup --model` installs.
+pub const BASE_MODEL: &str = "all-mpnet-base-v2";
 
 /// The recipe of that name, or in that file.
 pub fn find(name: &str) -> Result<Option<Recipe>> {
@@ -28,8 +35,8 @@ pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>> {
         Some(recipe) if recipe.objective.kind() != kind => {
             let at = format!("model `{name}`");
             let found = recipe.objective.kind();
-            let hint = "`rerank` and `cross_encode` take cross-encoders, `rewrite` the folder of a T5, all \
-                        others encoders";
+            let hint = "`rerank` and `cross_encode` take cross-encoders or the folder of a monoT5, \
+                        `rewrite` the folder of a T5, all others encoders";
             bail!(at, "{kind}", "{found}", hint)
         }
         found => Ok(found),
@@ -60,9 +67,43 @@ pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf> {
     let recipes: Vec<_> = BUILT_IN.iter().map(|(name, _)| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
-    let hint = "`clariq setup` installs all-MiniLM-L6-v2, and `clariq doctor` shows what is there; \
-                --set names another, such as rerank.model=FOLDER";
+    let hint = "`clariq setup` installs all-MiniLM-L6-v2, `clariq setup --model all-mpnet-base-v2` that \
+                model, and `clariq doctor` shows what is there; --set names another, such as \
+                rerank.model=FOLDER";
     bail!(format!("model `{name}`"), expected, found, hint)
+}
+
+/// Refuses a folder whose files are not those of its list, which a model from elsewhere has not.
+pub(crate) fn check_files(name: &str, folder: &Path) -> Result<()> {
+    let CacheState::Damaged { found } = cache::check(folder) else { return Ok(()) };
+    if !folder.join(cache::SUMS).is_file() {
+        return Ok(());
+    }
+    let expected = format!("the files of {} as they were written", folder.display());
+    let hint = "`clariq setup --force` installs all-MiniLM-L6-v2 again, with `--model` another; \
+                `clariq train` trains again";
+    bail!(format!("model `{name}`"), expected, found, hint)
+}
+
+/// Checks that a folder can be installed as a model of that name, by opening it.
+pub fn check_installable(engine: Option<&dyn Engine>, name: &str, folder: &Path) -> Result<()> {
+    let engine = engine.ok_or_else(|| NoModels::refusal(name))?;
+    if let Err(wrong) = Name::new(name) {
+        return Err(problem!("--model", "a name for a folder", wrong).into());
+    }
+    if is_recipe(name) {
+        let found = format!("`{name}`, which is a recipe");
+        bail!("--model", "another name", found, "systems would train the recipe's model instead");
+    }
+    check_files(name, folder)?;
+    engine.describe_model(folder)?;
+    let options = ModelOptions::default();
+    let opened = engine.open(folder, ModelKind::Encoder, &options);
+    let others = [ModelKind::CrossEncoder, ModelKind::Rewriter];
+    if opened.is_err() && others.iter().all(|&kind| engine.open(folder, kind, &options).is_err()) {
+        return opened.map(drop);
+    }
+    Ok(())
 }
 
 /// Checks the output folder of trainings: it is for one recipe, and must not exist.

@@ -22,8 +22,9 @@ use std::sync::Arc;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
-    "no-question" "bm25" "bm25-english" "ql" "bm25-tuned" "dense" "dense-tuned" "bert-reranker"
-    "bert-ranker" "published-bert-reranker" "strict" "best" "bm25-multi-turn" "bm25-conversation"
+    "no-question" "bm25" "bm25-english" "ql" "bm25-tuned" "dense" "dense-base" "dense-tuned"
+    "bert-reranker" "bert-ranker" "published-bert-reranker" "strict" "strict-base" "best" "best-base"
+    "bm25-multi-turn" "bm25-conversation"
     "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response" "rerank-endpoint" "clariq-chat"
     "ikat-organisers-2025" "ikat-chat"
@@ -259,11 +260,16 @@ impl SystemConfig {
         )
     }
 
-    /// The base models of the models of its stages.
+    /// The installed models that its stages need, themselves or as bases of recipes, each once.
     pub fn bases(&self) -> Result<Vec<String>> {
         let mut bases = Vec::new();
-        for model in self.plan.models() {
-            bases.extend(recipes::find(&model.name)?.map(|recipe| recipe.base));
+        let models = self.plan.models().into_iter();
+        for model in models.filter(|model| !self.is_elsewhere(&model.name)) {
+            let recipe = recipes::find(&model.name)?;
+            let base = recipe.map_or(model.name, |recipe| recipe.base);
+            if !bases.contains(&base) {
+                bases.push(base);
+            }
         }
         Ok(bases)
     }

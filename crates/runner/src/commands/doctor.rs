@@ -6,6 +6,7 @@ use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir, KINDS, kind_of, open_keeping};
 use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};
+use clariq_experiment::recipes::{BASE_MODEL, DEFAULT_MODEL};
 use clariq_experiment::{TextStores, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
@@ -158,14 +159,14 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> CheckedItem {
 fn learned(settings: &Settings) -> Vec<CheckedItem> {
     let Some(engine) = settings.engine else { return vec![without_engine()] };
     let models = cache::folder().join("models");
-    let weights = match recipes::installed(&models, "all-MiniLM-L6-v2") {
+    let weights = match recipes::installed(&models, DEFAULT_MODEL) {
         Some(folder) => match engine.open(&folder, ModelKind::Encoder, &ModelOptions::default()) {
             Ok(_) => ok("weights", folder.display().to_string()),
             Err(error) => missing("weights", trouble(&error), "clariq setup --force"),
         },
         None => missing(
             "weights",
-            format!("no all-MiniLM-L6-v2 in {}", models.display()),
+            format!("no {DEFAULT_MODEL} in {}", models.display()),
             "clariq setup",
         ),
     };
@@ -189,6 +190,10 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
             };
             findings.push(ok("model", found));
         }
+    }
+    if recipes::installed(&models, BASE_MODEL).is_none() {
+        let optional = "not installed; `clariq setup --model` installs it for the systems *-base";
+        findings.push(ok("model", format!("{BASE_MODEL}: {optional}")));
     }
     findings
 }

@@ -14,6 +14,7 @@ use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
 use clariq_experiment::{SystemConfig, recipes};
 use clariq_rank::Uses;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -128,6 +129,7 @@ fn summary(verdicts: &[Verdict]) -> String {
 fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<SystemConfig>> {
     let mut systems = Vec::new();
     let mut left_out = Vec::new();
+    let mut without_base: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for name in systems::names() {
         let loaded = SystemConfig::open_any(name, &[])?;
         // A system for conversations has no figures on a split.
@@ -137,13 +139,17 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
         if settings.engine.is_none() && loaded.needs_models() {
             left_out.push(name);
         } else if let Some(base) = missing_base(&loaded, settings)? {
-            settings.note(&format!(
-                "note: {name} needs the folder of {base}, which is not installed, and is left out: \
-                 see Models in the documentation"
-            ));
+            without_base.entry(base).or_default().push(name);
         } else {
             systems.push(loaded);
         }
+    }
+    for (base, names) in without_base {
+        settings.note(&format!(
+            "note: {base} is not installed; {} left out: Models in the documentation says how to \
+             install it",
+            names.join(", ")
+        ));
     }
     if !left_out.is_empty() {
         settings.note(&format!(
@@ -154,15 +160,13 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     Ok(systems)
 }
 
-/// The base model that a system lacks, of which no figure is expected here because its weights are
-/// the user's to bring.
+/// The optional model that a system needs and that is not installed.
 fn missing_base(loaded: &SystemConfig, settings: &Settings) -> Result<Option<String>> {
-    if loaded.expected.iter().any(|expected| !expected.measures.is_empty()) {
-        return Ok(None);
-    }
     let models = settings.options.cache.join("models");
-    let bases = loaded.bases()?;
-    Ok(bases.into_iter().find(|base| recipes::installed(&models, base).is_none()))
+    let is_missing = |base: &String| {
+        base != recipes::DEFAULT_MODEL && recipes::installed(&models, base).is_none()
+    };
+    Ok(loaded.bases()?.into_iter().find(is_missing))
 }
 
 fn empty_sheet(for_reading: bool) -> Sheet {

