@@ -4,8 +4,8 @@
 //! `rewriter`), `requests`, `documents`, and for the last `decoding`. Writes one per line: `scores`, a
 //! row per request, or `written`, ids and a text per request, or `refused`, the message.
 
-use clariq_bert::{BertEncoder, CrossEncoder, T5};
-use clariq_core::{Decoding, Encoder, ModelOptions, PairScorer, Result, Rewriter};
+use clariq_bert::{BertEncoder, T5, Torch};
+use clariq_core::{Decoding, Encoder, Engine, Model, ModelKind, ModelOptions, Result, Rewriter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -29,8 +29,10 @@ impl Task {
         let documents = texts(&self.documents);
         let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
         let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
-        if self.kind == "cross-encoder" {
-            let model = CrossEncoder::open(&self.folder, &options)?;
+        if self.kind == "cross-encoder"
+            && let Model::CrossEncoder(model) =
+                Torch.open(&self.folder, ModelKind::CrossEncoder, &options)?
+        {
             let score = |request: &&str| {
                 let pairs: Vec<_> = documents.iter().map(|&text| (*request, text)).collect();
                 model.score(&pairs, &|_| {})

@@ -2,7 +2,7 @@
 
 use crate::folder::ModelFolder;
 use crate::models::{BertEncoder, CrossEncoder};
-use crate::t5::{T5, T5Folder};
+use crate::t5::{MonoT5, T5, T5Folder};
 use crate::train::train;
 use clariq_core::{
     Engine, Model, ModelKind, ModelOptions, Result, Training, TrainingEvent, TrainingSummary, bail,
@@ -40,6 +40,9 @@ impl Engine for Torch {
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model> {
         Ok(match kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(BertEncoder::open(folder, options)?)),
+            ModelKind::CrossEncoder if T5Folder::is_one(folder) => {
+                Model::CrossEncoder(Arc::new(MonoT5::open(folder, options)?))
+            }
             ModelKind::CrossEncoder => {
                 Model::CrossEncoder(Arc::new(CrossEncoder::open(folder, options)?))
             }

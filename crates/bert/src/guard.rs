@@ -23,11 +23,12 @@ pub(crate) fn read(path: &Path) -> Result<Tokenizer> {
 /// The tokens of a text without marks; `path` names the tokenizer in messages. A text is cut where
 /// no model reads on.
 pub(crate) fn encode(path: &Path, tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
-    call(path, || tokenizer.encode(shorten(text), false))
+    call(path, || tokenizer.encode(shorten(text, MOST_OF_A_TEXT), false))
 }
 
-fn shorten(text: &str) -> &str {
-    let end = (0..=MOST_OF_A_TEXT.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+/// The beginning of a text, of at most so many bytes.
+pub(crate) fn shorten(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or_default()]
 }
 
@@ -77,7 +78,7 @@ mod tests {
     fn a_long_text_is_cut_between_two_characters() {
         for text in ["a", "ä", "aä", "€"] {
             let long = text.repeat(MOST_OF_A_TEXT);
-            let cut = shorten(&long);
+            let cut = shorten(&long, MOST_OF_A_TEXT);
             assert!(long.starts_with(cut));
             assert!((MOST_OF_A_TEXT - 2..=MOST_OF_A_TEXT).contains(&cut.len()), "{text}");
         }

@@ -36,6 +36,6 @@ mod weights;
 pub use engine::Torch;
 pub use folder::{ModelFolder, ModelShape};
 pub use models::{BertEncoder, CrossEncoder};
-pub use t5::T5;
+pub use t5::{MonoT5, T5};
 pub use tokens::{Prompt, Tokenize, Tokens};
 pub use weights::Weights;

@@ -1,9 +1,10 @@
-//! T5, which writes a text for a text, by rust-bert's network: greedily or by beam search.
+//! T5, which writes a text for a text or scores a pair, by rust-bert's network: greedily or by beam search.
 //!
 //! The search is that of Hugging Face's library (transformers 5, `_beam_search`), step by step, for one
 //! text at a time: without padding, what is written for a text does not depend on the others.
 
 mod folder;
+mod mono;
 
 use crate::folder::OTHER_MODELS;
 use crate::guard::{self, MOST_OF_A_TEXT};
@@ -14,6 +15,7 @@ use crate::weights::{read_all, torch, values};
 use clariq_core::{Decoding, ModelOptions, Progress, Result, Rewriter, bail, problem, sha256_hex};
 pub(crate) use folder::T5Folder;
 use folder::{HEAD, REPEATED};
+pub use mono::MonoT5;
 use rust_bert::t5::{LayerState, T5Config, T5ForConditionalGeneration};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -42,9 +42,9 @@ pub trait Encoder: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
-/// Pairs of request and document in, logits out: the higher, the better the document fits.
+/// Pairs of request and document in, scores out: the higher, the better the document fits.
 pub trait PairScorer: Send + Sync {
-    /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
+    /// Scores pairs, in order. `progress` counts pairs.
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>>;
 
     /// Scores the pairs of several requests, those of each by themselves. `progress` counts requests.
@@ -66,7 +66,7 @@ pub trait PairScorer: Send + Sync {
         0
     }
 
-    /// Checksum of everything that determines the logits.
+    /// Checksum of everything that determines the scores.
     fn checksum(&self) -> &str;
 }
 

@@ -115,7 +115,7 @@ impl T5Shape {
     pub(crate) fn read(at: &Path, config: Object, generation: Option<Object>) -> Result<Self> {
         let kind = config.get("model_type").and_then(Value::as_str).unwrap_or_default();
         if kind != MODEL_TYPE {
-            let hint = "`rewrite` takes a T5 that was fine-tuned to rewrite utterances";
+            let hint = "`rewrite`, `rerank` and `cross_encode` take a T5, version 1.0 or 1.1";
             bail!(at, "model_type `{MODEL_TYPE}`", "`{kind}`", hint);
         }
         let mut config = with_generation(at, config, generation.unwrap_or_default())?;
