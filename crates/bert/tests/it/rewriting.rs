@@ -1,7 +1,8 @@
-//! T5 against transformers, token by token; golden files by `scripts/check-t5`.
+//! T5 against transformers, token by token, and monoT5, score by score; golden files by
+//! `scripts/check-t5`.
 
-use clariq_bert::T5;
-use clariq_core::{Decoding, ModelOptions, ReadingOverrides, Rewriter};
+use clariq_bert::{MonoT5, T5};
+use clariq_core::{Decoding, ModelOptions, PairScorer, ReadingOverrides, Rewriter};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,6 +26,13 @@ struct Row {
 struct Written {
     ids: Vec<i64>,
     text: String,
+}
+
+#[derive(Deserialize)]
+struct Scored {
+    requests: Vec<String>,
+    documents: Vec<String>,
+    scores: Vec<Vec<f32>>,
 }
 
 fn data() -> PathBuf {
@@ -90,6 +98,42 @@ fn the_end_of_a_long_text_is_read() {
     assert_eq!(model.cut(), 2);
     assert_ne!(read(4).checksum(), read(5).checksum());
     assert!(open(&data().join("t5"), 1, ReadingOverrides::cut_at(1)).is_err());
+}
+
+fn open_mono(name: &str, reading: ReadingOverrides) -> Result<MonoT5, String> {
+    let options = ModelOptions { threads: 2, reading, ..ModelOptions::default() };
+    MonoT5::open(&data().join(name), &options).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_monot5_scores_pairs_as_transformers_does() {
+    let scored = fs::read(data().join("scored.json")).unwrap();
+    let Scored { requests, documents, scores } = serde_json::from_slice(&scored).unwrap();
+    let model = open_mono("mono", ReadingOverrides::default()).unwrap();
+    for (request, expected) in requests.iter().zip(&scores) {
+        let pairs: Vec<_> = documents.iter().map(|document| (&**request, &**document)).collect();
+        let found = model.score(&pairs, &|_| {}).unwrap();
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-5, "{request}: {found}, expected {expected}");
+        }
+        assert_eq!(model.score(&pairs[1..2], &|_| {}).unwrap(), found[1..2], "alone");
+    }
+    assert_eq!(model.cut(), requests.len(), "the last document is too long");
+}
+
+#[test]
+fn a_monot5_cuts_the_document_and_never_its_suffix() {
+    let model = open_mono("mono", ReadingOverrides::cut_at(60)).unwrap();
+    let score =
+        |document: &str| model.score(&[("how much", document)], &|_| {}).unwrap()[0].to_bits();
+    let long = "running ".repeat(40_000);
+    assert_eq!(score(&long), score(&(long.clone() + "how much is it")));
+    assert_ne!(score(&long), score("running "));
+    assert_eq!(model.cut(), 3);
+    let error = open_mono("mono", ReadingOverrides::cut_at(8)).err().unwrap();
+    assert!(error.contains("max_tokens above "), "{error}");
+    let error = open_mono("t5", ReadingOverrides::default()).err().unwrap();
+    assert!(error.contains("expected the tokens `▁true` and `▁false`"), "{error}");
 }
 
 /// A copy of a model that a test may damage.

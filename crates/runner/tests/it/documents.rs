@@ -118,11 +118,14 @@ fn the_table_of_ikat_is_that_of_the_configurations() {
 }
 
 /// The rows of the README's table: how a row begins, and its system.
-const README_ROWS: [(&str, &str); 4] = [
+const README_ROWS: [(&str, &str); 7] = [
     ("`bm25`, equal to the published run", "bm25"),
     ("`dense`, all-MiniLM-L6-v2", "dense"),
     ("`strict`, each request by itself", "strict"),
     ("`best`, requests compete", "best"),
+    ("`dense-base`, all-mpnet-base-v2", "dense-base"),
+    ("`strict-base`, each request by itself", "strict-base"),
+    ("`best-base`, requests compete", "best-base"),
 ];
 
 #[test]

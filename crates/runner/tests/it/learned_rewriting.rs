@@ -108,7 +108,7 @@ fn rewrites_are_not_rewritten_and_models_are_of_their_kind() {
         ("ikat-rewritten", ["rewrite", "model", &bert], "model_type `t5`"),
         ("ikat-rewritten", ["rewrite", "model", "encoder"], "`rewrite` the folder of a T5"),
         ("ikat-rewritten", ["rewrite", "max_length", "12"], "model `t5-base-canard`"),
-        ("ikat-reranked", ["rerank", "model", &t5], "model_type"),
+        ("ikat-reranked", ["rerank", "model", &t5], "the tokens `▁true` and `▁false`"),
     ] {
         let error = printed(&run(&bench, system, set).expect_err(says));
         assert!(error.contains(says), "{says}: {error}");
