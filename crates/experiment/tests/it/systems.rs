@@ -185,6 +185,18 @@ fn a_conversation_is_asked_until_enough_was_asked() {
 }
 
 #[test]
+fn a_system_names_the_installed_models_that_it_needs() {
+    for (name, expected) in [
+        ("bm25", &[][..]),
+        ("best", &["all-MiniLM-L6-v2"]),
+        ("best-base", &["all-mpnet-base-v2"]),
+        ("published-bert-reranker", &["bert-base-uncased"]),
+    ] {
+        assert_eq!(SystemConfig::open(name, &[]).unwrap().bases().unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
 fn published_figures_stand_beside_the_published_construction_alone() {
     let stages = |name: &str| {
         let loaded = SystemConfig::open_any(name, &[]).unwrap();

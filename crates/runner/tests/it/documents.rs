@@ -51,7 +51,7 @@ fn console_examples_print_what_the_pages_show() {
 }
 
 /// The systems of the table, in its order.
-const SYSTEMS: [&str; 10] = [
+const SYSTEMS: [&str; 13] = [
     "no-question",
     "bm25",
     "bm25-english",
@@ -59,9 +59,12 @@ const SYSTEMS: [&str; 10] = [
     "bert-reranker",
     "bert-ranker",
     "dense",
+    "dense-base",
     "dense-tuned",
     "strict",
+    "strict-base",
     "best",
+    "best-base",
 ];
 
 /// The systems of the second table, in its order.
