@@ -13,7 +13,7 @@ use clariq_files::{Qrels, Run};
 const BY_GRADE: [&str; 7] =
     ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
 /// The same where all parts are shown.
-const FEW_BY_GRADE: [&str; 2] = ["nDCG@3", "nDCG@5"];
+const FEW_BY_GRADE: [&str; 3] = ["nDCG@3", "nDCG@5", "Judged@10"];
 
 /// The part of passages by what the organisers' responses cite.
 pub(super) const CITED: &str = "passages (cited)";

@@ -131,11 +131,42 @@ fn one_part_and_any_measure_can_be_asked_for() {
     assert_eq!(measures("-m P@1").len(), 4, "statements and passages by two sets of labels each");
 }
 
+/// The rubric qrels of 2026 have three columns.
+#[test]
+fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
+    let bench = with_runs();
+    let run = bench.text("runs/ikat-sample/ikat-bm25.2023-test.passages.run");
+    let (mut four, mut three) = (String::new(), String::new());
+    for line in run.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let rank: usize = fields[3].parse().expect("a rank");
+        if rank <= 5 {
+            four += &format!("{} 0 {} {}\n", fields[0], fields[2], rank % 5);
+            three += &format!("{}\t{}\t{}\n", fields[0], fields[2], rank % 5);
+        }
+    }
+    bench.write("four.txt", four);
+    bench.write("three.txt", three);
+    let eval = |labels: &str| {
+        let line = format!("-q eval {BM25} --split 2023-test --qrels {labels} --format tsv");
+        bench.succeed(&line).stdout
+    };
+    let found = eval("three.txt");
+    assert_eq!(found, eval("four.txt"));
+    assert!(found.contains("passages (graded by --qrels) Judged@10\t0.5\n"), "{found}");
+    // Runs of topics that no split has.
+    bench.write("new.run", "ikat2024-test-5_u1_3 Q0 clueweb22-en0000-00-00000:3 1 2.5 x\n");
+    bench.write("new.txt", "ikat2024-test-5_u1_3\tclueweb22-en0000-00-00000:3\t4\n");
+    let found = bench.succeed("eval new.run --qrels new.txt -m nDCG@5 -m Judged@10 --format tsv");
+    assert!(found.stdout.ends_with("Judged@10\tall\t1\n"), "{}", found.stdout);
+}
+
 #[test]
 fn the_page_shows_conversations_with_what_each_run_gave() {
     let bench = with_runs();
     bench.succeed(&format!("-q report {BM25} worse.json"));
     let text = bench.text("report.html");
+    assert!(text.contains("Judged@10"), "beside the figures by NIST's labels, which are of a pool");
     let page = Html::parse_document(&text);
     let parts: Vec<_> =
         select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
