@@ -116,7 +116,8 @@ pub fn columns(
                 RunPart::Responses => {}
             }
         }
-        if part == RunPart::Responses && !labels.responses.is_empty() {
+        let has_responses = evaluated.responses.values().any(|text| !text.is_empty());
+        if part == RunPart::Responses && has_responses && !labels.responses.is_empty() {
             columns.extend(
                 usual.iter().zip(1..).map(|(name, n)| of_responses(evaluated, labels, name, n)),
             );

@@ -141,6 +141,10 @@ fn a_system_without_responses_hands_in_rankings() {
     let ranked =
         &lines(&bench.succeed("-q rank mine.toml --data ikat --requests r.jsonl").stdout)[0];
     assert!(ranked["passages"].is_array() && ranked.get("response").is_none(), "{ranked}");
+    // Texts that nobody wrote are not scored.
+    bench.succeed("-q run mine.toml --split 2023-test -o mine.json");
+    let scored = bench.succeed("-q eval mine.json --split 2023-test --format tsv").stdout;
+    assert!(scored.contains("passages nDCG@3") && !scored.contains("ROUGE"), "{scored}");
 }
 
 #[test]
