@@ -136,17 +136,18 @@ fn one_part_and_any_measure_can_be_asked_for() {
 fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
     let bench = with_runs();
     let run = bench.text("runs/ikat-sample/ikat-bm25.2023-test.passages.run");
-    let (mut four, mut three) = (String::new(), String::new());
+    let mut four = Vec::new();
+    let mut three = Vec::new();
     for line in run.lines() {
         let fields: Vec<&str> = line.split(' ').collect();
         let rank: usize = fields[3].parse().expect("a rank");
         if rank <= 5 {
-            four += &format!("{} 0 {} {}\n", fields[0], fields[2], rank % 5);
-            three += &format!("{}\t{}\t{}\n", fields[0], fields[2], rank % 5);
+            four.push(format!("{} 0 {} {}\n", fields[0], fields[2], rank % 5));
+            three.push(format!("{}\t{}\t{}\n", fields[0], fields[2], rank % 5));
         }
     }
-    bench.write("four.txt", four);
-    bench.write("three.txt", three);
+    bench.write("four.txt", four.concat());
+    bench.write("three.txt", three.concat());
     let eval = |labels: &str| {
         let line = format!("-q eval {BM25} --split 2023-test --qrels {labels} --format tsv");
         bench.succeed(&line).stdout
