@@ -80,6 +80,10 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
     if let Some(rewrites) = &loaded.rewrites {
         made_by["rewrites"] = json!(rewrites.read);
     }
+    let prompts = loaded.prompts();
+    if !prompts.is_empty() {
+        made_by["prompts"] = json!(prompts);
+    }
     if let Some(arithmetic) = Arithmetic::of(session, loaded) {
         made_by["arithmetic"] = json!(arithmetic);
     }
@@ -138,9 +142,23 @@ pub struct RunRecord {
     pub stages: Value,
     /// The input of its system beyond one request.
     pub uses: Vec<String>,
+    prompts: Vec<PromptFile>,
     split: Option<String>,
     bank: Option<Digest>,
     outputs: HashMap<String, Digest>,
+}
+
+impl RunRecord {
+    /// The prompts by which language models wrote texts of the run.
+    pub fn prompts(&self) -> Vec<&str> {
+        self.prompts.iter().map(|prompt| prompt.file.as_str()).collect()
+    }
+}
+
+/// A prompt of a language model: its file, or the name of a built-in one.
+#[derive(Debug, Clone, Deserialize)]
+struct PromptFile {
+    file: String,
 }
 
 /// The checksum of a file of a run, or of its documents.

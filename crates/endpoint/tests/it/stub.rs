@@ -214,7 +214,7 @@ fn letters(text: &str) -> [usize; 4] {
     ['a', 'e', 'o', 'r'].map(|letter| 1 + text.chars().filter(|found| *found == letter).count())
 }
 
-fn shared(query: &str, document: &str) -> f64 {
+pub(crate) fn shared(query: &str, document: &str) -> f64 {
     let words: Vec<&str> = query.split_whitespace().collect();
     document.split_whitespace().filter(|word| words.contains(word)).count() as f64
 }

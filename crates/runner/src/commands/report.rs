@@ -50,7 +50,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         if !differing.is_empty() {
             name = format!("{name} ({})", differing.join(", "));
         }
-        shown.push(PageRun { name, file: Source::new(path), uses: records[index].uses.clone() });
+        let uses = uses_with_prompts(&records[index]);
+        shown.push(PageRun { name, file: Source::new(path), uses });
     }
     let needs = runs::names(&arguments.needs).into_iter();
     let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
@@ -86,6 +87,18 @@ fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
         0
     });
     (paths, position)
+}
+
+/// The uses of a run; a language model with the prompts by which it wrote texts.
+fn uses_with_prompts(record: &RunRecord) -> Vec<String> {
+    let mut uses = record.uses.clone();
+    let prompts = record.prompts();
+    for one in uses.iter_mut().filter(|one| *one == "language-model") {
+        if !prompts.is_empty() {
+            *one = format!("{one} ({})", prompts.join(", "));
+        }
+    }
+    uses
 }
 
 /// The record beside a run, where it is of this run, and nothing otherwise. A record of another run

@@ -11,8 +11,10 @@ use clariq_collections::ikat::convert::convert_to_trec;
 use clariq_collections::ikat::validate::MAX_WARNINGS;
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Findings, Result, Severity, bail};
+use clariq_experiment::endpoints::completions_path;
+use clariq_experiment::record;
 use clariq_files::{Source, Target};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
@@ -46,6 +48,7 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         let found = (kind.validate)(&settings.data_of(kind), split, &file, &options)?;
         print_findings(&found.official, None);
         print_findings(&found.let_through, Some("not checked officially"));
+        note_prompts(settings, run);
         sheet.row(row(&file.name(), &found));
         if found.verdict == OfficialVerdict::Error {
             outcome = Outcome::CheckFailed;
@@ -53,6 +56,20 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
     }
     sheet.print(settings.format)?;
     Ok(outcome)
+}
+
+/// Notes which texts of a run a language model wrote, if the record beside it knows.
+fn note_prompts(settings: &Settings, run: &Path) {
+    let Some(record) = record::read(run) else { return };
+    let prompts = record.prompts().join("`, `");
+    if !prompts.is_empty() {
+        let completions = completions_path(run);
+        settings.note(&format!(
+            "note: {}: a language model wrote texts by the prompts `{prompts}`; they are in {}",
+            run.display(),
+            completions.display()
+        ));
+    }
 }
 
 fn row(run: &str, found: &Validation) -> Vec<Cell> {

@@ -1,9 +1,10 @@
 //! Built-in systems with a language model, against a server on this machine: runs, their replay, and
 //! what is asked in a conversation.
 
-use crate::common::{Bench, Finished};
-use crate::stub::{Received, Reply, Stub, completion, dialects};
+use crate::common::{Bench, Finished, root};
+use crate::stub::{Received, Reply, Stub, completion, dialects, shared};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// Answers the built-in prompts. Which it is, each one's words show.
 fn chat(received: &Received, _: usize) -> Reply {
@@ -20,6 +21,9 @@ fn chat(received: &Received, _: usize) -> Reply {
         "[2] > [1] > [2]".to_owned()
     } else if all.contains("cite the passages") {
         "It is so [1]. It is not [2][7].".to_owned()
+    } else if all.contains("needs clarification") {
+        if all.ends_with("Request: Tell me about kombucha.\nNeed:") { "unsure" } else { "Need: 3" }
+            .to_owned()
     } else {
         "do you want to know about tents".to_owned()
     };
@@ -42,12 +46,13 @@ fn succeed(bench: &Bench, line: &str) -> Finished {
 fn run_and_replay(system: &str, split: &str, ending: &str) -> (String, Vec<u8>) {
     let bench = Bench::new();
     let stub = Stub::start(chat);
-    let at = format!("--set models.chat.url={}/v1", stub.url);
-    let reranker = match system {
-        "ikat-organisers-2025" => format!(" --set models.reranker.url={}", stub.url),
-        _ => String::new(),
+    let chat = format!("--set models.chat.url={}/v1", stub.url);
+    let servers = match system {
+        "ikat-organisers-2025" => format!("{chat} --set models.reranker.url={}", stub.url),
+        "rerank-endpoint" => format!("--set models.reranker.url={}/v1", stub.url),
+        _ => chat,
     };
-    let line = format!("run {system} --split {split} {at}{reranker} -o");
+    let line = format!("run {system} --split {split} {servers} -o");
     let first = succeed(&bench, &format!("{line} one.{ending}"));
     assert!(first.stdout.contains(system), "{}", first.stdout);
     let calls = stub.received().len();
@@ -55,6 +60,16 @@ fn run_and_replay(system: &str, split: &str, ending: &str) -> (String, Vec<u8>) 
     let replay = format!("two.{ending} --replay one.{ending}.completions.jsonl.zst");
     succeed(&bench, &format!("{line} {replay}"));
     assert_eq!(stub.received().len(), calls, "no server is asked");
+    if system != "rerank-endpoint" {
+        let validated = run(&bench, &format!("validate one.{ending} --split {split}"));
+        assert!(
+            validated.stderr.contains("a language model wrote texts by"),
+            "{}",
+            validated.stderr
+        );
+        succeed(&bench, &format!("report one.{ending} --split {split} -o one.html"));
+        assert!(bench.text("one.html").contains("language-model (rewrite, "), "its prompts");
+    }
     let run = bench.read(&format!("one.{ending}"));
     assert!(bench.read(&format!("two.{ending}")) == run, "the same bytes");
     (first.stderr, run)
@@ -83,6 +98,56 @@ fn several_queries_are_fused_and_reordered() {
     let (notes, _) = run_and_replay("ikat-chat", "2023-test", "json");
     assert!(notes.contains("note: rewrite: the model wrote "), "three of five: {notes}");
     assert!(notes.contains("note: chat_rerank: "), "repaired: {notes}");
+}
+
+#[test]
+fn a_reranker_behind_a_server_reorders_the_first_stage() {
+    let (_, run) = run_and_replay("rerank-endpoint", "dev", "run");
+    let run = String::from_utf8(run).expect("text");
+    let bank = std::fs::read_to_string(root().join("data/sample/question_bank.tsv")).expect("bank");
+    let questions: HashMap<&str, &str> =
+        bank.lines().filter_map(|line| line.split_once('\t')).collect();
+    let topics = std::fs::read_to_string(root().join("data/sample/dev.tsv")).expect("dev");
+    let requests: HashMap<&str, &str> = topics
+        .lines()
+        .filter_map(|line| {
+            let (id, rest) = line.split_once('\t')?;
+            Some((id, rest.split('\t').next()?))
+        })
+        .collect();
+    let lines: Vec<Vec<&str>> = run.lines().map(|line| line.split(' ').collect()).collect();
+    assert_eq!(lines.len(), 15 * 30);
+    for pair in lines.windows(2).filter(|pair| pair[0][0] == pair[1][0]) {
+        let words = |line: &[&str]| shared(requests[line[0]], questions[line[2]]);
+        assert!(words(&pair[0]) >= words(&pair[1]), "{pair:?}");
+    }
+}
+
+#[test]
+fn needs_are_predicted_with_examples_from_train() {
+    let bench = Bench::new();
+    let stub = Stub::start(chat);
+    bench.write(
+        "needs.toml",
+        format!(
+            "name = \"needs\"\nuses = [\"language-model\"]\n[models.chat]\nkind = \"chat\"\n\
+             url = \"{}/v1\"\nmodel = \"m\"\n[need]\nchat = \"chat\"\nexamples = 1\n\
+             [[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n",
+            stub.url
+        ),
+    );
+    let finished = succeed(&bench, "run needs.toml --split dev -o needs.run");
+    assert!(finished.stderr.contains("note: need: 1 of 15 answers"), "{}", finished.stderr);
+    let needs = bench.text("needs.need");
+    assert_eq!(needs.lines().count(), 15);
+    assert!(needs.lines().filter(|line| line.ends_with(" 3")).count() >= 14, "{needs}");
+    let received = stub.received();
+    let prompt = received[0].body["messages"][1]["content"].as_str().expect("a prompt");
+    let examples: Vec<&str> =
+        prompt.lines().filter_map(|line| line.strip_prefix("Request: ")).collect();
+    let train = std::fs::read_to_string(root().join("data/sample/train.tsv")).expect("train");
+    assert_eq!(examples.len(), 5, "one of each need, and the request: {prompt}");
+    assert!(examples[..4].iter().all(|example| train.contains(example)), "{prompt}");
 }
 
 #[test]

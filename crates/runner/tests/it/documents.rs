@@ -34,10 +34,13 @@ fn console_examples_print_what_the_pages_show() {
                   variant = \"bm25plus\"\ndepth = 30\n";
     fs::write(folder.path().join("my-system.toml"), system).unwrap();
     crate::common::lend_weights(&folder.path().join("cache"));
-    fs::create_dir(folder.path().join("mine")).unwrap();
-    for file in fs::read_dir(root().join("data/sample-own")).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), folder.path().join("mine").join(file.file_name())).unwrap();
+    for (from, to) in [("data/sample-own", "mine"), ("data/recorded", "data/recorded")] {
+        let to = folder.path().join(to);
+        fs::create_dir_all(&to).unwrap();
+        for file in fs::read_dir(root().join(from)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), to.join(file.file_name())).unwrap();
+        }
     }
     // The examples write below the folder they run in; the other tests of this file do not depend
     // on it.
