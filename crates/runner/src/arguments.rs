@@ -169,8 +169,8 @@ pub(crate) struct ParameterArguments {
     /// Formula of the stage `bm25`
     #[arg(long, value_parser = one_of(VARIANTS))]
     pub(crate) variant: Option<Variant>,
-    /// Override a parameter of a stage, or of `answer`, `ask` or `need`, as stage.key=value; can be
-    /// repeated
+    /// Override a parameter of a stage, or of `answer`, `ask` or `need`, as stage.key=value, or of a
+    /// model behind a server, as models.NAME.key=value; can be repeated
     #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }

@@ -103,7 +103,7 @@ fn needs(loaded: &SystemConfig) -> Result<Vec<String>> {
         needs.push("learned models".to_owned());
     }
     let elsewhere = models.iter().filter(|model| loaded.is_elsewhere(&model.name));
-    needs.extend(elsewhere.map(|model| format!("a server of {}", model.name)));
+    needs.extend(elsewhere.map(|model| format!("a server for `{}`", model.name)));
     needs.extend(loaded.bases()?.into_iter().filter(|name| name != recipes::DEFAULT_MODEL));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("labels of train".to_owned());
