@@ -169,9 +169,7 @@ impl Plan {
         }
         depths
     }
-}
 
-impl Plan {
     /// Warnings about stages that keep fewer documents than the depth that overrides set for another
     /// stage.
     pub fn cut_warnings(&self, overrides: &[Override]) -> Vec<String> {
@@ -404,6 +402,10 @@ impl AskConfig {
             let found = config.choices.to_string();
             bail!(at, "choices from 1 to {MOST_CHOICES}", found, HINT);
         }
+        if config.chat.is_some() && config.choices != two_choices() {
+            let hint = "a chat model is given the conversation, and no passages to choose from";
+            bail!(at, "no key `choices` beside `chat`", (config.choices.to_string()), hint);
+        }
         Ok(config)
     }
 
@@ -420,6 +422,10 @@ impl AskConfig {
     fn write_questions(self, at: &Location, pipeline: Pipeline) -> Result<Pipeline> {
         if self.need.is_some() || self.score_below.is_some() {
             bail!(at, "a table [answer] beside [ask], which has conditions", "none", HINT);
+        }
+        if self.most != one_question() {
+            let expected = "a table [answer] beside [ask] with a key `most`";
+            bail!(at, expected, "none", "the stage `stop` limits the questions of a conversation");
         }
         let Some(chat) = self.chat else {
             bail!(at, "a table [answer] beside [ask], or a key `chat`", "neither", HINT);
@@ -478,6 +484,14 @@ impl AnswerConfig {
         }
         if self.chat.is_some() && self.response.is_none() {
             bail!(at, "a key `response` beside `chat`", "none", HINT);
+        }
+        if let (Some(_), Some(response)) = (&self.chat, &self.response)
+            && (response.fewest_words != 0 || response.most_words != any_length())
+        {
+            let expected =
+                "no keys `response.fewest_words` and `response.most_words` beside `chat`";
+            let hint = "they choose the sentences of an extract";
+            bail!(at, expected, "one of them", hint);
         }
         let StatementRule { least, gap, .. } = statements;
         if !least.is_finite() || gap.is_nan() || *gap < 0.0 {

@@ -202,6 +202,8 @@ fn tables_that_do_not_fit_are_refused() {
             "a table [answer] beside [ask], which",
         ),
         (format!("[ask]\nmost = 1\n{stages}"), "or a key `chat`"),
+        (format!("[ask]\nchat = \"chat\"\nmost = 2\n{stages}"), "with a key `most`"),
+        (format!("[ask]\nchat = \"chat\"\nchoices = 3\n{stages}"), "no key `choices`"),
         (format!("[ask]\nchat = \"chat\"\nprompt = \"answer\"\n{stages}"), "one of the variables"),
         (format!("[ask]\nchat = \"chat\"\ntemperature = 0.5\n{stages}"), "uses = [\"sampling\"]"),
         (format!("[ask]\nchat = \"other\"\n{stages}"), "a table [models.other]"),
@@ -211,6 +213,10 @@ fn tables_that_do_not_fit_are_refused() {
         assert_eq!(refused.status, Some(2), "{tables}: {}", refused.stderr);
         assert!(refused.stderr.contains(says), "{tables}: {}", refused.stderr);
     }
+    let line = "run ikat-chat --split 2023-test --set answer.response.fewest_words=5 -o x.json";
+    let refused = run(&bench, line);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no keys `response.fewest_words`"), "{}", refused.stderr);
     let twice = format!("rewrite = {{ chat = \"chat\" }}\n{head}[ask]\nchat = \"chat\"\n{stages}");
     bench.write("x.toml", twice);
     let refused = run(&bench, "run x.toml --split dev -o x.run");
