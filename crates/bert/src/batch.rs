@@ -1,5 +1,5 @@
-//! Texts as the network reads them: padded to the longest, and where the tokens are, so that padding
-//! is computed in attention alone.
+//! Batches of texts, padded to the longest, with the positions of the tokens, so that padding is
+//! computed in attention alone.
 
 use crate::tokens::Tokens;
 use crate::weights::torch;
@@ -12,7 +12,7 @@ pub(crate) struct TokenBatch {
     pub(crate) ids: Tensor,
     /// 0 or 1, texts × tokens.
     pub(crate) segments: Tensor,
-    /// Where the tokens are; `None` where all texts have one length.
+    /// The positions of the tokens; `None` if all texts have the same length.
     pub(crate) padding: Option<Padding>,
     /// True if dropout is applied.
     pub(crate) train: bool,
@@ -38,13 +38,13 @@ impl TokenBatch {
         }
     }
 
-    /// How many texts there are, and how many tokens the longest has.
+    /// The number of texts, and the number of tokens of the longest.
     pub(crate) fn size(&self) -> (i64, i64) {
         let size = self.ids.size();
         (size[0], size[1])
     }
 
-    /// The cells of a texts × tokens table that hold a token.
+    /// The values of a texts × tokens table without those of padding.
     pub(crate) fn packed(&self, table: &Tensor) -> Result<Tensor> {
         let flat = table.reshape([-1]);
         self.padding.as_ref().map_or(Ok(flat.shallow_clone()), |padding| {
@@ -55,24 +55,24 @@ impl TokenBatch {
 
 /// The tokens of a batch whose texts are padded to the longest of them.
 ///
-/// A *cell* is one of the texts × tokens table, counted row by row; a *number* counts tokens alone.
+/// A *cell* is an index into the texts × tokens table, row by row; a *number* counts tokens only.
 pub(crate) struct Padding {
-    /// 0 where a token is, the lowest number where padding is, texts × 1 × 1 × tokens.
+    /// 0 for a token and the lowest number for padding, texts × 1 × 1 × tokens.
     pub(crate) mask: Tensor,
-    /// 1 where a token is, texts × tokens.
+    /// 1 for a token and 0 for padding, texts × tokens.
     pub(crate) present: Tensor,
     /// The cell of every token.
     pub(crate) cells: Tensor,
     /// The position of every token in its text.
     pub(crate) positions: Tensor,
-    /// The number of the token in every cell; 0 where padding is, which attention masks.
+    /// The number of the token in every cell; 0 for padding, which attention masks.
     pub(crate) numbers: Tensor,
     /// The number of every text's first token.
     pub(crate) firsts: Tensor,
 }
 
 impl Padding {
-    /// `None` where all texts have one length.
+    /// Returns `None` if all texts have the same length.
     pub(crate) fn new(texts: &[&Tokens], device: Device) -> Option<Self> {
         let longest = texts.iter().map(|text| text.ids.len()).max()?;
         if texts.iter().all(|text| text.ids.len() == longest) {
@@ -97,7 +97,7 @@ impl Padding {
         let present = Tensor::zeros([size[0] * size[1]], (Kind::Float, device))
             .index_fill(0, &cells, 1.0)
             .view(size);
-        // As transformers does: the lowest number, which stays finite when something is added.
+        // As in transformers: the lowest finite number, not infinity.
         let mask: Tensor = (1.0 - &present) * f64::from(f32::MIN);
         Some(Self {
             mask: mask.view([size[0], 1, 1, size[1]]).to_kind(Kind::Float),

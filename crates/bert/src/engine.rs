@@ -1,4 +1,4 @@
-//! libtorch as an engine.
+//! The engine for libtorch.
 
 use crate::folder::ModelFolder;
 use crate::models::{BertEncoder, CrossEncoder};
@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// BERT and its relatives on libtorch.
 pub struct Torch;
 
-/// Steps whose losses are averaged at either end of a training.
-const ENDS: usize = 10;
+/// The number of steps whose losses are averaged at the start and at the end of a training.
+const AVERAGED_STEPS: usize = 10;
 
 impl Engine for Torch {
     fn describe(&self) -> String {
@@ -61,7 +61,7 @@ impl Engine for Torch {
         report: &mut dyn FnMut(&TrainingEvent),
     ) -> Result<TrainingSummary> {
         let curve = train(training, folder, report)?;
-        let (first_loss, last_loss) = curve.loss(ENDS).unwrap_or_default();
+        let (first_loss, last_loss) = curve.loss(AVERAGED_STEPS).unwrap_or_default();
         let steps = curve.rows.len();
         let recall = curve.last_recall();
         Ok(TrainingSummary { steps, first_loss, last_loss, recall })

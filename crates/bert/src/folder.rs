@@ -1,10 +1,10 @@
-//! Folders of models as Hugging Face and sentence-transformers lay them out: the configuration, where
-//! weights and tokenizer are, and how tokens become one vector. What would change a result and is not
-//! understood is refused by file and key.
+//! Folders of models in the layouts of Hugging Face and sentence-transformers: configuration, weights,
+//! tokenizer, pooling. A key that would change a result and is not supported is refused by name.
 
 mod config;
 mod family;
 mod files;
+mod modules;
 mod names;
 mod sentence;
 mod settings;
@@ -17,46 +17,47 @@ pub(crate) use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
     read_object, read_optional, weights_of_model,
 };
+pub(crate) use modules::Module;
+use modules::Modules;
 pub(crate) use names::{
     DISTANCE_NORM, FUSED, distance_parts, distance_table, head_names, layer_of, layer_tensor,
     layers_key, own_name, usual_name,
 };
-pub(crate) use sentence::{Module, Sentence};
-use sentence::{Modules, check_cross_encoder};
+pub(crate) use sentence::Sentence;
+use sentence::check_cross_encoder;
 use serde_json::Value;
 use settings::TransformerConfig;
 pub(crate) use settings::{TokenizerConfig, cleans_up};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A folder whose configuration was read and whose files are there.
+/// A model's folder, with its configuration and the paths of its files.
 #[derive(Debug, Clone)]
 pub struct ModelFolder {
-    /// The folder as it was named.
+    /// The folder that the user named.
     pub root: PathBuf,
-    /// Where the transformer's files are: the folder itself, or the one that `modules.json` names.
+    /// The folder of the transformer: `root`, or the one that `modules.json` names.
     pub path: PathBuf,
-    /// `config.json`, whole.
+    /// All keys of `config.json`.
     pub config: Object,
-    /// The sizes in it.
+    /// The sizes in `config.json`.
     pub shape: ModelShape,
-    /// The longest text or pair in tokens, by what the folder says and what the model can read.
+    /// The longest text or pair in tokens, by the folder's settings and the model's positions.
     pub max_tokens: usize,
-    /// The settings of its tokenizer.
-    pub(crate) words: TokenizerConfig,
-    /// True if texts are made lower case before the tokenizer.
+    pub(crate) tokenizer_config: TokenizerConfig,
+    /// True if texts are lower-cased before they are tokenised.
     pub lower_case: bool,
     /// The modules after the transformer in `modules.json`.
     modules: Option<Modules>,
-    /// The files with the weights: one, or as many as the index lists.
+    /// The files with the weights: one, or those that the index lists.
     pub weights: Vec<PathBuf>,
-    /// The file that the tokenizer is read from.
+    /// `tokenizer.json` or `vocab.txt`.
     pub tokenizer: PathBuf,
-    /// Digest over all that the numbers of the model depend on.
+    /// Digest over everything that the model's numbers depend on.
     pub checksum: String,
 }
 
-/// The files that a tokenizer can be read from, in the order in which they are looked for.
+/// The files of a tokenizer, the preferred one first.
 const TOKENIZERS: [&str; 2] = ["tokenizer.json", "vocab.txt"];
 const SAVE_TOKENIZER: &str =
     "save the tokenizer in Python by `AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)`";
@@ -82,31 +83,33 @@ impl ModelFolder {
             return Err(absent.kind(ProblemKind::MissingFile).into());
         };
         let transformer = TransformerConfig::read(&path)?;
-        let words = TokenizerConfig::read(&path)?;
-        let alone = tokenizer.ends_with("vocab.txt");
-        check_words(&tokenizer, &shape, &words, alone)?;
+        let tokenizer_config = TokenizerConfig::read(&path)?;
+        let has_vocabulary_only = tokenizer.ends_with("vocab.txt");
+        if has_vocabulary_only {
+            expect_bert_vocabulary(&tokenizer, &shape, &tokenizer_config)?;
+        }
         let most = usize::try_from(shape.most_tokens()).unwrap_or_default();
-        let said = transformer.max_seq_length.or(words.max_tokens()).unwrap_or(usize::MAX);
+        let setting = transformer.max_seq_length.or(tokenizer_config.max_tokens());
         let mut folder = Self {
             root: root.to_owned(),
-            max_tokens: said.min(most),
+            max_tokens: setting.map_or(most, |setting| setting.min(most)),
             lower_case: transformer.do_lower_case,
             path,
             config,
             shape,
-            words,
+            tokenizer_config,
             modules,
             weights,
             tokenizer,
             checksum: String::new(),
         };
-        folder.checksum = folder.digest(&text, alone)?;
+        folder.checksum = folder.digest(&text, has_vocabulary_only)?;
         Ok(folder)
     }
 
-    /// The digest of a usual folder is that of its three files. What is not usual is in it as well,
-    /// so that a model that was read otherwise before has another.
-    fn digest(&self, config: &[u8], alone: bool) -> Result<String> {
+    /// The digest of a folder: its three files, and every setting that differs from the default, so
+    /// that two models that differ in a setting differ in their digest.
+    fn digest(&self, config: &[u8], has_vocabulary_only: bool) -> Result<String> {
         let mut pieces = sha256([config]).to_string();
         for weights in &self.weights {
             pieces += &sha256_of_file(weights)?;
@@ -115,8 +118,8 @@ impl ModelFolder {
         if self.lower_case {
             pieces += " lower case";
         }
-        pieces += &self.words.digest(alone);
-        // A cross-encoder's folder may say what no encoder can be.
+        pieces += &self.tokenizer_config.digest(has_vocabulary_only);
+        // A cross-encoder's folder may have settings that no encoder can have.
         if let Ok(sentence) = self.sentence()
             && !sentence.is_usual()
         {
@@ -128,7 +131,7 @@ impl ModelFolder {
         Ok(sha256_hex(pieces.as_bytes()))
     }
 
-    /// How the model, as an encoder, gives a text its vector.
+    /// The way in which the model, as an encoder, gives a text its vector.
     pub(crate) fn sentence(&self) -> Result<Sentence> {
         let hidden = usize::try_from(self.shape.hidden).unwrap_or_default();
         Sentence::read(&self.root, hidden, self.modules.as_ref())
@@ -140,8 +143,8 @@ impl ModelFolder {
         check_cross_encoder(&self.root, self.modules.as_ref(), (&config, &self.config))
     }
 
-    /// How many labels a classifier has, by `config.json`; `None` where it is no classifier's, or the
-    /// folder lists a pooling.
+    /// The number of a classifier's labels in `config.json`; `None` for other models, and for folders
+    /// that list a pooling.
     fn labels(&self) -> Option<usize> {
         let architecture = self.config.get("architectures")?.get(0)?.as_str()?;
         let is_classifier = architecture.ends_with("ForSequenceClassification");
@@ -166,43 +169,39 @@ impl ModelFolder {
         let similarity = format!("{similarity:?}").to_lowercase();
         let mut text =
             format!("{family}, {steps}, {dim} dimensions, {similarity}, {tokens} tokens");
-        for (what, prompt) in [("requests", query_prompt), ("documents", document_prompt)] {
+        for (texts, prompt) in [("requests", query_prompt), ("documents", document_prompt)] {
             if !prompt.is_empty() {
-                let _ = write!(text, ", `{prompt}` before {what}");
+                let _ = write!(text, ", `{prompt}` before {texts}");
             }
         }
         Ok(text)
     }
 
-    /// True if the model tells the two texts of a pair apart.
+    /// True if the model has segments for the two texts of a pair.
     pub(crate) fn uses_segments(&self) -> bool {
         let family = self.shape.family;
         let usual = matches!(family, Family::Bert | Family::Electra | Family::Albert)
             || family.is_deberta();
-        self.shape.segments > 1 && self.words.segments().unwrap_or(usual)
+        self.shape.segments > 1 && self.tokenizer_config.segments().unwrap_or(usual)
     }
 
-    /// The files that say how an encoder's vectors are made, below the folder, without its weights
-    /// and tokenizer.
+    /// The files of sentence-transformers' modules and settings, relative to the folder.
     pub(crate) fn sentence_files(&self) -> Vec<PathBuf> {
         let Some(modules) = &self.modules else { return Vec::new() };
         modules.files(&self.root)
     }
 }
 
-/// Refuses a list of words that another tokenizer than BERT's reads.
-fn check_words(at: &Path, shape: &ModelShape, words: &TokenizerConfig, alone: bool) -> Result<()> {
-    if !alone {
-        return Ok(());
-    }
+/// Refuses a `vocab.txt` for another tokenizer than BERT's.
+fn expect_bert_vocabulary(at: &Path, shape: &ModelShape, config: &TokenizerConfig) -> Result<()> {
     let hint = SAVE_TOKENIZER;
-    if !shape.family.has_words_of_bert() {
+    if !shape.family.has_bert_vocabulary() {
         bail!(at, (format!("tokenizer.json, which {} needs", shape.family)), "vocab.txt", hint);
     }
     let known = ["Bert", "DistilBert", "Electra"];
-    let class = words.tokenizer_class.as_deref().unwrap_or("BertTokenizer");
-    let is_known = class.strip_suffix("TokenizerFast").or_else(|| class.strip_suffix("Tokenizer"));
-    if !is_known.is_some_and(|name| known.contains(&name)) {
+    let class = config.tokenizer_class.as_deref().unwrap_or("BertTokenizer");
+    let name = class.strip_suffix("TokenizerFast").or_else(|| class.strip_suffix("Tokenizer"));
+    if !name.is_some_and(|name| known.contains(&name)) {
         bail!(at, "tokenizer.json, or a tokenizer_class of BERT", "`{class}`", hint);
     }
     Ok(())

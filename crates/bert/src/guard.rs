@@ -1,4 +1,5 @@
-//! The crate `tokenizers`, which may panic over a file: a panic is an error that names it.
+//! Calls of the crate `tokenizers`, which may panic on a malformed file. Panics become errors that
+//! name the file.
 
 use clariq_core::{Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source};
@@ -10,8 +11,7 @@ use tokenizers::{Encoding, Tokenizer};
 
 const HINT: &str = "copy the file again from where the model came from";
 
-/// Bytes of a text that are tokenised. The models with the longest texts read 8,192 tokens, which
-/// are a third of that.
+/// The bytes of a text that are tokenised. Models read at most 8,192 tokens, about a third of this.
 pub(crate) const MOST_OF_A_TEXT: usize = 128 << 10;
 
 /// Reads a `tokenizer.json`.
@@ -20,24 +20,24 @@ pub(crate) fn read(path: &Path) -> Result<Tokenizer> {
     call(path, || Tokenizer::from_bytes(&text))
 }
 
-/// The tokens of a text without marks; `path` names the tokenizer in messages. A text is cut where
-/// no model reads on.
+/// The tokens of a text without special tokens; `path` names the tokenizer in messages. A very long
+/// text is cut.
 pub(crate) fn encode(path: &Path, tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
     call(path, || tokenizer.encode(shorten(text, MOST_OF_A_TEXT), false))
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// The beginning of a text, of at most `most` bytes.
 pub(crate) fn shorten(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or_default()]
 }
 
 thread_local! {
-    /// True while a panic of this thread is caught.
+    /// True while panics of this thread are caught.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls the library, whose errors and panics are errors of its file.
+/// Calls the library; its errors and panics are errors of the file `path`.
 pub(crate) fn call<T>(path: &Path, work: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -55,7 +55,7 @@ pub(crate) fn call<T>(path: &Path, work: impl FnOnce() -> tokenizers::Result<T>)
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(problem!(path, "a tokenizer", "{error}", HINT).into()),
         Err(_) => {
-            let found = "one over which its library gives up";
+            let found = "a file on which the crate tokenizers panics";
             Err(problem!(path, "a tokenizer", found, HINT).into())
         }
     }

@@ -1,26 +1,26 @@
 //! Inference on all cores: groups of texts of one length, one group per thread.
 //!
-//! A thread that computes a group alone never waits for another inside a matrix product, and its
-//! numbers stay in its own caches. The result of a group does not depend on how many threads there
-//! are, so that every bit of a result is the same.
+//! A thread that computes a whole group never waits for another thread inside a matrix product, and
+//! its data stay in its own caches. The result of a group does not depend on the number of threads, to
+//! the last bit.
 
 use crate::batch::TokenBatch;
 use crate::network::Network;
 use crate::tokens::Tokens;
 use crate::weights::values;
-use clariq_core::{Progress, Result};
+use clariq_core::{Error, Progress, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::{panic, thread};
 use tch::Tensor;
 
-/// How many tokens a group has at most. Measured on two cores with MiniLM: from 500 to 2,000 the
-/// speed is the same to a few percent, above that activations leave the caches.
+/// The most tokens of a group. Measured on two cores with MiniLM: between 500 and 2,000, the speed
+/// differs by a few percent; above, activations no longer fit into the caches.
 pub(crate) const GROUP_TOKENS: usize = 1024;
-/// The limit with which every text is a group of its own.
+/// The limit that makes every text a group of its own.
 pub(crate) const ALONE: usize = 1;
 
-/// The function that is computed of a group, one row of numbers per text.
+/// The function that is computed for a group, one row of numbers per text.
 pub(crate) type Forward = fn(&Network, &TokenBatch) -> Result<Tensor>;
 
 /// A network that computes on several threads.
@@ -34,13 +34,13 @@ impl Parallel {
         Self { network: Mutex::new(network), threads }
     }
 
-    /// Computes `answer` for all texts, in groups of at most so many tokens; gives the rows of all
-    /// texts, in order. `progress` counts texts.
+    /// Computes `forward` for all texts, in groups of at most `group_tokens` tokens, and returns the
+    /// rows of all texts, in order. `progress` counts texts.
     pub(crate) fn rows(
         &self,
         all: &[Tokens],
         group_tokens: usize,
-        answer: Forward,
+        forward: Forward,
         progress: Progress,
     ) -> Result<Vec<f32>> {
         keep_memory();
@@ -48,16 +48,16 @@ impl Parallel {
         let start = || Ok(self.network.lock().unwrap_or_else(PoisonError::into_inner).clone());
         let work = |network: &mut Network, number: usize| {
             let texts: Vec<&Tokens> = groups[number].iter().map(|&text| &all[text]).collect();
-            let rows =
-                values(&answer(network, &TokenBatch::new(&texts, network.device(), false))?)?;
+            let batch = TokenBatch::new(&texts, network.device(), false);
+            let rows = values(&forward(network, &batch)?)?;
             progress(texts.len() as u64);
             Ok(rows)
         };
-        let found = on_threads(self.threads, groups.len(), start, work)?;
-        let width = found.first().map_or(0, |rows| rows.len() / groups[0].len());
+        let group_rows = on_threads(self.threads, groups.len(), start, work)?;
+        let width = group_rows.first().map_or(0, |rows| rows.len() / groups[0].len());
         let mut rows = vec![0.0; all.len() * width];
-        for (group, found) in groups.iter().zip(found) {
-            for (&text, row) in group.iter().zip(found.chunks_exact(width)) {
+        for (group, group_rows) in groups.iter().zip(group_rows) {
+            for (&text, row) in group.iter().zip(group_rows.chunks_exact(width)) {
                 rows[text * width..][..width].copy_from_slice(row);
             }
         }
@@ -65,8 +65,8 @@ impl Parallel {
     }
 }
 
-/// Does so many pieces of work on several threads, each with something of its own that `start` makes;
-/// what came of the pieces, in order. Where one fails, no other is begun.
+/// Computes `work` for the numbers below `pieces` on several threads, and returns the results in
+/// order. `start` makes the state of each thread. After an error, no further piece is begun.
 pub(crate) fn on_threads<S, T: Send>(
     threads: usize,
     pieces: usize,
@@ -76,39 +76,42 @@ pub(crate) fn on_threads<S, T: Send>(
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let run = || -> Result<Vec<(usize, T)>> {
-        // The number of threads inside libtorch is a property of the thread that calls it, and so is
-        // the missing tape.
+        // Both settings of libtorch belong to the calling thread.
         tch::set_num_threads(1);
-        let _without_tape = tch::no_grad_guard();
-        let mut own = start()?;
-        let mut done = Vec::new();
+        let _no_grad = tch::no_grad_guard();
+        let mut state = start()?;
+        let mut results = Vec::new();
         loop {
             let piece = next.fetch_add(1, Ordering::Relaxed);
             if piece >= pieces || failed.load(Ordering::Relaxed) {
-                return Ok(done);
+                return Ok(results);
             }
-            let made = work(&mut own, piece);
-            done.push((piece, made.inspect_err(|_| failed.store(true, Ordering::Relaxed))?));
+            match work(&mut state, piece) {
+                Ok(result) => results.push((piece, result)),
+                Err(error) => {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
         }
     };
-    let finished: Vec<Result<_>> = thread::scope(|scope| {
+    let mut results = Vec::with_capacity(pieces);
+    thread::scope(|scope| {
         let threads = threads.clamp(1, pieces.max(1));
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        let joined = handles.into_iter().map(thread::ScopedJoinHandle::join);
-        joined.map(|done| done.unwrap_or_else(|panic| panic::resume_unwind(panic))).collect()
-    });
-    let mut done = Vec::with_capacity(pieces);
-    for some in finished {
-        done.extend(some?);
-    }
-    done.sort_unstable_by_key(|(piece, _)| *piece);
-    Ok(done.into_iter().map(|(_, made)| made).collect())
+        for handle in handles {
+            let of_thread = handle.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+            results.extend(of_thread?);
+        }
+        Ok::<_, Error>(())
+    })?;
+    results.sort_unstable_by_key(|(piece, _)| *piece);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// Positions in a list, in groups of one length each and of at most `tokens` tokens (or one text), the
-/// longest first: the last group to be finished is then a short one.
-/// The groups depend on the texts alone, not on the number of threads: that keeps every bit of the
-/// result the same.
+/// Groups texts of the same length, with at most `tokens` tokens per group (or one text). The longest
+/// come first, so that the last group to be finished is a short one. The groups do not depend on the
+/// number of threads.
 fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|&text| (all[text].ids.len(), text));
@@ -128,8 +131,8 @@ fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
     groups
 }
 
-/// glibc gives every large block back to the system and faults it in again with the next layer:
-/// inference takes 1.3 to 1.6 times as long. Blocks are kept instead.
+/// Keeps large blocks of memory in the process. By default, glibc returns them to the system and faults
+/// them in again with the next layer, which takes inference 1.3 to 1.6 times as long.
 pub(crate) fn keep_memory() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

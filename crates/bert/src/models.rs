@@ -16,24 +16,24 @@ use std::collections::HashMap;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
 
-/// Counts the ways in which this crate has computed the same numbers: another order of sums, other
-/// last bits.
+/// The version of the arithmetic. It is raised when the last bits of results change, for example by
+/// another order of sums.
 const ARITHMETIC: u32 = 2;
 
-/// A network with its tokenizer, as every kind of model has them.
+/// A network with its tokenizer.
 pub(crate) struct TokenizedNetwork {
     pub(crate) network: Parallel,
     pub(crate) tokenize: Tokenize,
-    /// The number of classes that a pair is scored by, if it can score pairs.
+    /// The number of classes of the classifier, if there is one.
     classes: Option<i64>,
     /// The length of a vector.
     pub(crate) dim: usize,
-    /// The checksum of the model together with what else its numbers depend on, to the last bit.
+    /// The checksum of everything that the model's numbers depend on, to the last bit.
     pub(crate) checksum: String,
 }
 
 impl TokenizedNetwork {
-    /// Opens a model whose vectors are made according to `sentence`.
+    /// Opens a model with the pooling and prompts of `sentence`.
     pub(crate) fn new(
         folder: &ModelFolder,
         sentence: &Sentence,
@@ -55,13 +55,13 @@ impl TokenizedNetwork {
         let precision = options.precision;
         let computes_with = options.computes_with();
         let checksum = &folder.checksum;
-        let made_of = format!("{ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
+        let digest = format!("{ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
         Ok(Self {
             classes: network.classes(),
             network: Parallel::new(network.for_inference(), options.threads),
             tokenize,
             dim: sentence.dim,
-            checksum: sha256_hex(made_of.as_bytes()),
+            checksum: sha256_hex(digest.as_bytes()),
         })
     }
 }
@@ -77,11 +77,11 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
     let Some(number) = number.and_then(|number| number.parse::<usize>().ok()) else {
         bail!("--device", "`cpu` or `cuda:0`", "`{name}`", "`cuda:1` is the second GPU");
     };
-    let found = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
-    if number >= found {
+    let count = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
+    if number >= count {
         bail!(
             "--device",
-            "one of {found} GPUs that libtorch sees, or `cpu`",
+            "one of {count} GPUs that libtorch sees, or `cpu`",
             "`{name}`",
             "a CUDA build of libtorch 2.4 is needed: `LIBTORCH=DIR scripts/setup`, and build again"
         );
@@ -89,7 +89,7 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
     Ok(Device::Cuda(number))
 }
 
-/// A model that gives a text one vector, as its folder of sentence-transformers says.
+/// A model that gives a text one vector, according to its folder of sentence-transformers.
 pub struct BertEncoder {
     reader: TokenizedNetwork,
     sentence: Sentence,
@@ -99,24 +99,24 @@ impl BertEncoder {
     /// Reads an encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
-        let said = folder.sentence()?;
-        let sentence = said.clone().read_as(path, &options.reading)?;
+        let default = folder.sentence()?;
+        let sentence = default.clone().with_overrides(path, &options.reading)?;
         let mut reader = TokenizedNetwork::new(&folder, &sentence, options)?;
         // The checksum of the folder covers its own settings.
-        if sentence != said {
-            let made_of = format!("{} {}", reader.checksum, sentence.digest());
-            reader.checksum = sha256_hex(made_of.as_bytes());
+        if sentence != default {
+            let digest = format!("{} {}", reader.checksum, sentence.digest());
+            reader.checksum = sha256_hex(digest.as_bytes());
         }
         Ok(Self { reader, sentence })
     }
 
-    /// Encodes in groups of at most so many tokens, or of one text. Each text is encoded once,
-    /// however often it occurs.
+    /// Encodes texts in groups of at most `group_tokens` tokens, or of one text. A text that occurs
+    /// several times is encoded once.
     fn encode_in_groups(
         &self,
         texts: &[&str],
         prompt: Prompt,
-        tokens: usize,
+        group_tokens: usize,
         progress: Progress,
     ) -> Result<Embeddings> {
         let TokenizedNetwork { network, tokenize, dim, .. } = &self.reader;
@@ -124,13 +124,14 @@ impl BertEncoder {
         let mut distinct = Vec::new();
         let mut order = Vec::with_capacity(texts.len());
         for &text in texts {
-            order.push(*numbers.entry(text).or_insert_with(|| {
+            let number = *numbers.entry(text).or_insert(distinct.len());
+            if number == distinct.len() {
                 distinct.push(text);
-                distinct.len() - 1
-            }));
+            }
+            order.push(number);
         }
-        let encoded = tokenize.texts(&distinct, prompt)?;
-        let values = network.rows(&encoded, tokens, Network::pooled, progress)?;
+        let tokens = tokenize.texts(&distinct, prompt)?;
+        let values = network.rows(&tokens, group_tokens, Network::pooled, progress)?;
         progress((texts.len() - distinct.len()) as u64);
         let distinct = Embeddings { dim: *dim, values };
         let values = order.into_iter().flat_map(|number| distinct.row(number)).copied().collect();
@@ -192,8 +193,8 @@ impl CrossEncoder {
     }
 }
 
-/// One score per pair. Of one class, it is the logit; of two, the difference of the logits, which
-/// orders pairs as the probability of the second class does and never rounds to 0 or 1.
+/// One score per pair: the logit of a single class, or the difference of two logits, which orders
+/// pairs as the probability of the second class does and never rounds to 0 or 1.
 pub(crate) fn scores(network: &Network, batch: &TokenBatch) -> Result<Tensor> {
     let logits = network.logits(batch)?;
     Ok(match logits.size()[1] {

@@ -1,5 +1,4 @@
-//! From the vectors of a text's tokens to its own: what a folder of sentence-transformers lists
-//! behind the transformer.
+//! From the vectors of a text's tokens to one vector: the modules after the transformer.
 
 use crate::batch::TokenBatch;
 use crate::folder::{Activation, DOCUMENTED, Module, OTHER_MODELS, Sentence};
@@ -19,10 +18,10 @@ enum PoolingStep {
     Normalize,
 }
 
-/// PyTorch's epsilon of a layer normalisation.
+/// PyTorch's epsilon for layer normalisation.
 const EPSILON: f64 = 1e-5;
 
-/// How tokens become one vector.
+/// Computes the vector of a text from those of its tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct PoolingHead {
     poolings: Vec<Pooling>,
@@ -51,12 +50,12 @@ impl PoolingHead {
         Ok(Self { poolings, steps, full_dim, dim, unit })
     }
 
-    /// True if it uses the vectors of first tokens alone.
+    /// True if only the vectors of first tokens are used.
     pub(crate) fn takes_first(&self) -> bool {
         self.poolings == [Pooling::Cls]
     }
 
-    /// Texts × dimensions, of the vectors that it looks at.
+    /// Returns one vector per text, texts × dimensions.
     pub(crate) fn apply(&self, states: &Tensor, batch: &TokenBatch) -> Result<Tensor> {
         let mut pooled = if self.takes_first() {
             states.shallow_clone()
@@ -66,10 +65,10 @@ impl PoolingHead {
         };
         for step in &self.steps {
             pooled = match step {
-                PoolingStep::Dense(weight, bias, activation) => activate(
-                    *activation,
-                    &pooled.f_linear(weight, bias.as_deref()).map_err(torch("a dense module"))?,
-                ),
+                PoolingStep::Dense(weight, bias, activation) => {
+                    let product = pooled.f_linear(weight, bias.as_deref());
+                    activate(*activation, &product.map_err(torch("a dense module"))?)
+                }
                 PoolingStep::LayerNorm(norm) => norm.norm(&pooled, EPSILON)?,
                 PoolingStep::Normalize => unit(&pooled)?,
             };
@@ -86,12 +85,13 @@ fn step(module: &Module, device: Device) -> Result<PoolingStep> {
         Module::Dense { weights, from, to, bias, activation } => {
             let mut tensors = read_module(weights)?;
             let weight = tensors.take("linear.weight", &[*to, *from])?.to_device(device);
-            let mut added = None;
+            let mut bias_tensor = None;
             if *bias {
-                added = Some(SharedTensor(tensors.take("linear.bias", &[*to])?.to_device(device)));
+                let tensor = tensors.take("linear.bias", &[*to])?.to_device(device);
+                bias_tensor = Some(SharedTensor(tensor));
             }
             tensors.expect_no_others()?;
-            PoolingStep::Dense(SharedTensor(weight), added, *activation)
+            PoolingStep::Dense(SharedTensor(weight), bias_tensor, *activation)
         }
         Module::LayerNorm { weights, dim } => {
             let mut tensors = read_module(weights)?;
@@ -104,7 +104,7 @@ fn step(module: &Module, device: Device) -> Result<PoolingStep> {
     })
 }
 
-/// The tensors of a module's file that were not taken yet.
+/// The tensors of a module's file that have not been taken yet.
 struct ModuleTensors<'f> {
     file: &'f PathBuf,
     tensors: BTreeMap<String, Tensor>,
@@ -137,7 +137,7 @@ impl ModuleTensors<'_> {
     }
 }
 
-/// One vector per text (texts × hidden) of the vectors of its tokens (texts × tokens × hidden).
+/// Pools the vectors of tokens (texts × tokens × hidden) into one vector per text (texts × hidden).
 fn pool(pooling: Pooling, states: &Tensor, batch: &TokenBatch) -> Tensor {
     let (texts, tokens) = batch.size();
     let present = || match &batch.padding {
@@ -172,14 +172,14 @@ fn pool(pooling: Pooling, states: &Tensor, batch: &TokenBatch) -> Tensor {
     }
 }
 
-/// Weighted mean of the tokens' vectors; weights are texts × tokens.
+/// The weighted mean of token vectors; weights are texts × tokens.
 fn mean_of(states: &Tensor, weights: &Tensor) -> Tensor {
     let weights = weights.unsqueeze(-1);
     (states * &weights).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
         / weights.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
 }
 
-/// Vectors at length 1, one a row.
+/// Normalises vectors, one per row, to length 1.
 pub(crate) fn unit(vectors: &Tensor) -> Result<Tensor> {
     let length = vectors.f_norm_scalaropt_dim(2, [1_i64], true);
     Ok(vectors / length.map_err(torch("pooling"))?.clamp_min(1e-12))

@@ -1,4 +1,4 @@
-//! Matrix products, by the library that suits the processor and the purpose.
+//! Matrix products: the choice of library for a processor and a purpose.
 
 use crate::weights::torch;
 use clariq_core::{Precision, Result, multiplies_bf16};
@@ -23,7 +23,7 @@ impl Deref for SharedTensor {
     }
 }
 
-/// A matrix with its bias, or what scales and shifts what is normalised.
+/// A matrix with its bias, or the scale and shift of a normalisation.
 #[derive(Debug, Clone)]
 pub(crate) struct Linear {
     pub(crate) weight: SharedTensor,
@@ -35,7 +35,7 @@ impl Linear {
         Self { weight: SharedTensor(weight), bias: SharedTensor(bias) }
     }
 
-    /// Layer normalisation by these as scale and shift.
+    /// Layer normalisation, with the weight as scale and the bias as shift.
     pub(crate) fn norm(&self, states: &Tensor, epsilon: f64) -> Result<Tensor> {
         let Self { weight, bias } = self;
         let normed =
@@ -44,33 +44,32 @@ impl Linear {
     }
 }
 
-/// Which library multiplies matrices.
+/// The library that multiplies matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Products {
-    /// The default of libtorch: on x86 MKL, which leaves half of an AMD processor's vector
-    /// units idle.
+    /// The default of libtorch. On x86 this is MKL, which leaves half of the vector units of an AMD
+    /// processor idle.
     Usual,
-    /// oneDNN, which generates code for the processor at hand: on Zen 5 twice as fast, elsewhere no
-    /// slower.
+    /// oneDNN, which generates code for the processor: twice as fast on Zen 5, and never slower.
     OneDnn,
-    /// Numbers rounded to bf16 for the product, which is a 32-bit float again: mixed precision, as in
+    /// Operands are rounded to bf16, and the product is a 32-bit float again: mixed precision, as in
     /// Micikevicius et al., "Mixed Precision Training", ICLR 2018. bf16 has the range of a 32-bit
     /// float, so that the loss needs no scale.
     ///
-    /// Where the processor does not multiply such numbers, libtorch's products of them are twenty
-    /// times slower than of 32-bit floats. There the rounded numbers are multiplied as 32-bit floats
-    /// and the product is rounded, which differs in the order of additions alone.
+    /// On processors without bf16 instructions, libtorch's products of bf16 are twenty times slower
+    /// than of 32-bit floats. There the rounded numbers are multiplied as 32-bit floats and the
+    /// product is rounded, which only changes the order of additions.
     Bf16 { native: bool },
 }
 
-/// True if libtorch has oneDNN's product of 32-bit floats on the processor.
+/// True if this libtorch multiplies 32-bit floats by oneDNN.
 fn has_one_dnn() -> bool {
     let probe = Tensor::ones([2, 2], (Kind::Float, Device::Cpu));
     one_dnn(&probe, &probe, &probe.get(0)).is_ok()
 }
 
 impl Products {
-    /// As fast as this machine can: oneDNN, if libtorch has it for such numbers.
+    /// The fastest on this machine: oneDNN, if libtorch has it for this kind of numbers.
     pub(crate) fn for_inference(device: Device, kind: Kind) -> Self {
         // In bf16, libtorch takes oneDNN by itself.
         if device == Device::Cpu && kind == Kind::Float && has_one_dnn() {
@@ -80,8 +79,8 @@ impl Products {
         }
     }
 
-    /// As a recipe wants it. With 32-bit floats these are libtorch's own products: oneDNN's differ
-    /// in the last bits, and what is trained must not depend on which of them is there.
+    /// The products of a recipe's precision. With 32-bit floats these are libtorch's own: oneDNN's
+    /// differ in the last bits, and a training must not depend on whether oneDNN is available.
     pub(crate) fn for_training(device: Device, precision: Precision) -> Self {
         match precision {
             Precision::F32 => Self::Usual,
@@ -89,7 +88,7 @@ impl Products {
         }
     }
 
-    /// The product of rows with a matrix, with its bias added.
+    /// The product of rows with a matrix, plus the bias.
     pub(crate) fn linear(self, Linear { weight, bias }: &Linear, input: &Tensor) -> Result<Tensor> {
         let product = match self {
             Self::Usual => input.f_linear(weight, Some(&**bias)),
@@ -119,7 +118,7 @@ fn one_dnn(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, Tch
     input.f_to_mkldnn(None)?.f_mkldnn_linear(weight, Some(bias))?.f_to_dense(None, false)
 }
 
-/// The product of operands rounded to bf16, rounded likewise, as 32-bit floats.
+/// The product of operands rounded to bf16, itself rounded to bf16, as 32-bit floats.
 fn in_bf16<const N: usize>(
     operands: [&Tensor; N],
     native: bool,

@@ -13,7 +13,7 @@ use tokenizers::processors::bert::BertProcessing;
 use tokenizers::utils::truncation::truncate_encodings;
 use tokenizers::{AddedToken, Encoding, PostProcessor, Tokenizer, TruncationParams};
 
-/// A text, or a pair of texts, as the model reads it: with the marks of its tokenizer around it.
+/// The tokens of a text or of a pair of texts, with the special tokens around them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tokens {
     /// Ids of the vocabulary.
@@ -22,7 +22,7 @@ pub struct Tokens {
     pub segments: Vec<i64>,
 }
 
-/// The kind of a text, which decides its prompt.
+/// The prompt before a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
     Query,
@@ -35,14 +35,14 @@ pub struct Tokenize {
     /// The prompts of requests and of documents.
     prompts: [String; 2],
     most: usize,
-    /// How many texts and pairs were cut.
+    /// The number of texts and pairs that were cut.
     cut: AtomicUsize,
     name: String,
 }
 
 impl Tokenize {
-    /// Reads the tokenizer of a model. A text of more than `max_tokens` tokens, or of more than the
-    /// folder says, is cut, the longer one of a pair first.
+    /// Reads the tokenizer of a model. A text is cut to `max_tokens` tokens, or by default to the
+    /// folder's maximum; of a pair, the longer text is cut first.
     pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self> {
         let path = &folder.tokenizer;
         let unreadable = |error: tokenizers::Error| {
@@ -52,10 +52,10 @@ impl Tokenize {
         let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
             guard::read(path)?
         } else {
-            from_vocabulary(&folder.words, path).map_err(unreadable)?
+            from_vocabulary(&folder.tokenizer_config, path).map_err(unreadable)?
         };
-        check_words(path, &tokenizer, folder.shape.vocabulary)?;
-        // The file's own padding and truncation are habits of one program.
+        check_vocabulary(path, &tokenizer, folder.shape.vocabulary)?;
+        // The file may have the padding and truncation of the program that saved it.
         tokenizer.with_padding(None);
         tokenizer.with_truncation(None).map_err(unreadable)?;
         if folder.lower_case {
@@ -66,16 +66,16 @@ impl Tokenize {
         }
         let most = max_tokens
             .map_or(folder.max_tokens, |most| most.min(folder.shape.most_tokens() as usize));
-        let marks = added(&tokenizer, true);
-        if most <= marks {
-            let found = format!("{most}, of which {marks} are marks");
+        let special = count_special_tokens(&tokenizer, true);
+        if most <= special {
+            let found = format!("{most}, of which {special} are special tokens");
             bail!(&folder.path, "max_tokens that leaves room for a text", found);
         }
         let name = folder.path.display().to_string();
         Ok(Self { tokenizer, prompts: Default::default(), most, cut: AtomicUsize::new(0), name })
     }
 
-    /// The same with prompts in front of requests and documents.
+    /// The same with prompts before requests and documents.
     #[must_use]
     pub fn with_prompts(self, query: &str, document: &str) -> Self {
         Self { prompts: [query.to_owned(), document.to_owned()], ..self }
@@ -84,15 +84,15 @@ impl Tokenize {
     /// The tokens of each text, in order.
     pub fn texts(&self, texts: &[&str], prompt: Prompt) -> Result<Vec<Tokens>> {
         let before = &self.prompts[usize::from(prompt == Prompt::Document)];
-        texts.par_iter().map(|&text| self.one(&format!("{before}{text}"), None)).collect()
+        texts.par_iter().map(|&text| self.tokens(&format!("{before}{text}"), None)).collect()
     }
 
     /// The tokens of each pair, in order.
     pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>> {
-        pairs.par_iter().map(|&(first, second)| self.one(first, Some(second))).collect()
+        pairs.par_iter().map(|&(first, second)| self.tokens(first, Some(second))).collect()
     }
 
-    /// How many texts and pairs were longer than the model reads, and were cut.
+    /// The number of texts and pairs that were cut because they were too long for the model.
     pub fn cut(&self) -> usize {
         self.cut.load(Ordering::Relaxed)
     }
@@ -102,17 +102,17 @@ impl Tokenize {
         self.most
     }
 
-    /// A text without marks.
+    /// The tokens of a text without special tokens.
     fn encode(&self, text: &str) -> Result<Encoding> {
         guard::encode(Path::new(&self.name), &self.tokenizer, text)
     }
 
-    /// Texts are cut here, after they were read whole: the library cuts long ones before that, and
-    /// elsewhere than Hugging Face's does.
-    fn one(&self, first: &str, second: Option<&str>) -> Result<Tokens> {
+    /// The tokens of a text or of a pair. They are cut here because the crate `tokenizers` cuts long
+    /// texts at another place than Hugging Face's library.
+    fn tokens(&self, first: &str, second: Option<&str>) -> Result<Tokens> {
         let mut first = self.encode(first)?;
         let mut second = second.map(|text| self.encode(text)).transpose()?;
-        let room = self.most - added(&self.tokenizer, second.is_some());
+        let room = self.most - count_special_tokens(&self.tokenizer, second.is_some());
         if first.len() + second.as_ref().map_or(0, Encoding::len) > room {
             self.cut.fetch_add(1, Ordering::Relaxed);
             let longest_first =
@@ -123,23 +123,23 @@ impl Tokenize {
         if let Some(second) = &mut second {
             second.set_type_ids(vec![1; second.len()]);
         }
-        let marked = || self.tokenizer.post_process(first, second, true);
-        let whole = guard::call(Path::new(&self.name), marked)?;
-        Ok(Tokens { ids: wide(whole.get_ids()), segments: wide(whole.get_type_ids()) })
+        let add_special_tokens = || self.tokenizer.post_process(first, second, true);
+        let encoding = guard::call(Path::new(&self.name), add_special_tokens)?;
+        Ok(Tokens { ids: to_i64(encoding.get_ids()), segments: to_i64(encoding.get_type_ids()) })
     }
 }
 
-/// How many marks the tokenizer puts around a text or a pair.
-fn added(tokenizer: &Tokenizer, is_pair: bool) -> usize {
+/// The number of special tokens around a text or a pair.
+pub(crate) fn count_special_tokens(tokenizer: &Tokenizer, is_pair: bool) -> usize {
     tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(is_pair))
 }
 
-fn wide(values: &[u32]) -> Vec<i64> {
+fn to_i64(values: &[u32]) -> Vec<i64> {
     values.iter().map(|&value| i64::from(value)).collect()
 }
 
-/// Refuses words whose ids the table of word embeddings does not have.
-pub(crate) fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
+/// Refuses a tokenizer with ids beyond the table of word embeddings.
+pub(crate) fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
     let words = tokenizer.get_vocab(true);
     match words.iter().max_by_key(|(word, id)| (**id, word.as_str())) {
         Some((word, &id)) if i64::from(id) >= vocabulary => bail!(
@@ -152,7 +152,7 @@ pub(crate) fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -
     }
 }
 
-/// BERT's own tokenizer, from its list of words.
+/// BERT's own tokenizer, from a `vocab.txt`.
 fn from_vocabulary(config: &TokenizerConfig, path: &Path) -> Result<Tokenizer, tokenizers::Error> {
     let words =
         WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".to_owned()).build()?;
@@ -172,10 +172,11 @@ fn from_vocabulary(config: &TokenizerConfig, path: &Path) -> Result<Tokenizer, t
     tokenizer.with_normalizer(Some(normalizer))?;
     tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
     tokenizer.with_post_processor(Some(processing));
-    // A mark in a text is that mark, as in Hugging Face's library, which has them all by these names.
-    let marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
-    let marks = marks.iter().filter(|mark| tokenizer.token_to_id(mark).is_some());
-    let marks: Vec<_> = marks.map(|mark| AddedToken::from(*mark, true)).collect();
-    tokenizer.add_special_tokens(marks)?;
+    // A special token that is written in a text is that token, as in Hugging Face's library.
+    for name in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] {
+        if tokenizer.token_to_id(name).is_some() {
+            tokenizer.add_special_tokens([AddedToken::from(name, true)])?;
+        }
+    }
     Ok(tokenizer)
 }

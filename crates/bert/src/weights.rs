@@ -1,5 +1,5 @@
-//! The weights of a model: read in any family's spelling, written as Hugging Face does; and refusals
-//! of libtorch.
+//! The weights of a model: read with the tensor names of any family, written with those of Hugging
+//! Face; and errors of libtorch.
 
 use crate::folder::{
     COPY_AGAIN, FUSED, Family, ModelFolder, ModelShape, OTHER_MODELS, layer_of, layer_tensor,
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use tch::{Kind, TchError, Tensor};
 
-/// The parts of attention, which the network has in one matrix.
+/// The parts of attention that the network has in one matrix.
 pub(crate) const SELF: [&str; 3] = ["query", "key", "value"];
 
 /// Tensors by their usual names: those that `BertModel` has in Hugging Face's library, without the
@@ -49,7 +49,8 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Weights with more layers than `config.json` counts would load, and be another model.
+    /// Refuses weights with more or fewer layers than `config.json` has: extra layers would load, and
+    /// make another model.
     fn check_layers(&self, shape: &ModelShape) -> Result<()> {
         let numbers: BTreeSet<&str> =
             self.tensors.keys().filter_map(|name| layer_of(name)).collect();
@@ -62,8 +63,8 @@ impl Weights {
         bail!(&self.file, expected, (format!("{} layers", numbers.len())), hint)
     }
 
-    /// Takes apart what the first DeBERTa has in one tensor, head by head: query, key and value. A key
-    /// has no bias there.
+    /// Splits the tensor in which the first DeBERTa has query, key and value, head by head. Its keys
+    /// have no bias.
     fn split(&mut self, shape: &ModelShape) -> Result<()> {
         let &ModelShape { hidden, heads, .. } = shape;
         for layer in 0..shape.groups {
@@ -86,12 +87,13 @@ impl Weights {
         Ok(())
     }
 
-    /// The tensors as the family has them: the reverse of `split`.
+    /// The tensors with the names of the family: the reverse of `split`.
     fn join(&self, shape: &ModelShape) -> Result<BTreeMap<String, Tensor>> {
         let &ModelShape { hidden, heads, .. } = shape;
-        let copies =
-            self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.shallow_clone()));
-        let mut tensors: BTreeMap<String, Tensor> = copies.collect();
+        let mut tensors = BTreeMap::new();
+        for (name, tensor) in &self.tensors {
+            tensors.insert(name.clone(), tensor.shallow_clone());
+        }
         for layer in (0..shape.groups).filter(|_| shape.family == Family::Deberta) {
             let mut take = |name: &str, rest: &str| {
                 let name = layer_tensor(layer, &format!("attention.self.{name}.{rest}"));
@@ -108,7 +110,7 @@ impl Weights {
         Ok(tensors)
     }
 
-    /// The tensor of a name, which must have this shape.
+    /// The tensor of a name; another shape is an error.
     pub(crate) fn get(&self, name: &str, size: &[i64]) -> Result<&Tensor> {
         let Some(tensor) = self.tensors.get(name) else {
             let hint = "the weights are of another architecture, or the file is damaged";
@@ -122,13 +124,13 @@ impl Weights {
         Ok(tensor)
     }
 
-    /// A matrix of weights with its bias, which must have this shape.
+    /// A matrix of weights with its bias; another shape is an error.
     pub(crate) fn linear(&self, name: &str, size: &[i64]) -> Result<[&Tensor; 2]> {
         let weight = self.get(&format!("{name}.weight"), size)?;
         Ok([weight, self.get(&format!("{name}.bias"), &size[..1])?])
     }
 
-    /// True if there is a matrix of weights of that name.
+    /// True if there is a matrix of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(&format!("{name}.weight"))
     }
@@ -139,8 +141,8 @@ impl Weights {
         weight.and_then(|weight| weight.size().first().copied()).unwrap_or_default()
     }
 
-    /// Writes `model.safetensors` with the metadata that `from_pretrained` wants, and the names of a
-    /// family's model alone or beside a head.
+    /// Writes `model.safetensors` with the metadata that `from_pretrained` needs, and the family's
+    /// tensor names for a model alone or beside a head.
     pub fn write(&self, path: &Path, shape: &ModelShape, beside_head: bool) -> Result<()> {
         let mut tensors = Vec::new();
         for (name, tensor) in &self.join(shape)? {
@@ -154,11 +156,11 @@ impl Weights {
 pub(crate) fn read_all(files: &[PathBuf]) -> Result<BTreeMap<String, Tensor>> {
     let mut tensors = BTreeMap::new();
     for path in files {
-        let named = Tensor::read_safetensors(path).map_err(|error| {
+        let entries = Tensor::read_safetensors(path).map_err(|error| {
             let hint = "copy the file again from where the model came from; it may be truncated";
             problem!(path, "weights that can be read", (first_line(&error)), hint)
         })?;
-        for (name, tensor) in named {
+        for (name, tensor) in entries {
             if matches!(tensor.kind(), Kind::Float | Kind::Half | Kind::BFloat16 | Kind::Double) {
                 tensors.insert(name, tensor.to_kind(Kind::Float));
             }
@@ -167,7 +169,7 @@ pub(crate) fn read_all(files: &[PathBuf]) -> Result<BTreeMap<String, Tensor>> {
     Ok(tensors)
 }
 
-/// The name, shape and bytes of a tensor, as files have them.
+/// The name, shape and bytes of a tensor.
 pub(crate) type TensorBytes = (String, Vec<usize>, Vec<u8>);
 
 /// The bytes of a tensor as 32-bit floats.
@@ -177,7 +179,7 @@ pub(crate) fn tensor_bytes(name: String, tensor: &Tensor) -> Result<TensorBytes>
     Ok((name, size, bytes))
 }
 
-/// Writes a safetensors file with metadata, in place of the one before.
+/// Writes or replaces a safetensors file with metadata.
 pub(crate) fn write_tensors<const N: usize>(
     path: &Path,
     tensors: &[TensorBytes],
@@ -204,7 +206,7 @@ pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>> {
     Vec::<f32>::try_from(flat).map_err(torch("copying numbers out of a tensor"))
 }
 
-/// Names what was being done when libtorch refused.
+/// Makes an error of libtorch's, with the action that failed.
 pub(crate) fn torch(action: &'static str) -> impl Fn(TchError) -> Error {
     move |source| {
         problem!(

@@ -18,7 +18,7 @@ pub struct ModelShape {
     pub embedding: i64,
     /// Layers.
     pub layers: i64,
-    /// How many layers have weights of their own, in ALBERT; the others repeat these.
+    /// The number of layers with weights of their own, in ALBERT; the others repeat these.
     pub groups: i64,
     /// Attention heads.
     pub heads: i64,
@@ -28,11 +28,11 @@ pub struct ModelShape {
     pub vocabulary: i64,
     /// Rows of the table of positions.
     pub positions: i64,
-    /// Kinds of segments: 2 where pairs can be told apart, 0 where there is no table of them.
+    /// Kinds of segments: 2 for models with segments for a pair, 0 for models without a table of them.
     pub segments: i64,
     /// Buckets of distances between tokens, in MPNet; 0 elsewhere.
     pub buckets: i64,
-    /// How DeBERTa attends to distances; `None` elsewhere.
+    /// DeBERTa's attention to distances; `None` elsewhere.
     pub disentangled: Option<Disentangled>,
     /// True if the position of a word is added to its vector.
     pub adds_positions: bool,
@@ -55,7 +55,7 @@ pub enum Activation {
     /// x Φ(x).
     #[default]
     Gelu,
-    /// Its approximation by tanh.
+    /// x Φ(x), approximated by tanh.
     GeluTanh,
     /// max(x, 0).
     Relu,
@@ -107,7 +107,7 @@ struct Config {
     share_att_key: Option<bool>,
 }
 
-/// Keys whose usual value is the only one that the layers here compute, with what another means.
+/// Keys of which only the usual value is supported, with a hint about others.
 const ONLY_USUAL: [(&str, &[&str], &str); 11] = [
     ("position_embedding_type", &["\"absolute\"", "null"], "relative positions are not supported"),
     ("is_decoder", &["false", "null"], "a decoder's tokens see only what is before them"),
@@ -137,7 +137,8 @@ impl ModelShape {
         let config: Config = read_keys(at, object)?;
         let hidden = i64::from(config.hidden_size.get());
         let layers = i64::from(config.num_hidden_layers.get());
-        let size = |size: Option<NonZeroU32>, usual: i64| size.map_or(usual, |it| it.get().into());
+        let size =
+            |key: Option<NonZeroU32>, usual: i64| key.map_or(usual, |size| size.get().into());
         let mut shape = Self {
             family,
             hidden,
@@ -184,7 +185,7 @@ impl ModelShape {
         Ok(shape)
     }
 
-    /// How many tokens a text can have at most.
+    /// The most tokens that a text can have.
     pub fn most_tokens(&self) -> i64 {
         self.positions - self.positions_after.map_or(0, |padding| padding + 1)
     }
@@ -230,8 +231,8 @@ impl ModelShape {
 }
 
 /// Disentangled attention (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention",
-/// ICLR 2021): beside the product of query and key, those of the query with the vector of the key's
-/// distance, and of the key with that of the query's.
+/// ICLR 2021): besides the product of query and key, the products of each with the vector of the
+/// distance to the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disentangled {
     /// Rows of the table of distances in either direction.
@@ -248,16 +249,16 @@ impl Disentangled {
     fn read(at: &Path, config: &Config, shape: &ModelShape) -> Result<Self> {
         let hint = "published models have this one";
         let parts = config.pos_att_type.clone().unwrap_or_default();
-        let mut named: Vec<String> = match &parts {
+        let mut names: Vec<String> = match &parts {
             Value::String(parts) => {
                 parts.split('|').map(|part| part.trim().to_lowercase()).collect()
             }
             other => Vec::deserialize(other).unwrap_or_default(),
         };
-        named.sort_unstable();
-        let attends = config.relative_attention.unwrap_or(false);
-        if named != ["c2p", "p2c"] || !attends {
-            let found = format!("{parts} with relative_attention {attends}");
+        names.sort_unstable();
+        let is_relative = config.relative_attention.unwrap_or(false);
+        if names != ["c2p", "p2c"] || !is_relative {
+            let found = format!("{parts} with relative_attention {is_relative}");
             bail!(at, "pos_att_type \"c2p|p2c\" with relative_attention true", found, hint);
         }
         let embedding = config.embedding_size.map(|size| i64::from(size.get()));
@@ -271,7 +272,7 @@ impl Disentangled {
         }
         let most = config.max_relative_positions.filter(|most| *most > 0);
         let most = most.unwrap_or(shape.positions);
-        // The first version knows neither buckets nor shared projections.
+        // The first version has neither buckets nor shared projections.
         if shape.family == Family::Deberta {
             return Ok(Self { span: most, most: None, is_shared: false, is_normed: false });
         }
@@ -294,7 +295,7 @@ impl Disentangled {
     }
 
     /// The row of a distance of 0 or more, counted from the middle of the table: the distance itself,
-    /// or its bucket. In 32-bit floats, as Hugging Face's library computes it.
+    /// or its bucket, computed in 32-bit floats as in Hugging Face's library.
     pub fn row(&self, distance: i64) -> i64 {
         let middle = self.span / 2;
         match self.most {

@@ -4,7 +4,7 @@ use clariq_core::{Result, bail};
 use std::fmt;
 use std::path::Path;
 
-/// The architectures that are understood, by the `model_type` of Hugging Face.
+/// The supported architectures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Family {
     /// Devlin et al., NAACL 2019.
@@ -21,14 +21,14 @@ pub enum Family {
     Albert,
     /// Song et al., NeurIPS 2020: positions relative to each other as well.
     Mpnet,
-    /// He et al., ICLR 2021: words and distances are attended to apart.
+    /// He et al., ICLR 2021: attention to words and to distances is separate.
     Deberta,
-    /// Its second and third version (He et al., ICLR 2023): distances in buckets.
+    /// DeBERTa 2 and 3 (He et al., ICLR 2023): distances in buckets.
     DebertaV2,
 }
 
-/// Every `model_type` that is understood, what its classes begin with in Hugging Face's library, and
-/// its family by name.
+/// Every supported `model_type`, the prefix of its classes in Hugging Face's library, the name of its
+/// family, and the family.
 const FAMILIES: [(&str, &str, &str, Family); 10] = [
     ("bert", "Bert", "BERT", Family::Bert),
     ("roberta", "Roberta", "RoBERTa", Family::Roberta),
@@ -43,7 +43,7 @@ const FAMILIES: [(&str, &str, &str, Family); 10] = [
 ];
 
 impl Family {
-    /// The family that a configuration names; without a name it is a BERT.
+    /// The family of a `model_type`; the default is BERT.
     pub(crate) fn named(at: &Path, name: Option<&str>) -> Result<Self> {
         let name = name.unwrap_or("bert");
         if let Some((.., family)) = FAMILIES.iter().find(|(known, ..)| *known == name) {
@@ -71,8 +71,8 @@ impl Family {
         matches!(self, Self::Deberta | Self::DebertaV2)
     }
 
-    /// True if a model with `vocab.txt` alone is read as BERT's tokenizer reads it.
-    pub(crate) fn has_words_of_bert(self) -> bool {
+    /// True if the `vocab.txt` of such a model is for BERT's tokenizer.
+    pub(crate) fn has_bert_vocabulary(self) -> bool {
         matches!(self, Self::Bert | Self::DistilBert | Self::Electra)
     }
 }

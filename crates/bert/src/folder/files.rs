@@ -1,4 +1,4 @@
-//! The files of a model's folder: which are there, and JSON among them.
+//! The files of a model's folder: weights and JSON.
 
 use clariq_core::{Problem, ProblemKind, Result, bail, problem};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const COPY_AGAIN: &str =
     "copy the file again from where the model came from; it may be truncated";
-pub(crate) const DOCUMENTED: &str = "docs/reference/models.md lists what is understood of a folder";
+pub(crate) const DOCUMENTED: &str = "docs/reference/models.md lists the supported settings";
 pub(crate) const OTHER_MODELS: &str = "the files are of different models";
 
 const WEIGHTS: &str = "model.safetensors";
@@ -17,7 +17,7 @@ const INDEX: &str = "model.safetensors.index.json";
 /// The keys and values of a JSON object.
 pub(crate) type Object = Map<String, Value>;
 
-/// The bytes of a file of a folder, if it is there.
+/// Reads a file, if it exists.
 pub(crate) fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
     if !at.is_file() {
         return Ok(None);
@@ -31,19 +31,19 @@ pub(crate) fn parse_object(at: &Path, text: &[u8]) -> Result<Object> {
     Ok(object.map_err(|error| problem!(at, "a JSON object", "{error}", COPY_AGAIN))?)
 }
 
-/// Reads a JSON object, if the file is there.
+/// Reads a JSON object, if the file exists.
 pub(crate) fn read_object(at: &Path) -> Result<Option<Object>> {
     read_optional(at)?.map(|text| parse_object(at, &text)).transpose()
 }
 
-/// Reads the keys of an object into a struct. A wrong value is named by its key.
+/// Reads the keys of an object into a struct; errors name the key.
 pub(crate) fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
         let key = error.path().to_string();
         let message = error.inner().to_string();
-        let mut problem = Problem::of_serde(at, &message, "keys and values that are understood");
+        let mut problem = Problem::of_serde(at, &message, "supported keys and values");
         if message.starts_with("unknown field") {
-            "keys that are known".clone_into(&mut problem.expected);
+            "known keys".clone_into(&mut problem.expected);
         } else if key != "." {
             problem.expected = format!("{key} {}", problem.expected);
         }
@@ -51,28 +51,28 @@ pub(crate) fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Resul
     })
 }
 
-/// Reads a file of JSON keys into a struct, if it is there.
+/// Reads a JSON file into a struct, if the file exists.
 pub(crate) fn read_settings<T: DeserializeOwned>(at: &Path) -> Result<Option<T>> {
     read_object(at)?.map(|object| read_keys(at, object)).transpose()
 }
 
-/// Refuses a key unless it has one of the values that change nothing, the first of which is the usual
-/// one; `null` is the value of an absent key.
+/// Refuses a key with a value that is not supported. The first of the `supported` values is the usual
+/// one; an absent key has the value `null`.
 pub(crate) fn expect_usual(
     at: &Path,
     object: &Object,
     key: &str,
-    known: &[&str],
+    supported: &[&str],
     hint: &str,
 ) -> Result<()> {
     let found = object.get(key).map_or_else(|| "null".to_owned(), Value::to_string);
-    if known.contains(&&*found) {
+    if supported.contains(&&*found) {
         return Ok(());
     }
-    bail!(at, (format!("{key} {}", known[0])), "`{found}`", hint)
+    bail!(at, (format!("{key} {}", supported[0])), "`{found}`", hint)
 }
 
-/// The problem that a file is not there.
+/// The problem of a file that does not exist.
 pub(crate) fn missing(at: &Path, expected: &str) -> Problem {
     problem!(
         at,
@@ -95,14 +95,14 @@ pub(crate) fn weights_in(folder: &Path) -> Result<PathBuf> {
         bail!(
             &pickled,
             "weights in {WEIGHTS}",
-            "weights as a Python pickle, which may run any program when it is read",
+            "a Python pickle, which may run any program when it is read",
             CONVERT
         );
     }
     Err(missing(folder, "weights: model.safetensors").into())
 }
 
-const CONVERT: &str = "convert them where you trust the file: `python3 -c \"import sys, torch; from \
+const CONVERT: &str = "if you trust the file, convert it: `python3 -c \"import sys, torch; from \
     safetensors.torch import save_file; d = sys.argv[1]; w = torch.load(d + '/pytorch_model.bin', \
     'cpu', weights_only=True); save_file({k: v.clone().contiguous() for k, v in w.items()}, d + \
     '/model.safetensors', {'format': 'pt'})\" DIR`";

@@ -9,7 +9,7 @@ pub(crate) fn layer_tensor(layer: i64, rest: &str) -> String {
     format!("{LAYERS}{layer}.{rest}")
 }
 
-/// The parts of a layer, as BERT calls them; the last of a part's sizes is its inputs'.
+/// The parts of a layer by BERT's names.
 const PARTS: [&str; 8] = [
     "attention.self.query",
     "attention.self.key",
@@ -62,11 +62,11 @@ const PARTS_OF_DEBERTA_V2: [&str; 8] = [
     "output.LayerNorm",
 ];
 
-/// The spelling of a family's tensor names: the prefix beside a head, the texts around the number of
-/// a layer, and the parts of a layer.
-type Spelling = (&'static str, [&'static str; 2], &'static [&'static str; 8]);
+/// The tensor names of a family: the prefix of models with a head, the texts around the number of a
+/// layer, and the parts of a layer.
+type TensorNames = (&'static str, [&'static str; 2], &'static [&'static str; 8]);
 
-fn spelling(family: Family) -> Spelling {
+fn tensor_names(family: Family) -> TensorNames {
     let usual = [LAYERS, "."];
     match family {
         Family::Bert => ("bert.", usual, &PARTS),
@@ -77,15 +77,14 @@ fn spelling(family: Family) -> Spelling {
             ("albert.", ["encoder.albert_layer_groups.", ".albert_layers.0."], &PARTS_OF_ALBERT)
         }
         Family::Mpnet => ("mpnet.", usual, &PARTS_OF_MPNET),
-        // Query, key and value of the first version are one tensor, which is taken apart when it is
-        // read.
+        // Query, key and value of the first version are one tensor, which is split when it is read.
         Family::Deberta => ("deberta.", usual, &PARTS),
         Family::DebertaV2 => ("deberta.", usual, &PARTS_OF_DEBERTA_V2),
     }
 }
 
-/// The first DeBERTa's names of query, key and value together, head by head, and of the biases of
-/// queries and values; keys have none.
+/// The first DeBERTa's names of the tensor of query, key and value, and of the biases of queries and
+/// values; keys have none.
 pub(crate) const FUSED: [&str; 3] =
     ["attention.self.in_proj.weight", "attention.self.q_bias", "attention.self.v_bias"];
 
@@ -108,14 +107,14 @@ pub(crate) fn distance_table(family: Family) -> &'static str {
 /// The name of the norm that DeBERTa's table of distances may have.
 pub(crate) const DISTANCE_NORM: &str = "encoder.LayerNorm";
 
-/// ALBERT's names of the layer after the table of words and of the pooler, with the usual ones.
+/// ALBERT's names of the layer after the word embeddings and of the pooler, with the usual ones.
 const OF_ALBERT: [(&str, &str); 2] =
     [("encoder.embedding_hidden_mapping_in.", "embeddings_project."), ("pooler.", "pooler.dense.")];
 
-/// The usual name of a family's tensor: that of `BertModel` in Hugging Face's library, without any
-/// prefix. Heads keep their names.
+/// The usual name of a family's tensor: its name in Hugging Face's `BertModel`, without a prefix. Heads
+/// keep their names.
 pub(crate) fn usual_name(family: Family, name: &str) -> String {
-    let (prefix, [before, behind], parts) = spelling(family);
+    let (prefix, [before, behind], parts) = tensor_names(family);
     let name =
         name.strip_prefix(prefix).or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
     let name = name.strip_prefix("module.").unwrap_or(name);
@@ -140,9 +139,9 @@ pub(crate) fn usual_name(family: Family, name: &str) -> String {
     in_layer().unwrap_or(name)
 }
 
-/// A family's name of a tensor, in a model alone or beside a head.
+/// A family's name of a tensor, in a model with or without a head.
 pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String {
-    let (prefix, [before, behind], parts) = spelling(family);
+    let (prefix, [before, behind], parts) = tensor_names(family);
     let (dense, out) = head_names(family);
     let is_of_head =
         |head: &str| usual.strip_prefix(head).is_some_and(|rest| rest.starts_with('.'));
@@ -169,8 +168,8 @@ pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String
 
 const POOLER: &str = "pooler.dense";
 
-/// The two layers that score a pair by its first token, by name: the one whose values are activated
-/// (the pooler of BERT, ALBERT and DeBERTa), and the one that gives a number per class.
+/// The names of the two layers that score a pair by its first token: the one before the activation
+/// (the pooler of BERT, ALBERT and DeBERTa), and the classifier.
 pub(crate) fn head_names(family: Family) -> (&'static str, &'static str) {
     match family {
         Family::Bert | Family::Albert | Family::Deberta | Family::DebertaV2 => {
@@ -183,7 +182,7 @@ pub(crate) fn head_names(family: Family) -> (&'static str, &'static str) {
     }
 }
 
-/// The number of the layer that a tensor is of, by its usual name.
+/// The number of a tensor's layer, by its usual name.
 pub(crate) fn layer_of(usual: &str) -> Option<&str> {
     Some(usual.strip_prefix(LAYERS)?.split_once('.')?.0)
 }

@@ -1,4 +1,4 @@
-//! Settings beside a transformer's weights: those of sentence-transformers and of the tokenizer.
+//! Settings beside a transformer's weights, by sentence-transformers and by the tokenizer.
 
 use super::files::{DOCUMENTED, read_keys, read_object, read_settings};
 use clariq_core::{Result, bail};
@@ -6,6 +6,46 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+pub(super) const SENTENCE_SETTINGS: &str = "config_sentence_transformers.json";
+
+/// `config_sentence_transformers.json`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SentenceTransformersConfig {
+    #[serde(rename = "__version__")]
+    _version: Value,
+    pub(super) model_type: Option<String>,
+    pub(super) prompts: BTreeMap<String, Option<String>>,
+    pub(super) default_prompt_name: Option<String>,
+    pub(super) similarity_fn_name: Option<String>,
+    pub(super) truncate_dim: Option<usize>,
+    pub(super) activation_fn: Option<String>,
+}
+
+impl SentenceTransformersConfig {
+    pub(super) fn read(root: &Path) -> Result<Self> {
+        Ok(read_settings(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default())
+    }
+
+    /// The first prompt of these names, or the default prompt. Empty prompts do not count:
+    /// sentence-transformers writes them for `query` and `document` by itself.
+    pub(super) fn prompt(&self, names: &[&str]) -> String {
+        for name in names {
+            if let Some(Some(prompt)) = self.prompts.get(*name)
+                && !prompt.is_empty()
+            {
+                return prompt.clone();
+            }
+        }
+        let default = self.default_prompt_name.as_ref().and_then(|name| self.prompts.get(name));
+        default.cloned().flatten().unwrap_or_default()
+    }
+
+    pub(super) fn has_prompts(&self) -> bool {
+        self.prompts.values().flatten().any(|prompt| !prompt.is_empty())
+    }
+}
 
 /// `sentence_bert_config.json`, or one of its older names.
 #[derive(Debug, Default, Deserialize)]
@@ -17,7 +57,7 @@ pub(crate) struct TransformerConfig {
     modality_config: BTreeMap<String, Modality>,
 }
 
-/// How an input of a kind is read.
+/// The method that reads a kind of input.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Modality {
     method: String,
@@ -25,17 +65,17 @@ struct Modality {
 }
 
 impl TransformerConfig {
-    /// Reads the first of its names that is in a transformer's folder.
+    /// Reads the first of these files that is in a transformer's folder.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         for class in
             ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"]
         {
             let at = path.join(format!("sentence_{class}_config.json"));
             let Some(mut object) = read_object(&at)? else { continue };
-            // They change no number.
+            // These two keys change no number.
             object.remove("transformer_task");
             object.remove("unpad_inputs");
-            // Settings of the libraries below, which may be there if they are empty.
+            // Options for other libraries, accepted only if they are empty.
             object.retain(|key, value| {
                 let is_of_library = key.ends_with("_args") || key.ends_with("_kwargs");
                 !is_of_library || !(value.is_null() || *value == json!({}))
@@ -70,8 +110,7 @@ impl TransformerConfig {
     }
 }
 
-/// `tokenizer_config.json`, as far as it matters here; its other keys are of the library that wrote
-/// it.
+/// The keys of `tokenizer_config.json` that matter here.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct TokenizerConfig {
@@ -80,9 +119,9 @@ pub(crate) struct TokenizerConfig {
     pub strip_accents: Option<bool>,
     tokenize_chinese_chars: Option<bool>,
     model_input_names: Option<Vec<String>>,
-    /// The library writes 10 to the 30 where no length was given.
+    /// Hugging Face's library writes 1e30 for a tokenizer without a limit.
     model_max_length: Option<f64>,
-    /// The class that reads it in Hugging Face's library.
+    /// The class of the tokenizer in Hugging Face's library.
     pub tokenizer_class: Option<String>,
 }
 
@@ -101,31 +140,31 @@ impl TokenizerConfig {
         self.tokenize_chinese_chars.unwrap_or(true)
     }
 
-    /// Whether the model tells the two texts of a pair apart; `None`: as usual in its family.
+    /// True if the model has segments for the two texts of a pair; `None` for the family's default.
     pub(crate) fn segments(&self) -> Option<bool> {
         if let Some(names) = &self.model_input_names {
             return Some(names.iter().any(|name| name == "token_type_ids"));
         }
-        // The class that release 5 of the library writes for a tokenizer of no model of its own.
+        // Release 5 of the library writes this class for a tokenizer that belongs to no model.
         let is_generic = self.tokenizer_class.as_deref() == Some("TokenizersBackend");
         is_generic.then_some(false)
     }
 
-    /// The longest text, if it names one.
+    /// The longest text, if there is a limit.
     #[expect(clippy::cast_sign_loss, reason = "the length is in a range above 0")]
     pub(crate) fn max_tokens(&self) -> Option<usize> {
         let most = self.model_max_length.filter(|most| (3.0..1e9).contains(most))?;
         Some(most as usize)
     }
 
-    /// The unusual settings, for a model with `vocab.txt` alone (`alone`) or with a tokenizer of
-    /// its own.
-    pub(crate) fn digest(&self, alone: bool) -> String {
+    /// The settings that differ from the defaults. Those of BERT's own tokenizer only matter for a
+    /// model that has no `tokenizer.json`.
+    pub(crate) fn digest(&self, has_vocabulary_only: bool) -> String {
         let lower_case = self.lower_case();
         let chinese_chars = self.chinese_chars();
         let strip_accents = self.strip_accents;
         let mut text = String::new();
-        if alone && (lower_case, strip_accents, chinese_chars) != (true, None, true) {
+        if has_vocabulary_only && (lower_case, strip_accents, chinese_chars) != (true, None, true) {
             text = format!("{lower_case} {strip_accents:?} {chinese_chars}");
         }
         if self.segments() == Some(false) {
@@ -135,7 +174,7 @@ impl TokenizerConfig {
     }
 }
 
-/// True if blanks before punctuation are removed from a written text.
+/// True if blanks before punctuation are removed from a generated text.
 pub(crate) fn cleans_up(path: &Path) -> Result<bool> {
     let config = read_object(&path.join("tokenizer_config.json"))?.unwrap_or_default();
     Ok(config.get("clean_up_tokenization_spaces") == Some(&Value::Bool(true)))

@@ -1,5 +1,4 @@
-//! The folder of a T5, which writes a text for a text (Raffel et al., JMLR 2020): sizes, and where
-//! weights and tokenizer are.
+//! The folder of a T5 (Raffel et al., JMLR 2020): sizes, weights and tokenizer.
 
 use crate::folder::{
     COPY_AGAIN, Object, cleans_up, expect_usual, missing, parse_object, read_keys, read_object,
@@ -28,7 +27,7 @@ pub(crate) struct T5Shape {
     pub vocabulary: i64,
     /// Buckets of distances between tokens.
     pub buckets: i64,
-    /// The distance from which on all are in the last bucket.
+    /// The distance at which the last bucket begins.
     pub distance: i64,
     /// The epsilon of layer normalisation.
     pub epsilon: f64,
@@ -41,12 +40,12 @@ pub(crate) struct T5Shape {
     pub padding: i64,
     /// The id of the token that ends a text.
     pub end: i64,
-    /// The id of the token that a written text begins behind.
+    /// The id of the token before a generated text.
     pub start: i64,
 }
 
-/// Keys that change nothing of what is written: they are about training and other programs, repeat
-/// another key, or are given where a text is written.
+/// Keys that do not change a generated text: they concern training and other programs, repeat another
+/// key, or are parameters of a system.
 const IGNORED: [&str; 23] = [
     "_from_model_config",
     "_name_or_path",
@@ -98,7 +97,7 @@ struct T5Config {
     decoder_start_token_id: i64,
 }
 
-/// Keys that change what is written, with the only value that is understood.
+/// Keys that would change a generated text, with the only supported value.
 const ONLY_USUAL: [(&str, &str); 4] = [
     ("do_sample", "false"),
     ("is_decoder", "false"),
@@ -172,7 +171,7 @@ impl T5Shape {
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
             bail!(at, "layer_norm_epsilon above 0", (self.epsilon.to_string()), COPY_AGAIN);
         }
-        // Half of the buckets, and half of these, are for single distances.
+        // A quarter of the buckets have a single distance each.
         if !(4..=1 << 16).contains(buckets) || !(buckets / 2 + 1..=1 << 32).contains(distance) {
             let expected = "relative_attention_num_buckets from 4, and a larger max_distance";
             bail!(at, expected, "{buckets} and {distance}", COPY_AGAIN);
@@ -186,9 +185,9 @@ impl T5Shape {
     }
 }
 
-/// Adds the keys of a `generation_config.json`, and leaves out those without a value. Ids must agree.
+/// Adds the keys of a `generation_config.json`, and removes keys without a value. Ids must agree.
 fn with_generation(at: &Path, mut config: Object, generation: Object) -> Result<Object> {
-    // Python's `None` is what a key without a value has.
+    // A key without a value is `None` in Python.
     config.retain(|_, value| !value.is_null());
     for (key, value) in generation {
         let known = config.get(&key);
@@ -203,9 +202,9 @@ fn with_generation(at: &Path, mut config: Object, generation: Object) -> Result<
     Ok(config)
 }
 
-/// The layer over the decoder's vectors, where it is not the table of words.
+/// The layer over the decoder's vectors, if it is not the table of word embeddings.
 pub(crate) const HEAD: &str = "lm_head.weight";
-/// Tensors that are others under another name, or that nothing uses.
+/// Tensors that repeat others, or that nothing uses.
 pub(crate) const REPEATED: [&str; 3] = [
     "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
     "decoder.embed_tokens.weight",
@@ -213,7 +212,7 @@ pub(crate) const REPEATED: [&str; 3] = [
 ];
 const GENERATION: &str = "generation_config.json";
 
-/// A folder whose configuration was read and whose files are there.
+/// A T5's folder, with its configuration and the paths of its files.
 #[derive(Debug, Clone)]
 pub(crate) struct T5Folder {
     pub path: PathBuf,
@@ -223,9 +222,9 @@ pub(crate) struct T5Folder {
     pub weights: Vec<PathBuf>,
     /// `tokenizer.json`.
     pub tokenizer: PathBuf,
-    /// True if blanks before punctuation are removed from a written text.
+    /// True if blanks before punctuation are removed from a generated text.
     pub cleans_up: bool,
-    /// Digest over all that the texts that are written depend on.
+    /// Digest over everything that a generated text depends on.
     pub checksum: String,
 }
 
@@ -267,7 +266,7 @@ impl T5Folder {
     pub(crate) fn describe(&self) -> String {
         let T5Shape { layers, hidden, .. } = self.shape;
         let version = if self.shape.is_gated { "T5 1.1" } else { "T5" };
-        format!("{version}, writes a text for a text, {layers} layers of {hidden} dimensions")
+        format!("{version}, generates text, {layers} layers of {hidden} dimensions")
     }
 }
 

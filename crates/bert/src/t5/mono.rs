@@ -4,100 +4,100 @@
 use super::{T5, lock};
 use crate::guard::{self, MOST_OF_A_TEXT};
 use crate::inference::on_threads;
+use crate::tokens::count_special_tokens;
 use crate::weights::values;
 use clariq_core::{ModelOptions, PairScorer, Progress, Result, bail, sha256_hex};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use tch::{Kind, Tensor};
-use tokenizers::{PostProcessor as _, TruncationDirection};
+use tokenizers::{Encoding, TruncationDirection};
 
-/// The words whose probabilities are compared: the document is relevant, or it is not.
-const WORDS: [&str; 2] = ["▁true", "▁false"];
+/// The tokens whose probabilities are compared: the document is relevant, or it is not.
+const ANSWERS: [&str; 2] = ["▁true", "▁false"];
 /// The end of every input, which is never cut.
 const SUFFIX: &str = " Relevant:";
 /// The default length of an input, with which monoT5 was trained.
-const USUAL_TOKENS: usize = 512;
+const DEFAULT_TOKENS: usize = 512;
 
 /// A T5 that scores pairs: the log-probability of `true` against `false` as the first token.
 pub struct MonoT5 {
     model: T5,
-    /// The ids of [`WORDS`].
-    words: [i64; 2],
+    /// The ids of [`ANSWERS`].
+    answer_ids: [i64; 2],
     checksum: String,
 }
 
 impl MonoT5 {
-    /// Reads a T5 with the words `true` and `false`.
+    /// Reads a T5 with the tokens `true` and `false`.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let mut options = options.clone();
-        options.reading.max_tokens.get_or_insert(USUAL_TOKENS);
+        options.reading.max_tokens.get_or_insert(DEFAULT_TOKENS);
         let model = T5::open(path, &options)?;
-        let mut words = [0; 2];
-        for (id, word) in words.iter_mut().zip(WORDS) {
-            let Some(found) = model.tokenizer.token_to_id(word) else {
+        let mut answer_ids = [0; 2];
+        for (id, answer) in answer_ids.iter_mut().zip(ANSWERS) {
+            let Some(answer_id) = model.tokenizer.token_to_id(answer) else {
+                let expected = "the tokens `▁true` and `▁false`";
                 let hint = "`rerank` and `cross_encode` take T5s that score pairs as monoT5 does";
-                bail!(
-                    &model.folder.tokenizer,
-                    "the tokens `▁true` and `▁false`",
-                    "no `{word}`",
-                    hint
-                );
+                bail!(&model.folder.tokenizer, expected, "no `{answer}`", hint);
             };
-            *id = found.into();
+            *id = answer_id.into();
         }
         let checksum = sha256_hex(format!("monoT5 {}", model.checksum).as_bytes());
-        let scorer = Self { model, words, checksum };
-        let most = scorer.model.most;
+        let scorer = Self { model, answer_ids, checksum };
+        let max_tokens = scorer.model.max_tokens;
         let empty = scorer.tokens("", "", usize::MAX)?.len();
-        if most <= empty {
-            bail!(&*scorer.model.folder.path, "max_tokens above {empty}", "{most}");
+        if max_tokens <= empty {
+            bail!(&*scorer.model.folder.path, "max_tokens above {empty}", "{max_tokens}");
         }
         Ok(scorer)
     }
 
-    /// The ids of an input of at most `most` tokens. The document is cut at its end.
-    fn tokens(&self, request: &str, document: &str, most: usize) -> Result<Vec<i64>> {
+    /// The ids of an input of at most `max_tokens` tokens. The document is cut at its end.
+    fn tokens(&self, request: &str, document: &str, max_tokens: usize) -> Result<Vec<i64>> {
         let T5 { tokenizer, folder, cut, .. } = &self.model;
         let at = &*folder.tokenizer;
         let short_request = guard::shorten(request, MOST_OF_A_TEXT / 4);
         let short_document = guard::shorten(document, MOST_OF_A_TEXT / 2);
-        let before = format!("Query: {short_request} Document: {short_document}");
-        let mut encoding = guard::encode(at, tokenizer, &(before.clone() + SUFFIX))?;
-        let ends = tokenizer.get_post_processor();
-        let ends = ends.map_or(0, |processor| processor.added_tokens(false));
-        let room = most - ends.min(most);
+        let pair = format!("Query: {short_request} Document: {short_document}");
+        let mut encoding = guard::encode(at, tokenizer, &format!("{pair}{SUFFIX}"))?;
+        let room = max_tokens.saturating_sub(count_special_tokens(tokenizer, false));
         let is_long = encoding.len() > room;
         if is_long || short_request != request || short_document != document {
             cut.fetch_add(1, Ordering::Relaxed);
         }
-        let whole = guard::call(at, || {
+        let encoding = guard::call(at, || {
             if is_long {
-                let is_suffix = |(start, _): &&(usize, usize)| *start >= before.len();
-                let count = encoding.get_offsets().iter().filter(is_suffix).count();
-                let mut suffix = encoding.clone();
-                suffix.truncate(count, 0, TruncationDirection::Left);
-                suffix.take_overflowing();
-                encoding.truncate(room.saturating_sub(count), 0, TruncationDirection::Right);
-                encoding.take_overflowing();
-                encoding.merge_with(suffix, false);
+                cut_before_suffix(&mut encoding, pair.len(), room);
             }
             tokenizer.post_process(encoding, None, true)
         })?;
-        Ok(whole.get_ids().iter().map(|&id| i64::from(id)).collect())
+        Ok(encoding.get_ids().iter().map(|&id| i64::from(id)).collect())
     }
 
     fn score_pair(&self, request: &str, document: &str) -> Result<f32> {
-        let T5 { device, folder, idle, most, .. } = &self.model;
-        let ids = self.tokens(request, document, *most)?;
+        let T5 { device, folder, idle, max_tokens, .. } = &self.model;
+        let ids = self.tokens(request, document, *max_tokens)?;
         let ids = Tensor::from_slice(&ids).unsqueeze(0).to_device(*device);
         let network = self.model.network()?;
         let encoded = network.model.encode(&ids, None);
         let logits = network.step(&encoded, &[folder.shape.start], &mut None);
         lock(idle).push(network);
-        let words = Tensor::from_slice(&self.words).to_device(*device);
-        let scores = logits.view(-1).index_select(0, &words).log_softmax(0, Kind::Float);
+        let answer_ids = Tensor::from_slice(&self.answer_ids).to_device(*device);
+        let scores = logits.view(-1).index_select(0, &answer_ids).log_softmax(0, Kind::Float);
         Ok(values(&scores)?[0])
     }
+}
+
+/// Cuts an encoding to `room` tokens, but keeps its suffix, which starts at a byte of the text.
+fn cut_before_suffix(encoding: &mut Encoding, suffix_start: usize, room: usize) {
+    let offsets = encoding.get_offsets();
+    let length = offsets.iter().filter(|(start, _)| *start >= suffix_start).count();
+    let mut suffix = encoding.clone();
+    suffix.truncate(length, 0, TruncationDirection::Left);
+    suffix.take_overflowing();
+    encoding.truncate(room.saturating_sub(length), 0, TruncationDirection::Right);
+    encoding.take_overflowing();
+    encoding.merge_with(suffix, false);
 }
 
 impl PairScorer for MonoT5 {

@@ -1,0 +1,319 @@
+//! The modules of a folder of sentence-transformers: `modules.json`, and a `config.json` per module.
+//!
+//! Unknown modules and keys are refused by name: a module that is ignored would change every vector.
+
+use super::config::Activation;
+use super::files::{
+    DOCUMENTED, OTHER_MODELS, read_keys, read_object, read_optional, read_settings, weights_in,
+};
+use super::settings::SENTENCE_SETTINGS;
+use clariq_core::{Pooling, Result, bail, problem};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+const MODULES: &str = "modules.json";
+
+/// An entry of `modules.json`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModuleEntry {
+    #[serde(rename = "idx")]
+    _number: Value,
+    #[serde(rename = "name")]
+    _name: Value,
+    pub(super) path: String,
+    pub(super) r#type: String,
+    #[serde(default)]
+    kwargs: Vec<Value>,
+}
+
+impl ModuleEntry {
+    /// The class of sentence-transformers, without its Python module, which changed over releases.
+    pub(super) fn class(&self) -> Option<&str> {
+        let class = self.r#type.strip_prefix("sentence_transformers.")?;
+        Some(class_name(class))
+    }
+}
+
+/// The name of a Python class without its module.
+pub(super) fn class_name(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, class)| class)
+}
+
+/// The entries of `modules.json`, without the transformer.
+#[derive(Debug, Clone)]
+pub(crate) struct Modules {
+    /// The path of `modules.json`.
+    pub(super) at: PathBuf,
+    pub(super) entries: Vec<ModuleEntry>,
+}
+
+impl Modules {
+    /// Reads `modules.json`, if there is one, with the folder of the transformer below `root`.
+    pub(crate) fn read(root: &Path) -> Result<Option<(Self, PathBuf)>> {
+        let at = root.join(MODULES);
+        let Some(bytes) = read_optional(&at)? else { return Ok(None) };
+        let mut entries: Vec<ModuleEntry> = serde_json::from_slice(&bytes)
+            .map_err(|error| problem!(&at, "a list of modules", "{error}", DOCUMENTED))?;
+        for entry in &entries {
+            let is_below = !entry.path.contains("..") && !entry.path.starts_with('/');
+            if !is_below || !entry.kwargs.is_empty() {
+                let found = format!("path `{}`, kwargs {:?}", entry.path, entry.kwargs);
+                bail!(&at, "a module in this folder, without kwargs", found, DOCUMENTED);
+            }
+        }
+        if entries.first().and_then(ModuleEntry::class) != Some("Transformer") {
+            let found = entries.first().map_or("nothing", |entry| &entry.r#type).to_owned();
+            bail!(&at, "a Transformer as the first module", "`{found}`", DOCUMENTED);
+        }
+        let transformer = entries.remove(0);
+        let mut path = root.to_owned();
+        if !transformer.path.is_empty() {
+            path.push(transformer.path);
+        }
+        Ok(Some((Self { at, entries }, path)))
+    }
+
+    /// The existing files of the modules after the transformer, relative to `root`.
+    pub(crate) fn files(&self, root: &Path) -> Vec<PathBuf> {
+        let mut files = vec![PathBuf::from(MODULES), PathBuf::from(SENTENCE_SETTINGS)];
+        for entry in &self.entries {
+            files.push(Path::new(&entry.path).join("config.json"));
+            files.push(Path::new(&entry.path).join("model.safetensors"));
+        }
+        files.retain(|file| root.join(file).is_file());
+        files
+    }
+}
+
+/// `config.json` of a pooling module. Older folders have a switch for each kind of pooling; vectors
+/// are concatenated in the order of the switches.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the keys of the file")]
+pub(super) struct PoolingConfig {
+    #[serde(alias = "embedding_dimension")]
+    word_embedding_dimension: usize,
+    #[serde(default, deserialize_with = "one_or_many")]
+    pooling_mode: Option<Vec<Pooling>>,
+    #[serde(default)]
+    pooling_mode_cls_token: bool,
+    #[serde(default)]
+    pooling_mode_max_tokens: bool,
+    #[serde(default)]
+    pooling_mode_mean_tokens: bool,
+    #[serde(default)]
+    pooling_mode_mean_sqrt_len_tokens: bool,
+    #[serde(default)]
+    pooling_mode_weightedmean_tokens: bool,
+    #[serde(default)]
+    pooling_mode_lasttoken: bool,
+    include_prompt: Option<bool>,
+}
+
+/// Reads one kind of pooling, or a list.
+fn one_or_many<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Pooling>>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let poolings = match value {
+        Value::Null => return Ok(None),
+        Value::Array(_) => Vec::deserialize(value),
+        single => Pooling::deserialize(single).map(|pooling| vec![pooling]),
+    };
+    poolings.map(Some).map_err(serde::de::Error::custom)
+}
+
+impl PoolingConfig {
+    /// Reads the configuration of a pooling over vectors of a length.
+    pub(super) fn read(folder: &Path, dim: usize, has_prompts: bool) -> Result<Vec<Pooling>> {
+        let at = folder.join("config.json");
+        let config: Self = read_required(&at)?;
+        if config.include_prompt == Some(false) && has_prompts {
+            let hint = "prompts whose tokens do not count are not supported";
+            bail!(&at, "include_prompt true beside prompts", "false", hint);
+        }
+        expect_dim(&at, "embedding_dimension", dim, config.word_embedding_dimension)?;
+        config.poolings(&at)
+    }
+
+    fn poolings(&self, at: &Path) -> Result<Vec<Pooling>> {
+        let switches = [
+            (self.pooling_mode_cls_token, Pooling::Cls),
+            (self.pooling_mode_max_tokens, Pooling::Max),
+            (self.pooling_mode_mean_tokens, Pooling::Mean),
+            (self.pooling_mode_mean_sqrt_len_tokens, Pooling::MeanSqrtLen),
+            (self.pooling_mode_weightedmean_tokens, Pooling::WeightedMean),
+            (self.pooling_mode_lasttoken, Pooling::LastToken),
+        ];
+        if let Some(poolings) = &self.pooling_mode {
+            if poolings.is_empty() || poolings.len() > switches.len() {
+                let found = poolings.len().to_string();
+                bail!(at, "pooling_mode with one to six kinds of pooling", found, DOCUMENTED);
+            }
+            return Ok(poolings.clone());
+        }
+        let mut poolings = Vec::new();
+        for (is_on, pooling) in switches {
+            if is_on {
+                poolings.push(pooling);
+            }
+        }
+        if poolings.is_empty() {
+            poolings.push(Pooling::Mean);
+        }
+        Ok(poolings)
+    }
+}
+
+/// `config.json` of a dense module.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DenseConfig {
+    in_features: usize,
+    out_features: NonZeroUsize,
+    bias: Option<bool>,
+    activation_function: Option<String>,
+    use_residual: Option<bool>,
+    module_input_name: Option<String>,
+    module_output_name: Option<String>,
+}
+
+/// `config.json` of a layer normalisation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LayerNormConfig {
+    dimension: usize,
+}
+
+/// `config.json` of a normalisation to length 1.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct NormalizeConfig {
+    module_input_name: Option<String>,
+    module_output_name: Option<String>,
+}
+
+/// A module after pooling.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Module {
+    /// A matrix, an optional bias, and an activation.
+    Dense {
+        /// The file with `linear.weight` and `linear.bias`.
+        weights: PathBuf,
+        /// The length of its input.
+        from: usize,
+        /// The length of its output.
+        to: usize,
+        bias: bool,
+        activation: Activation,
+    },
+    /// Layer normalisation with the epsilon of PyTorch.
+    LayerNorm {
+        /// The file with `norm.weight` and `norm.bias`.
+        weights: PathBuf,
+        dim: usize,
+    },
+    /// Normalisation to length 1.
+    Normalize,
+}
+
+impl Module {
+    pub(super) fn dense(folder: &Path, dim: usize) -> Result<Self> {
+        let at = folder.join("config.json");
+        let config: DenseConfig = read_required(&at)?;
+        expect_text_vector(&at, "module_input_name", config.module_input_name.as_deref())?;
+        expect_text_vector(&at, "module_output_name", config.module_output_name.as_deref())?;
+        if config.use_residual == Some(true) {
+            bail!(&at, "use_residual false", "true", DOCUMENTED);
+        }
+        expect_dim(&at, "in_features", dim, config.in_features)?;
+        Ok(Self::Dense {
+            weights: weights_in(folder)?,
+            from: dim,
+            to: config.out_features.get(),
+            bias: config.bias.unwrap_or(true),
+            activation: activation(&at, config.activation_function.as_deref())?,
+        })
+    }
+
+    pub(super) fn layer_norm(folder: &Path, dim: usize) -> Result<Self> {
+        let at = folder.join("config.json");
+        let config: LayerNormConfig = read_required(&at)?;
+        expect_dim(&at, "dimension", dim, config.dimension)?;
+        Ok(Self::LayerNorm { weights: weights_in(folder)?, dim })
+    }
+
+    pub(super) fn normalize(folder: &Path) -> Result<Self> {
+        let at = folder.join("config.json");
+        let config: NormalizeConfig = read_settings(&at)?.unwrap_or_default();
+        expect_text_vector(&at, "module_input_name", config.module_input_name.as_deref())?;
+        expect_text_vector(&at, "module_output_name", config.module_output_name.as_deref())?;
+        Ok(Self::Normalize)
+    }
+
+    /// The file with its weights, if it has any.
+    pub(super) fn weights(&self) -> Option<&Path> {
+        match self {
+            Self::Dense { weights, .. } | Self::LayerNorm { weights, .. } => Some(weights),
+            Self::Normalize => None,
+        }
+    }
+}
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dense { bias, activation, .. } => {
+                let without = if *bias { "" } else { " without bias" };
+                write!(f, "Dense{without} ({activation:?})")
+            }
+            Self::LayerNorm { .. } => f.write_str("LayerNorm"),
+            Self::Normalize => f.write_str("Normalize"),
+        }
+    }
+}
+
+fn read_required<T: DeserializeOwned>(at: &Path) -> Result<T> {
+    let Some(object) = read_object(at)? else {
+        let hint = "modules.json names its folder";
+        bail!(at, "the configuration of a module", "no such file", hint);
+    };
+    read_keys(at, object)
+}
+
+/// Refuses a module that reads or writes something other than the text's vector.
+fn expect_text_vector(at: &Path, key: &str, name: Option<&str>) -> Result<()> {
+    match name {
+        None | Some("sentence_embedding") => Ok(()),
+        Some(other) => bail!(at, "{key} `sentence_embedding`", "`{other}`", DOCUMENTED),
+    }
+}
+
+/// Refuses a size that differs from the output of the module before.
+fn expect_dim(at: &Path, key: &str, expected: usize, found: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let expected = format!("{key} {expected}, the output size of the module before it");
+    bail!(at, expected, "{found}", OTHER_MODELS)
+}
+
+fn activation(at: &Path, name: Option<&str>) -> Result<Activation> {
+    Ok(match name.map(class_name) {
+        None | Some("Tanh" | "tanh") => Activation::Tanh,
+        Some("Identity" | "None") => Activation::Identity,
+        Some("ReLU") => Activation::Relu,
+        Some("GELU") => Activation::Gelu,
+        Some("SiLU") => Activation::Silu,
+        Some("Sigmoid") => Activation::Sigmoid,
+        Some(other) => {
+            let expected = "activation_function Identity, Tanh, ReLU, GELU, SiLU or Sigmoid";
+            bail!(at, expected, "`{other}`", DOCUMENTED)
+        }
+    })
+}
