@@ -186,7 +186,7 @@ impl Collection for Own {
             ("requests", |(words, _)| Some(words.texts.into())),
             ("words per request, mean", |(words, _)| Some(words.mean.into())),
             ("judgements", |(_, judged)| Some(judged.as_ref()?.0.into())),
-            ("relevant documents of a topic", |(_, judged)| Some(judged.as_ref()?.1.into())),
+            ("relevant documents of all requests", |(_, judged)| Some(judged.as_ref()?.1.into())),
         ];
         let mut splits = Vec::new();
         for split in &self.splits {

@@ -106,12 +106,13 @@ pub fn check_installable(engine: Option<&dyn Engine>, name: &str, folder: &Path)
     Ok(())
 }
 
-/// Checks the output folder of trainings: it is for one recipe, and must not exist.
+/// Checks the output folder of trainings: it is for one recipe, and does not exist or is a trained
+/// model's.
 pub fn check_output(output: &Path, count: usize) -> Result<()> {
     let (expected, found, hint) = if count > 1 {
         let hint = "without --output every model gets a folder of its own in the cache";
         ("one model", format!("{count} models"), hint)
-    } else if output.exists() {
+    } else if output.exists() && !output.join("training.json").is_file() {
         let found = format!("{} is there already", output.display());
         ("a folder that does not exist", found, "name another folder, or remove that one")
     } else {

@@ -58,7 +58,7 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     Ok(())
 }
 
-/// Trains a recipe, unless its model of this data is in the cache, and copies the model to `output`.
+/// Trains a recipe, unless its model of this data is found, and copies the model to `output`.
 /// Returns the folder of the model, and the figures of a training that was needed.
 pub fn train(
     session: &Session,
@@ -73,10 +73,7 @@ pub fn train(
         let rankings = mine(session, &recipe, system, depth, requests)?;
         set_negatives(&mut examples, &rankings);
     }
-    let (folder, trained) = store::obtain(session, &recipe, &examples, mode)?;
-    let Some(output) = output else { return Ok((folder, trained)) };
-    store::copy(&folder, output)?;
-    Ok((output.to_owned(), trained))
+    store::obtain(session, &recipe, &examples, mode, output)
 }
 
 /// Ranks the training requests by the system that negatives are mined with.

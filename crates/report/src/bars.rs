@@ -5,13 +5,15 @@ use crate::words::difference;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 300.0;
+const HEIGHT: f64 = 308.0;
 const LEFT: f64 = 68.0;
 const RIGHT: f64 = 712.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 236.0;
 /// With more topics than this there is no room for their ids.
 const NAMED: usize = 64;
+/// Bars are as wide as with this many topics at most.
+const WIDEST: usize = 8;
 
 /// A bar: its label and its height.
 pub(crate) struct Bar<'a> {
@@ -26,7 +28,7 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &s
     let height = if named { HEIGHT } else { BOTTOM + 28.0 };
     let axis = VerticalAxis::of(bars);
     let y = Scale { from: (axis.lowest(), axis.highest()), to: (BOTTOM, TOP) };
-    let x = Scale { from: (0.0, bars.len().max(1) as f64), to: (LEFT, RIGHT) };
+    let x = Scale { from: (0.0, bars.len().max(WIDEST) as f64), to: (LEFT, RIGHT) };
     html! {
         svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } role="img"
             aria-labelledby=(id) {
@@ -123,7 +125,7 @@ fn names(bars: &[Bar], x: Scale) -> Markup {
             } @else {
                 @let turned = format!("rotate(-90 {at} {below})");
                 text.id x=(at) y=(below) dy="0.35em" text-anchor="end" transform=(turned) {
-                    (crate::words::shorten(bar.name, 6))
+                    (crate::words::shorten(bar.name, 8))
                 }
             }
         }

@@ -137,16 +137,18 @@ const EXAMPLES: [(&str, &str); 7] = [
 
 /// The command line with examples, and with a remark where short help leaves options out.
 pub(crate) fn command() -> clap::Command {
-    fn with_examples(command: clap::Command) -> clap::Command {
-        let example = EXAMPLES.iter().find(|(name, _)| *name == command.get_name());
+    // `level` is 1 for the commands of the program, 2 for those below, such as `need train`.
+    fn with_examples(command: clap::Command, level: usize) -> clap::Command {
+        let is_of = |name: &str| level == 1 && name == command.get_name();
+        let example = EXAMPLES.iter().find(|(name, _)| is_of(name));
         let examples = example.map_or("", |(_, text)| text);
         let short = format!("{examples}\n\n{COMMON}");
         command
             .after_help(short.trim_start().to_owned())
             .after_long_help(examples)
-            .mut_subcommands(with_examples)
+            .mut_subcommands(|command| with_examples(command, level + 1))
     }
-    with_examples(Cli::command())
+    with_examples(Cli::command(), 0)
 }
 
 pub(crate) fn parse() -> Result<Cli, clap::Error> {

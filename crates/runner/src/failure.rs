@@ -79,6 +79,9 @@ fn conflict(error: &clap::Error) -> Option<Problem> {
     let flag = |kind| Some(context_text(error, kind)?.split(' ').next().unwrap_or_default());
     let other = flag(ContextKind::PriorArg)?;
     let flag = flag(ContextKind::InvalidArg)?;
+    if flag == other {
+        return Some(Problem::at(flag, "one value", "several").hint("name it once"));
+    }
     let hint = "--help says what each is for";
     Some(problem!(flag, "no {other} beside it", other, hint))
 }

@@ -5,9 +5,10 @@ use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
     Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Training, TrainingEvent,
-    TrainingSummary, training_key,
+    TrainingSummary, bail, training_key,
 };
-use clariq_files::{Lock, manifest, with_ending};
+use clariq_files::{Lock, manifest, with_ending, write_atomically};
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,47 +23,116 @@ pub enum TrainMode {
     Force,
 }
 
-/// Returns the folder of a recipe's model in the cache, whose name includes a checksum of everything
-/// that makes the model. Trains the model if it is not there, and returns the figures of the training.
-/// If another process trains it, waits for that.
+/// A recipe's model: the training key, which is a checksum of everything that makes the model, and
+/// the folder in the cache, whose name includes it.
+struct TrainedModel<'a> {
+    recipe: &'a Recipe,
+    base: PathBuf,
+    key: String,
+    folder: PathBuf,
+}
+
+impl<'a> TrainedModel<'a> {
+    fn new(session: &Session, recipe: &'a Recipe, examples: &JudgedQuestions) -> Result<Self> {
+        let models = session.models_folder();
+        let base = recipes::find_installed(&models, &recipe.base)?;
+        let engine = session.engine_for(&recipe.name)?;
+        let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
+        let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
+        let folder = models.join(format!("{}-{}", recipe.name, &key[..12]));
+        fs::create_dir_all(&models).map_err(Error::io("create", &models))?;
+        Ok(Self { recipe, base, key, folder })
+    }
+
+    /// The folder of the model, if it was trained before: in the cache, or the last copy.
+    fn find(&self) -> Option<PathBuf> {
+        if cache::check(&self.folder) == CacheState::Sound {
+            return Some(self.folder.clone());
+        }
+        let copy = PathBuf::from(fs::read_to_string(self.copy_file()).ok()?);
+        self.is_in(&copy).then_some(copy)
+    }
+
+    /// True if a folder holds this model, and every file is as it was written.
+    fn is_in(&self, folder: &Path) -> bool {
+        let record = fs::read(folder.join("training.json")).unwrap_or_default();
+        let record: Value = serde_json::from_slice(&record).unwrap_or_default();
+        record["key"] == *self.key && cache::check(folder) == CacheState::Sound
+    }
+
+    /// Remembers where a copy is, for when the model is removed from the cache.
+    fn set_copy(&self, copy: &Path) -> Result<()> {
+        let path = fs::canonicalize(copy).map_err(Error::io("read", copy))?;
+        write_atomically(&self.copy_file(), |out| write!(out, "{}", path.display()))
+    }
+
+    fn copy_file(&self) -> PathBuf {
+        with_ending(&self.folder, ".copy")
+    }
+}
+
+/// Returns the folder of a recipe's model, and the figures of a training that was needed. The model
+/// is found in the cache, in `output` or in an earlier output, or trained into the cache and copied to
+/// `output`.
 pub(super) fn obtain(
     session: &Session,
     recipe: &Recipe,
     examples: &JudgedQuestions,
     mode: TrainMode,
+    output: Option<&Path>,
 ) -> Result<(PathBuf, Option<TrainingSummary>)> {
-    let models = session.models_folder();
-    let base = recipes::find_installed(&models, &recipe.base)?;
-    let engine = session.engine_for(&recipe.name)?;
-    let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
-    let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
-    let folder = models.join(format!("{}-{}", recipe.name, &key[..12]));
-    let location = session.collection.location();
-    let bank = session.documents.checksum();
-    let data = format!("Question bank {} of {location}.", bank.short());
-    if mode != TrainMode::Force && cache::check(&folder) == CacheState::Sound {
-        return Ok((folder, None));
+    let model = TrainedModel::new(session, recipe, examples)?;
+    let Some(output) = output else { return find_or_train(session, &model, examples, mode) };
+    let mut trained = None;
+    if !output.exists() {
+        let (folder, summary) = find_or_train(session, &model, examples, mode)?;
+        copy(&folder, output)?;
+        trained = summary;
+    } else if mode == TrainMode::Force || !model.is_in(output) {
+        let found = format!("{} is there already", output.display());
+        let hint = "name another folder, or remove that one";
+        bail!("--output", "a folder that does not exist, or this recipe's model", found, hint);
     }
-    fs::create_dir_all(&models).map_err(Error::io("create", &models))?;
+    model.set_copy(output)?;
+    Ok((output.to_owned(), trained))
+}
+
+/// Trains a model into the cache, unless it is found. If another process trains it, waits for that.
+fn find_or_train(
+    session: &Session,
+    model: &TrainedModel,
+    examples: &JudgedQuestions,
+    mode: TrainMode,
+) -> Result<(PathBuf, Option<TrainingSummary>)> {
+    let TrainedModel { recipe, base, folder, .. } = model;
+    let engine = session.engine_for(&recipe.name)?;
+    if mode != TrainMode::Force
+        && let Some(found) = model.find()
+    {
+        return Ok((found, None));
+    }
     let name = &recipe.name;
-    let _lock = Lock::acquire(&with_ending(&folder, ".lock"), || {
+    let _lock = Lock::acquire(&with_ending(folder, ".lock"), || {
         let text = format!("note: waiting for another process, which trains `{name}`");
         session.observer.note(&text);
     })?;
-    match cache::check(&folder) {
-        CacheState::Sound if mode != TrainMode::Force => return Ok((folder, None)),
-        CacheState::Damaged { found } if mode != TrainMode::Force => {
+    if mode != TrainMode::Force {
+        if let Some(found) = model.find() {
+            return Ok((found, None));
+        }
+        if let CacheState::Damaged { found } = cache::check(folder) {
             session.observer.note(&format!(
                 "note: the model in {} is damaged and is trained again: {found}",
                 folder.display()
             ));
         }
-        _ => {}
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
+    let location = session.collection.location();
+    let bank = session.documents.checksum();
+    let data = format!("Question bank {} of {location}.", bank.short());
     let options = &session.model_options(ReadingOverrides::cut_at(recipe.max_tokens));
     let resume = mode == TrainMode::Resume;
-    let base = &base;
     let training = Training { recipe, base, examples, data, options, resume };
     let mut task: Option<Box<dyn Task>> = None;
     let mut report = |event: &TrainingEvent| match *event {
@@ -84,19 +154,19 @@ pub(super) fn obtain(
     };
     // Complete, with the list of its files, before it takes its name. Checkpoints are named
     // after the model alone, so that another process can continue.
-    let made = with_ending(&folder, ".made");
+    let made = with_ending(folder, ".made");
     cache::remove(&made)?;
     let trained = engine.train(&training, &made, &mut report)?;
-    cache::store(&made, &folder)?;
+    cache::store(&made, folder)?;
     if let Some(task) = task {
         let TrainingSummary { steps, first_loss, last_loss, .. } = trained;
         task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
     }
-    Ok((folder, Some(trained)))
+    Ok((folder.clone(), Some(trained)))
 }
 
 /// Copies a model to a folder that does not exist. The folder appears when it is complete.
-pub(super) fn copy(model: &Path, output: &Path) -> Result<()> {
+fn copy(model: &Path, output: &Path) -> Result<()> {
     let made = cache::beside(output, "made");
     let names = manifest::names(model, cache::SUMS)?;
     for name in &names {
@@ -187,7 +257,7 @@ mod tests {
         thread::scope(|scope| {
             let first = || {
                 let examples = JudgedQuestions::default();
-                obtain(&session, &recipe, &examples, TrainMode::Resume).unwrap()
+                obtain(&session, &recipe, &examples, TrainMode::Resume, None).unwrap()
             };
             let first = [(); 3].map(|()| scope.spawn(first));
             let models = first.map(|first| first.join().unwrap());

@@ -107,8 +107,12 @@ fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -
     let checksum = documents.checksum().short();
     let found = format!("{} of {}, checksum {checksum}", documents.len(), collection.kind());
     let mut findings = vec![ok(task, found)];
-    let splits = collection.splits().iter();
-    findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
+    let (present, absent): (Vec<&str>, Vec<&str>) =
+        collection.splits().iter().copied().partition(|split| collection.has(split));
+    findings.extend(present.into_iter().map(|split| split_finding(collection, task, split, place)));
+    if !absent.is_empty() {
+        findings.push(ok("other splits", format!("not in the folder: {}", absent.join(", "))));
+    }
     findings.extend(Analyzer::ALL.map(|analyzer| index_finding(documents, analyzer)));
     findings
 }
@@ -119,9 +123,6 @@ fn split_finding(
     split: &'static str,
     place: &str,
 ) -> CheckedItem {
-    if !collection.has(split) {
-        return ok(split, "not in the folder");
-    }
     match read_split(collection, task, split) {
         Ok((count, labelled)) => {
             let labels = if labelled { "with labels" } else { "without labels" };

@@ -30,7 +30,7 @@ pub(crate) struct RunArgs {
     split: Option<String>,
     /// Run file to write; the need file, the TREC runs of a submission and the record are written
     /// beside it; `-` for standard output [default: runs/<system>.<split>.run, or .json or .jsonl
-    /// for submissions; in runs/<collection>/ for all but the released collections]
+    /// for submissions; in runs/<collection>/ for data that are not a released collection]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// File of conversations to answer instead of a split: a pickle, JSON lines or the

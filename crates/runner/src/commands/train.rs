@@ -19,7 +19,8 @@ pub(crate) struct TrainArgs {
     /// [default: dev, or the only split]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Copy the model to a folder, which must not exist yet. It is kept in the user's cache too
+    /// Copy the model to a folder, which is found when the model is needed again. It must not exist
+    /// yet, or hold this model
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Override a parameter of the recipe, as key=value or objective.key=value; repeatable

@@ -88,4 +88,6 @@ fn help_fits_a_terminal_and_has_examples() {
             assert!(line.chars().count() <= 80, "{line}");
         }
     }
+    let help = bench.succeed("need train --help").stdout;
+    assert!(!help.contains("clariq train"), "{help}");
 }

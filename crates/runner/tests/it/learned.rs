@@ -303,6 +303,23 @@ fn a_trained_model_is_reused_and_other_data_train_another() {
 }
 
 #[test]
+fn a_copy_is_found_when_the_cache_has_lost_the_model() {
+    let bench = bench();
+    let first = bench.succeed("train scorer.toml --data data -o named");
+    let kept = first.stderr.lines().find_map(|line| line.split_once("it is kept in "));
+    fs::remove_dir_all(kept.expect("a note").1).expect("removed");
+    let again = bench.succeed("train scorer.toml --data data");
+    assert!(again.stderr.contains("was trained before"), "{}", again.stderr);
+    assert!(again.stdout.contains("named"), "{}", again.stdout);
+    let named = bench.succeed("train scorer.toml --data data -o named");
+    assert!(named.stderr.contains("was trained before"), "{}", named.stderr);
+    // A copy that was changed is none.
+    bench.edit("named/config.json", |text| text.replace("gelu", "relu"));
+    let trained = bench.succeed("train scorer.toml --data data");
+    assert!(trained.stderr.contains("it is kept in"), "{}", trained.stderr);
+}
+
+#[test]
 fn models_learn_from_labels_of_ones_own() {
     let bench = bench();
     for file in fs::read_dir(root().join("data/sample-own")).expect("the sample") {
@@ -442,6 +459,12 @@ fn systems_and_recipes_that_cannot_run_are_refused_with_a_hint() {
             |bench| bench.write("m/mine.txt", "mine"),
             "train scorer.toml",
             ["--output", "does not exist", "m is there already"],
+        ),
+        (
+            "a folder with another model",
+            |bench| bench.write("m/training.json", "{\"key\": \"other\"}"),
+            "train scorer.toml",
+            ["--output", "this recipe's model", "m is there already"],
         ),
         (
             "two models for one folder",
