@@ -85,9 +85,8 @@ pub(crate) fn check_files(name: &str, folder: &Path) -> Result<()> {
     bail!(format!("model `{name}`"), expected, found, hint)
 }
 
-/// Checks that a folder can be installed as a model of that name, by opening it.
-pub fn check_installable(engine: Option<&dyn Engine>, name: &str, folder: &Path) -> Result<()> {
-    let engine = engine.ok_or_else(|| NoModels::refusal(name))?;
+/// Checks that a folder can be installed as a model of that name.
+pub fn check_model_name(name: &str) -> Result<()> {
     if let Err(wrong) = Name::new(name) {
         return Err(problem!("--model", "a name for a folder", wrong).into());
     }
@@ -95,6 +94,12 @@ pub fn check_installable(engine: Option<&dyn Engine>, name: &str, folder: &Path)
         let found = format!("`{name}`, which is a recipe");
         bail!("--model", "another name", found, "systems would train the recipe's model instead");
     }
+    Ok(())
+}
+
+/// Checks that a folder has a model, by opening it.
+pub fn check_model_opens(engine: Option<&dyn Engine>, name: &str, folder: &Path) -> Result<()> {
+    let engine = engine.ok_or_else(|| NoModels::refusal(name))?;
     check_files(name, folder)?;
     engine.describe_model(folder)?;
     let options = ModelOptions::default();

@@ -2,18 +2,19 @@
 //! threads built it.
 
 use crate::analysis::Analyzer;
+use crate::checked::META;
 use crate::folder::{self, refused};
 use clariq_core::{Checksum, Doc, Documents, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
-use tantivy::directory::Directory as _;
+use tantivy::directory::{Directory as _, RamDirectory};
 use tantivy::indexer::NoMergePolicy;
 use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
 /// Version of the format. An index of another version is rebuilt.
@@ -26,6 +27,9 @@ const MOST_MEMORY_PER_THREAD: usize = 4_000_000_000;
 /// An index of at most this many documents is built in memory and then written: tantivy syncs every
 /// file of every step to the disk, which takes far longer than building a small index.
 const SMALL: usize = 20_000;
+
+/// Bytes from which tantivy derives the first size of the table of terms in memory, which grows: 2^12.
+const FIRST_TABLE: usize = 100_000;
 
 /// Documents are analysed in blocks, so that all threads read texts that are near each other.
 const BLOCK: usize = 16_384;
@@ -64,6 +68,18 @@ pub(crate) struct IndexMetadata {
     pub(crate) tokens: u64,
 }
 
+impl IndexMetadata {
+    fn new(documents: &dyn Documents, analyzer: Analyzer, tokens: u64) -> Self {
+        Self {
+            clariq_index_format: FORMAT,
+            analyzer,
+            checksum: documents.checksum().clone(),
+            documents: documents.len(),
+            tokens,
+        }
+    }
+}
+
 /// The fields of the index.
 struct Fields {
     text: Field,
@@ -99,27 +115,43 @@ pub(crate) fn build(
 ) -> Result<Option<Vec<u8>>> {
     folder::make(folder, |new| {
         if documents.len() <= SMALL {
-            let (index, _) = build_in_memory(documents, analyzer, options.memory, folder)?;
-            return copy(&index, new).map_err(refused(folder));
+            let (index, metadata) = build_in_memory(documents, analyzer, folder)?;
+            return copy(&index, &metadata, new).map_err(refused(folder));
         }
         let (schema, fields) = schema();
         let index = Index::create_in_dir(new, schema).map_err(refused(folder))?;
-        fill(&index, &fields, documents, analyzer, options, folder).map(drop)
+        fill(&index, &fields, documents, analyzer, options, folder)
     })
 }
 
-/// Builds the index of a few documents in memory; `place` is for messages.
+/// Builds the index of a few documents in memory; `place` is for messages. The payload is in the
+/// metadata alone.
 pub(crate) fn build_in_memory(
     documents: &dyn Documents,
     analyzer: Analyzer,
-    memory: usize,
     place: &Path,
 ) -> Result<(Index, IndexMetadata)> {
     let (schema, fields) = schema();
-    let index = Index::create_in_ram(schema);
-    let options = BuildOptions { threads: 1, memory };
-    let metadata = fill(&index, &fields, documents, analyzer, &options, place)?;
-    Ok((index, metadata))
+    // An `IndexWriter` starts threads and clears a table of half a million terms, which takes longer
+    // than indexing the statements of a user.
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register(TOKENIZER, TokenLines::default());
+    let mut writer = Index::builder()
+        .schema(schema)
+        .tokenizers(tokenizers)
+        .single_segment_index_writer(RamDirectory::default(), FIRST_TABLE)
+        .map_err(refused(place))?;
+    let mut tokens = 0;
+    for block in documents.reading_order().rchunks(BLOCK) {
+        let index = |doc: &Doc| Ok(indexed(*doc, &documents.text(*doc)?, &fields, analyzer));
+        let block: Vec<_> = block.par_iter().rev().map(index).collect::<Result<_>>()?;
+        for (document, length) in block {
+            writer.add_document(document).map_err(refused(place))?;
+            tokens += length;
+        }
+    }
+    let index = writer.finalize().map_err(refused(place))?;
+    Ok((index, IndexMetadata::new(documents, analyzer, tokens)))
 }
 
 /// Adds the documents to an empty index and merges its segments into one.
@@ -130,17 +162,11 @@ fn fill(
     analyzer: Analyzer,
     options: &BuildOptions,
     place: &Path,
-) -> Result<IndexMetadata> {
+) -> Result<()> {
     let writer = writer(index, options.threads, options.memory).map_err(refused(place))?;
-    let metadata = IndexMetadata {
-        clariq_index_format: FORMAT,
-        analyzer,
-        checksum: documents.checksum().clone(),
-        documents: documents.len(),
-        tokens: add_documents(&writer, fields, documents, analyzer, place)?,
-    };
-    finish(index, writer, &metadata).map_err(refused(place))?;
-    Ok(metadata)
+    let tokens = add_documents(&writer, fields, documents, analyzer, place)?;
+    let metadata = IndexMetadata::new(documents, analyzer, tokens);
+    finish(index, writer, &metadata).map_err(refused(place))
 }
 
 fn finish(index: &Index, mut writer: IndexWriter, metadata: &IndexMetadata) -> tantivy::Result<()> {
@@ -178,8 +204,11 @@ pub(crate) fn merge(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<
     Ok(())
 }
 
-/// Writes the files of an index in memory to a folder.
-fn copy(index: &Index, folder: &Path) -> tantivy::Result<()> {
+/// Writes the files of an index in memory to a folder, with a payload.
+fn copy(index: &Index, payload: &impl Serialize, folder: &Path) -> tantivy::Result<()> {
+    let mut metas = index.load_metas()?;
+    metas.payload = Some(serde_json::to_string(payload).unwrap_or_default());
+    index.directory().atomic_write(Path::new(META), &serde_json::to_vec(&metas)?)?;
     for name in index.directory().list_managed_files() {
         let bytes = index.directory().atomic_read(&name)?;
         // Not flushed to the disk: the list of checksums shows what a power cut has left out.

@@ -108,8 +108,7 @@ impl DocumentIndex {
     /// An index of a few documents in memory, which no folder has.
     pub fn in_memory(documents: &dyn Documents, analyzer: Analyzer) -> Result<Self> {
         let place = Path::new("index in memory");
-        let memory = BuildOptions::default().memory;
-        let (index, metadata) = build::build_in_memory(documents, analyzer, memory, place)?;
+        let (index, metadata) = build::build_in_memory(documents, analyzer, place)?;
         let broken = |error: tantivy::TantivyError| damaged(place, error.to_string());
         Self::load(place, metadata, &index).map_err(broken)
     }

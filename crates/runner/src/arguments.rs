@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes() {
+    fn a_size_is_a_number_with_or_without_a_unit() {
         assert_eq!(parse_size("64M"), Ok(64_000_000));
         assert_eq!(parse_size("123"), Ok(123));
         for bad in ["", "M", "0", "-1", "1T", "99999999999999999999G"] {

@@ -18,6 +18,9 @@ const OBJECTIVES: [&str; 3] = [
     "kind = \"listwise\"\nbatch = 3\nnegatives = 3\nsystem = \"bm25\"\ndepth = 4",
 ];
 
+/// The others differ from these in no layer.
+const ENCODER_AND_CROSS_ENCODER: [&str; 2] = [OBJECTIVES[0], OBJECTIVES[1]];
+
 fn tiny() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny")
 }
@@ -149,7 +152,7 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
 #[test]
 fn training_in_bf16_learns_the_same_and_leaves_32_bit_weights() {
     let _alone = alone();
-    for objective in OBJECTIVES {
+    for objective in ENCODER_AND_CROSS_ENCODER {
         let folder = tempfile::tempdir().unwrap();
         let exact = recipe(objective, 1.0);
         let mixed = Recipe { precision: Precision::Bf16, ..exact.clone() };
@@ -180,12 +183,12 @@ fn training_does_not_depend_on_the_number_of_threads() {
     let _alone = alone();
     for objective in OBJECTIVES {
         let folder = tempfile::tempdir().unwrap();
-        let models = [1, 2, 5].map(|threads| {
+        let models = [1, 5].map(|threads| {
             let model = folder.path().join(threads.to_string());
             train_on(threads, &tiny(), &recipe(objective, 1.0), &model, false, &mut |_| {});
             files(&model)
         });
-        assert!(models.iter().all(|model| *model == models[0]), "{objective}");
+        assert!(models[0] == models[1], "{objective}");
     }
 }
 
@@ -219,8 +222,7 @@ fn every_family_learns_and_resumes_to_the_same_bytes() {
     let _alone = alone();
     for family in families() {
         let (name, base) = (&family["name"], family_folder(&family));
-        // One of an encoder and one of a cross-encoder: the others differ in no layer.
-        for objective in &OBJECTIVES[..2] {
+        for objective in ENCODER_AND_CROSS_ENCODER {
             let folder = tempfile::tempdir().unwrap();
             let train = |model: &str, resume, stop: bool| {
                 let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, 2.0) };
@@ -232,13 +234,17 @@ fn every_family_learns_and_resumes_to_the_same_bytes() {
             };
             let (first, last) = train("whole", false, false);
             assert!(last < first, "{name}, {objective}: {first} {last}");
+            ModelFolder::open(&folder.path().join("whole")).unwrap();
+            // A cross-encoder has all weights of an encoder.
+            if objective == OBJECTIVES[0] {
+                continue;
+            }
             let interrupted = catch_unwind(AssertUnwindSafe(|| train("broken", false, true)));
             assert!(interrupted.is_err());
             train("broken", true, false);
             let [whole, broken] =
                 ["whole", "broken"].map(|model| files(&folder.path().join(model)));
             assert!(whole == broken, "{name}, {objective}");
-            ModelFolder::open(&folder.path().join("whole")).unwrap();
         }
     }
 }

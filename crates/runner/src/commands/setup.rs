@@ -37,8 +37,9 @@ pub(crate) struct SetupArgs {
 /// Becomes Python, and returns where there is none.
 pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcome> {
     if let (Some(name), Some(from)) = (&arguments.model, &arguments.from) {
+        recipes::check_model_name(name)?;
         settings.take_over()?;
-        recipes::check_installable(settings.engine, name, from)?;
+        recipes::check_model_opens(settings.engine, name, from)?;
     }
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let python = find_python();

@@ -200,7 +200,7 @@ mod tests {
 
         /// Both ends are reached: all orders of a small list, by brute force.
         #[test]
-        fn both_ends_are_reached(lines in prop::collection::vec((0..4_u32, 0..2_i32), 6)) {
+        fn both_ends_are_reached(lines in prop::collection::vec((0..4_u32, 0..2_i32), 5)) {
             let names = ["Q0", "Q1", "Q2", "Q3"];
             let labels = labels(&[("1", &["Q0", "Q1", "Q2"])]);
             let tied: Vec<_> = lines.iter().map(|&(q, score)| ("1", names[q as usize], f64::from(score))).collect();

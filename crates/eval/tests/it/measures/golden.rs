@@ -43,11 +43,7 @@ fn check(run: &str) {
 }
 
 #[test]
-fn a_run_with_ties() {
+fn values_are_those_of_ir_measures_with_and_without_ties() {
     check("ties");
-}
-
-#[test]
-fn a_run_without_ties() {
     check("distinct");
 }

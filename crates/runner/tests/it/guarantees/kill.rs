@@ -10,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Kills at delays, for each test.
-const DELAYS: u32 = 8;
+const DELAYS: u32 = 6;
 /// Kills at each change.
 const REPEATS: usize = 2;
-const QUESTIONS: usize = 4_000;
+const QUESTIONS: usize = 2_500;
 const RUN: &str = "run bm25 --data data --index idx --set bm25.depth=1000 -q -o out/a.run";
 const OUTPUTS: [&str; 3] = ["out/a.run", "out/a.need", "out/a.run.json"];
 
