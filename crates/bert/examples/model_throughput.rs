@@ -2,7 +2,7 @@
 //!
 //! Reads one text, or two separated by a tab, per line of standard input.
 //!
-//! Usage: `model_throughput encode|score|train MODEL THREADS ROUNDS [f32|bf16]`
+//! Usage: `model_throughput encode|score|train|train-encoder MODEL THREADS ROUNDS [f32|bf16]`
 
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
@@ -56,7 +56,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             })
         }
         _ => {
-            let (recipe, examples) = training(&input)?;
+            let recipe = if what == "train-encoder" { IN_BATCH } else { PUBLISHED };
+            let recipe = Recipe::parse("throughput", recipe)?;
+            let examples = examples(&input);
             Box::new(move || {
                 let folder = tempfile::tempdir()?;
                 let data = String::new();
@@ -92,11 +94,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every line is a relevant pair of a topic of its own; the published recipe with as many steps as
-/// they fill.
-fn training(input: &str) -> Result<(Recipe, JudgedQuestions), Box<dyn Error>> {
-    let text = "name = \"m\"\nbase = \"b\"\nepochs = 1\nlearning_rate = 5e-7\nclip = 0.5\n[objective]\n\
-                kind = \"cross-entropy\"\nbatch = 12\nnegatives = 1\nsystem = \"none\"";
+/// The published recipe, with as many steps as the pairs fill.
+const PUBLISHED: &str = r#"
+name = "m"
+base = "b"
+epochs = 1
+learning_rate = 5e-7
+clip = 0.5
+[objective]
+kind = "cross-entropy"
+batch = 12
+negatives = 1
+system = "none"
+"#;
+
+const IN_BATCH: &str = r#"
+name = "m"
+base = "b"
+epochs = 1
+learning_rate = 5e-5
+group = 32
+[objective]
+kind = "in-batch-softmax"
+batch = 64
+"#;
+
+/// Every line is a relevant pair of a topic of its own.
+fn examples(input: &str) -> JudgedQuestions {
     let mut judged = JudgedQuestions::default();
     for (place, line) in input.lines().enumerate() {
         let Some((request, question)) = line.split_once('\t') else { continue };
@@ -106,5 +130,5 @@ fn training(input: &str) -> Result<(Recipe, JudgedQuestions), Box<dyn Error>> {
         judged.candidates.push(Vec::new());
         judged.questions.push(question.to_owned());
     }
-    Ok((Recipe::parse("throughput", text)?, judged))
+    judged
 }

@@ -224,17 +224,17 @@ impl<'a> Learner<'a> {
     fn step(&mut self, step: &TrainingStep, total: usize) -> Result<CurvePoint> {
         let recipe = self.training.recipe;
         let before = self.counts.step;
-        // Dropout of a step depends on the step, not on what came before: that makes it resumable.
-        seed(recipe.seed, 1 + before as u64);
+        // Dropout depends on the step and the group, not on what came before: that makes a training
+        // resumable, and a group the same when it is computed again.
+        let seed = |group: usize| seed(recipe.seed, 1 + before as u64 + ((group as u64) << 32));
         tch::set_num_threads(THREADS);
-        let loss = self.material.loss(&self.network, step)?;
-        let value = f64::try_from(&loss).map_err(torch("reading the loss"))?;
-        if !value.is_finite() {
-            let found = format!("{value} at step {}", before + 1);
+        let group = recipe.group.unwrap_or(usize::MAX);
+        let loss = self.material.gradient(&self.network, step, group, &seed)?;
+        if !loss.is_finite() {
+            let found = format!("{loss} at step {}", before + 1);
             let hint = "a lower learning_rate, or a longer warm_up, keeps it finite";
             bail!(&*recipe.name, "a finite loss", found, hint);
         }
-        loss.f_backward().map_err(torch("the gradient"))?;
         let rate = recipe.rate(before, total);
         let norm = self.optimizer.step(&mut self.network, rate)?;
         self.counts.step += 1;
@@ -242,7 +242,7 @@ impl<'a> Learner<'a> {
             self.counts.step.is_multiple_of(recipe.evaluate_every) || self.counts.step == total;
         let recall =
             if due && !self.split.held_out.is_empty() { Some(self.evaluate()?) } else { None };
-        Ok(CurvePoint { step: self.counts.step, rate, loss: value, norm, recall })
+        Ok(CurvePoint { step: self.counts.step, rate, loss, norm, recall })
     }
 
     fn evaluate(&mut self) -> Result<[f64; 4]> {

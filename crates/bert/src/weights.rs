@@ -6,9 +6,9 @@ use crate::folder::{
     layers_key, own_name, usual_name,
 };
 use clariq_core::{Error, Result, bail, problem};
-use clariq_files::write_atomically;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
 use std::path::{Path, PathBuf};
 use tch::{Kind, TchError, Tensor};
 
@@ -194,9 +194,11 @@ pub(crate) fn write_tensors<const N: usize>(
     }
     let metadata: HashMap<String, String> =
         metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    let file = safetensors::serialize(views, &Some(metadata))
+    // Not built in memory first: a checkpoint is three times as large as its model.
+    let partial = path.with_extension("partial");
+    safetensors::serialize_to_file(views, &Some(metadata), &partial)
         .map_err(|error| problem!(path, "tensors that can be written", "{error}"))?;
-    write_atomically(path, |out| out.write_all(&file))
+    fs::rename(&partial, path).map_err(Error::io("write", path))
 }
 
 /// The numbers of a tensor.

@@ -43,6 +43,10 @@ pub struct Recipe {
     /// Where longer texts are cut.
     #[serde(default = "number::<50, _>")]
     pub max_tokens: usize,
+    /// Texts or pairs of a step that pass through the network together, by default all: fewer need
+    /// less memory. The gradient is that of the whole step, and dropout is drawn anew.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub group: Option<usize>,
     /// The numbers that matrix products of the training take; all else is 32-bit floats.
     #[serde(default, skip_serializing_if = "is_default")]
     pub precision: Precision,
@@ -305,9 +309,14 @@ impl Recipe {
             }
         }
         let (batch, negatives) = self.objective.sizes();
+        let least_group = match self.objective {
+            Objective::Listwise { .. } => negatives.saturating_add(1),
+            _ => 1,
+        };
         for (key, value, least) in [
             ("batch", batch, 1),
             ("negatives", negatives, 1),
+            ("group", self.group.unwrap_or(usize::MAX), least_group),
             ("max_tokens", self.max_tokens, 8),
             ("evaluate_every", self.evaluate_every, 1),
             ("checkpoint_every", self.checkpoint_every, 1),
@@ -399,10 +408,19 @@ mod tests {
             ("objective.question_to_question=nan", "question_to_question at least 0, found NaN"),
             ("objective.request_to_question=0", "request_to_question or another weight above 0"),
             ("fold=1", "a fold below 1 / held_out"),
+            ("group=0", "group of at least 1, found 0"),
         ] {
             let error = recipe.with(&[wrong]).unwrap_err().to_string();
             assert!(error.starts_with("--set") && error.contains(says), "{wrong}: {error}");
         }
+        let listwise = text.replace(
+            "\"in-batch-softmax\"",
+            "\"listwise\"\nnegatives = 7\nsystem = \"dense\"\ndepth = 10",
+        );
+        let listwise = Recipe::parse("r.toml", &listwise).unwrap();
+        assert!(listwise.with(&["group=8"]).is_ok());
+        let error = listwise.with(&["group=7"]).unwrap_err().to_string();
+        assert!(error.contains("group of at least 8, found 7"), "a list is never cut: {error}");
         let folds = |fold: &str| recipe.with(&["held_out=0.3333333333333333", fold]);
         assert!(folds("fold=2").is_ok() && folds("fold=3").is_err());
     }

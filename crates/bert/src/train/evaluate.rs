@@ -63,7 +63,8 @@ impl TrainingMaterial<'_> {
                     ranked.push((&*judged.relevant[topic], scores));
                 }
             }
-            Self::Pairs { judged, .. } => {
+            Self::Pairs(pairs) => {
+                let judged = pairs.judged;
                 for &topic in held_out {
                     let relevant = &judged.relevant[topic];
                     let mut pool = [&relevant[..], &judged.candidates[topic]].concat();

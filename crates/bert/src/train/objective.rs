@@ -3,7 +3,7 @@
 use crate::batch::TokenBatch;
 use crate::network::Network;
 use crate::tokens::{Prompt, Tokenize, Tokens};
-use crate::train::steps::{ExampleSplit, TrainingStep, pairs_of};
+use crate::train::steps::{ExampleSplit, pairs_of};
 use crate::weights::torch;
 use clariq_core::{JudgedQuestions, Objective, Result, Training};
 use std::collections::{BTreeMap, HashMap};
@@ -14,12 +14,7 @@ pub(crate) enum TrainingMaterial<'a> {
     /// Requests and questions on their own, for an encoder.
     Texts(InBatch<'a>),
     /// (topic, question) pairs, for a cross-encoder.
-    Pairs {
-        judged: &'a JudgedQuestions,
-        tokens: BTreeMap<(usize, u32), Tokens>,
-        /// The pairs of a list, the relevant one first; `None` where each pair is on its own.
-        list: Option<i64>,
-    },
+    Pairs(Pairs<'a>),
 }
 
 /// The examples and weights of the softmax over the questions of a batch.
@@ -32,6 +27,14 @@ pub(crate) struct InBatch<'a> {
     /// Weights of the directions from requests to questions, from questions to requests, and from
     /// questions to questions.
     weights: [f64; 3],
+}
+
+/// The pairs of a cross-entropy over classes, or of a softmax over lists.
+pub(crate) struct Pairs<'a> {
+    pub(crate) judged: &'a JudgedQuestions,
+    tokens: BTreeMap<(usize, u32), Tokens>,
+    /// The pairs of a list, the relevant one first; `None` where each pair is on its own.
+    list: Option<usize>,
 }
 
 impl<'a> TrainingMaterial<'a> {
@@ -58,12 +61,12 @@ impl<'a> TrainingMaterial<'a> {
                 }));
             }
             Objective::CrossEntropy { .. } => None,
-            Objective::Listwise { negatives, .. } => Some(1 + negatives as i64),
+            Objective::Listwise { negatives, .. } => Some(1 + negatives),
         };
         let epochs = training.recipe.epochs.ceil() as usize;
         let wanted = pairs_of(training.recipe, judged, split, epochs);
         let tokens = tokenize.pairs(&pair_texts(judged, &wanted))?;
-        Ok(Self::Pairs { judged, tokens: wanted.into_iter().zip(tokens).collect(), list })
+        Ok(Self::Pairs(Pairs { judged, tokens: wanted.into_iter().zip(tokens).collect(), list }))
     }
 
     /// Renumbers all tokens so that only words of the data have numbers; gives their ids in the
@@ -76,7 +79,7 @@ impl<'a> TrainingMaterial<'a> {
             Self::Texts(InBatch { requests, questions, .. }) => {
                 requests.iter_mut().chain(questions).collect()
             }
-            Self::Pairs { tokens, .. } => tokens.values_mut().collect(),
+            Self::Pairs(pairs) => pairs.tokens.values_mut().collect(),
         };
         // 0 stays 0, which is what padding is made of.
         let mut ids = vec![0];
@@ -90,33 +93,70 @@ impl<'a> TrainingMaterial<'a> {
         ids
     }
 
-    /// The loss of a step, with its tape.
-    pub(crate) fn loss(&self, network: &Network, step: &TrainingStep) -> Result<Tensor> {
+    /// Adds the gradient of a step's loss to those of the weights, and gives the loss. At most
+    /// `group` texts, or pairs in whole lists, pass through the network together. `seed` seeds the
+    /// dropout of a group by its number.
+    pub(crate) fn gradient(
+        &self,
+        network: &Network,
+        step: &[(usize, u32)],
+        group: usize,
+        seed: &dyn Fn(usize),
+    ) -> Result<f64> {
         match self {
-            Self::Texts(texts) => texts.loss(network, step),
-            Self::Pairs { judged, tokens, list } => {
-                let texts: Vec<&Tokens> = step.iter().filter_map(|pair| tokens.get(pair)).collect();
-                let logits = network.logits(&TokenBatch::new(&texts, network.device(), true))?;
-                if let Some(list) = list {
-                    let logits = logits.view([-1, *list]);
-                    let first = vec![0; logits.size()[0] as usize];
-                    return cross_entropy(&logits, &first);
-                }
-                let label = |&(topic, question)| i64::from(judged.is_relevant(topic, question));
-                cross_entropy(&logits, &step.iter().map(label).collect::<Vec<i64>>())
-            }
+            Self::Texts(texts) => texts.gradient(network, step, group, seed),
+            Self::Pairs(pairs) => pairs.gradient(network, step, group, seed),
         }
     }
 }
 
+impl Pairs<'_> {
+    /// The loss of a step is the mean over its lists, or pairs, so that gradients add up.
+    fn gradient(
+        &self,
+        network: &Network,
+        step: &[(usize, u32)],
+        group: usize,
+        seed: &dyn Fn(usize),
+    ) -> Result<f64> {
+        let list = self.list.unwrap_or(1);
+        let mut sum = 0.0;
+        for (number, pairs) in step.chunks((group / list).max(1) * list).enumerate() {
+            seed(number);
+            let share = pairs.len() as f64 / step.len() as f64;
+            let loss = self.loss(network, pairs)? * share;
+            sum += f64::try_from(&loss).map_err(torch("reading the loss"))?;
+            loss.f_backward().map_err(torch("the gradient"))?;
+        }
+        Ok(sum)
+    }
+
+    fn loss(&self, network: &Network, pairs: &[(usize, u32)]) -> Result<Tensor> {
+        let texts: Vec<&Tokens> = pairs.iter().filter_map(|pair| self.tokens.get(pair)).collect();
+        let logits = network.logits(&TokenBatch::new(&texts, network.device(), true))?;
+        if let Some(list) = self.list {
+            let logits = logits.view([-1, list as i64]);
+            let first = vec![0; logits.size()[0] as usize];
+            return cross_entropy(&logits, &first);
+        }
+        let label = |&(topic, question)| i64::from(self.judged.is_relevant(topic, question));
+        cross_entropy(&logits, &pairs.iter().map(label).collect::<Vec<i64>>())
+    }
+}
+
 impl InBatch<'_> {
-    /// Requests and questions of a step are encoded once each, in one pass.
-    fn loss(&self, network: &Network, step: &TrainingStep) -> Result<Tensor> {
-        let sorted = |mut list: Vec<usize>| {
-            list.sort_unstable();
-            list.dedup();
-            list
-        };
+    /// The loss compares all texts of a step, but one group's activations are in memory at a time
+    /// (Gao et al., "Scaling Deep Contrastive Learning Batch Size under Memory Limited Setup",
+    /// `RepL4NLP` 2021): vectors first, then the gradient of the loss by the vectors, then each
+    /// group once more, with the same dropout, for the gradient by the weights. The last group is
+    /// computed once, so that a group as large as the step costs nothing.
+    fn gradient(
+        &self,
+        network: &Network,
+        step: &[(usize, u32)],
+        group: usize,
+        seed: &dyn Fn(usize),
+    ) -> Result<f64> {
         let topics = sorted(step.iter().map(|&(topic, _)| topic).collect());
         let questions = sorted(step.iter().map(|&(_, question)| question as usize).collect());
         let texts: Vec<&Tokens> = topics
@@ -124,8 +164,37 @@ impl InBatch<'_> {
             .map(|&topic| &self.requests[topic])
             .chain(questions.iter().map(|&question| &self.questions[question]))
             .collect();
-        let device = network.device();
-        let vectors = network.pooled(&TokenBatch::new(&texts, device, true))?;
+        let group = group.min(texts.len());
+        let batches: Vec<TokenBatch> = texts
+            .chunks(group)
+            .map(|texts| TokenBatch::new(texts, network.device(), true))
+            .collect();
+        let Some((last, earlier)) = batches.split_last() else { return Ok(0.0) };
+        let encode = |number: usize, batch: &TokenBatch| {
+            seed(number);
+            network.pooled(batch)
+        };
+        let mut vectors = Vec::with_capacity(batches.len());
+        for (number, batch) in earlier.iter().enumerate() {
+            vectors.push(tch::no_grad(|| encode(number, batch))?);
+        }
+        let taped = encode(earlier.len(), last)?;
+        vectors.push(taped.detach());
+        let vectors = Tensor::cat(&vectors, 0).set_requires_grad(true);
+        let loss = self.loss(&vectors, &topics, &questions);
+        let value = f64::try_from(&loss).map_err(torch("reading the loss"))?;
+        loss.f_backward().map_err(torch("the gradient"))?;
+        let gradients = vectors.grad().split(group as i64, 0);
+        backward(taped, &gradients[earlier.len()])?;
+        for (number, batch) in earlier.iter().enumerate() {
+            backward(encode(number, batch)?, &gradients[number])?;
+        }
+        Ok(value)
+    }
+
+    /// The loss of vectors: those of the topics' requests, then those of the questions.
+    fn loss(&self, vectors: &Tensor, topics: &[usize], questions: &[usize]) -> Tensor {
+        let device = vectors.device();
         let requests = vectors.narrow(0, 0, topics.len() as i64);
         let questions_at = vectors.narrow(0, topics.len() as i64, questions.len() as i64);
         let is_relevant =
@@ -140,7 +209,7 @@ impl InBatch<'_> {
                 .view([rows.len() as i64, questions.len() as i64])
                 .to_device(device)
         };
-        let relevant = table(&topics, &is_relevant);
+        let relevant = table(topics, &is_relevant);
         let scores = requests.matmul(&questions_at.transpose(0, 1)) * self.scale;
         let weights = self.weights;
         let mut loss = Tensor::zeros([], (Kind::Float, device));
@@ -151,18 +220,31 @@ impl InBatch<'_> {
             loss += softmax_of_each(&scores, &relevant, &relevant, 0) * weights[1];
         }
         if weights[2] > 0.0 {
-            let siblings = table(&questions, &|one, other| {
+            let siblings = table(questions, &|one, other| {
                 topics.iter().any(|&topic| is_relevant(topic, one) && is_relevant(topic, other))
             });
-            let others = table(&questions, &|one, other| one != other);
+            let others = table(questions, &|one, other| one != other);
             let positives = siblings.logical_and(&others);
             if positives.any().int64_value(&[]) != 0 {
                 let scores = questions_at.matmul(&questions_at.transpose(0, 1)) * self.scale;
                 loss += softmax_of_each(&scores, &positives, &siblings, 1) * weights[2];
             }
         }
-        Ok(loss)
+        loss
     }
+}
+
+fn sorted(mut list: Vec<usize>) -> Vec<usize> {
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+/// Adds the gradient of a loss to those of the weights, given the one with respect to `vectors`.
+fn backward(vectors: Tensor, gradient: &Tensor) -> Result<()> {
+    // tch has no backward pass from a tensor; the gradient of this number is the same.
+    let number = (vectors * gradient).sum(Kind::Float);
+    number.f_backward().map_err(torch("the gradient"))
 }
 
 pub(crate) fn texts(texts: &[String]) -> Vec<&str> {
@@ -200,6 +282,115 @@ fn softmax_of_each(scores: &Tensor, positives: &Tensor, left_out: &Tensor, dim: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder::ModelFolder;
+    use crate::train::steps::steps;
+    use crate::train::{Learner, seed};
+    use clariq_core::{ModelOptions, Recipe};
+    use std::path::Path;
+    use std::sync::{Mutex, PoisonError};
+
+    /// libtorch draws from one generator per process.
+    static GENERATOR: Mutex<()> = Mutex::new(());
+
+    fn judged() -> JudgedQuestions {
+        JudgedQuestions {
+            topics: vec!["1".into(), "2".into(), "3".into()],
+            requests: vec!["bees".into(), "tell me about the wind".into(), "a car".into()],
+            questions: (0..12).map(|number| format!("is it number {number}")).collect(),
+            relevant: vec![vec![1, 2, 3], vec![4, 5], vec![6, 7]],
+            candidates: vec![vec![8, 9, 10], vec![8, 9, 11], vec![9, 10, 11]],
+        }
+    }
+
+    /// All gradients of the first step of a training, as `of` computes them.
+    fn gradients(
+        objective: &str,
+        dropout: f64,
+        of: impl Fn(&Learner, &[(usize, u32)]) -> Result<f64>,
+    ) -> (f64, Vec<Tensor>) {
+        let _alone = GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = format!(
+            "name = \"m\"\nbase = \"tiny\"\nepochs = 1\nlearning_rate = 1e-3\ndropout = {dropout}\n\
+             [objective]\n{objective}"
+        );
+        let recipe = Recipe::parse("m.toml", &text).unwrap();
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
+        let judged = judged();
+        let options = ModelOptions { threads: 1, ..ModelOptions::default() };
+        let training = Training {
+            recipe: &recipe,
+            base: &base,
+            examples: &judged,
+            data: String::new(),
+            options: &options,
+            resume: false,
+        };
+        let split = ExampleSplit { train: vec![0, 1, 2], held_out: Vec::new() };
+        let step = steps(&recipe, &judged, &split, 0).concat();
+        let folder = ModelFolder::open(&base).unwrap();
+        let mut learner = Learner::new(&training, &folder, split).unwrap();
+        let loss = of(&learner, &step).unwrap();
+        let parameters = learner.network.parameters();
+        let gradients = parameters.iter().map(|(_, weight)| weight.grad()).filter(Tensor::defined);
+        (loss, gradients.collect())
+    }
+
+    fn assert_equal((loss, one): &(f64, Vec<Tensor>), (other_loss, other): &(f64, Vec<Tensor>)) {
+        assert!((loss - other_loss).abs() < 1e-5, "{loss} {other_loss}");
+        assert_eq!(one.len(), other.len());
+        for (one, other) in one.iter().zip(other) {
+            assert!(one.allclose(other, 1e-4, 1e-6, false), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn groups_add_up_to_the_gradient_of_the_whole_step() {
+        for objective in [
+            "kind = \"in-batch-softmax\"\nbatch = 8\nquestion_to_request = 1\nquestion_to_question = 0.5",
+            "kind = \"cross-entropy\"\nbatch = 8\nnegatives = 3\nsystem = \"bm25\"",
+            "kind = \"listwise\"\nbatch = 8\nnegatives = 2\nsystem = \"bm25\"\ndepth = 3",
+        ] {
+            let grouped = |group: usize| {
+                gradients(objective, 0.0, |learner, step| {
+                    learner.material.gradient(&learner.network, step, group, &|_| {})
+                })
+            };
+            let whole = grouped(usize::MAX);
+            for group in [3, 4, 7] {
+                assert_equal(&grouped(group), &whole);
+            }
+        }
+    }
+
+    #[test]
+    fn a_group_has_the_same_dropout_both_times() {
+        let objective = "kind = \"in-batch-softmax\"\nbatch = 8";
+        let seed = |group: usize| seed(7, group as u64);
+        let grouped = gradients(objective, 0.3, |learner, step| {
+            learner.material.gradient(&learner.network, step, 4, &seed)
+        });
+        let with_all_tapes = gradients(objective, 0.3, |learner, step| {
+            let TrainingMaterial::Texts(texts) = &learner.material else { unreachable!() };
+            let network = &learner.network;
+            let topics = sorted(step.iter().map(|&(topic, _)| topic).collect());
+            let questions = sorted(step.iter().map(|&(_, question)| question as usize).collect());
+            let tokens = topics.iter().map(|&topic| &texts.requests[topic]);
+            let tokens = tokens.chain(questions.iter().map(|&at| &texts.questions[at]));
+            let mut vectors = Vec::new();
+            for (number, group) in tokens.collect::<Vec<_>>().chunks(4).enumerate() {
+                seed(number);
+                vectors.push(network.pooled(&TokenBatch::new(group, network.device(), true))?);
+            }
+            let loss = texts.loss(&Tensor::cat(&vectors, 0), &topics, &questions);
+            loss.backward();
+            Ok(loss.double_value(&[]))
+        });
+        assert_equal(&grouped, &with_all_tapes);
+        let without = gradients(objective, 0.0, |learner, step| {
+            learner.material.gradient(&learner.network, step, 4, &seed)
+        });
+        assert!((grouped.0 - without.0).abs() > 1e-3, "dropout changes the loss");
+    }
 
     #[test]
     fn the_softmax_of_two_by_hand() {
