@@ -6,7 +6,7 @@ use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
-    "encoder" "encoder-base" "cross-encoder" "published-cross-encoder"
+    "encoder" "encoder-base" "cross-encoder" "cross-encoder-base" "published-cross-encoder"
 );
 
 /// The model that `clariq setup` installs by itself.

@@ -190,6 +190,7 @@ fn a_system_names_the_installed_models_that_it_needs() {
         ("bm25", &[][..]),
         ("best", &["all-MiniLM-L6-v2"]),
         ("best-base", &["all-mpnet-base-v2"]),
+        ("reranker-base", &["all-mpnet-base-v2"]),
         ("published-bert-reranker", &["bert-base-uncased"]),
     ] {
         assert_eq!(SystemConfig::open(name, &[]).unwrap().bases().unwrap(), expected, "{name}");
@@ -211,7 +212,7 @@ fn published_figures_stand_beside_the_published_construction_alone() {
         assert!(!claims || !trained_otherwise, "{name}");
     }
     // The rerankers retrieve as the published baseline does, and nothing asks the empty question.
-    for name in ["bert-reranker", "published-bert-reranker"] {
+    for name in ["bert-reranker", "published-bert-reranker", "reranker-base"] {
         assert_eq!(stages(name)[0], stages("bm25")[0], "{name}");
         assert_eq!(stages(name)[1].0, "rerank", "{name}");
         assert_eq!(stages(name).len(), 2, "{name}");

@@ -54,13 +54,14 @@ fn console_examples_print_what_the_pages_show() {
 }
 
 /// The systems of the table, in its order.
-const SYSTEMS: [&str; 13] = [
+const SYSTEMS: [&str; 14] = [
     "no-question",
     "bm25",
     "bm25-english",
     "bm25-tuned",
     "bert-reranker",
     "bert-ranker",
+    "reranker-base",
     "dense",
     "dense-base",
     "dense-tuned",
