@@ -428,9 +428,14 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
 pub fn unknown(name: &str) -> Problem {
     let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
     let known = names().map(str::to_owned).chain(files);
+    let typos = |known: &str| {
+        let without_ending = known.strip_suffix(".toml").unwrap_or(known);
+        strsim::damerau_levenshtein(name, known)
+            .min(strsim::damerau_levenshtein(name, without_ending))
+    };
     let similar = known
-        .map(|known| (strsim::damerau_levenshtein(name, &known), known))
-        .filter(|(distance, known)| *distance <= MOST_TYPOS && *distance < known.len())
+        .map(|known| (typos(&known), known))
+        .filter(|(typos, known)| *typos <= known.len().div_ceil(3).min(MOST_TYPOS))
         .min();
     let hint = match similar {
         Some((_, known)) => format!("did you mean `{known}`?"),
@@ -442,7 +447,7 @@ pub fn unknown(name: &str) -> Problem {
 /// Names with more typing errors than this are not similar.
 const MOST_TYPOS: usize = 3;
 
-/// The configuration files in a folder, and their names without the ending.
+/// The configuration files in a folder.
 fn toml_files(folder: &Path) -> Vec<String> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();

@@ -35,6 +35,8 @@ fn similar_names_are_suggested() {
         ("bm25-tunde", "did you mean `bm25-tuned`?"),
         ("my-sytem.toml", "did you mean `my-system.toml`?"),
         ("./my-sytem.toml", "did you mean `./my-system.toml`?"),
+        ("my-system", "did you mean `my-system.toml`?"),
+        ("mine", "`clariq systems` lists"),
         ("something-else", "`clariq systems` lists"),
     ] {
         let refused = bench.run(&["run", name, "--data", "data"]);
