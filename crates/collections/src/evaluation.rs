@@ -275,7 +275,7 @@ pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
         (found.missing_topics, "topics are not answered and count 0"),
         (found.unknown_topics, "topics have no labels and are ignored"),
         (found.trailing_words, "lines have more than six fields, and the others are ignored"),
-        (found.unknown_questions, "lines name a document that the collection does not have"),
+        (found.unknown_documents, "lines name a document that the collection does not have"),
     ]));
     warnings
 }

@@ -13,14 +13,14 @@ pub struct Diagnosis {
     pub dropped_lines: usize,
     /// Topics that such lines belong to.
     pub dropped_topics: usize,
-    /// Lines that repeat a (topic, question) pair.
+    /// Lines that repeat a (topic, document) pair.
     pub duplicates: usize,
     /// Topics of the labels that the run does not answer; each counts 0.
     pub missing_topics: usize,
     /// Topics of the run that the labels do not have; they are left out.
     pub unknown_topics: usize,
-    /// Lines with a question that the bank does not have; it is relevant to nothing.
-    pub unknown_questions: usize,
+    /// Lines with a document that the collection does not have; it is relevant to nothing.
+    pub unknown_documents: usize,
     /// Lines with words after the last field.
     pub trailing_words: usize,
 }
@@ -36,15 +36,15 @@ pub fn diagnose<'a>(
     let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
     let trailing_words = run.ignored.trailing_words.len();
     let mut diagnosis = Diagnosis { missing_topics, trailing_words, ..Diagnosis::default() };
-    let mut questions = HashSet::new();
+    let mut documents = HashSet::new();
     let mut scores = Vec::new();
     for (topic, lines) in answered {
         if !known.contains(topic) {
             diagnosis.unknown_topics += 1;
             continue;
         }
-        questions.clear();
-        let again = lines.iter().filter(|line| !questions.insert(&line.question));
+        documents.clear();
+        let again = lines.iter().filter(|line| !documents.insert(&line.document));
         diagnosis.duplicates += again.count();
         scores.clear();
         scores.extend(lines.iter().map(|line| double(line)));
@@ -53,8 +53,8 @@ pub fn diagnose<'a>(
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
         if let Some(bank) = bank {
-            let unknown = |line: &&&RunLine| bank.find(line.question.as_str()).is_none();
-            diagnosis.unknown_questions += lines.iter().filter(unknown).count();
+            let unknown = |line: &&&RunLine| bank.find(line.document.as_str()).is_none();
+            diagnosis.unknown_documents += lines.iter().filter(unknown).count();
         }
     }
     diagnosis

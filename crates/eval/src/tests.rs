@@ -3,9 +3,9 @@
 use clariq_files::{Run, RunLine};
 
 pub(crate) fn run(lines: &[(&str, &str, f64)]) -> Run {
-    let lines = (1..).zip(lines).map(|(line, &(topic, question, score))| RunLine {
+    let lines = (1..).zip(lines).map(|(line, &(topic, document, score))| RunLine {
         topic: topic.into(),
-        question: question.into(),
+        document: document.into(),
         score,
         line,
     });

@@ -57,7 +57,7 @@ fn sort_by_score(lines: &mut [&RunLine], score: ScorePrecision) {
 }
 
 fn sort_by_score_and_id(lines: &mut [&RunLine], score: ScorePrecision) {
-    lines.sort_by(|a, b| score(b).total_cmp(&score(a)).then_with(|| b.question.cmp(&a.question)));
+    lines.sort_by(|a, b| score(b).total_cmp(&score(a)).then_with(|| b.document.cmp(&a.document)));
 }
 
 /// The lines of each topic in the order in which they count.
@@ -94,7 +94,7 @@ pub fn sort_with_favour(
             if seen.contains(document) { 0 } else { grade(document).max(0) }
         };
         sort_group(group, gain, favour);
-        seen.extend(group.iter().map(|line| &line.question));
+        seen.extend(group.iter().map(|line| &line.document));
     }
 }
 
@@ -103,9 +103,9 @@ fn sort_group(group: &mut [&RunLine], gain: impl Fn(&DocId) -> i32, favour: Favo
     let mut lines_of: HashMap<&DocId, usize> = HashMap::new();
     let mut keyed = Vec::with_capacity(group.len());
     for line in group.iter().copied() {
-        let lines = lines_of.entry(&line.question).or_default();
+        let lines = lines_of.entry(&line.document).or_default();
         *lines += 1;
-        keyed.push((gain(&line.question), *lines, line));
+        keyed.push((gain(&line.document), *lines, line));
     }
     match favour {
         Favour::For => {
@@ -113,7 +113,7 @@ fn sort_group(group: &mut [&RunLine], gain: impl Fn(&DocId) -> i32, favour: Favo
         }
         // Documents with many lines come first, so that as few as possible fill the first ranks.
         Favour::Against => keyed.sort_by_key(|&(gain, _, line)| {
-            (gain, Reverse(lines_of[&line.question]), &line.question)
+            (gain, Reverse(lines_of[&line.document]), &line.document)
         }),
     }
     for (slot, (.., line)) in group.iter_mut().zip(keyed) {

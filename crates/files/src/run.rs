@@ -1,4 +1,4 @@
-//! Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
+//! Run files: `<topic> 0 <document> <rank> <score> <run>`.
 
 use crate::lines::{FieldReader, IgnoredLines, Line, LineForm, has_few_topics, no_lines};
 use crate::sink::{
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::{fmt, io};
 
 const FORM: LineForm = LineForm {
-    names: "<topic_id> 0 <question_id> <rank> <score> <run_id>",
+    names: "<topic> 0 <document> <rank> <score> <run>",
     optional: 1,
     comments: true,
     trailing_words: true,
@@ -29,7 +29,7 @@ const WORTH_A_THREAD: usize = 1 << 20;
 pub struct RunLine {
     pub topic: RequestId,
     /// The document.
-    pub question: DocId,
+    pub document: DocId,
     /// The score; higher is better. Ranks are not read.
     pub score: f64,
     /// The line of the file.
@@ -142,7 +142,7 @@ fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Proble
             Some(last) if last.topic.as_str() == topic => last.topic.clone(),
             _ => topic.into(),
         },
-        question: line.fields[2].into(),
+        document: line.fields[2].into(),
         score,
         line: line.at.1,
     })
@@ -179,13 +179,13 @@ pub fn put_run_lines<D: fmt::Display>(
     tag: &str,
 ) -> io::Result<()> {
     let tag = tag.replace(char::is_whitespace, "_");
-    let (questions, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
-    for (rank, (question, score)) in (1..).zip(questions.iter().zip(strictly_decreasing(&scores))) {
+    let (documents, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
+    for (rank, (document, score)) in (1..).zip(documents.iter().zip(strictly_decreasing(&scores))) {
         if !score.is_finite() {
             let found = format!("a score is not finite: {score}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, found));
         }
-        writeln!(out, "{topic} 0 {question} {rank} {} {tag}", show_score(score))?;
+        writeln!(out, "{topic} 0 {document} {rank} {} {tag}", show_score(score))?;
     }
     Ok(())
 }
@@ -365,7 +365,7 @@ mod tests {
             let run = read_run(&Source::new(&path)).unwrap();
             prop_assert!(std::fs::read_to_string(&path).unwrap().ends_with(" my_tag\n"));
             prop_assert_eq!(run.lines.iter().map(|line| line.score).collect::<Vec<_>>(), nudged);
-            prop_assert_eq!(run.lines.into_iter().map(|line| line.question).collect::<Vec<_>>(), ids);
+            prop_assert_eq!(run.lines.into_iter().map(|line| line.document).collect::<Vec<_>>(), ids);
         }
     }
 }

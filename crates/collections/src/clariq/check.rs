@@ -2,7 +2,7 @@
 
 use crate::DataDir;
 use crate::check::CheckReport;
-use crate::clariq::collection::{ClariqSplit, RELEASE, unknown_questions};
+use crate::clariq::collection::{ClariqSplit, RELEASE, unknown_documents};
 use crate::clariq::conversation::{RecordOptions, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
 use crate::clariq::labelled::{Labelled, LabelledTopic, parse_requests};
@@ -193,7 +193,7 @@ fn check_bank(bank: &Bank, file: &str, findings: &mut Findings) {
 
 fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findings) {
     if let Some(bank) = bank {
-        unknown_questions(labelled, bank).for_each(|problem| findings.add(problem));
+        unknown_documents(labelled, bank).for_each(|problem| findings.add(problem));
     }
     let mut seen = HashSet::new();
     for row in &labelled.rows {

@@ -142,7 +142,7 @@ impl ClariQ {
             return Ok(SplitData { topics: read_requests(&source)?, labels: None });
         }
         let labelled = Labelled::read(&source)?;
-        if let Some(problem) = unknown_questions(&labelled, &self.bank).next() {
+        if let Some(problem) = unknown_documents(&labelled, &self.bank).next() {
             return Err(problem.into());
         }
         Ok(SplitData { topics: labelled.topics.clone(), labels: Some(labelled) })
@@ -173,7 +173,7 @@ impl ClariQ {
 }
 
 /// Rows whose question is not in the bank.
-pub(crate) fn unknown_questions<'a>(
+pub(crate) fn unknown_documents<'a>(
     labelled: &'a Labelled,
     bank: &'a Bank,
 ) -> impl Iterator<Item = Problem> + 'a {

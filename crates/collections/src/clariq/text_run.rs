@@ -82,8 +82,8 @@ fn parse_line(
         let hint = "write scores as 12.5 or 1.25e1";
         return Err(Box::new(problem!(at, expected, "`{score}`", hint)));
     };
-    let question = ids.get(text).copied().unwrap_or(NOT_IN_THE_BANK).into();
-    Ok(RunLine { topic: topic.into(), question, score, line: at.1 })
+    let document = ids.get(text).copied().unwrap_or(NOT_IN_THE_BANK).into();
+    Ok(RunLine { topic: topic.into(), document, score, line: at.1 })
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
             row("Q3", "a \"b\" c"),
         ]);
         let run = read_text_run(&Source::memory("m.run", text.as_bytes()), &bank)?;
-        Ok(run.lines.iter().map(|line| line.question.to_string()).collect())
+        Ok(run.lines.iter().map(|line| line.document.to_string()).collect())
     }
 
     #[test]

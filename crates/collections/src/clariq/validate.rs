@@ -59,13 +59,13 @@ fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
             let hint = "it is not looked at: contexts have whole numbers";
             let_through.add(problem!(at, "a context id", found, hint).warning());
         }
-        if line.question.as_str() == NOT_IN_THE_BANK {
+        if line.document.as_str() == NOT_IN_THE_BANK {
             let found = format!("another text in context {context}");
             let hint = "it counts as the worst question of the context";
             let expected = "the text of a question of the bank, or an empty one";
             let_through.add(problem!(at, expected, found, hint).warning());
-        } else if !questions.insert((context, &line.question)) {
-            let found = format!("`{}` again in context {context}", line.question);
+        } else if !questions.insert((context, &line.document)) {
+            let found = format!("`{}` again in context {context}", line.document);
             let hint = "the first question of a context counts";
             let_through
                 .add(problem!(at, "every question of a context once", found, hint).warning());

@@ -100,13 +100,13 @@ impl<'a> FileCheck<'a> {
                 let hint = "the official scorer drops the line: write scores that differ";
                 self.note(problem!(at, "every score of a topic once", found, hint));
             }
-            let question = shorten(line.question.as_str());
-            if questions.insert((topic, &line.question), line.line).is_some() {
+            let question = shorten(line.document.as_str());
+            if questions.insert((topic, &line.document), line.line).is_some() {
                 let found = format!("`{question}` again in topic {topic}");
                 let hint = "the repeated line counts once";
                 self.note(problem!(at, "every question of a topic once", found, hint));
             }
-            if documents.find(line.question.as_str()).is_none() {
+            if documents.find(line.document.as_str()).is_none() {
                 let hint = "a question of another bank is relevant to nothing";
                 self.note(problem!(at, "a question of the bank", "`{question}`", hint));
             }

@@ -45,7 +45,7 @@ impl RankedRun {
         let mut ranked = HashMap::with_capacity(topics.len());
         for (topic, lines) in topics {
             let mut seen = HashSet::with_capacity(lines.len());
-            let documents = lines.into_iter().map(|line| &line.question);
+            let documents = lines.into_iter().map(|line| &line.document);
             let documents = documents.filter(|document| seen.insert(*document)).cloned();
             ranked.insert(topic.clone(), documents.collect());
         }

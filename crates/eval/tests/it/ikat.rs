@@ -36,7 +36,7 @@ fn tied_run(judgements: &[Judgement]) -> Run {
     let mut add = |topic: &str, document: &str, score: u64| {
         lines.push(RunLine {
             topic: topic.into(),
-            question: document.into(),
+            document: document.into(),
             score: score as f64,
             line: 0,
         });

@@ -263,8 +263,8 @@ pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranki
     for (request, ranking) in requests.iter().zip(rankings) {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
-            let question = documents.id(hit.doc).as_ref().into();
-            run.lines.push(RunLine { topic: request.id.clone(), question, score, line: 0 });
+            let document = documents.id(hit.doc).as_ref().into();
+            run.lines.push(RunLine { topic: request.id.clone(), document, score, line: 0 });
         }
     }
     run
@@ -286,7 +286,7 @@ impl CandidateRun {
 
     /// The ids of all its documents.
     pub fn ids(&self) -> HashSet<&str> {
-        self.run.lines.iter().map(|line| line.question.as_str()).collect()
+        self.run.lines.iter().map(|line| line.document.as_str()).collect()
     }
 
     /// The candidates of each request that are in `documents`. Warns about missing documents and about
@@ -306,7 +306,7 @@ impl CandidateRun {
         let mut unknown = 0;
         let mut first = None;
         for line in &self.run.lines {
-            if let Some(doc) = documents.find(line.question.as_str()) {
+            if let Some(doc) = documents.find(line.document.as_str()) {
                 of.entry(line.topic.to_string()).or_default().push(doc);
             } else {
                 unknown += 1;
@@ -315,7 +315,7 @@ impl CandidateRun {
         }
         if let Some(line) = first.filter(|_| of.is_empty()) {
             let at = Location::line(name, line.line);
-            let found = format!("`{}`, and none of the others either", line.question);
+            let found = format!("`{}`, and none of the others either", line.document);
             let hint = "--passages names files with the texts of the documents of that run";
             bail!(at, "documents whose texts are known", found, hint);
         }
@@ -340,7 +340,7 @@ impl CandidateRun {
                 .note(&format!("warning: {name}: no candidates for {without} of {all} requests"));
         }
         if let Some(line) = first {
-            let id = &line.question;
+            let id = &line.document;
             let all = self.run.lines.len();
             observer.note(&format!(
                 "warning: {name}: {unknown} of {all} lines name documents without a text, such as \

@@ -69,7 +69,7 @@ impl Candidates {
         let start = self.lines.partition_point(|line| line.topic.as_str() < id);
         let end = self.lines.partition_point(|line| line.topic.as_str() <= id);
         let lines = &self.lines[start..end];
-        let found = lines.iter().map(|line| (line.question.as_str(), line.score));
+        let found = lines.iter().map(|line| (line.document.as_str(), line.score));
         rank_found(batch, request, found, self.keys.depth.get(), |index, id| {
             let at = (self.keys.run.as_str(), lines[index].line);
             let hint = "the run must be made over the documents that are ranked here";

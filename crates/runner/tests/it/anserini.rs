@@ -65,7 +65,7 @@ fn cacm_has_the_published_figures_and_the_ranks_of_bm25() {
     let (ours, theirs) = (read("bm25.run"), read("anserini.run.gz"));
     assert_eq!((ours.len(), theirs.len()), (58_571, 58_571));
     for (ours, theirs) in ours.iter().zip(&theirs) {
-        assert_eq!((&ours.topic, &ours.question), (&theirs.topic, &theirs.question), "{ours:?}");
+        assert_eq!((&ours.topic, &ours.document), (&theirs.topic, &theirs.document), "{ours:?}");
         assert!((ours.score - theirs.score).abs() < 2e-4, "{ours:?} {theirs:?}");
     }
 }

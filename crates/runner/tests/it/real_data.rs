@@ -161,7 +161,7 @@ fn the_official_tie_rule_lowers_the_recall_of_the_published_baseline() {
 fn by_topic(run: &Run) -> HashMap<&str, Vec<&str>> {
     let mut topics: HashMap<&str, Vec<&str>> = HashMap::new();
     for line in &run.lines {
-        topics.entry(line.topic.as_str()).or_default().push(line.question.as_str());
+        topics.entry(line.topic.as_str()).or_default().push(line.document.as_str());
     }
     topics
 }

@@ -16,7 +16,7 @@ fn answers(bench: &Bench, run: &str, bank: &Bank) -> HashMap<i64, (String, f64)>
         .map(|line| {
             (
                 line.topic.as_str().parse().expect("a number"),
-                (line.question.to_string(), line.score),
+                (line.document.to_string(), line.score),
             )
         })
         .collect()

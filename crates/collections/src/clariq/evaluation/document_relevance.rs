@@ -103,7 +103,7 @@ pub(super) struct FirstQuestion<'r> {
 pub(super) fn first_questions(run: &Run) -> HashMap<&str, FirstQuestion<'_>> {
     let mut first: HashMap<&str, FirstQuestion> = HashMap::new();
     for line in &run.lines {
-        let own = FirstQuestion { question: &line.question, score: line.score, tied: false };
+        let own = FirstQuestion { question: &line.document, score: line.score, tied: false };
         first
             .entry(line.topic.as_str())
             .and_modify(|best| {

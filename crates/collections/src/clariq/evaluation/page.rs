@@ -151,7 +151,7 @@ fn diagnose_run(comparison: &ClariqPage, run: &Run) -> Vec<String> {
         (found.duplicates, "line", "repeating a question of the same topic"),
         (found.missing_topics, "topic", "without an answer, counted 0"),
         (found.unknown_topics, "topic", "not among the labels, ignored"),
-        (found.unknown_questions, "line", "with a question that is not in the bank"),
+        (found.unknown_documents, "line", "with a question that is not in the bank"),
     ];
     let counts = counts.iter().filter(|(number, ..)| *number > 0);
     remarks.extend(counts.map(|(number, what, how)| format!("{} {how}.", count(*number, what))));

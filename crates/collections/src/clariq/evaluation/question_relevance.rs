@@ -39,8 +39,8 @@ fn recalls(lines: &[&RunLine], relevant: &HashSet<DocId>) -> [f64; 4] {
     CUTOFFS.map(|cutoff| {
         let end = cutoff.min(lines.len());
         for line in &lines[start..end] {
-            if relevant.contains(&line.question) && !found.contains(&&line.question) {
-                found.push(&line.question);
+            if relevant.contains(&line.document) && !found.contains(&&line.document) {
+                found.push(&line.document);
             }
         }
         start = end;
@@ -149,7 +149,7 @@ mod tests {
             duplicates: 1,
             missing_topics: 1,
             unknown_topics: 1,
-            unknown_questions: 1,
+            unknown_documents: 1,
             trailing_words: 0,
         };
         assert_eq!(

@@ -12,13 +12,13 @@ use clariq_files::{Run, RunLine, Source};
 /// A request that would be markup if it were not escaped.
 pub(crate) const ATTACK: &str = "<script>alert(\"1\")</script> & 'friends'";
 
-/// Topic, question and score.
+/// Topic, document and score.
 pub(crate) type Line<'a> = (&'a str, &'a str, f64);
 
 pub(crate) fn run(lines: &[Line]) -> Run {
-    let lines = (1..).zip(lines).map(|(line, &(topic, question, score))| RunLine {
+    let lines = (1..).zip(lines).map(|(line, &(topic, document, score))| RunLine {
         topic: topic.into(),
-        question: question.into(),
+        document: document.into(),
         score,
         line,
     });
@@ -45,7 +45,7 @@ pub(crate) fn labels(topics: &[(&str, &[&str])]) -> Labelled {
         labelled.facets.push(Facet { id, topic: index, description: String::new() });
         labelled.rows.extend(questions.iter().map(|&question| LabelledRow {
             facet: index,
-            question: question.into(),
+            document: document.into(),
             text: String::new(),
             answer: String::new(),
             line: 1,

@@ -160,7 +160,7 @@ impl EvaluatedRun {
     /// Whether a whole ranking of statements is one that these responses were made from: it has all
     /// statements that they are said to rest on.
     pub(super) fn rests_on_statements(&self, ranking: &Run) -> bool {
-        let lines = ranking.lines.iter().map(|line| (&line.topic, &line.question));
+        let lines = ranking.lines.iter().map(|line| (&line.topic, &line.document));
         let ranked: HashSet<(&RequestId, &DocId)> = lines.collect();
         self.chosen
             .iter()
@@ -180,7 +180,7 @@ impl EvaluatedRun {
 fn by_turn(run: &Run) -> HashMap<&RequestId, Vec<&DocId>> {
     let mut turns: HashMap<&RequestId, Vec<&DocId>> = HashMap::new();
     for line in &run.lines {
-        turns.entry(&line.topic).or_default().push(&line.question);
+        turns.entry(&line.topic).or_default().push(&line.document);
     }
     turns
 }
@@ -191,7 +191,7 @@ fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>)
     for (index, document) in documents.filter(|document| seen.insert(*document)).enumerate() {
         run.lines.push(RunLine {
             topic: turn.into(),
-            question: document.into(),
+            document: document.into(),
             score: -(index as f64),
             line: 0,
         });

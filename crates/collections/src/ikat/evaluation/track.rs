@@ -71,7 +71,7 @@ impl<'a> TrackEvaluation<'a> {
         let run = strictly(|sink| parse_run(&input, sink))?;
         self.turns.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.turns.warnings(&run, Ties::Id);
-        let is_number = |line: &RunLine| line.question.as_str().parse::<u32>().is_ok();
+        let is_number = |line: &RunLine| line.document.as_str().parse::<u32>().is_ok();
         let mut evaluated = EvaluatedRun::default();
         let part = if run.lines.iter().all(is_number) {
             evaluated.statements = Some(run);

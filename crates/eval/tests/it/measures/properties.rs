@@ -20,7 +20,7 @@ fn lines(documents: &[Document]) -> Vec<RunLine> {
         documents.iter().enumerate().filter_map(|(number, (_, score))| Some((number, (*score)?)));
     let line = |(number, score)| RunLine {
         topic: "1".into(),
-        question: id(number).as_str().into(),
+        document: id(number).as_str().into(),
         score,
         line: 1,
     };

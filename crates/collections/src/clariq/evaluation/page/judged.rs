@@ -62,7 +62,7 @@ fn score<'a>(
     let mut lines = ordered_lines(run, Ties::Official);
     let mut first = |judged: &JudgedTopic| -> Vec<&'a DocId> {
         let lines = lines.remove(&judged.topic.id).unwrap_or_default();
-        lines.into_iter().take(DEPTH).map(|line| &line.question).collect()
+        lines.into_iter().take(DEPTH).map(|line| &line.document).collect()
     };
     let lists: Vec<Vec<&DocId>> = topics.iter().map(&mut first).collect();
     let curves: Vec<Vec<f64>> = topics

@@ -45,10 +45,10 @@ impl<'a> RunByTurn<'a> {
         let evaluated = &entry.evaluated;
         let statements = evaluated.statements.as_ref().or(evaluated.provenance.as_ref());
         for line in statements.into_iter().flat_map(|run| &run.lines) {
-            by_turn.entry(line.topic.as_str()).or_default().statements.push(line.question.as_str());
+            by_turn.entry(line.topic.as_str()).or_default().statements.push(line.document.as_str());
         }
         for line in &evaluated.passages.lines {
-            by_turn.entry(line.topic.as_str()).or_default().passages.push(line.question.as_str());
+            by_turn.entry(line.topic.as_str()).or_default().passages.push(line.document.as_str());
         }
         for turn in &entry.submission.turns {
             by_turn.entry(&turn.id).or_default().response = turn.best_response();
