@@ -1,20 +1,23 @@
-//! Answers to requests: what the systems that give them may see, and the form in which a collection
-//! wants them handed in.
+//! Answers to requests: the parts of requests that a system may see, and the form of submissions.
 
 use clariq_core::{Doc, Hit, RequestId};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The outcome of a system for one request, as it is handed in.
+/// The submitted outcome of a system for one request.
 #[derive(Debug, Clone, Copy)]
 pub struct SubmittedAnswer<'a> {
+    /// The name of the run.
+    pub run: &'a str,
+    /// The number of the request in the run, from 0.
+    pub index: u64,
     pub request: &'a RequestId,
     /// The responses, best first; none of a system that only ranks.
     pub responses: &'a [WrittenResponse],
     /// The statements of the user that they take into account, best first.
     pub statements: &'a [Hit],
-    /// The passages that are handed in, best first.
+    /// The submitted passages, best first.
     pub passages: &'a [Hit],
 }
 
@@ -23,11 +26,11 @@ pub struct SubmittedAnswer<'a> {
 pub struct WrittenResponse {
     /// The text.
     pub text: String,
-    /// The passages that the text is taken from; none of a clarifying question.
+    /// The passages that the text is taken from; none for a clarifying question.
     pub used: Vec<Doc>,
 }
 
-/// The run of a task beside what is handed in: `X.json` or `X.jsonl` has `X.statements.run`.
+/// The path of the run of a task beside a submission: `X.statements.run` beside `X.json`.
 pub fn ranking_path(submission: &Path, task: &str) -> PathBuf {
     let name = submission.to_string_lossy();
     let stem = name.strip_suffix(".json").or_else(|| name.strip_suffix(".jsonl"));
@@ -39,7 +42,7 @@ pub fn ranking_path(submission: &Path, task: &str) -> PathBuf {
 pub struct Submitter {
     /// The class of the system.
     pub class: SystemClass,
-    /// The team, where the form names it.
+    /// The team, if the form names it.
     pub team: Option<String>,
     /// True if the system writes responses; false if it only ranks.
     pub responds: bool,
@@ -53,31 +56,24 @@ pub trait AnswerForm: Send + Sync {
     /// True if the form names the team.
     fn names_team(&self) -> bool;
 
-    /// Writes the answer number `index`, from 0, of the run `name`; with the first, what precedes
-    /// the answers.
-    fn put(
-        &self,
-        out: &mut dyn Write,
-        index: u64,
-        name: &str,
-        answer: &SubmittedAnswer,
-    ) -> io::Result<()>;
+    /// Writes an answer, and before the first one the head of the file.
+    fn put(&self, out: &mut dyn Write, answer: &SubmittedAnswer) -> io::Result<()>;
 
-    /// Writes what follows the last answer.
+    /// Writes the end of the file, after the last answer.
     fn put_end(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// The class of a system, which decides what it may see of a request. TREC calls it the type of a
-/// run.
+/// The class of a system, which decides the parts of a request that it may see. TREC calls it the type
+/// of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum SystemClass {
-    /// Sees what a user and a system have said so far, and the user's statements.
+    /// Sees the conversation so far and the user's statements.
     Automatic,
     /// Sees also the resolved utterances and the relevant statements, of this turn and of earlier
     /// ones.
     Manual,
-    /// Sees what an automatic system sees, and the passages to answer from.
+    /// Sees the same as an automatic system, and the passages to answer from.
     OnlyResponse,
 }
 

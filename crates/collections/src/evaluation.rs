@@ -7,7 +7,6 @@ mod options;
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 pub use options::{EvalOption, EvalOptions, Formats, OptionValue};
 
-use crate::clariq::evaluation::NeedReport;
 use clariq_core::{Error, Problem, RequestId, bail};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
 use clariq_files::{Run, Source};
@@ -129,7 +128,7 @@ pub struct EvalResult {
     pub figures: Vec<(String, f64)>,
     /// With [`TieRule::Interval`] the highest.
     pub highest: Option<Vec<f64>>,
-    /// The values of every topic for each of the figures, if they were asked for.
+    /// The values of every topic for each of the figures, if requested.
     pub topics: Vec<Column>,
     /// Parts of the file that the figures ignore.
     pub warnings: Vec<String>,
@@ -139,8 +138,28 @@ pub struct EvalResult {
     pub form: FigureFormat,
     /// Text to print in place of the figures.
     pub text: Option<String>,
-    /// Figures per class, if they were asked for.
-    pub needs: Option<NeedReport>,
+    /// Tables to print in place of the figures, and a note to print after them.
+    pub tables: Vec<ResultTable>,
+    pub legend: Option<&'static str>,
+}
+
+/// A table of a collection's own figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultTable {
+    /// The name in JSON.
+    pub name: &'static str,
+    pub header: Vec<&'static str>,
+    pub rows: Vec<Vec<ResultCell>>,
+}
+
+/// A cell of a [`ResultTable`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResultCell {
+    Text(String),
+    Count(usize),
+    /// A figure, and the digits that a table shows.
+    Figure(f64, usize),
+    Empty,
 }
 
 /// How figures are shown.

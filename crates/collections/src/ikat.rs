@@ -8,7 +8,7 @@
 //! use clariq_collections::DataDir;
 //! use clariq_collections::ikat::{SystemClass, IkatSplit};
 //!
-//! let topics = DataDir::Sample.topics(IkatSplit::Test2023)?;
+//! let topics = DataDir::Sample.topics(IkatSplit::TEST_2023)?;
 //! let conversation = &topics.conversations[0];
 //! let said = conversation.said(1, SystemClass::Automatic);
 //! assert_eq!(said.len(), 3, "the first turn, the response to it, and the second turn");
@@ -25,6 +25,7 @@ pub mod evaluation;
 mod folder;
 mod qrels;
 pub mod run;
+mod splits;
 mod stats;
 mod topics;
 pub mod validate;
@@ -33,8 +34,8 @@ pub use crate::SystemClass;
 pub use answers::statement_number;
 pub(crate) use collection::KIND;
 pub use collection::{Ikat, PASSAGES, STATEMENTS};
-pub use folder::IkatSplit;
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
 };
+pub use splits::IkatSplit;
 pub use topics::{IkatConversation, IkatTurn, TopicFile, Year};

@@ -48,6 +48,22 @@ pub struct Kind {
     pub released: Option<Release>,
 }
 
+/// The names of the splits of the tracks, and `all` for requests that belong to none of them.
+pub(crate) const SPLITS_OF_TRACKS: [&str; CLARIQ_SPLITS.len() + IKAT_SPLITS.len() + 1] = {
+    let mut names = ["all"; CLARIQ_SPLITS.len() + IKAT_SPLITS.len() + 1];
+    let mut index = 0;
+    while index + 1 < names.len() {
+        names[index] = match index.checked_sub(CLARIQ_SPLITS.len()) {
+            None => CLARIQ_SPLITS[index],
+            Some(index) => IKAT_SPLITS[index],
+        };
+        index += 1;
+    }
+    names
+};
+const CLARIQ_SPLITS: &[&str] = crate::clariq::KIND.splits;
+const IKAT_SPLITS: &[&str] = crate::ikat::KIND.splits;
+
 /// All collections, in the order in which a folder is compared with them.
 pub const KINDS: &[Kind] = &[crate::clariq::KIND, crate::ikat::KIND, crate::own::KIND];
 

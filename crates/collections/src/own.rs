@@ -8,6 +8,7 @@ mod folder;
 
 use crate::documents::{check_documents, read_unique};
 use crate::evaluation::{ByQrels, Evaluation};
+use crate::kinds::SPLITS_OF_TRACKS;
 use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
@@ -24,7 +25,7 @@ pub(crate) const KIND: Kind = Kind {
     sign: "documents.jsonl, corpus.jsonl or collection.tsv",
     tasks: &["documents"],
     usual: "data/own",
-    splits: &SPLITS,
+    splits: &SPLITS_OF_TRACKS,
     usual_split: "dev",
     endings: &[],
     sample: &[],
@@ -38,11 +39,6 @@ pub(crate) const KIND: Kind = Kind {
     released: None,
 };
 
-/// `all` are requests that belong to no other split; the others behind the usual three are those of
-/// the tracks, whose exports have them.
-const SPLITS: [&str; 8] =
-    ["train", "dev", "test", "2023-train", "2023-test", "2024", "2025", "all"];
-
 struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
@@ -55,7 +51,7 @@ impl Own {
     fn open(data: &DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
         let mut splits = Vec::new();
-        for split in SPLITS {
+        for split in SPLITS_OF_TRACKS {
             splits.extend(folder.split(split)?);
         }
         let unread = folder.unread()?;
@@ -109,7 +105,7 @@ impl Own {
 
 fn files(folder: &Folder) -> Vec<Source> {
     let mut files = folder.documents().unwrap_or_default();
-    for split in SPLITS {
+    for split in SPLITS_OF_TRACKS {
         if let Ok(Some(split)) = folder.split(split) {
             files.push(split.requests);
             files.extend(split.qrels);
@@ -238,7 +234,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
-    for split in SPLITS {
+    for split in SPLITS_OF_TRACKS {
         let split = report.note(folder.split(split))?.flatten();
         let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
         let mut asked = HashSet::new();

@@ -13,8 +13,19 @@ pub(crate) enum TextOrNumber {
 }
 
 impl TextOrNumber {
+    /// Reads a value and converts it. A value that cannot be converted is an error, which shows
+    /// `expected`.
+    pub(crate) fn convert<'de, D: Deserializer<'de>, T>(
+        deserializer: D,
+        expected: &'static str,
+        convert: fn(&Self) -> Option<T>,
+    ) -> Result<T, D::Error> {
+        let value = Self::read(deserializer, expected)?;
+        convert(&value).ok_or_else(|| value.refuse(expected))
+    }
+
     /// Reads a value. Messages about one of another type show `expected`.
-    pub(crate) fn read<'de, D: Deserializer<'de>>(
+    fn read<'de, D: Deserializer<'de>>(
         deserializer: D,
         expected: &'static str,
     ) -> Result<Self, D::Error> {
@@ -22,7 +33,7 @@ impl TextOrNumber {
     }
 
     /// The error of a value that is not `expected`.
-    pub(crate) fn refuse<E: Error>(&self, expected: &'static str) -> E {
+    fn refuse<E: Error>(&self, expected: &'static str) -> E {
         let found = match self {
             Self::Text(text) => Unexpected::Str(text),
             Self::Whole(number) => Unexpected::Signed(*number),

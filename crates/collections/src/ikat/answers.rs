@@ -1,4 +1,4 @@
-//! Answers of systems in the form of a year.
+//! The form of submissions in each year.
 
 use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
@@ -17,7 +17,7 @@ pub fn statement_number(id: &str) -> &str {
     id.rsplit_once('/').map_or(id, |(_, number)| number)
 }
 
-/// The form of a year's runs, over the documents that answers name.
+/// The form of a year's submissions, with the documents that answers name.
 pub(super) struct IkatAnswerForm<'a> {
     pub(super) year: Year,
     pub(super) submitter: Submitter,
@@ -34,22 +34,16 @@ impl AnswerForm for IkatAnswerForm<'_> {
         self.year.has_line_runs()
     }
 
-    fn put(
-        &self,
-        out: &mut dyn Write,
-        index: u64,
-        name: &str,
-        answer: &SubmittedAnswer,
-    ) -> io::Result<()> {
+    fn put(&self, out: &mut dyn Write, answer: &SubmittedAnswer) -> io::Result<()> {
         let head = Submission {
             year: self.year,
-            run_name: name.to_owned(),
+            run_name: answer.run.to_owned(),
             run_type: self.submitter.class.run_type(self.year).to_owned(),
             team: self.submitter.team.as_deref().unwrap_or(TEAM).to_owned(),
             eval_response: self.year == Year::Y2024 && self.submitter.responds,
             turns: Vec::new(),
         };
-        put_turn(out, &head, index, &self.turn(answer)?)
+        put_turn(out, &head, answer.index, &self.turn(answer)?)
     }
 
     fn put_end(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -59,24 +53,26 @@ impl AnswerForm for IkatAnswerForm<'_> {
 
 impl IkatAnswerForm<'_> {
     fn turn(&self, answer: &SubmittedAnswer) -> io::Result<SubmittedTurn> {
-        // Rankings are parts of a response, so that a system that only ranks has an empty one.
+        // Rankings are parts of a response, so that a system that only ranks has an empty response.
         let empty = WrittenResponse::default();
-        let written = match answer.responses {
+        let texts = match answer.responses {
             [] => slice::from_ref(&empty),
             responses => responses,
         };
-        let mut responses = Vec::with_capacity(written.len());
-        for (rank, one) in (1..).zip(written) {
+        let mut responses = Vec::with_capacity(texts.len());
+        for (rank, text) in (1..).zip(texts) {
             let statements = answer.statements.iter().map(|hit| self.statement(hit));
             responses.push(Response {
                 rank,
-                text: one.text.clone(),
-                passages: answer.passages.iter().map(|hit| self.passage(hit, one)).collect(),
+                text: text.text.clone(),
+                passages: answer.passages.iter().map(|hit| self.passage(hit, text)).collect(),
                 statements: statements.collect::<io::Result<_>>()?,
             });
         }
-        let references =
-            if self.year.has_line_runs() { responses[0].passages.clone() } else { Vec::new() };
+        let mut references = Vec::new();
+        if self.year.has_line_runs() {
+            references.clone_from(&responses[0].passages);
+        }
         let id = answer.request.as_str().to_owned();
         Ok(SubmittedTurn { id, responses, references, ..Default::default() })
     }

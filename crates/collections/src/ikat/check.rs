@@ -1,25 +1,27 @@
 //! The check of a folder with the track's files: everything that is wrong with them, all at once.
 
-use super::folder::IkatSplit;
-use super::qrels::RELEASED;
+use super::splits::IkatSplit;
 use super::topics::TopicFile;
 use crate::documents::{Passage, check_documents};
 use crate::{CheckReport, DataDir};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::{Source, shorten};
 
-/// The files that a folder has, read or not.
+/// The files of the track in a folder.
 pub(super) fn files(data: &DataDir) -> Vec<Source> {
-    let topics = IkatSplit::ALL.into_iter().map(IkatSplit::topics_file);
-    let labels = RELEASED.iter().map(|(_, name, _)| *name);
-    let named = topics.chain(labels).filter_map(|name| data.track_file(name));
-    named.chain(data.passage_files().unwrap_or_default()).collect()
+    let mut files = Vec::new();
+    for split in IkatSplit::ALL {
+        files.extend(data.track_file(split.topics_file()));
+        files.extend(split.labels.iter().filter_map(|(name, _)| data.track_file(name)));
+    }
+    files.extend(data.passage_files().unwrap_or_default());
+    files
 }
 
 /// Reads every file of a folder and names everything that is wrong.
 pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
-    for split in IkatSplit::ALL {
+    for &split in IkatSplit::ALL {
         let name = split.topics_file();
         report.read(name, data.track_file(name), |input, sink| {
             let topics = TopicFile::parse(input, sink);
@@ -28,11 +30,13 @@ pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
             }
         })?;
     }
-    for (split, name, judged) in RELEASED {
-        // Few users have the labels of later years.
-        let file = data.track_file(name);
-        if file.is_some() || split == IkatSplit::Test2023 {
-            report.read(name, file, |input, sink| judged.check(input, sink))?;
+    for &split in IkatSplit::ALL {
+        for &(name, kind) in split.labels {
+            // Few users have the labels of later years.
+            let file = data.track_file(name);
+            if file.is_some() || split == IkatSplit::TEST_2023 {
+                report.read(name, file, |input, sink| kind.check(input, sink))?;
+            }
         }
     }
     let passages = report.note(data.passage_files())?.unwrap_or_default();

@@ -3,8 +3,9 @@
 
 use super::answers::{IkatAnswerForm, statement_number};
 use super::evaluation::{OPTIONS, TrackEvaluation, names};
-use super::folder::{IkatSplit, location};
+use super::folder::location;
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
+use super::splits::IkatSplit;
 use super::topics::{IkatConversation, TopicFile};
 use super::validate::validate;
 use crate::documents::{Bank, BankRow, read_all, read_bank};
@@ -19,14 +20,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
+/// TREC iKAT: statements of a user and passages, ranked for every turn.
 pub(crate) const KIND: Kind = Kind {
     name: "iKAT",
     sign: "2023_test_topics.json",
     tasks: &TASKS,
     usual: "data/ikat",
-    splits: &SPLITS,
-    usual_split: SPLITS[1],
+    splits: &IkatSplit::NAMES,
+    usual_split: IkatSplit::TEST_2023.name(),
     endings: &[".json", ".jsonl"],
     sample: super::folder::SAMPLE,
     is_in: |data| !data.track_splits().is_empty(),
@@ -52,7 +53,6 @@ const SUBSTITUTE: &str = "passages are those that the organisers' responses cite
                           the licensed collection: figures on them compare with each other alone";
 
 const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
-const SPLITS: [&str; IkatSplit::ALL.len()] = IkatSplit::NAMES;
 
 /// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {
@@ -140,7 +140,7 @@ fn changed(split: IkatSplit) -> Error {
 /// The split of that name.
 fn split_of(name: &str) -> Result<IkatSplit, Error> {
     IkatSplit::parse(name).ok_or_else(|| {
-        let expected = format!("one of {}", SPLITS.join(", "));
+        let expected = format!("one of {}", IkatSplit::NAMES.join(", "));
         problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
     })
 }
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_request_has_what_its_class_may_see() {
         let sample = sample();
-        let split = IkatSplit::Test2023;
+        let split = IkatSplit::TEST_2023;
         let requests = |task, class: SystemClass| -> Vec<Request> {
             let requests = sample.requests_seen(split.name(), task, class.into()).unwrap();
             requests.map(Result::unwrap).collect()
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn every_user_has_statements_of_their_own() {
         let sample = sample();
-        let (split, bank) = (IkatSplit::Test2023, sample.ranked_in(STATEMENTS));
+        let (split, bank) = (IkatSplit::TEST_2023, sample.ranked_in(STATEMENTS));
         let requests: Vec<Request> =
             sample.requests(split.name(), STATEMENTS).unwrap().map(Result::unwrap).collect();
         for (request, (conversation, _)) in

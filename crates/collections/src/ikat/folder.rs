@@ -1,82 +1,16 @@
-//! A folder with the track's files, and the splits that it may hold.
+//! A folder with the track's files: topics, labels and passages.
 
+use super::splits::IkatSplit;
 use super::topics::{TopicFile, Year};
 use crate::DataDir;
 use crate::data_dir::EmbeddedFile;
 use crate::documents::DocumentFolder;
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
-use std::fmt;
 use std::path::PathBuf;
 
-/// A file of topics that the track released.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum IkatSplit {
-    /// The training topics of 2023.
-    Train2023,
-    /// The test topics of 2023, whose labels were released.
-    Test2023,
-    /// The test topics of 2024.
-    Test2024,
-    /// The test topics of 2025.
-    Test2025,
-}
-
-impl IkatSplit {
-    /// All splits, in the order of their release.
-    pub const ALL: [Self; 4] = [Self::Train2023, Self::Test2023, Self::Test2024, Self::Test2025];
-
-    /// The names of all splits.
-    pub(super) const NAMES: [&str; Self::ALL.len()] = {
-        let mut names = [""; Self::ALL.len()];
-        let mut index = 0;
-        while index < names.len() {
-            names[index] = Self::ALL[index].name();
-            index += 1;
-        }
-        names
-    };
-
-    /// Its name, its year, and the file of its topics.
-    const fn parts(self) -> (&'static str, Year, &'static str) {
-        match self {
-            Self::Train2023 => ("2023-train", Year::Y2023, "2023_train_topics.json"),
-            Self::Test2023 => ("2023-test", Year::Y2023, "2023_test_topics.json"),
-            Self::Test2024 => ("2024", Year::Y2024, "2024_test_topics.json"),
-            Self::Test2025 => ("2025", Year::Y2025, "2025_test_topics.json"),
-        }
-    }
-
-    /// The name on the command line and in file names.
-    pub const fn name(self) -> &'static str {
-        self.parts().0
-    }
-
-    /// The split of this name.
-    ///
-    /// ```
-    /// use clariq_collections::ikat::IkatSplit;
-    ///
-    /// assert_eq!(IkatSplit::parse("2024"), Some(IkatSplit::Test2024));
-    /// assert_eq!(IkatSplit::parse("dev"), None);
-    /// ```
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|split| split.name() == name)
-    }
-
-    /// The year whose form topics and runs of this split have.
-    pub fn year(self) -> Year {
-        self.parts().1
-    }
-
-    /// The name under which the track releases the topics.
-    pub fn topics_file(self) -> &'static str {
-        self.parts().2
-    }
-}
-
-/// Where passages are read from: those that the track published with the topics, and those that
-/// `clariq data segment` writes.
+/// The files of passages: those that the track published with the topics, and those that `clariq data
+/// segment` writes.
 const PASSAGES: [&str; 4] = [
     "2023_train_topics_psg_text.jsonl",
     "2023_test_topics_psg_text.jsonl",
@@ -84,13 +18,7 @@ const PASSAGES: [&str; 4] = [
     "passages.trecweb",
 ];
 
-impl fmt::Display for IkatSplit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Where files are looked for below a data folder.
+/// The folders below a data folder that may contain the track's files.
 const FOLDERS: [&str; 6] = ["", "topics", "passages", "qrels", "qrel", "ptkb"];
 
 /// The files of the sample, as they are in `data/sample-ikat`: topics of 2023 with labels of
@@ -104,7 +32,7 @@ pub(super) const SAMPLE: &[EmbeddedFile] = embedded![
     "2023-qrels.all-turns.txt",
 ];
 
-/// The track's files: they lie in the data folder, or in a folder of `FOLDERS` below it.
+/// The track's files, in the data folder or in one of `FOLDERS` below it.
 impl DataDir {
     /// The file of this name, plain or with `.gz` appended, or `None` if the folder has neither.
     pub fn track_file(&self, name: &str) -> Option<Source> {
@@ -113,8 +41,9 @@ impl DataDir {
 
     /// The splits whose topics the folder has.
     pub fn track_splits(&self) -> Vec<IkatSplit> {
-        let has = |split: &IkatSplit| self.track_file(split.topics_file()).is_some();
-        IkatSplit::ALL.into_iter().filter(has).collect()
+        let mut splits = IkatSplit::ALL.to_vec();
+        splits.retain(|split| self.track_file(split.topics_file()).is_some());
+        splits
     }
 
     /// Reads the topics of a split, which must have the form of its year.
@@ -128,8 +57,8 @@ impl DataDir {
         Err(other_year(topics.name, topics.year, split).into())
     }
 
-    /// The files of passages: those with the names of the track, and all in `passages`. Where there are JSON lines and `TrecWeb` of one name, they hold the
-    /// same.
+    /// The files of passages: those with the names of the track, and all in the folder `passages`. If
+    /// there is a JSON lines file and a `TrecWeb` file with the same name, only the former is read.
     ///
     /// # Errors
     ///
@@ -150,10 +79,10 @@ impl DataDir {
         Ok(files)
     }
 
-    /// The files in `passages` that are not of passages.
+    /// The files in the folder `passages` that contain no passages.
     pub(super) fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error> {
         let mut unread = self.passage_folder()?.unread;
-        // Any file of the track may lie there.
+        // Other files of the track may be there, too.
         unread.retain(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             self.track_file(&name) != Some(Source::Path(path.clone()))
@@ -171,7 +100,7 @@ impl DataDir {
     }
 }
 
-/// Where the track's files are, for messages.
+/// The location of the track's files, for messages.
 pub(super) fn location(data: &DataDir) -> String {
     match data {
         DataDir::Folder(folder) => folder.display().to_string(),
@@ -205,7 +134,7 @@ fn missing(data: &DataDir, name: &str) -> Problem {
     problem!((location(data)), "a file `{name}`", found, hint).kind(ProblemKind::MissingFile)
 }
 
-/// The problem that topics have the form of a year which is not that of their split.
+/// The problem of topics in the form of another year than that of their split.
 pub(super) fn other_year(at: impl Into<Location>, found: Year, split: IkatSplit) -> Problem {
     problem!(
         at,
@@ -220,6 +149,10 @@ mod tests {
     use super::*;
     use std::fs;
 
+    fn split(name: &str) -> IkatSplit {
+        IkatSplit::parse(name).unwrap()
+    }
+
     #[test]
     fn files_are_found_in_the_folder_and_below_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -230,18 +163,18 @@ mod tests {
         fs::create_dir(folder.path().join("topics")).unwrap();
         fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
         fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();
-        assert_eq!(data.track_splits(), [IkatSplit::Test2023, IkatSplit::Test2024]);
-        assert_eq!(data.topics(IkatSplit::Test2023).unwrap().conversations.len(), 6);
-        let problem = data.topics(IkatSplit::Test2024).unwrap_err().to_string();
+        assert_eq!(data.track_splits(), [IkatSplit::TEST_2023, split("2024")]);
+        assert_eq!(data.topics(IkatSplit::TEST_2023).unwrap().conversations.len(), 6);
+        let problem = data.topics(split("2024")).unwrap_err().to_string();
         assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
-        let problem = data.topics(IkatSplit::Test2025).unwrap_err().to_string();
+        let problem = data.topics(split("2025")).unwrap_err().to_string();
         assert!(problem.contains("found topics of 2023-test, 2024 alone"), "{problem}");
     }
 
     #[test]
     fn the_sample_is_a_split_of_2023() {
-        assert_eq!(DataDir::Sample.track_splits(), [IkatSplit::Test2023]);
-        assert!(DataDir::Sample.topics(IkatSplit::Test2023).is_ok());
-        assert!(DataDir::Sample.topics(IkatSplit::Test2025).is_err());
+        assert_eq!(DataDir::Sample.track_splits(), [IkatSplit::TEST_2023]);
+        assert!(DataDir::Sample.topics(IkatSplit::TEST_2023).is_ok());
+        assert!(DataDir::Sample.topics(split("2025")).is_err());
     }
 }

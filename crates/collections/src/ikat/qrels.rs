@@ -21,29 +21,15 @@ pub(super) enum LabelKind {
     Organisers,
     /// Statements, by NIST.
     Nist,
-    /// Passages; what the part of the figures is called.
+    /// Passages, with the name of their part of the figures.
     Passages(&'static str),
-    /// Nothing: they are answers that people wrote.
+    /// Answers that people wrote, for comparison with responses.
     Answers,
 }
 
-/// The parts of passages by graded labels.
+/// The parts of the figures by graded labels of passages.
 pub(super) const GRADED_BY_NIST: &str = "passages (graded by NIST)";
 pub(super) const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
-
-/// The files of labels, as they are released.
-pub(super) const RELEASED: [(IkatSplit, &str, LabelKind); 10] = [
-    (IkatSplit::Test2023, "ptkb_rel_org", LabelKind::Organisers),
-    (IkatSplit::Test2023, "ptkb_rel_nist", LabelKind::Nist),
-    (IkatSplit::Test2023, "2023-qrels.all-turns.txt", LabelKind::Passages(GRADED_BY_NIST)),
-    (IkatSplit::Test2024, "2024_test_qrels.trec", LabelKind::Passages(GRADED_BY_NIST)),
-    (IkatSplit::Test2024, "gold_response_and_nuggets_human.json", LabelKind::Answers),
-    (IkatSplit::Test2025, "ptkb-relevance-organizers.trec", LabelKind::Organisers),
-    (IkatSplit::Test2025, "qrels-ptkb-nist.trec", LabelKind::Nist),
-    (IkatSplit::Test2025, "qrels-nist.trec", LabelKind::Passages(GRADED_BY_NIST)),
-    (IkatSplit::Test2025, "qrels-llm.txt", LabelKind::Passages(GRADED_BY_MODEL)),
-    (IkatSplit::Test2025, "gold-response-nist.json", LabelKind::Answers),
-];
 
 impl LabelKind {
     /// Reads what can be read of a file.

@@ -1,6 +1,6 @@
 //! Counts of a folder with the track's files.
 
-use super::folder::IkatSplit;
+use super::splits::IkatSplit;
 use super::topics::{IkatTurn, TopicFile};
 use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use clariq_core::{Documents, Error};

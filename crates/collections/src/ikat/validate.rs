@@ -75,7 +75,7 @@ impl CheckedRun<'_> {
 /// use clariq_collections::ikat::IkatSplit;
 /// use clariq_files::Source;
 ///
-/// let topics = DataDir::Sample.topics(IkatSplit::Test2023)?;
+/// let topics = DataDir::Sample.topics(IkatSplit::TEST_2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
 /// let options = ValidationOptions { tokens: &tokens, max_warnings: MAX_WARNINGS };

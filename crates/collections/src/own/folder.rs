@@ -139,7 +139,7 @@ impl<'a> Folder<'a> {
     /// The files with names of data that are not read.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
         let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
-        for split in super::SPLITS {
+        for split in crate::kinds::SPLITS_OF_TRACKS {
             if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
                 read.insert(requests.name());
                 read.extend(qrels.map(|file| file.name()));
@@ -201,7 +201,7 @@ impl<'a> Folder<'a> {
 
     /// The split of requests that belong to no other split.
     fn all(&self) -> Result<Option<SplitFiles>, Error> {
-        for other in super::SPLITS.iter().filter(|other| **other != "all") {
+        for other in crate::kinds::SPLITS_OF_TRACKS.iter().filter(|other| **other != "all") {
             if self.split(other)?.is_some_and(|files| files.is_shared) {
                 return Ok(None);
             }

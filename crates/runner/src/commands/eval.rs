@@ -2,14 +2,15 @@
 
 mod arguments;
 mod collection_options;
-mod tables;
 
 use crate::failure::Outcome;
-use crate::output::{Cell, Sheet, print as print_text};
+use crate::output::{Cell, Sheet, print as print_text, print_all};
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat};
+use clariq_collections::evaluation::{
+    ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat, ResultCell, ResultTable,
+};
 use clariq_core::{RequestId, Result, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
@@ -33,20 +34,20 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     }
     if let Some(file) = arguments.judgements(&request) {
         let request = EvalRequest { qrels: None, ..request };
-        let scored = ByQrels::read(&Source::new(file), HashMap::new())?.score(&request)?;
-        return print(settings, arguments, "run", &request, &scored);
+        let result = ByQrels::read(&Source::new(file), HashMap::new())?.score(&request)?;
+        return print(settings, arguments, "run", &request, &result);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
     let evaluation = collection.evaluation(split)?;
     let kind = evaluation.file_kind(&request);
     check_origin(settings, &*collection, kind, &request.file)?;
     settings.warn(evaluation.warnings());
-    let scored = evaluation.score(&request)?;
+    let result = evaluation.score(&request)?;
     warn_of_record(settings, kind, &request.file)?;
-    print(settings, arguments, kind, &request, &scored)
+    print(settings, arguments, kind, &request, &result)
 }
 
-/// The runs whose records could speak of the file: a need file lies beside its run.
+/// The runs whose records could describe the file: a need file is beside its run.
 fn runs_of(kind: &str, file: &Path) -> Vec<PathBuf> {
     match kind {
         "need" => record::runs_of_need(file),
@@ -54,8 +55,8 @@ fn runs_of(kind: &str, file: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Compares the documents that a file is scored against with those that its record speaks of. A run
-/// of others is refused: every figure of it would be 0, or wrong.
+/// Refuses a run of other documents than those that it is scored against, according to its record: its
+/// figures would be 0, or wrong.
 fn check_origin(
     settings: &Settings,
     collection: &dyn Collection,
@@ -85,7 +86,7 @@ fn check_origin(
     Ok(())
 }
 
-/// A file that its record does not know was left by a command that was interrupted.
+/// Warns about a file that differs from its record: the command that wrote it was interrupted.
 fn warn_of_record(settings: &Settings, kind: &str, file: &Path) -> Result<()> {
     let runs = runs_of(kind, file);
     if !runs.iter().any(|run| record::path_of(run).exists()) {
@@ -105,44 +106,62 @@ fn print(
     arguments: &EvalArgs,
     kind: &str,
     request: &EvalRequest,
-    scored: &EvalResult,
+    result: &EvalResult,
 ) -> Result<Outcome> {
-    settings.warn(&scored.warnings);
-    scored.notes.iter().for_each(|note| settings.note(note));
-    if let Some(report) = &scored.needs {
-        return tables::print_needs(settings, scored, report);
+    settings.warn(&result.warnings);
+    result.notes.iter().for_each(|note| settings.note(note));
+    if !result.tables.is_empty() {
+        let sheets: Vec<_> =
+            result.tables.iter().map(|table| (table.name, own_sheet(table))).collect();
+        let outcome = print_all(&sheets, settings.format)?;
+        result.legend.iter().for_each(|legend| settings.note(legend));
+        return Ok(outcome);
     }
-    if let Some(highest) = &scored.highest {
+    if let Some(highest) = &result.highest {
         let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
-        for ((name, lowest), highest) in scored.figures.iter().zip(highest) {
+        for ((name, lowest), highest) in result.figures.iter().zip(highest) {
             let figures = [*lowest, *highest].map(|figure| Cell::Figure(figure, 6));
             sheet.row([vec![Cell::text(name)], figures.to_vec()].concat());
         }
         return sheet.print(settings.format);
     }
     if let Some(out) = arguments.out_file.as_ref().filter(|_| kind != "need") {
-        write_atomically(out, |file| write_per_topic(scored, file))?;
+        write_atomically(out, |file| write_per_topic(result, file))?;
     }
-    if let Some(text) = &scored.text {
+    if let Some(text) = &result.text {
         return print_text(|out| writeln!(out, "{text}"));
     }
-    if let (FigureFormat::Lines(line), None) = (scored.form, settings.format) {
+    if let (FigureFormat::Lines(line), None) = (result.form, settings.format) {
         return print_text(|out| {
-            scored
+            result
                 .figures
                 .iter()
                 .try_for_each(|(name, mean)| writeln!(out, "{}", line(name, *mean)))
         });
     }
-    sheet(scored, request.per_topic).print(settings.format)
+    sheet(result, request.per_topic).print(settings.format)
+}
+
+fn own_sheet(table: &ResultTable) -> Sheet {
+    let mut sheet = Sheet::new(&table.header);
+    for row in &table.rows {
+        let cells = row.iter().map(|cell| match cell {
+            ResultCell::Text(text) => Cell::text(text),
+            ResultCell::Count(count) => Cell::count(*count),
+            ResultCell::Figure(figure, digits) => Cell::Figure(*figure, *digits),
+            ResultCell::Empty => Cell::Nothing,
+        });
+        sheet.row(cells.collect());
+    }
+    sheet
 }
 
 /// A row for each measure; by topics, after one for each topic and measure if those are wanted, as
 /// `trec_eval -q` prints them.
-fn sheet(scored: &EvalResult, per_topic: bool) -> Sheet {
-    if !matches!(scored.form, FigureFormat::Topics) {
+fn sheet(result: &EvalResult, per_topic: bool) -> Sheet {
+    if !matches!(result.form, FigureFormat::Topics) {
         let mut sheet = Sheet::new(&["measure", "value"]);
-        for (name, figure) in &scored.figures {
+        for (name, figure) in &result.figures {
             sheet.row(vec![Cell::text(name), Cell::Figure(*figure, 6)]);
         }
         return sheet;
@@ -151,20 +170,20 @@ fn sheet(scored: &EvalResult, per_topic: bool) -> Sheet {
     let mut add = |name: &str, topic: &str, value: f64| {
         sheet.row(vec![Cell::text(name), Cell::text(topic), Cell::Figure(value, 6)]);
     };
-    let first = scored.topics.first().filter(|_| per_topic);
+    let first = result.topics.first().filter(|_| per_topic);
     for topic in 0..first.map_or(0, |column| column.values.len()) {
-        for ((name, _), Column { values, .. }) in scored.figures.iter().zip(&scored.topics) {
+        for ((name, _), Column { values, .. }) in result.figures.iter().zip(&result.topics) {
             add(name, values[topic].0.as_str(), values[topic].1);
         }
     }
-    scored.figures.iter().for_each(|(name, mean)| add(name, "all", *mean));
+    result.figures.iter().for_each(|(name, mean)| add(name, "all", *mean));
     sheet
 }
 
 /// `{"Recall5": {"101": 0.2, …}, …}`, spaced as Python's `json.dump` does.
-fn write_per_topic(scored: &EvalResult, out: &mut dyn Write) -> io::Result<()> {
+fn write_per_topic(result: &EvalResult, out: &mut dyn Write) -> io::Result<()> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let metrics = scored.figures.iter().zip(&scored.topics).map(|((name, _), column)| {
+    let metrics = result.figures.iter().zip(&result.topics).map(|((name, _), column)| {
         let figure = |(id, figure): &(RequestId, f64)| {
             format!("{}: {}", quoted(id.as_str()), python_float(*figure))
         };

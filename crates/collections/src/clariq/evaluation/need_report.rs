@@ -7,6 +7,8 @@
 
 use super::clarification_need::ratio;
 use crate::clariq::{Labelled, NeedLine};
+use crate::evaluation::ResultCell::{Count, Empty, Figure, Text};
+use crate::evaluation::{ResultCell, ResultTable};
 use clariq_core::RequestId;
 use clariq_eval::exact_mean;
 use serde::Serialize;
@@ -28,14 +30,12 @@ pub struct NeedClass {
     pub f1: f64,
     /// Topics with this label.
     pub support: usize,
-    /// How many of them were predicted as what: first without a usable prediction, then as 1, 2, 3
-    /// and 4.
+    /// Their number by prediction: without a usable one, then as 1, 2, 3 and 4.
     pub predicted_as: [usize; CLASSES],
 }
 
-/// Everything there is to say of a need file. A missing prediction is class 0, as it is for the
-/// official scorer; so is one outside 1 to 4. 0 is no need and yet a number: it is one off from 1
-/// and four off from 4.
+/// The figures of a need file. A missing prediction, or one outside 1 to 4, is class 0, as in the
+/// official scorer. For the ordinal figures, class 0 is one step from 1 and four steps from 4.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NeedReport {
     /// The needs 1 to 4.
@@ -52,7 +52,7 @@ pub struct NeedReport {
     pub quadratic_kappa: Option<f64>,
 }
 
-/// Looks closely at the predictions for the topics of `labels`.
+/// The figures of predictions for the topics of `labels`.
 pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
     let confusion = confusion(predictions, labels);
     let classes = [1, 2, 3, 4].map(|need| class(&confusion, need));
@@ -69,6 +69,54 @@ pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
         quadratic_kappa: quadratic_kappa(&confusion),
         classes,
     }
+}
+
+impl NeedReport {
+    /// The tables of `eval --full`. `weighted` are the official precision, recall and F1.
+    pub(super) fn tables(&self, weighted: [f64; 3]) -> Vec<ResultTable> {
+        let mut classes = ResultTable {
+            name: "classes",
+            header: [&["need", "precision", "recall", "F1", "support"][..], &PREDICTIONS].concat(),
+            rows: Vec::new(),
+        };
+        let mut sums = [0; CLASSES];
+        for class in &self.classes {
+            let figures = [class.precision, class.recall, class.f1];
+            let need = class.need.to_string();
+            classes.rows.push(row(need, figures, class.support, class.predicted_as));
+            for (sum, count) in sums.iter_mut().zip(class.predicted_as) {
+                *sum += count;
+            }
+        }
+        let support = sums.iter().sum();
+        for (name, averages) in [("macro", self.macro_average), ("weighted", weighted)] {
+            classes.rows.push(row(name.to_owned(), averages, support, sums));
+        }
+        let kappa = self.quadratic_kappa.map_or(Empty, |kappa| Figure(kappa, 6));
+        let figures = [
+            ("accuracy", Figure(self.accuracy, 6)),
+            ("mean absolute error", Figure(self.mean_absolute_error, 6)),
+            ("quadratic weighted kappa", kappa),
+        ];
+        let rows = figures.map(|(name, figure)| vec![Text(name.to_owned()), figure]).to_vec();
+        vec![classes, ResultTable { name: "figures", header: vec!["measure", "value"], rows }]
+    }
+}
+
+/// The columns of the confusion matrix.
+const PREDICTIONS: [&str; CLASSES] = ["as none", "as 1", "as 2", "as 3", "as 4"];
+
+fn row(
+    name: String,
+    figures: [f64; 3],
+    support: usize,
+    predicted_as: [usize; CLASSES],
+) -> Vec<ResultCell> {
+    let mut cells = vec![Text(name)];
+    cells.extend(figures.map(|figure| Figure(figure, 4)));
+    cells.push(Count(support));
+    cells.extend(predicted_as.map(Count));
+    cells
 }
 
 /// Topics by label (row) and prediction (column). The last line of a topic counts, as for the

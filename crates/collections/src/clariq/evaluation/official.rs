@@ -34,6 +34,10 @@ pub(super) const OF_DOCUMENTS: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
 const NO_FILE: &str =
     "note: --out-file: as the official scorer, nothing is written for clarification need";
 
+/// The note below the tables of `--full`.
+const NEED_LEGEND: &str = "as none … as 4: topics with this label by what was predicted; none: no \
+                           prediction from 1 to 4";
+
 /// The names of the figures that configurations may expect.
 pub(crate) fn names() -> Vec<String> {
     let own = [NEED_F1].into_iter().chain(OF_DOCUMENTS).map(str::to_owned);
@@ -110,6 +114,10 @@ impl<'a> Official<'a> {
         let predictions = read_need_file(&Source::new(&request.file))?;
         let scores = clarification_need(&predictions, labels);
         let figures = [scores.precision, scores.recall, scores.f1];
+        let mut tables = Vec::new();
+        if options.full {
+            tables = need_report(&predictions, labels).tables(figures);
+        }
         let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
         Ok(EvalResult {
             figures: ["Precision", "Recall", "F1"]
@@ -130,7 +138,8 @@ impl<'a> Official<'a> {
             }),
             notes: if request.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
             text: options.leaderboard.then(|| cells.join("\n")),
-            needs: options.full.then(|| need_report(&predictions, labels)),
+            tables,
+            legend: options.full.then_some(NEED_LEGEND),
             ..EvalResult::default()
         })
     }

@@ -194,7 +194,7 @@ mod tests {
     /// A run that names statement 1 and the passage cited first for every other turn.
     fn sample() -> (EvaluatedRun, IkatLabels) {
         let ikat = Ikat::open(DataDir::Sample, None).unwrap();
-        let split = IkatSplit::Test2023;
+        let split = IkatSplit::TEST_2023;
         let cited = |turn: &crate::ikat::IkatTurn| {
             turn.citations.iter().flatten().next().cloned().unwrap_or_default()
         };

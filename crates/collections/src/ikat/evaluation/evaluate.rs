@@ -1,8 +1,6 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use crate::ikat::qrels::{
-    GRADED_BY_MODEL, LabelKind, RELEASED, check_turns, of_labels, read_answers,
-};
+use crate::ikat::qrels::{GRADED_BY_MODEL, LabelKind, check_turns, of_labels, read_answers};
 use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{
     Ikat, IkatSplit, TopicFile, Year, citation_judgements, read_statement_qrels,
@@ -64,9 +62,9 @@ impl IkatLabels {
                 .collect(),
             ..Self::default()
         };
-        for (_, name, judged) in RELEASED.iter().filter(|(of, ..)| *of == split) {
+        for &(name, kind) in split.labels {
             let Some(file) = ikat.data.track_file(name) else { continue };
-            match judged {
+            match kind {
                 LabelKind::Organisers if labels.organisers.is_some() => {}
                 LabelKind::Organisers => {
                     let mut judgements = read_statement_qrels(&file)?;

@@ -132,18 +132,20 @@ struct Int32(i32);
 
 impl<'de> Deserialize<'de> for Int32 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const EXPECTED: &str = "a whole number of at most 32 bits";
-        let value = TextOrNumber::read(deserializer, EXPECTED)?;
-        let number = match &value {
-            TextOrNumber::Text(text) => text.parse().ok(),
-            TextOrNumber::Whole(number) => i32::try_from(*number).ok(),
-            TextOrNumber::Large(_) => None,
-            TextOrNumber::Float(number) => {
-                let is_whole = number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX);
-                is_whole.then_some(*number as i32)
-            }
-        };
-        number.map(Self).ok_or_else(|| value.refuse(EXPECTED))
+        let expected = "a whole number of at most 32 bits";
+        TextOrNumber::convert(deserializer, expected, int32).map(Self)
+    }
+}
+
+fn int32(value: &TextOrNumber) -> Option<i32> {
+    match value {
+        TextOrNumber::Text(text) => text.parse().ok(),
+        TextOrNumber::Whole(number) => i32::try_from(*number).ok(),
+        TextOrNumber::Large(_) => None,
+        TextOrNumber::Float(number) => {
+            let is_whole = number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX);
+            is_whole.then_some(*number as i32)
+        }
     }
 }
 
@@ -153,21 +155,20 @@ struct SinglePrecision(f64);
 
 impl<'de> Deserialize<'de> for SinglePrecision {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const EXPECTED: &str = "a number in the range of single precision";
-        let value = TextOrNumber::read(deserializer, EXPECTED)?;
-        let number = match &value {
-            TextOrNumber::Text(text) => text.parse().ok(),
-            TextOrNumber::Whole(number) => Some(*number as f64),
-            TextOrNumber::Large(number) => Some(*number as f64),
-            TextOrNumber::Float(number) => Some(*number),
-        };
-        match number {
-            Some(number) if number.is_finite() && number.abs() <= f64::from(f32::MAX) => {
-                Ok(Self(f64::from(number as f32)))
-            }
-            _ => Err(value.refuse(EXPECTED)),
-        }
+        let expected = "a number in the range of single precision";
+        TextOrNumber::convert(deserializer, expected, single_precision).map(Self)
     }
+}
+
+fn single_precision(value: &TextOrNumber) -> Option<f64> {
+    let number = match value {
+        TextOrNumber::Text(text) => text.parse().ok()?,
+        TextOrNumber::Whole(number) => *number as f64,
+        TextOrNumber::Large(number) => *number as f64,
+        TextOrNumber::Float(number) => *number,
+    };
+    let is_in_range = number.is_finite() && number.abs() <= f64::from(f32::MAX);
+    is_in_range.then_some(f64::from(number as f32))
 }
 
 /// Reads a run. Without a year, a run whose statements are objects is one of 2023, and any other
