@@ -85,7 +85,7 @@ impl<'a> Asker<'a> {
 
     /// True if the system answers instead of asking.
     pub fn answers(&self) -> bool {
-        self.system.loaded.answers()
+        self.system.config.answers()
     }
 
     /// Opens the documents, indexes and models, so that a later error concerns a request.
@@ -127,7 +127,7 @@ impl<'a> Asker<'a> {
     /// Why the best passage does not fit the opening of a conversation, where the system has a rule.
     /// Later turns go on with what was said before, and are always answered.
     fn unfit(&self, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<Option<String>> {
-        let config = self.system.loaded.plan.answer();
+        let config = self.system.config.plan.answer();
         let Some(rule) = config.and_then(|config| config.fits) else { return Ok(None) };
         let asks = outcome.answer.as_ref().is_some_and(|answer| answer.asks.is_some());
         if asks || conversation.request.has_turns() {

@@ -84,21 +84,21 @@ impl NeedModel {
 /// Opens or trains the need model of a system, if its predictions are used.
 pub(crate) fn open(
     session: &Session,
-    loaded: &SystemConfig,
+    config: &SystemConfig,
     predict: NeedScope,
 ) -> Result<Option<NeedModel>> {
     let is_wanted = match predict {
         NeedScope::Never => false,
         NeedScope::Always => true,
-        NeedScope::ForStages => loaded.plan.sees_need(),
+        NeedScope::ForStages => config.plan.sees_need(),
     };
     if is_wanted {
-        return Ok(open_model(session, loaded, false)?.map(|(model, _)| model));
+        return Ok(open_model(session, config, false)?.map(|(model, _)| model));
     }
     let named = session.options.need_model.as_ref();
     if let (NeedScope::ForStages, Some(file)) = (predict, named) {
         let expected = "a system whose stages look at predicted needs";
-        let found = format!("{} with `{}`", file.display(), loaded.name);
+        let found = format!("{} with `{}`", file.display(), config.name);
         bail!("--need-model", expected, found, "leave it out: it would change nothing");
     }
     Ok(None)
@@ -141,12 +141,12 @@ impl PredictedNeeds {
 /// labels and those of dev would not.
 pub(crate) fn predict_split(
     session: &Session,
-    loaded: &SystemConfig,
+    config: &SystemConfig,
     split: &str,
     requests: &[Request],
 ) -> Result<Option<PredictedNeeds>> {
-    let holds_out = loaded.plan.sees_need() && split == "train";
-    let Some((model, held_out)) = open_model(session, loaded, holds_out)? else { return Ok(None) };
+    let holds_out = config.plan.sees_need() && split == "train";
+    let Some((model, held_out)) = open_model(session, config, holds_out)? else { return Ok(None) };
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
     let mut predicted = model.predict(session, &openings)?;
     let mut made_by = model.record();
@@ -180,19 +180,19 @@ fn need_record(model: &Classifier) -> Value {
 /// predicted, and stages ignore them.
 fn open_model(
     session: &Session,
-    loaded: &SystemConfig,
+    config: &SystemConfig,
     holds_out: bool,
 ) -> Result<Option<(NeedModel, Vec<Prediction>)>> {
     let named = session.options.need_model.as_deref();
-    let Some(config) = &loaded.need else {
+    let Some(table) = &config.need else {
         let Some(file) = named else { return Ok(None) };
         let hint = "`bm25-conversation` has one; the documentation lists the need models (reference, Models)";
-        let found = format!("{} with `{}`, which has none", file.display(), loaded.name);
+        let found = format!("{} with `{}`, which has none", file.display(), config.name);
         bail!("--need-model", "a system with a table [need]", found, hint);
     };
     if let Some(file) = named {
-        if config.chat().is_some() {
-            let found = format!("{} with `{}`", file.display(), loaded.name);
+        if table.chat().is_some() {
+            let found = format!("{} with `{}`", file.display(), config.name);
             bail!("--need-model", "a system whose [need] has a `model`", found, "leave it out");
         }
         let source = Source::new(file);
@@ -205,7 +205,7 @@ fn open_model(
     }
     let clariq = session.collection.downcast::<ClariQ>();
     if let Some(clariq) = clariq.filter(|clariq| clariq.has(ClariqSplit::Train, true)) {
-        let config = match config {
+        let config = match table {
             NeedTable::Trained(config) => config,
             // A request of train is never its own example: nothing has to be held out.
             NeedTable::Chat(config) => {
@@ -219,9 +219,9 @@ fn open_model(
         let model = NeedModel::Classifier(Box::new(training.fit()?));
         return Ok(Some((model, held_out.unwrap_or_default())));
     }
-    let conditions = if loaded.plan.sees_need() { ", and need conditions are off" } else { "" };
+    let conditions = if config.plan.sees_need() { ", and need conditions are off" } else { "" };
     let there = session.collection.location();
-    let name = &loaded.name;
+    let name = &config.name;
     let note = format!("note: no need labels in {there}: `{name}` predicts no needs{conditions}");
     session.observer.note(&note);
     Ok(None)

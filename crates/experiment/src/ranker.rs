@@ -114,7 +114,7 @@ pub type Traces = (&'static str, Vec<StageTrace>);
 pub struct Ranker<'a> {
     pub(crate) contexts: &'a Contexts<'a>,
     /// Its configuration.
-    pub loaded: &'a SystemConfig,
+    pub config: &'a SystemConfig,
     pub(crate) need_model: Option<NeedModel>,
     /// The checksums of its models by name.
     pub(crate) weights: Map<String, Value>,
@@ -124,16 +124,16 @@ impl<'a> Ranker<'a> {
     /// Opens a system whose models were trained before.
     pub(crate) fn open_trained(
         contexts: &'a Contexts<'a>,
-        loaded: &'a SystemConfig,
+        config: &'a SystemConfig,
         predict: NeedScope,
     ) -> Result<Self> {
         let session = contexts.session;
         let mut weights = Map::new();
-        for model in loaded.models() {
+        for model in config.models() {
             weights.insert(model.label(), session.open(&model)?.checksum().into());
         }
-        let need_model = needs::open(session, loaded, predict)?;
-        let system = Self { contexts, loaded, need_model, weights };
+        let need_model = needs::open(session, config, predict)?;
+        let system = Self { contexts, config, need_model, weights };
         system.context(RankedPart::Documents)?;
         Ok(system)
     }
@@ -151,7 +151,7 @@ impl<'a> Ranker<'a> {
 
     /// The kinds of documents that it ranks.
     pub fn parts(&self) -> &'static [RankedPart] {
-        match self.loaded.plan {
+        match self.config.plan {
             Plan::Rank(_) => &[RankedPart::Documents],
             Plan::Answer(_) => &[RankedPart::Statements, RankedPart::Documents],
         }
@@ -160,7 +160,7 @@ impl<'a> Ranker<'a> {
     /// The task of the collection that a part belongs to.
     pub fn task(&self, part: RankedPart) -> &'static str {
         let tasks = self.session().collection.tasks();
-        match (part, &self.loaded.plan) {
+        match (part, &self.config.plan) {
             (RankedPart::Statements, _) => STATEMENTS,
             (RankedPart::Documents, Plan::Answer(_)) if tasks.contains(&PASSAGES) => PASSAGES,
             (RankedPart::Documents, _) => self.session().task,
@@ -168,7 +168,7 @@ impl<'a> Ranker<'a> {
     }
 
     fn pipeline(&self, part: RankedPart) -> &'a Pipeline {
-        match (&self.loaded.plan, part) {
+        match (&self.config.plan, part) {
             (Plan::Rank(pipeline), _) => pipeline,
             (Plan::Answer(plan), RankedPart::Statements) => &plan.statements,
             (Plan::Answer(plan), RankedPart::Documents) => &plan.passages,
@@ -197,7 +197,7 @@ impl<'a> Ranker<'a> {
         progress: Progress,
     ) -> Result<Vec<RankerOutcome>> {
         let requests = self.requests(queries)?;
-        let outcomes = match &self.loaded.plan {
+        let outcomes = match &self.config.plan {
             Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
             Plan::Rank(pipeline) => {
                 let rankings =
@@ -220,7 +220,7 @@ impl<'a> Ranker<'a> {
         part: RankedPart,
     ) -> Result<Vec<Ranking>> {
         let requests = self.requests(queries)?;
-        if let (Plan::Answer(plan), RankedPart::Statements) = (&self.loaded.plan, part) {
+        if let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) {
             return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
         }
         run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
@@ -229,7 +229,7 @@ impl<'a> Ranker<'a> {
     /// The clarifying question that a chat model writes for a request, in a system whose requests are
     /// such questions.
     pub(crate) fn written_question(&self, query: &UserRequest) -> Result<Option<String>> {
-        let Plan::Rank(pipeline) = &self.loaded.plan else { return Ok(None) };
+        let Plan::Rank(pipeline) = &self.config.plan else { return Ok(None) };
         let requests = self.requests(slice::from_ref(query))?;
         pipeline.question(&Batch::new(self.context(RankedPart::Documents)?, &requests))
     }
@@ -251,7 +251,7 @@ impl<'a> Ranker<'a> {
             requests.push(Request { statements, ..query.request.clone() });
         }
         self.predict(&mut requests)?;
-        if let Some(rewrites) = &self.loaded.rewrites {
+        if let Some(rewrites) = &self.config.rewrites {
             let collection = self.session().collection;
             for request in &mut requests {
                 rewrites.apply(collection, request);
@@ -262,7 +262,7 @@ impl<'a> Ranker<'a> {
 
     /// The statements of a request's user, if the system has prompts and they are known.
     fn statement_texts(&self, query: &UserRequest) -> Result<Vec<String>> {
-        if !self.loaded.answers() || self.loaded.plan.prompts().is_empty() {
+        if !self.config.answers() || self.config.plan.prompts().is_empty() {
             return Ok(Vec::new());
         }
         match &query.statements {
@@ -347,7 +347,7 @@ impl<'a> Ranker<'a> {
     pub fn explain(&self, query: &UserRequest, part: RankedPart, doc: Doc) -> Result<Vec<Traces>> {
         let requests = self.requests(slice::from_ref(query))?;
         let pipeline = self.pipeline(part);
-        let (Plan::Answer(plan), RankedPart::Statements) = (&self.loaded.plan, part) else {
+        let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) else {
             let batch = Batch::new(self.context(part)?, &requests);
             let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
             return Ok(vec![(self.task(part), traces)]);

@@ -54,10 +54,10 @@ pub(crate) struct Arithmetic {
 
 impl Arithmetic {
     /// The arithmetic of a system's models; `None` for a system without any.
-    pub(crate) fn of(session: &Session, loaded: &SystemConfig) -> Option<Self> {
+    pub(crate) fn of(session: &Session, config: &SystemConfig) -> Option<Self> {
         let options = session.model_options(ReadingOverrides::default());
         let precision = options.precision.to_string();
-        loaded.needs_models().then(|| Self { isa: options.computes_with().to_owned(), precision })
+        config.needs_models().then(|| Self { isa: options.computes_with().to_owned(), precision })
     }
 }
 
@@ -65,29 +65,29 @@ impl Arithmetic {
 /// there are several.
 pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
     let session = system.session();
-    let loaded = system.loaded;
+    let config = system.config;
     let mut made_by = json!({
         "clariq": env!("CARGO_PKG_VERSION"),
-        "system": loaded.name,
-        "config_sha256": loaded.checksum,
-        "uses": loaded.uses_for(session.split),
+        "system": config.name,
+        "config_sha256": config.checksum,
+        "uses": config.uses_for(session.split),
         "models": system.weights,
         "need": system.need_model.as_ref().map(NeedModel::record),
         "seed": session.options.seed,
         "run_tag": tag,
         "collection": session.collection.label(),
     });
-    if let Some(rewrites) = &loaded.rewrites {
+    if let Some(rewrites) = &config.rewrites {
         made_by["rewrites"] = json!(rewrites.read);
     }
-    let prompts = loaded.prompts();
+    let prompts = config.prompts();
     if !prompts.is_empty() {
         made_by["prompts"] = json!(prompts);
     }
-    if let Some(arithmetic) = Arithmetic::of(session, loaded) {
+    if let Some(arithmetic) = Arithmetic::of(session, config) {
         made_by["arithmetic"] = json!(arithmetic);
     }
-    match &loaded.plan {
+    match &config.plan {
         Plan::Rank(pipeline) => {
             let documents = session.documents;
             made_by["stages"] = pipeline.parameters();
@@ -102,7 +102,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
             if let Some(ask) = &plan.ask {
                 made_by["ask"] = json!(ask);
             }
-            if loaded.class() == Some(SystemClass::Manual) {
+            if config.class() == Some(SystemClass::Manual) {
                 made_by["answer"]["class"] = SystemClass::Manual.name().into();
             }
             for &part in system.parts() {

@@ -1,7 +1,7 @@
 //! Reproduction: the figures of systems compared with those that their configurations expect.
 
 use crate::record;
-use crate::run::{SplitInput, ranking_path, run as write_run, usual_path};
+use crate::run::{open_split, ranking_path, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
 use crate::systems::SystemConfig;
 use clariq_collections::evaluation::SystemOutput;
@@ -69,7 +69,7 @@ pub fn expecting<'s>(
     split: &str,
 ) -> Vec<&'s SystemConfig> {
     let bank = session.documents.checksum();
-    let expects = |loaded: &&SystemConfig| expected(loaded, bank, split).is_some();
+    let expects = |config: &&SystemConfig| expected(config, bank, split).is_some();
     let expecting: Vec<&SystemConfig> = systems.iter().filter(expects).collect();
     if expecting.is_empty() { systems.iter().collect() } else { expecting }
 }
@@ -91,58 +91,58 @@ pub fn check<'s>(
     let evaluation = collection.evaluation(split)?;
     let contexts = Contexts::new(session);
     let knows =
-        |loaded: &SystemConfig| split == "train" && loaded.uses.contains(&Uses::TrainLabels);
-    let systems: Vec<_> = systems.into_iter().filter(|loaded| !knows(loaded)).collect();
-    for loaded in systems {
-        check_expected(loaded, session)?;
-        let path = usual_path(runs, session, loaded, split);
-        let input = SplitInput::open(session, loaded, split, None)?;
-        write_run(&contexts, loaded, &input, None, &path)?;
-        let run = (!loaded.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
-        let expected = expected(loaded, session.documents.checksum(), split);
+        |config: &SystemConfig| split == "train" && config.uses.contains(&Uses::TrainLabels);
+    let systems: Vec<_> = systems.into_iter().filter(|config| !knows(config)).collect();
+    for config in systems {
+        check_expected(config, session)?;
+        let path = usual_path(runs, session, config, split);
+        let input = open_split(session, config, split, None)?;
+        write_run(&contexts, config, &*input, None, &path)?;
+        let run = (!config.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
+        let expected = expected(config, session.documents.checksum(), split);
         let names = expected.iter().flat_map(|expected| expected.measures.keys());
         let obtained = evaluation.figures(&SystemOutput {
             path: &path,
             run: run.as_ref(),
-            need: loaded.need.as_ref().map(|_| record::need_path(&path)),
+            need: config.need.as_ref().map(|_| record::need_path(&path)),
             ranking: &|task| read_run(&Source::new(ranking_path(&path, task))),
             expected: names.map(String::as_str).collect(),
         })?;
         obtained.notes.iter().for_each(|note| session.observer.note(note));
-        let compare = |(measure, value)| compare(loaded, expected, split, measure, value);
+        let compare = |(measure, value)| compare(config, expected, split, measure, value);
         let figures: Vec<Figure> = obtained.figures.into_iter().map(compare).collect();
         let rows: Vec<String> = figures.iter().map(ToString::to_string).collect();
         figures.into_iter().for_each(&mut *each);
-        session.observer.note(&format!("{} on {split}: {}", loaded.name, rows.join(", ")));
+        session.observer.note(&format!("{} on {split}: {}", config.name, rows.join(", ")));
     }
     Ok(())
 }
 
 /// Refuses a system that expects figures on a split that the collection never has.
-pub fn check_expected(loaded: &SystemConfig, session: &Session) -> Result<()> {
+pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
     let splits = session.collection.splits();
     let kind = session.collection.kind();
-    let mut expected = loaded.expected_of(session.documents.checksum().as_str());
+    let mut expected = config.expected_of(session.documents.checksum().as_str());
     if let Some(unknown) = expected.find(|expected| !splits.contains(&expected.split.as_str())) {
         let known = splits.join(", ");
         let found = &unknown.split;
         let expected = format!("under [[expected]] a split of {kind}, one of {known}");
-        bail!(&*loaded.file, expected, "`{found}`", "names are case-sensitive");
+        bail!(&*config.file, expected, "`{found}`", "names are case-sensitive");
     }
     Ok(())
 }
 
 /// The expected figures for these documents: the sample and the real collection have their own.
 fn expected<'a>(
-    loaded: &'a SystemConfig,
+    config: &'a SystemConfig,
     bank: &'a Checksum,
     split: &str,
 ) -> Option<&'a ExpectedFigures> {
-    loaded.expected_of(bank.as_str()).find(|expected| expected.split == split)
+    config.expected_of(bank.as_str()).find(|expected| expected.split == split)
 }
 
 fn compare<'s>(
-    loaded: &'s SystemConfig,
+    config: &'s SystemConfig,
     expected: Option<&ExpectedFigures>,
     split: &str,
     measure: String,
@@ -156,8 +156,8 @@ fn compare<'s>(
         difference if difference <= tolerance => Verdict::Close,
         _ => Verdict::Fail,
     });
-    let system = loaded.name.as_str();
-    let uses = loaded.uses_for(Some(split));
+    let system = config.name.as_str();
+    let uses = config.uses_for(Some(split));
     Figure { system, uses, measure, published, expected: wanted, obtained, verdict }
 }
 
@@ -178,7 +178,7 @@ mod tests {
         let both = &["bm25", "bert-reranker"][..];
         for (split, names) in [("dev", both), ("test", &both[..1]), ("none", both)] {
             let found = expecting(&session, &systems, split);
-            let found: Vec<&str> = found.iter().map(|loaded| loaded.name.as_str()).collect();
+            let found: Vec<&str> = found.iter().map(|config| config.name.as_str()).collect();
             assert_eq!(found, names, "{split}");
         }
     }

@@ -1,9 +1,10 @@
 //! Runs: a system ranks every request of an input, the outcomes are written in order, and a record
-//! beside them says what made them.
+//! beside them describes how they were made.
 //!
 //! Requests are ranked in blocks: while one block is ranked, another thread reads the next. All
 //! files of a run are temporary until they are complete, and take their names together.
 
+mod candidates;
 mod file;
 mod input;
 mod split;
@@ -25,10 +26,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
+pub use candidates::CandidateRun;
 pub use clariq_collections::ranking_path;
 pub use file::{FileInput, RequestFileKind};
 pub use input::{RunInput, SkippedRecords};
-pub use split::{CandidateRun, SplitInput, as_run};
+pub use split::{as_run, open_split};
 
 /// The number of requests that are ranked together. It does not change a run: a system with a stage
 /// that compares requests gets all of them as one block.
@@ -46,13 +48,13 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
 /// The usual path of a run: `<folder of the collection>/<system>.<input>.run`, where the system's
 /// name includes overridden parameters. A submission ends in `.json`, or in `.jsonl` where it has that
 /// form, and lies in `folder` itself, except for a sample.
-pub fn usual_path(folder: &Path, session: &Session, loaded: &SystemConfig, input: &str) -> PathBuf {
-    let system = loaded.full_name();
+pub fn usual_path(folder: &Path, session: &Session, config: &SystemConfig, input: &str) -> PathBuf {
+    let system = config.full_name();
     let collection = session.collection;
-    let Some(class) = loaded.class() else {
+    let Some(class) = config.class() else {
         return folder_of(folder, collection).join(format!("{system}.{input}.run"));
     };
-    let submitter = Submitter { class, team: None, responds: loaded.writes() };
+    let submitter = Submitter { class, team: None, responds: config.writes() };
     let form = collection.answer_form(input, submitter);
     let ending = form.map_or(".json", |form| form.ending());
     let file = format!("{system}.{input}{ending}");
@@ -85,36 +87,36 @@ pub struct RunSummary {
 /// nothing for any request of a split.
 pub fn run(
     contexts: &Contexts,
-    loaded: &SystemConfig,
+    config: &SystemConfig,
     input: &dyn RunInput,
     tag: Option<&str>,
     path: &Path,
 ) -> Result<RunSummary> {
     let session = contexts.session;
     let is_stream = Target::new(path).is_stream();
-    refuse_input_as_output(loaded, input, path)?;
-    if let Some(rewrites) = &loaded.rewrites {
+    refuse_input_as_output(config, input, path)?;
+    if let Some(rewrites) = &config.rewrites {
         rewrites.check(input, session.observer)?;
     }
-    input.check(loaded)?;
+    input.check(config)?;
     session.calls.begin_run();
     // The needs of requests in memory are predicted for all of them at once.
     let requests = input.in_memory();
     let predict = if requests.is_some() { NeedScope::Never } else { NeedScope::ForStages };
-    let system = Ranker::open_predicting(contexts, loaded, predict)?;
+    let system = Ranker::open_predicting(contexts, config, predict)?;
     let needs = match requests {
-        Some(requests) if loaded.plan.sees_need() || loaded.need.is_some() && !is_stream => {
-            predict_split(session, loaded, input.name(), requests)?
+        Some(requests) if config.plan.sees_need() || config.need.is_some() && !is_stream => {
+            predict_split(session, config, input.name(), requests)?
         }
         _ => None,
     };
-    let full_name = loaded.full_name();
+    let full_name = config.full_name();
     let tag = tag.unwrap_or(&full_name).replace(char::is_whitespace, "_");
     let mut made_by = describe(&system, &tag)?;
     if let Some(needs) = &needs {
         made_by["need"] = needs.made_by.clone();
     }
-    input.describe(loaded, &mut made_by)?;
+    input.describe(config, &mut made_by)?;
 
     let mut writer = RunWriter::create(input, &tag, path, session.calls.is_dry_run())?;
     let (summary, skipped) = rank_input(&system, needs.as_ref(), &mut writer)?;
@@ -123,7 +125,7 @@ pub fn run(
     }
     // The run of a file may be empty: the file may be a block of a larger one.
     if summary.lines == 0 && input.known().is_some() {
-        return Err(nothing_ranked(loaded, input, summary.requests).into());
+        return Err(nothing_ranked(config, input, summary.requests).into());
     }
     let mut files = writer.finish()?;
     if !is_stream {
@@ -132,7 +134,7 @@ pub fn run(
             let staged = StagedFile::new(&path, |out| needs.put(out, requests))?;
             files.push(("need", path, staged));
         }
-        files.extend(session.record_calls(loaded, path, &mut made_by)?);
+        files.extend(session.record_calls(config, path, &mut made_by)?);
         input.count(&mut made_by, summary.requests, &skipped);
         record::put(path, made_by, files)?;
     }
@@ -148,7 +150,7 @@ pub fn run(
 }
 
 /// Refuses a path if the run, or a file beside it, would replace a file that is read.
-fn refuse_input_as_output(loaded: &SystemConfig, input: &dyn RunInput, path: &Path) -> Result<()> {
+fn refuse_input_as_output(config: &SystemConfig, input: &dyn RunInput, path: &Path) -> Result<()> {
     refuse_input(path)?;
     if Target::new(path).is_stream() {
         return Ok(());
@@ -158,7 +160,7 @@ fn refuse_input_as_output(loaded: &SystemConfig, input: &dyn RunInput, path: &Pa
     }
     refuse_input(&record::path_of(path))?;
     refuse_input(&completions_path(path))?;
-    if loaded.need.is_some() && input.in_memory().is_some() {
+    if config.need.is_some() && input.in_memory().is_some() {
         refuse_input(&record::need_path(path))?;
     }
     Ok(())
@@ -171,10 +173,10 @@ fn rank_input(
     writer: &mut RunWriter,
 ) -> Result<(RunSummary, SkippedRecords)> {
     let input = writer.input;
-    let stages: Vec<_> = system.loaded.plan.stages().collect();
+    let stages: Vec<_> = system.config.plan.stages().collect();
     let compares_requests = stages.iter().any(|stage| stage.uses.contains(&Uses::Batch));
     let block_size = if compares_requests { usize::MAX } else { BLOCK };
-    let name = &system.loaded.name;
+    let name = &system.config.name;
     let observer = system.session().observer;
     let task = match input.known() {
         // One block may take minutes: every stage is a step of each request.
@@ -238,7 +240,7 @@ fn rank_blocks(
         };
         let outcomes = system.rank_counting(&block, &advance)?;
         for (query, outcome) in block.iter().zip(&outcomes) {
-            let lines = writer.put(system.loaded, summary.requests, &query.request, outcome)?;
+            let lines = writer.put(system.config, summary.requests, &query.request, outcome)?;
             summary.requests += 1;
             summary.lines += lines;
             summary.empty += u64::from(lines == 0);
@@ -292,7 +294,7 @@ impl<'a> RunWriter<'a> {
     /// Writes the outcome of a request; returns the number of lines.
     fn put(
         &mut self,
-        loaded: &SystemConfig,
+        config: &SystemConfig,
         index: u64,
         request: &Request,
         outcome: &RankerOutcome,
@@ -300,7 +302,7 @@ impl<'a> RunWriter<'a> {
         for lines in &mut self.lines {
             lines.clear();
         }
-        let entry = RunEntry { index, request, outcome, loaded, tag: self.tag };
+        let entry = RunEntry { index, request, outcome, config, tag: self.tag };
         let count = self.input.put(&mut self.lines, &entry);
         let count = count.map_err(Error::io("rank", self.input.location()))?;
         match &mut self.output {
@@ -337,9 +339,9 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-fn nothing_ranked(loaded: &SystemConfig, input: &dyn RunInput, requests: u64) -> Problem {
+fn nothing_ranked(config: &SystemConfig, input: &dyn RunInput, requests: u64) -> Problem {
     let expected = "a system that ranks something for at least one request";
     let found = format!("nothing for any of {requests} requests of {}", input.location());
     let hint = "see what each stage leaves: `clariq explain --system …` follows one document";
-    problem!(&*loaded.file, expected, found, hint).kind(ProblemKind::Empty)
+    problem!(&*config.file, expected, found, hint).kind(ProblemKind::Empty)
 }

@@ -25,22 +25,22 @@ pub use store::TrainMode;
 impl<'a> Ranker<'a> {
     /// Trains the models of a system that are missing, and opens it. Needs are predicted if a stage
     /// looks at them.
-    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a SystemConfig) -> Result<Self> {
-        Self::open_predicting(contexts, loaded, NeedScope::ForStages)
+    pub fn open(contexts: &'a Contexts<'a>, config: &'a SystemConfig) -> Result<Self> {
+        Self::open_predicting(contexts, config, NeedScope::ForStages)
     }
 
     /// Opens a system like [`Ranker::open`], with a choice of the requests whose needs it predicts.
     pub fn open_predicting(
         contexts: &'a Contexts<'a>,
-        loaded: &'a SystemConfig,
+        config: &'a SystemConfig,
         predict: NeedScope,
     ) -> Result<Self> {
-        loaded.check_tasks(contexts.session.collection)?;
-        contexts.session.set_endpoints(loaded)?;
-        for model in loaded.models() {
+        config.check_tasks(contexts.session.collection)?;
+        contexts.session.set_endpoints(config)?;
+        for model in config.models() {
             train_if_missing(contexts.session, &model)?;
         }
-        Self::open_trained(contexts, loaded, predict)
+        Self::open_trained(contexts, config, predict)
     }
 }
 
@@ -88,9 +88,9 @@ fn mine(
     let options = SessionOptions { precision: Precision::F32, ..session.options.clone() };
     let session = Session { options, models: Arc::default(), ..session.clone() };
     let contexts = Contexts::new(&session);
-    let loaded = mining_system(recipe, system, depth)?;
+    let config = mining_system(recipe, system, depth)?;
     let queries: Vec<UserRequest> = requests.into_iter().map(UserRequest::from).collect();
-    let outcomes = Ranker::open(&contexts, &loaded)?.rank(&queries)?;
+    let outcomes = Ranker::open(&contexts, &config)?.rank(&queries)?;
     Ok(outcomes.into_iter().map(|outcome| outcome.ranking).collect())
 }
 
@@ -100,14 +100,14 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<SystemConf
     let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
     let deeper =
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
-    let loaded = SystemConfig::open(name, &[deeper])?;
-    if loaded.models().iter().any(|model| *model.name == *recipe.name) {
+    let config = SystemConfig::open(name, &[deeper])?;
+    if config.models().iter().any(|model| *model.name == *recipe.name) {
         let found = format!("`{name}`, which needs `{}` itself", recipe.name);
         let hint = "take the negatives of `bm25-english` or of a system with an untrained model";
         let expected = "negatives of a system that needs no such model";
         bail!(format!("recipe `{}`", recipe.name), expected, found, hint);
     }
-    Ok(loaded)
+    Ok(config)
 }
 
 /// Takes the ranked questions that are not relevant and not empty as negatives.

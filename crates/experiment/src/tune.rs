@@ -3,7 +3,7 @@
 use crate::needs::{NeedScope, predict_split};
 use crate::ranker::{RankedPart, Ranker, UserRequest};
 use crate::rewrites::Rewrites;
-use crate::run::{FileInput, RequestFileKind, RunInput, SplitInput, as_run};
+use crate::run::{FileInput, RequestFileKind, RunInput, as_run, open_split};
 use crate::session::{Contexts, Session};
 use crate::systems::{SystemConfig, parse_assignment};
 use clariq_collections::evaluation::Evaluation;
@@ -207,8 +207,8 @@ impl GridSearch<'_> {
         let bar = session.observer.begin("tune", Some(self.grid.points as u64));
         let mut trials = Vec::with_capacity(self.grid.points);
         for values in self.grid.points() {
-            let loaded = self.open(&values)?;
-            let system = Ranker::open_predicting(&contexts, &loaded, NeedScope::Never)?;
+            let config = self.open(&values)?;
+            let system = Ranker::open_predicting(&contexts, &config, NeedScope::Never)?;
             let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
             trials.push(judge.trial(values, &run));
             bar.advance(1);
@@ -254,19 +254,19 @@ impl GridSearch<'_> {
 
 fn read_queries(
     session: &Session,
-    loaded: &SystemConfig,
+    config: &SystemConfig,
     labels: TuningLabels,
 ) -> Result<Vec<UserRequest>> {
-    loaded.check_tasks(session.collection)?;
+    config.check_tasks(session.collection)?;
     let mut queries = Vec::new();
     let input: Box<dyn RunInput + '_> = match labels {
-        TuningLabels::Split(split) => Box::new(SplitInput::open(session, loaded, split, None)?),
+        TuningLabels::Split(split) => open_split(session, config, split, None)?,
         TuningLabels::Files { requests, .. } => {
             Box::new(FileInput::open(session, requests, RequestFileKind::Requests, false)?)
         }
     };
-    input.check(loaded)?;
-    if let Some(rewrites) = &loaded.rewrites {
+    input.check(config)?;
+    if let Some(rewrites) = &config.rewrites {
         rewrites.check(&*input, session.observer)?;
     }
     input.read(&mut |query| {

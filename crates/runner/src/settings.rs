@@ -74,12 +74,12 @@ impl Settings {
     /// Reads a system, before anything is printed: another program takes over where it needs a
     /// model.
     pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<SystemConfig> {
-        let loaded = SystemConfig::open_any(name, overrides)?;
-        if loaded.needs_models() {
+        let config = SystemConfig::open_any(name, overrides)?;
+        if config.needs_models() {
             self.take_over()?;
         }
-        self.warn(&loaded.plan.cut_warnings(overrides));
-        Ok(loaded)
+        self.warn(&config.plan.cut_warnings(overrides));
+        Ok(config)
     }
 
     /// Continues as the program with learned models, unless this is it.
@@ -111,7 +111,7 @@ impl Settings {
 
     /// The same for systems: if no folder was named, the collection whose tasks they rank for.
     pub(crate) fn collection_for(&self, systems: &[SystemConfig]) -> Result<Box<dyn Collection>> {
-        let fits = |tasks: &[&str]| systems.iter().all(|loaded| loaded.ranks_for(tasks));
+        let fits = |tasks: &[&str]| systems.iter().all(|config| config.ranks_for(tasks));
         match KINDS.iter().find(|kind| fits(kind.tasks)) {
             Some(kind) if !self.data_was_named => self.open(kind),
             _ => self.collection(),

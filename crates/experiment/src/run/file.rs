@@ -134,7 +134,7 @@ impl RunInput for FileInput<'_> {
 
     /// Refuses a system that answers, and stages that compare requests with each other: a file is
     /// ranked in blocks, and a ranking must not depend on the block.
-    fn check(&self, loaded: &SystemConfig) -> Result<()> {
+    fn check(&self, config: &SystemConfig) -> Result<()> {
         let (found, hint) = match self.kind {
             RequestFileKind::Conversations => (
                 "conversations",
@@ -146,14 +146,14 @@ impl RunInput for FileInput<'_> {
                 "`clariq rank --batch` ranks the requests of a file together",
             ),
         };
-        if loaded.answers() {
+        if config.answers() {
             let flag = self.kind.key();
-            let name = &loaded.name;
+            let name = &config.name;
             let hint = "systems that answer are run over a split: leave it out";
             let found = format!("`{name}`, which ranks for several");
             bail!(format!("--{flag}"), "a system for one task", found, hint);
         }
-        let mut stages = loaded.plan.stages();
+        let mut stages = config.plan.stages();
         let Some(stage) = stages.find(|stage| stage.uses.contains(&Uses::Batch)) else {
             return Ok(());
         };
@@ -161,9 +161,9 @@ impl RunInput for FileInput<'_> {
         bail!(format!("stage `{}`", stage.name), expected, found, hint)
     }
 
-    fn describe(&self, loaded: &SystemConfig, record: &mut Value) -> Result<()> {
+    fn describe(&self, config: &SystemConfig, record: &mut Value) -> Result<()> {
         if self.kind == RequestFileKind::Conversations {
-            record["conversation"] = json!(loaded.conversation);
+            record["conversation"] = json!(config.conversation);
         }
         record["skip_bad"] = self.skip_bad.into();
         record[self.kind.key()] = json!({ "file": self.file, "sha256": self.sha256 });
@@ -191,7 +191,7 @@ impl RunInput for FileInput<'_> {
             return put_ranking(&mut out[0], self.documents, entry);
         };
         let ranking = &entry.outcome.ranking;
-        let form = entry.loaded.conversation;
+        let form = entry.config.conversation;
         let hits = &ranking[..ranking.len().min(form.lines.get())];
         for (index, hit) in hits.iter().enumerate() {
             let (rank, score) = match form.scores {

@@ -31,13 +31,13 @@ pub trait RunInput: Sync {
     }
 
     /// Refuses a system that does not fit it.
-    fn check(&self, loaded: &SystemConfig) -> Result<()> {
-        let _ = loaded;
+    fn check(&self, config: &SystemConfig) -> Result<()> {
+        let _ = config;
         Ok(())
     }
 
     /// Describes it in the record of a run by that system.
-    fn describe(&self, loaded: &SystemConfig, record: &mut Value) -> Result<()>;
+    fn describe(&self, config: &SystemConfig, record: &mut Value) -> Result<()>;
 
     /// Adds the number of requests to the record.
     fn count(&self, record: &mut Value, requests: u64, skipped: &SkippedRecords);
@@ -122,7 +122,7 @@ pub struct RunEntry<'a> {
     /// Its outcome.
     pub outcome: &'a RankerOutcome,
     /// The system.
-    pub loaded: &'a SystemConfig,
+    pub config: &'a SystemConfig,
     /// The last field of every line.
     pub tag: &'a str,
 }

@@ -34,9 +34,9 @@ fn candidates_restrict_what_is_ranked() {
         let named = ["Q00002", "Q00159"].map(|id| session.documents.find(id).unwrap());
         let request =
             Request { candidates: Some(named.to_vec()), ..Request::new("1", "tent pegs") };
-        let (contexts, loaded) =
+        let (contexts, config) =
             (Contexts::new(session), SystemConfig::open("bm25-english", &[]).unwrap());
-        let system = Ranker::open(&contexts, &loaded).unwrap();
+        let system = Ranker::open(&contexts, &config).unwrap();
         let outcome = system.rank(&[request.into()]).unwrap().remove(0);
         let docs: Vec<Doc> = outcome.ranking.iter().map(|hit| hit.doc).collect();
         assert!(docs.contains(&named[1]), "{docs:?}");
@@ -71,9 +71,9 @@ fn only_systems_that_answer_use_earlier_conversations() {
 fn statements_that_come_with_a_request_are_numbered_in_its_order() {
     let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, None, |session| {
-        let (contexts, loaded) =
+        let (contexts, config) =
             (Contexts::new(session), SystemConfig::open_any("ikat-bm25", &[]).unwrap());
-        let system = Ranker::open(&contexts, &loaded).unwrap();
+        let system = Ranker::open(&contexts, &config).unwrap();
         let request = Request::new("1", "Can I eat peanuts on the plane to Oslo?");
         let texts: Vec<String> =
             (1..=12).map(|number| format!("I know person {number}.")).collect();
@@ -104,9 +104,9 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
 fn an_explanation_agrees_with_the_ranking() {
     let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, Some("2023-test"), |session| {
-        let (contexts, loaded) =
+        let (contexts, config) =
             (Contexts::new(session), SystemConfig::open_any("ikat-bm25", &[]).unwrap());
-        let system = Ranker::open(&contexts, &loaded).unwrap();
+        let system = Ranker::open(&contexts, &config).unwrap();
         for query in turns(&ikat, "2023-test").iter().take(4) {
             let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
             let statements = &outcome.answer.as_ref().unwrap().statements;
@@ -163,9 +163,9 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
 fn a_conversation_is_asked_until_enough_was_asked() {
     let sample = clariq_collections::open(&DataDir::Sample).unwrap();
     with_session(&*sample, None, |session| {
-        let (contexts, loaded) =
+        let (contexts, config) =
             (Contexts::new(session), SystemConfig::open("bm25-conversation", &[]).unwrap());
-        let asker = Asker::open(&contexts, &loaded, 2, true).unwrap();
+        let asker = Asker::open(&contexts, &config, 2, true).unwrap();
         let mut conversation = UserRequest::from(Request::new("0", "Tell me about Saturn."));
         let mut asked = Vec::new();
         while let Move::Ask { question, why } = asker.next(&mut conversation).unwrap() {
@@ -200,14 +200,14 @@ fn a_system_names_the_installed_models_that_it_needs() {
 #[test]
 fn published_figures_stand_beside_the_published_construction_alone() {
     let stages = |name: &str| {
-        let loaded = SystemConfig::open_any(name, &[]).unwrap();
-        let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
+        let config = SystemConfig::open_any(name, &[]).unwrap();
+        let stages = config.plan.stages().map(|stage| (stage.name, stage.parameters));
         stages.collect::<Vec<_>>()
     };
     for name in clariq_experiment::systems::names() {
-        let loaded = SystemConfig::open_any(name, &[]).unwrap();
-        let claims = loaded.expected.iter().any(|expected| !expected.published.is_empty());
-        let models = loaded.plan.models();
+        let config = SystemConfig::open_any(name, &[]).unwrap();
+        let claims = config.expected.iter().any(|expected| !expected.published.is_empty());
+        let models = config.plan.models();
         let trained_otherwise = models.iter().any(|model| !model.name.starts_with("published-"));
         assert!(!claims || !trained_otherwise, "{name}");
     }

@@ -77,14 +77,14 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
         bail!("REQUEST", "a request", "nothing", hint);
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| usual(settings));
-    let loaded = settings.load(name, &[])?;
-    let collection = settings.collection_for(slice::from_ref(&loaded))?;
+    let config = settings.load(name, &[])?;
+    let collection = settings.collection_for(slice::from_ref(&config))?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     // The user's own request belongs to no split: nothing was judged before it.
     let session = session.answering(collection.splits()[0]);
     let contexts = Contexts::new(&session);
-    let asker = Asker::open(&contexts, &loaded, arguments.max_turns, arguments.explain)?;
+    let asker = Asker::open(&contexts, &config, arguments.max_turns, arguments.explain)?;
     let statements = read_statements(arguments, &asker)?;
     if let Some(file) = &arguments.conversations {
         return answer_file(settings, arguments, &asker, file);

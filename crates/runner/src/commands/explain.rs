@@ -6,7 +6,7 @@ use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Doc, Request, Result, bail, fixed, printable};
-use clariq_experiment::run::{RunInput as _, SplitInput};
+use clariq_experiment::run::open_split;
 use clariq_experiment::{
     Contexts, RankedPart, Ranker, Session, Statements, SystemConfig, Traces, UserRequest,
 };
@@ -60,38 +60,38 @@ impl ExplainArgs {
 
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome> {
     let (text, id) = arguments.words()?;
-    let loaded = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
-    let loaded = loaded.with_rewrites(arguments.rewritten.read()?.as_ref())?;
-    let collection = settings.collection_for(slice::from_ref(&loaded))?;
+    let config = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
+    let config = config.with_rewrites(arguments.rewritten.read()?.as_ref())?;
+    let collection = settings.collection_for(slice::from_ref(&config))?;
     let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
     let session = settings.session(&*collection, Some(&arguments.place))?.answering(split);
     let contexts = Contexts::new(&session);
     let query = match &arguments.topic {
-        Some(topic) => find_topic(&session, &loaded, split, topic)?,
-        None if loaded.rewrites.is_some() => {
+        Some(topic) => find_topic(&session, &config, split, topic)?,
+        None if config.rewrites.is_some() => {
             let hint = "rewrites are found by the ids of requests";
             bail!("--rewrites", "--topic beside it", "the text of a request", hint)
         }
         None => Request::new("request", text.unwrap_or_default()).into(),
     };
-    let system = Ranker::open(&contexts, &loaded)?;
+    let system = Ranker::open(&contexts, &config)?;
     let (part, doc) = find_document(&system, &query, id)?;
     let text = system.documents(part)?.text(doc)?.into_owned();
     let pipelines = system.explain(&query, part, doc)?;
     let request = query.request.said.last().map_or(String::new(), |last| last.text.clone());
-    print(settings.format, [&request, id, &text], &pipelines, !loaded.answers())
+    print(settings.format, [&request, id, &text], &pipelines, !config.answers())
 }
 
 fn find_topic(
     session: &Session,
-    loaded: &SystemConfig,
+    config: &SystemConfig,
     split: &'static str,
     topic: &str,
 ) -> Result<UserRequest> {
-    loaded.check_tasks(session.collection)?;
-    let input = SplitInput::open(session, loaded, split, None)?;
-    if let Some(rewrites) = &loaded.rewrites {
-        rewrites.check(&input, session.observer)?;
+    config.check_tasks(session.collection)?;
+    let input = open_split(session, config, split, None)?;
+    if let Some(rewrites) = &config.rewrites {
+        rewrites.check(&*input, session.observer)?;
     }
     let mut found = None;
     let _ = input.read(&mut |query| {

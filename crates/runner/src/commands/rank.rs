@@ -80,8 +80,8 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         depth => Some(depth.map_or(USUAL_DEPTH, NonZeroUsize::get)),
     };
     let rewrites = arguments.rewritten.read()?;
-    let (loaded, cut) = load_with_depth(settings, arguments, overrides)?;
-    let loaded = loaded.with_rewrites(rewrites.as_ref())?;
+    let (config, cut) = load_with_depth(settings, arguments, overrides)?;
+    let config = config.with_rewrites(rewrites.as_ref())?;
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &ARCHIVE)?),
@@ -90,21 +90,21 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         None => ("<stdin>", Box::new(io::stdin().lock())),
         Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
-    let collection = settings.collection_for(slice::from_ref(&loaded))?;
+    let collection = settings.collection_for(slice::from_ref(&config))?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
-    if loaded.uses.contains(&Uses::Batch) && !arguments.batch {
+    if config.uses.contains(&Uses::Batch) && !arguments.batch {
         let expected = "a system that answers one request at a time";
         let found = "uses = [\"batch\"]: it compares the requests with each other";
-        bail!(&*loaded.name, expected, found, "--batch reads all requests and ranks them together");
+        bail!(&*config.name, expected, found, "--batch reads all requests and ranks them together");
     }
     let contexts = Contexts::new(&session);
-    let system = Ranker::open_predicting(&contexts, &loaded, NeedScope::Always)?;
+    let system = Ranker::open_predicting(&contexts, &config, NeedScope::Always)?;
     system.warm_up()?;
     print_header(format)?;
     let all_candidates = arguments.depth.is_none();
     let printer = Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
-    let mut requests = RequestReader::new(name, lines, session.documents, loaded.answers());
+    let mut requests = RequestReader::new(name, lines, session.documents, config.answers());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
     }
@@ -113,7 +113,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     } else {
         rank_each(&printer, &mut requests, arguments.skip_bad)?
     };
-    if let Some(rewrites) = &loaded.rewrites {
+    if let Some(rewrites) = &config.rewrites {
         let (all, missing) = printer.answered.get();
         rewrites.report_missing(missing, all, settings);
     }
@@ -133,17 +133,17 @@ fn load_with_depth(
     arguments: &RankArgs,
     mut overrides: Vec<Override>,
 ) -> Result<(SystemConfig, Option<Problem>)> {
-    let loaded = settings.load(&arguments.system, &overrides)?;
-    let Some(depth) = arguments.depth else { return Ok((loaded, None)) };
-    let depths = loaded.plan.depths();
+    let config = settings.load(&arguments.system, &overrides)?;
+    let Some(depth) = arguments.depth else { return Ok((config, None)) };
+    let depths = config.plan.depths();
     let mut cutting = depths.clone();
     cutting.retain(|stage| stage.depth < depth.get() as u64);
     if cutting.is_empty() {
-        return Ok((loaded, None));
+        return Ok((config, None));
     }
     let sets_depth = overrides.iter().any(|change| change.key == "depth");
     if let [only] = &*depths
-        && !loaded.answers()
+        && !config.answers()
         && !sets_depth
     {
         let stage = only.stage.clone();
@@ -157,7 +157,7 @@ fn load_with_depth(
     let expected = format!("stages that keep {depth} documents");
     let hint = set.join(" ");
     let problem = problem!("--depth", expected, (found.join(", ")), hint);
-    Ok((loaded, Some(problem)))
+    Ok((config, Some(problem)))
 }
 
 /// The requested format, if answers can be printed in it.
@@ -291,7 +291,7 @@ impl Printer<'_> {
     fn print(&self, query: &UserRequest, ranked: &RankerOutcome) -> Result<()> {
         let (all, missing) = self.answered.get();
         let has_none = |rewrites: &Arc<Rewrites>| !rewrites.has(&query.request);
-        let is_missing = self.system.loaded.rewrites.as_ref().is_some_and(has_none);
+        let is_missing = self.system.config.rewrites.as_ref().is_some_and(has_none);
         self.answered.set((all + 1, missing + u64::from(is_missing)));
         if self.format == Format::Jsonl {
             let object = self.object(query, ranked)?;
@@ -299,7 +299,7 @@ impl Printer<'_> {
         }
         // The other forms hold one ranking.
         let id = &query.request.id;
-        let tag = self.system.loaded.full_name();
+        let tag = self.system.config.full_name();
         let listed = self.list(query, RankedPart::Documents, &ranked.ranking)?;
         let mut ranking = (1_u64..).zip(listed);
         let printed = print(|out| match self.format {

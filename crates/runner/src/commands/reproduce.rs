@@ -44,7 +44,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     check_names_differ(&named)?;
     let collection = settings.collection_for(&named)?;
     let systems = if named.is_empty() { built_in(settings, &*collection)? } else { named };
-    systems.iter().try_for_each(|loaded| loaded.check_tasks(&*collection))?;
+    systems.iter().try_for_each(|config| config.check_tasks(&*collection))?;
     if let Some(remark) = collection.remark() {
         settings.note(&format!("note: {remark}"));
     }
@@ -131,17 +131,17 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     let mut left_out = Vec::new();
     let mut without_base: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for name in systems::names() {
-        let loaded = SystemConfig::open_any(name, &[])?;
+        let config = SystemConfig::open_any(name, &[])?;
         // A system for conversations has no figures on a split.
-        if loaded.expected.is_empty() || !loaded.is_for(collection) {
+        if config.expected.is_empty() || !config.is_for(collection) {
             continue;
         }
-        if settings.engine.is_none() && loaded.needs_models() {
+        if settings.engine.is_none() && config.needs_models() {
             left_out.push(name);
-        } else if let Some(base) = missing_base(&loaded, settings)? {
+        } else if let Some(base) = missing_base(&config, settings)? {
             without_base.entry(base).or_default().push(name);
         } else {
-            systems.push(loaded);
+            systems.push(config);
         }
     }
     for (base, names) in without_base {
@@ -161,12 +161,12 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
 }
 
 /// The optional model that a system needs and that is not installed.
-fn missing_base(loaded: &SystemConfig, settings: &Settings) -> Result<Option<String>> {
+fn missing_base(config: &SystemConfig, settings: &Settings) -> Result<Option<String>> {
     let models = settings.options.cache.join("models");
     let is_missing = |base: &String| {
         base != recipes::DEFAULT_MODEL && recipes::installed(&models, base).is_none()
     };
-    Ok(loaded.bases()?.into_iter().find(is_missing))
+    Ok(config.bases()?.into_iter().find(is_missing))
 }
 
 fn empty_sheet(for_reading: bool) -> Sheet {

@@ -13,7 +13,7 @@ use clariq_core::{Name, Result, bail};
 use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
-    CandidateRun, FileInput, RequestFileKind, RunInput, SplitInput, run as write_run, usual_path,
+    CandidateRun, FileInput, RequestFileKind, RunInput, open_split, run as write_run, usual_path,
 };
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Contexts, Session, SystemConfig, TextStores};
@@ -118,8 +118,8 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     let contexts = Contexts::new(&session);
     let mut table = RunTable::new("split", &systems, arguments);
     for system in &systems {
-        let input = SplitInput::open(&session, system, split, candidates.as_ref())?;
-        table.write(arguments, &contexts, system, &input)?;
+        let input = open_split(&session, system, split, candidates.as_ref())?;
+        table.write(arguments, &contexts, system, &*input)?;
     }
     table.print(settings, arguments)
 }

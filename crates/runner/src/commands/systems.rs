@@ -58,12 +58,12 @@ fn list(settings: &Settings) -> Result<Outcome> {
         return print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")));
     }
     let mut sheet = Sheet::new(&["system", "ranks", "needs", "description"]);
-    for loaded in &all {
-        let ranks = if loaded.answers() { "statements, passages" } else { "documents" };
-        let needs = needs(loaded)?;
+    for config in &all {
+        let ranks = if config.answers() { "statements, passages" } else { "documents" };
+        let needs = needs(config)?;
         let needs = if needs.is_empty() { Cell::Nothing } else { Cell::text(needs.join(", ")) };
-        let description = Cell::text(&loaded.description);
-        sheet.row(vec![Cell::text(&loaded.name), Cell::text(ranks), needs, description]);
+        let description = Cell::text(&config.description);
+        sheet.row(vec![Cell::text(&config.name), Cell::text(ranks), needs, description]);
     }
     sheet.print(settings.format)
 }
@@ -73,11 +73,11 @@ const INDENT: usize = 25;
 const WIDTH: usize = 80;
 
 /// A system with its description and needs, wrapped.
-fn line(loaded: &SystemConfig) -> Result<String> {
-    let needs = needs(loaded)?;
+fn line(config: &SystemConfig) -> Result<String> {
+    let needs = needs(config)?;
     let needs =
         if needs.is_empty() { String::new() } else { format!(" [needs {}]", needs.join(", ")) };
-    let text = format!("{}{needs}", loaded.description);
+    let text = format!("{}{needs}", config.description);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.len() - 1;
@@ -92,23 +92,23 @@ fn line(loaded: &SystemConfig) -> Result<String> {
         }
     }
     let indented = format!("\n{:INDENT$}", "");
-    Ok(format!("{:INDENT$}{}", loaded.name, lines.join(&indented)))
+    Ok(format!("{:INDENT$}{}", config.name, lines.join(&indented)))
 }
 
 /// The needs of a system beside documents and requests.
-fn needs(loaded: &SystemConfig) -> Result<Vec<String>> {
+fn needs(config: &SystemConfig) -> Result<Vec<String>> {
     let mut needs = Vec::new();
-    let models = loaded.models();
-    if loaded.needs_models() {
+    let models = config.models();
+    if config.needs_models() {
         needs.push("learned models".to_owned());
     }
-    let elsewhere = models.iter().filter(|model| loaded.is_elsewhere(&model.name));
+    let elsewhere = models.iter().filter(|model| config.is_elsewhere(&model.name));
     needs.extend(elsewhere.map(|model| format!("a server for `{}`", model.name)));
-    needs.extend(loaded.bases()?.into_iter().filter(|name| name != recipes::DEFAULT_MODEL));
+    needs.extend(config.bases()?.into_iter().filter(|name| name != recipes::DEFAULT_MODEL));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("labels of train".to_owned());
     }
-    if loaded.uses.iter().any(|uses| uses.to_string() == "batch") {
+    if config.uses.iter().any(|uses| uses.to_string() == "batch") {
         needs.push("all requests at once".to_owned());
     }
     Ok(needs)

@@ -31,22 +31,22 @@ fn built_in(name: &str, space: &str) -> Option<SystemConfig> {
     let lines = system.lines().filter(without_characters).map(with_space);
     let system = lines.collect::<Vec<_>>().join("\n");
     let source = Source::memory(format!("{name}.toml"), system.into_bytes());
-    let loaded = SystemConfig::read(&source, &[]).unwrap();
-    let models = loaded.plan.models();
+    let config = SystemConfig::read(&source, &[]).unwrap();
+    let models = config.plan.models();
     let has_models = models.iter().all(|model| space.contains(&format!("{:?}", model.name)));
     // A system without models is the same over any space.
     let is_repeated = space != CHARACTERS && models.is_empty();
-    let is_checked = has_models && !is_repeated && !loaded.uses.contains(&Uses::Batch);
-    is_checked.then_some(loaded)
+    let is_checked = has_models && !is_repeated && !config.uses.contains(&Uses::Batch);
+    is_checked.then_some(config)
 }
 
 /// The requests of a split as the system sees them.
-fn requests(collection: &dyn Collection, split: &str, loaded: &SystemConfig) -> Vec<UserRequest> {
-    let Some(config) = loaded.plan.answer() else {
+fn requests(collection: &dyn Collection, split: &str, config: &SystemConfig) -> Vec<UserRequest> {
+    let Some(answer) = config.plan.answer() else {
         let task = collection.tasks()[0];
         return collection.requests(split, task).unwrap().map(|one| one.unwrap().into()).collect();
     };
-    let seen = |task| collection.requests_seen(split, task, config.class.into()).unwrap();
+    let seen = |task| collection.requests_seen(split, task, answer.class.into()).unwrap();
     let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| UserRequest {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),
@@ -125,7 +125,7 @@ impl<'e> Lab<'e> {
     fn open(
         &self,
         data: &DataDir,
-        loaded: &SystemConfig,
+        config: &SystemConfig,
         split: &'static str,
         test: impl FnOnce(&dyn Collection, &Ranker) -> Found,
     ) -> Found {
@@ -135,13 +135,13 @@ impl<'e> Lab<'e> {
         let mut session = Session::new(&*collection, options).unwrap().answering(split);
         session.engine = self.engine;
         let contexts = Contexts::new(&session);
-        test(&*collection, &Ranker::open(&contexts, loaded).unwrap())
+        test(&*collection, &Ranker::open(&contexts, config).unwrap())
     }
 }
 
 /// Ranks requests in one block, one by one and in random blocks. Returns what was found.
 fn check(system: &Ranker, queries: Vec<UserRequest>) -> Found {
-    let name = &system.loaded.name;
+    let name = &system.config.name;
     let whole = rank(system, std::slice::from_ref(&queries));
     assert!(whole.values().any(|lines| !lines.is_empty()), "{name} finds nothing");
     let one_by_one: Vec<Vec<UserRequest>> =
@@ -171,11 +171,11 @@ fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> 
     let lab = Lab::new(engine);
     let mut checked = Vec::new();
     for name in names() {
-        let Some(loaded) = built_in(name, space).filter(|loaded| !loaded.answers()) else {
+        let Some(config) = built_in(name, space).filter(|config| !config.answers()) else {
             continue;
         };
-        lab.open(&DataDir::Sample, &loaded, "dev", |collection, system| {
-            let single = requests(collection, "dev", &loaded);
+        lab.open(&DataDir::Sample, &config, "dev", |collection, system| {
+            let single = requests(collection, "dev", &config);
             check(system, conversations(&single));
             check(system, single)
         });
@@ -200,15 +200,15 @@ fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str
     let lab = Lab::new(engine);
     let mut checked = Vec::new();
     for name in names() {
-        let Some(loaded) = built_in(name, space).filter(SystemConfig::answers) else { continue };
-        assert!(loaded.class() != Some(SystemClass::Manual) || name == "ikat-manual");
+        let Some(config) = built_in(name, space).filter(SystemConfig::answers) else { continue };
+        assert!(config.class() != Some(SystemClass::Manual) || name == "ikat-manual");
         let folder = |name: &str| DataDir::Folder(bench.path(name));
-        let whole = lab.open(&folder("whole"), &loaded, split, |collection, system| {
-            check(system, requests(collection, split, &loaded))
+        let whole = lab.open(&folder("whole"), &config, split, |collection, system| {
+            check(system, requests(collection, split, &config))
         });
         for part in ["early", "one"] {
-            let found = lab.open(&folder(part), &loaded, split, |collection, system| {
-                rank(system, &[requests(collection, split, &loaded)])
+            let found = lab.open(&folder(part), &config, split, |collection, system| {
+                rank(system, &[requests(collection, split, &config)])
             });
             assert!(found.len() < whole.len() && !found.is_empty());
             assert_same(name, &found, &whole);

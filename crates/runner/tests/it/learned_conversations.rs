@@ -60,10 +60,10 @@ fn a_text_that_is_too_long_for_a_model_is_cut_with_a_note() {
     let bench = bench("");
     bench.edit("tiny.toml", |text| text.replace(", \"batch\"", ""));
     let path = bench.path("tiny.toml").display().to_string();
-    let loaded = SystemConfig::open(&path, &[]).expect("a system");
+    let config = SystemConfig::open(&path, &[]).expect("a system");
     let ((), notes) = Work::on(&bench, "data", "dev").with_session(|session| {
         let contexts = Contexts::new(session);
-        let system = Ranker::open(&contexts, &loaded).expect("a system");
+        let system = Ranker::open(&contexts, &config).expect("a system");
         for text in ["saturn", &"saturn ".repeat(600), "saturn"] {
             let query = UserRequest::from(Request::new("1", text));
             let outcomes = system.rank(slice::from_ref(&query)).expect("a ranking");

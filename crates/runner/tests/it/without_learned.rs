@@ -71,9 +71,9 @@ fn the_systems_that_are_left_out_are_named() {
 fn the_command_loads_no_libtorch() {
     let bench = Bench::new();
     let mut command = bench.command(&["--version"]);
-    let loaded = command.env("LD_TRACE_LOADED_OBJECTS", "1").output().expect("it starts");
-    let loaded = String::from_utf8_lossy(&loaded.stdout);
-    assert!(loaded.contains("libc.so") && !loaded.contains("libtorch"), "{loaded}");
+    let config = command.env("LD_TRACE_LOADED_OBJECTS", "1").output().expect("it starts");
+    let config = String::from_utf8_lossy(&config.stdout);
+    assert!(config.contains("libc.so") && !config.contains("libtorch"), "{config}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::Bench;
 use clariq_collections::DataDir;
 use clariq_core::{Error, Observer, Silent, Task, TrainingSummary};
 use clariq_experiment::recipes::{check_output, is_recipe};
-use clariq_experiment::run::{FileInput, RequestFileKind, RunInput, SplitInput, run};
+use clariq_experiment::run::{FileInput, RequestFileKind, RunInput, open_split, run};
 use clariq_experiment::systems::find_recipes;
 use clariq_experiment::training::{TrainMode, train};
 use clariq_experiment::{Contexts, Session, SessionOptions, SystemConfig};
@@ -102,13 +102,13 @@ impl<'w> Work<'w> {
         set: &[[&str; 3]],
         output: &str,
     ) -> Result<String, Error> {
-        let loaded = self.load(system, set)?;
-        let is_trained = loaded.plan.models().iter().any(|model| is_recipe(&model.name));
+        let config = self.load(system, set)?;
+        let is_trained = config.plan.models().iter().any(|model| is_recipe(&model.name));
         let _alone = is_trained.then(train_alone);
         let (done, notes) = self.with_session(|session| {
             let session = session.clone().answering(self.split);
-            let input = SplitInput::open(&session, &loaded, self.split, None)?;
-            self.write(&session, &loaded, &input, output)
+            let input = open_split(&session, &config, self.split, None)?;
+            self.write(&session, &config, &*input, output)
         });
         done.map(|()| notes)
     }
@@ -120,11 +120,11 @@ impl<'w> Work<'w> {
         set: &[[&str; 3]],
         file: &str,
     ) -> Result<String, Error> {
-        let loaded = self.load(system, set)?;
+        let config = self.load(system, set)?;
         let (done, _) = self.with_session(|session| {
             let path = self.bench.path(file);
             let input = FileInput::open(session, &path, RequestFileKind::Conversations, false)?;
-            self.write(session, &loaded, &input, "here.run")
+            self.write(session, &config, &input, "here.run")
         });
         done.map(|()| self.bench.text("here.run"))
     }
@@ -132,12 +132,12 @@ impl<'w> Work<'w> {
     fn write(
         self,
         session: &Session,
-        loaded: &SystemConfig,
+        config: &SystemConfig,
         input: &dyn RunInput,
         output: &str,
     ) -> Result<(), Error> {
         let (contexts, path) = (Contexts::new(session), self.bench.path(output));
-        run(&contexts, loaded, input, None, &path).map(drop)
+        run(&contexts, config, input, None, &path).map(drop)
     }
 
     /// Trains a recipe, with other values of its keys, into a folder or the cache. Returns where it

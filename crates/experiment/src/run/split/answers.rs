@@ -1,0 +1,196 @@
+//! The requests of a split for a system that answers. Its run is a submission, with the runs of
+//! statements and of passages beside it.
+
+use super::{SplitSource, set_candidates};
+use crate::plan::{PASSAGES, STATEMENTS};
+use crate::ranker::{Answer, Statements, UserRequest};
+use crate::run::candidates::Candidates;
+use crate::run::input::{RunEntry, RunInput, SkippedRecords};
+use crate::session::Session;
+use crate::systems::SystemConfig;
+use clariq_collections::{
+    AnswerForm, Requests, Sight, SubmittedAnswer, Submitter, SystemClass, ranking_path,
+};
+use clariq_core::{Documents, Hit, Ranking, RequestId, Result, bail};
+use clariq_files::put_run_lines;
+use clariq_rank::Uses;
+use serde_json::Value;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// The requests of a split, which are read from the collection one after the other.
+pub(super) struct AnsweredSplit<'a> {
+    source: SplitSource<'a>,
+    sight: Sight,
+    form: Box<dyn AnswerForm + 'a>,
+    team: Option<String>,
+    statements: &'a dyn Documents,
+    passages: &'a dyn Documents,
+    candidates: Option<Candidates>,
+    /// The most passages in a submission.
+    most_passages: usize,
+    /// The number of requests.
+    count: usize,
+}
+
+impl<'a> AnsweredSplit<'a> {
+    pub(super) fn open(
+        session: &Session<'a>,
+        config: &SystemConfig,
+        source: SplitSource<'a>,
+    ) -> Result<Self> {
+        let SplitSource { collection, split, .. } = source;
+        config.check_tasks(collection)?;
+        let form = open_form(session, config, &source)?;
+        let sight = sight_of(config);
+        let statements = collection.documents(STATEMENTS)?;
+        let passages = collection.documents(PASSAGES)?;
+        let mut ids: Vec<RequestId> = Vec::new();
+        for request in collection.requests_seen(split, PASSAGES, sight)? {
+            ids.push(request?.id);
+        }
+        let candidates = source.candidates(session, passages, ids.iter())?;
+        Ok(Self {
+            source,
+            sight,
+            form,
+            team: session.options.team.clone(),
+            statements,
+            passages,
+            candidates,
+            most_passages: config.plan.answer().map_or(0, |answer| answer.passages),
+            count: ids.len(),
+        })
+    }
+
+    /// The requests of a task, with the parts that the system may see.
+    fn requests(&self, task: &str) -> Result<Requests<'_>> {
+        self.source.collection.requests_seen(self.source.split, task, self.sight)
+    }
+
+    fn put_run(
+        &self,
+        out: &mut Vec<u8>,
+        entry: &RunEntry,
+        task: &str,
+        documents: &dyn Documents,
+        ranking: &Ranking,
+    ) -> io::Result<()> {
+        let request = &entry.request.id;
+        let line = |hit: &Hit| {
+            let id = documents.id(hit.doc);
+            let name = self.source.collection.name_in_runs(request.as_str(), task, &id);
+            (name.into_owned(), hit.score)
+        };
+        put_run_lines(out, request, ranking.iter().map(line), entry.tag)
+    }
+}
+
+/// The parts of requests that a system may see.
+fn sight_of(config: &SystemConfig) -> Sight {
+    let class = config.plan.answer().map(|answer| answer.class);
+    Sight {
+        class: class.unwrap_or(SystemClass::Automatic),
+        earlier_conversations: config.uses.contains(&Uses::EarlierConversations),
+        relevant_statements: config.uses.contains(&Uses::RelevantStatements),
+    }
+}
+
+/// The form of submissions for the split.
+fn open_form<'a>(
+    session: &Session<'a>,
+    config: &SystemConfig,
+    source: &SplitSource<'a>,
+) -> Result<Box<dyn AnswerForm + 'a>> {
+    let SplitSource { collection, split, .. } = *source;
+    let team = session.options.team.clone();
+    let submitter = Submitter {
+        class: config.class().unwrap_or(SystemClass::Automatic),
+        team: team.clone(),
+        responds: config.writes(),
+    };
+    let Some(form) = collection.answer_form(split, submitter) else {
+        let expected = "a collection that answers are handed in for";
+        let hint = "--data names a folder with the files of iKAT; `clariq rank` and `clariq ask` \
+                    answer from any documents";
+        bail!(&*config.file, expected, (collection.kind()), hint);
+    };
+    if team.is_some() && !form.names_team() {
+        let expected = "a split whose submissions name the team (iKAT: 2025)";
+        bail!("--team", expected, "--split {split}", "leave it out");
+    }
+    Ok(form)
+}
+
+impl RunInput for AnsweredSplit<'_> {
+    fn name(&self) -> &str {
+        self.source.split
+    }
+
+    fn location(&self) -> String {
+        self.source.location()
+    }
+
+    fn known(&self) -> Option<usize> {
+        Some(self.count)
+    }
+
+    fn describe(&self, config: &SystemConfig, record: &mut Value) -> Result<()> {
+        self.source.describe(config, record)?;
+        if let Some(team) = &self.team {
+            record["team"] = team.as_str().into();
+        }
+        Ok(())
+    }
+
+    fn count(&self, record: &mut Value, requests: u64, _skipped: &SkippedRecords) {
+        record["topics"]["count"] = requests.into();
+    }
+
+    fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
+        // The requests of the two tasks differ only in their candidates.
+        for (of_statements, request) in self.requests(STATEMENTS)?.zip(self.requests(PASSAGES)?) {
+            let statements = Statements::Known(of_statements?.candidates);
+            let mut request = request?;
+            set_candidates(self.candidates.as_ref(), &mut request);
+            if send(UserRequest { request, statements }).is_break() {
+                break;
+            }
+        }
+        Ok(SkippedRecords::default())
+    }
+
+    fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
+        vec![
+            ("submission", path.to_owned()),
+            (STATEMENTS, ranking_path(path, STATEMENTS)),
+            (PASSAGES, ranking_path(path, PASSAGES)),
+        ]
+    }
+
+    fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64> {
+        let passages = &entry.outcome.ranking;
+        let (Some(answer), [submission, statement_run, passage_run]) = (&entry.outcome.answer, out)
+        else {
+            return Ok(0);
+        };
+        let Answer { responses, statements, chosen, .. } = answer;
+        let submitted = SubmittedAnswer {
+            run: entry.tag,
+            index: entry.index,
+            request: &entry.request.id,
+            responses,
+            statements: chosen,
+            passages: &passages[..passages.len().min(self.most_passages)],
+        };
+        self.form.put(submission, &submitted)?;
+        self.put_run(statement_run, entry, STATEMENTS, self.statements, statements)?;
+        self.put_run(passage_run, entry, PASSAGES, self.passages, passages)?;
+        Ok((statements.len() + passages.len()) as u64)
+    }
+
+    fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
+        if file == 0 { self.form.put_end(out) } else { Ok(()) }
+    }
+}
