@@ -1,110 +1,27 @@
 //! The executor: an open system, which ranks documents, composes answers, and explains both.
 
+mod outcome;
+mod statements;
+
+pub use outcome::{Answer, RankedPart, RankedText, RankerOutcome, Statements, UserRequest};
+
 use crate::needs::{self, NeedModel, NeedScope};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::respond::Material;
 use crate::session::{Contexts, Session};
 use crate::systems::SystemConfig;
-use clariq_collections::WrittenResponse;
-use clariq_collections::documents::{Bank, BankRow};
-use clariq_core::{Doc, Documents, Hit, Models, Need, Progress, Ranking, Request, Result, bail};
+use clariq_core::{Doc, Documents, Hit, Models, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
-use serde::Serialize;
 use serde_json::{Map, Value};
+use statements::UserStatements;
 use std::slice;
 
-/// A request, with the statements of its user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserRequest {
-    /// The request.
-    pub request: Request,
-    /// The statements of its user, for systems that answer.
-    pub statements: Statements,
-}
-
-/// The statements of a user about themselves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Statements {
-    /// Documents of the collection, in ascending order; `None` for all of them.
-    Known(Option<Vec<Doc>>),
-    /// Texts that come with the request.
-    Own(Vec<String>),
-}
-
-impl UserRequest {
-    /// A dummy request that checks whether a system works.
-    pub fn of_nobody() -> Self {
-        Self { request: Request::new("0", "hello"), statements: Statements::Own(Vec::new()) }
-    }
-}
-
-impl From<Request> for UserRequest {
-    fn from(request: Request) -> Self {
-        Self { request, statements: Statements::Known(None) }
-    }
-}
-
-/// The result of a system for a request.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RankerOutcome {
-    /// The predicted need, if the system predicts it.
-    pub need: Option<Need>,
-    /// The ranking of [`RankedPart::Documents`].
-    pub ranking: Ranking,
-    /// The answer, if the system answers.
-    pub answer: Option<Answer>,
-}
-
-/// An answer, or a clarifying question, with its sources.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
-    /// The responses, best first; none of a system that only ranks.
-    pub responses: Vec<WrittenResponse>,
-    /// The reason to ask, if the response is a clarifying question.
-    pub asks: Option<String>,
-    /// The ranking of the user's statements. Those of [`Statements::Own`] are numbered from 0.
-    pub statements: Ranking,
-    /// The statements that the answer uses, best first.
-    pub chosen: Ranking,
-}
-
-impl Answer {
-    /// The best response; an empty text of a system that only ranks.
-    pub fn text(&self) -> &str {
-        self.responses.first().map_or("", |response| &response.text)
-    }
-
-    /// The passages of all responses, each once.
-    pub fn used(&self) -> Vec<Doc> {
-        let mut all = Vec::new();
-        for &doc in self.responses.iter().flat_map(|response| &response.used) {
-            if !all.contains(&doc) {
-                all.push(doc);
-            }
-        }
-        all
-    }
-}
-
-/// The documents that a system ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RankedPart {
-    /// The statements of the user; only in a system that answers.
-    Statements,
-    /// The documents of the collection; passages in a system that answers.
-    Documents,
-}
-
-/// A document of a ranking with its text.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RankedText {
-    /// Its id, or the number of a statement.
-    pub id: String,
-    /// Its text.
-    pub text: String,
-    /// Its score.
-    pub score: f64,
+/// The statements of a user for a request: the ranking, and the ranking that an answer chooses from.
+#[derive(Clone)]
+struct RankedStatements {
+    ranking: Ranking,
+    chosen: Ranking,
 }
 
 /// The trace of a document through the stages of a pipeline, with the task of the pipeline.
@@ -200,8 +117,8 @@ impl<'a> Ranker<'a> {
         let outcomes = match &self.config.plan {
             Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
             Plan::Rank(pipeline) => {
-                let rankings =
-                    run(pipeline, self.context(RankedPart::Documents)?, &requests, progress)?;
+                let context = self.context(RankedPart::Documents)?;
+                let rankings = run(pipeline, context, &requests, progress)?;
                 let mut outcomes = Vec::with_capacity(requests.len());
                 for (request, ranking) in requests.iter().zip(rankings) {
                     outcomes.push(RankerOutcome { need: request.need, ranking, answer: None });
@@ -221,7 +138,8 @@ impl<'a> Ranker<'a> {
     ) -> Result<Vec<Ranking>> {
         let requests = self.requests(queries)?;
         if let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) {
-            return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
+            let statements = self.rank_statements(plan, queries, &requests, &|_| {})?;
+            return Ok(statements.into_iter().map(|statements| statements.ranking).collect());
         }
         run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
     }
@@ -282,7 +200,7 @@ impl<'a> Ranker<'a> {
         requests: &[Request],
         progress: Progress,
     ) -> Result<Vec<RankerOutcome>> {
-        let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
+        let statements = self.rank_statements(plan, queries, requests, progress)?;
         let context = self.context(RankedPart::Documents)?;
         let passages = run(&plan.passages, context, requests, progress)?;
         let mut materials = Vec::with_capacity(requests.len());
@@ -291,15 +209,14 @@ impl<'a> Ranker<'a> {
             materials.push(Material { request, passages });
             asks.push(plan.ask.as_ref().and_then(|ask| ask.reason(request, passages)));
         }
-        let texts = self.write(plan, &materials, &asks, progress)?.into_iter().zip(asks);
+        let responses = self.write(plan, &materials, &asks, progress)?;
         let mut outcomes = Vec::with_capacity(requests.len());
-        let rankings = statements.into_iter().zip(chosen).zip(passages).zip(texts);
-        for (request, (((statements, mut chosen), ranking), (responses, asks))) in
-            requests.iter().zip(rankings)
-        {
+        for (index, (ranking, responses)) in passages.into_iter().zip(responses).enumerate() {
+            let RankedStatements { ranking: statements, mut chosen } = statements[index].clone();
             chosen.truncate(plan.config.statements.count(&chosen));
-            let answer = Some(Answer { responses, asks, statements, chosen });
-            outcomes.push(RankerOutcome { need: request.need, ranking, answer });
+            let answer = Answer { responses, asks: asks[index].clone(), statements, chosen };
+            let need = requests[index].need;
+            outcomes.push(RankerOutcome { need, ranking, answer: Some(answer) });
         }
         Ok(outcomes)
     }
@@ -312,24 +229,26 @@ impl<'a> Ranker<'a> {
         queries: &[UserRequest],
         requests: &[Request],
         progress: Progress,
-    ) -> Result<(Vec<Ranking>, Vec<Ranking>)> {
-        let mut statements = Vec::new();
-        let mut chosen = Vec::new();
+    ) -> Result<Vec<RankedStatements>> {
+        let mut statements = Vec::with_capacity(requests.len());
         let mut rest = requests;
-        for of_user in queries.chunk_by(|one, next| one.statements == next.statements) {
+        for of_user in queries.chunk_by(|query, next| query.statements == next.statements) {
             let (requests, later) = rest.split_at(of_user.len());
             rest = later;
             let user = self.statements_of(&of_user[0])?;
-            let requests: Vec<Request> = requests.iter().map(|one| user.request(one)).collect();
+            let requests: Vec<Request> =
+                requests.iter().map(|request| user.request(request)).collect();
             let context = self.contexts.over(&user.bank);
-            let ranked = user.name(run(&plan.statements, &context, &requests, progress)?);
-            chosen.extend(match &plan.chosen {
+            let rankings = user.name(run(&plan.statements, &context, &requests, progress)?);
+            let chosen = match &plan.chosen {
                 Some(pipeline) => user.name(run(pipeline, &context, &requests, progress)?),
-                None => ranked.clone(),
-            });
-            statements.extend(ranked);
+                None => rankings.clone(),
+            };
+            for (ranking, chosen) in rankings.into_iter().zip(chosen) {
+                statements.push(RankedStatements { ranking, chosen });
+            }
         }
-        Ok((statements, chosen))
+        Ok(statements)
     }
 
     fn statements_of(&self, query: &UserRequest) -> Result<UserStatements> {
@@ -358,7 +277,7 @@ impl<'a> Ranker<'a> {
             let hint = "a statement is ranked for the requests of its user alone";
             bail!("DOCUMENT_ID", "a statement of the user of the request", found, hint);
         };
-        let requests: Vec<Request> = requests.iter().map(|one| user.request(one)).collect();
+        let requests: Vec<Request> = requests.iter().map(|request| user.request(request)).collect();
         let context = self.contexts.over(&user.bank);
         let batch = Batch::new(&context, &requests);
         let mut all = vec![(self.task(part), pipeline.explain(&batch, doc, &Ranking::new())?)];
@@ -403,63 +322,6 @@ impl<'a> Ranker<'a> {
             }
             RankedPart::Documents => id.into_owned(),
         })
-    }
-}
-
-/// The statements of one user as a bank, so that document frequencies do not depend on the statements
-/// of others.
-struct UserStatements {
-    bank: Bank,
-    /// The document in rankings of each row of the bank.
-    docs: Vec<Doc>,
-}
-
-impl UserStatements {
-    /// Texts that came with a request, numbered from 0 in rankings.
-    fn of_texts(texts: &[String]) -> Self {
-        let number = |doc: Doc| (doc.index() + 1).to_string();
-        let docs = Doc::all(texts.len());
-        Self::new(texts.iter().zip(docs).map(|(text, doc)| (number(doc), text.clone(), doc)))
-    }
-
-    /// Documents of the collection, which keep their ids.
-    fn of_documents(documents: &dyn Documents, docs: Vec<Doc>) -> Result<Self> {
-        let mut statements = Vec::with_capacity(docs.len());
-        for doc in docs {
-            let id = documents.id(doc);
-            let text = documents.text(doc)?;
-            statements.push((id.into_owned(), text.into_owned(), doc));
-        }
-        Ok(Self::new(statements))
-    }
-
-    fn new(statements: impl IntoIterator<Item = (String, String, Doc)>) -> Self {
-        let mut statements: Vec<_> = statements.into_iter().collect();
-        // The order of the bank's rows.
-        statements.sort_by(|one, other| one.0.cmp(&other.0));
-        let docs = statements.iter().map(|(.., doc)| *doc).collect();
-        let row = |(id, text, _): (String, String, Doc)| BankRow { id: id.as_str().into(), text };
-        Self { bank: Bank::new(statements.into_iter().map(row).collect(), ""), docs }
-    }
-
-    /// The request with all statements as candidates, so that no stage cuts them off.
-    fn request(&self, request: &Request) -> Request {
-        let candidates = Some(Doc::all(self.docs.len()).collect());
-        Request { candidates, ..request.clone() }
-    }
-
-    /// The row of a document of rankings.
-    fn find(&self, doc: Doc) -> Option<Doc> {
-        let row = self.docs.iter().position(|known| *known == doc)?;
-        Some(Doc(row as u32))
-    }
-
-    /// Replaces rows of the bank by documents in rankings.
-    fn name(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
-        for hit in rankings.iter_mut().flatten() {
-            hit.doc = self.docs[hit.doc.index()];
-        }
-        rankings
     }
 }
 

@@ -17,7 +17,7 @@ pub const ARCHIVE: ExpectedContent = ExpectedContent {
     hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
 };
 
-const HINT: &str = "one JSON object a line; with --skip-bad, `clariq rank` answers a bad line with an \
+const HINT: &str = "one JSON object per line; with --skip-bad, `clariq rank` answers a bad line with an \
                     error, and `clariq run` leaves it out";
 
 /// The maximum number of characters of a wrong value in a message.
@@ -60,13 +60,19 @@ impl<'a> RequestReader<'a> {
                 Some(Ok(line)) if line.is_empty() => continue,
                 Some(Ok(line)) => line,
             };
-            let query = self.parse(&line);
-            if let (Ok(query), Some(ids)) = (&query, &mut self.ids)
+            let query = match self.parse(&line) {
+                Ok(query) => query,
+                Err(problem) => {
+                    let at = self.lines.location();
+                    return Ok(Some(Err(Problem { at, ..problem }.hint(HINT))));
+                }
+            };
+            if let Some(ids) = &mut self.ids
                 && let Some(problem) = insert(ids, &query.request.id, self.lines.location())?
             {
                 return Ok(Some(Err(problem)));
             }
-            return Ok(Some(query));
+            return Ok(Some(Ok(query)));
         }
     }
 
@@ -75,51 +81,53 @@ impl<'a> RequestReader<'a> {
         self.lines.location().line
     }
 
+    /// Parses a line. Its number and a hint are added to a problem later.
     fn parse(&self, line: &str) -> Result<UserRequest, Problem> {
-        let wrong = |problem: Problem| Problem { at: self.lines.location(), ..problem }.hint(HINT);
-        let (request, statements) =
-            request_in(line, &|id| self.documents.find(id)).map_err(wrong)?;
-        let problem = |expected, found| wrong(problem!("", expected, found));
+        let (request, statements) = request_in(line, &|id| self.documents.find(id))?;
         if statements.is_some() && !self.takes_statements {
             let expected = "a request alone: the system ranks no statements";
-            return Err(problem(expected, "`statements` beside it"));
+            return Err(problem!("", expected, "`statements` beside it"));
         }
         let statements = statements.unwrap_or_default();
         if statements.iter().any(|statement| statement.trim().is_empty()) {
-            return Err(problem("statements that say something", "an empty one"));
+            return Err(problem!("", "statements with a text", "an empty one"));
         }
         Ok(UserRequest { request, statements: Statements::Own(statements) })
     }
 }
 
 /// The maximum number of ids, which take 570 MB. A million take 36 MB.
-const MOST: usize = 25_000_000;
+const MOST_IDS: usize = 25_000_000;
 
 /// The first 96 bits of an id's SHA-256. Two ids of the largest file share them with a probability of
 /// 10⁻¹⁴.
 type IdHash = [u32; 3];
 
-/// Adds the id of a line. Returns the problem if an earlier line has it; too many ids are an error.
+/// Adds the id of a line. Returns a problem if an earlier line has the same id; too many ids are an
+/// error.
 fn insert(
     lines: &mut HashMap<IdHash, u32>,
     id: &RequestId,
     at: Location,
 ) -> Result<Option<Problem>> {
-    let digits = sha256_hex(id.as_str().as_bytes());
-    let key = [0, 8, 16]
-        .map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default());
-    if let Some(first) = lines.get(&key) {
+    let hash = hash(id);
+    if let Some(first) = lines.get(&hash) {
         let found = format!("`{}`, as in line {first}", printable(id.as_str(), SHOWN));
         let expected = "a request with an id of its own";
-        let hint = "a run has one ranking for an id; --skip-bad keeps the first request";
+        let hint = "a run has one ranking per id; --skip-bad keeps the first request";
         return Ok(Some(problem!(at, expected, found, hint)));
     }
-    if lines.len() == MOST {
+    if lines.len() == MOST_IDS {
         let hint = "put the rest into a file of its own";
-        bail!(at, "at most {MOST} requests", "more of them", hint);
+        bail!(at, "at most {MOST_IDS} requests", "more of them", hint);
     }
-    lines.insert(key, at.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX));
+    lines.insert(hash, at.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX));
     Ok(None)
+}
+
+fn hash(id: &RequestId) -> IdHash {
+    let digits = sha256_hex(id.as_str().as_bytes());
+    [0, 8, 16].map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default())
 }
 
 #[cfg(test)]
