@@ -5,7 +5,9 @@
 //! row per request, or `written`, ids and a text per request, or `refused`, the message.
 
 use clariq_bert::{BertEncoder, T5, Torch};
-use clariq_core::{Decoding, Encoder, Engine, Model, ModelKind, ModelOptions, Result, Rewriter};
+use clariq_core::{
+    Decoding, Encoder, Engine, Model, ModelKind, ModelOptions, Result, TextGenerator,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -55,7 +57,7 @@ impl Task {
         let model = T5::open(&self.folder, &options)?;
         let texts: Vec<&str> = self.requests.iter().map(String::as_str).collect();
         let (ids, texts) =
-            (model.ids(&texts, decoding, &|_| {})?, model.rewrite(&texts, decoding, &|_| {})?);
+            (model.ids(&texts, decoding, &|_| {})?, model.generate(&texts, decoding, &|_| {})?);
         let both = ids.into_iter().zip(texts);
         Ok(both.map(|(ids, text)| json!({ "ids": ids, "text": text })).collect())
     }

@@ -46,7 +46,7 @@ impl Engine for Torch {
             ModelKind::CrossEncoder => {
                 Model::CrossEncoder(Arc::new(CrossEncoder::open(folder, options)?))
             }
-            ModelKind::Rewriter => Model::Rewriter(Arc::new(T5::open(folder, options)?)),
+            ModelKind::TextGenerator => Model::TextGenerator(Arc::new(T5::open(folder, options)?)),
             ModelKind::Chat => {
                 let hint = "a table [models.NAME] with kind = \"chat\" names the server of one";
                 bail!(folder, "an encoder, a cross-encoder or a T5 model", "a chat model", hint)

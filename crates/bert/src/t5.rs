@@ -10,7 +10,9 @@ use crate::inference::on_threads;
 use crate::models::device;
 use crate::tokens::{check_vocabulary, count_special_tokens};
 use crate::weights::read_all;
-use clariq_core::{Decoding, ModelOptions, Progress, Result, Rewriter, bail, problem, sha256_hex};
+use clariq_core::{
+    Decoding, ModelOptions, Progress, Result, TextGenerator, bail, problem, sha256_hex,
+};
 pub(crate) use folder::T5Folder;
 use folder::{HEAD, REPEATED, T5Shape};
 pub use mono::MonoT5;
@@ -142,7 +144,12 @@ impl T5 {
     }
 
     /// Generates the ids of a text, without the start token.
-    fn generate(&self, network: &T5Network, text: &str, decoding: &Decoding) -> Result<Vec<i64>> {
+    fn generate_ids(
+        &self,
+        network: &T5Network,
+        text: &str,
+        decoding: &Decoding,
+    ) -> Result<Vec<i64>> {
         let ids = Tensor::from_slice(&self.encode(text)?).unsqueeze(0).to_device(self.device);
         let encoded = network.model.encode(&ids, None);
         let T5Shape { start, end, .. } = self.folder.shape;
@@ -162,7 +169,7 @@ impl T5 {
         }
         let generate = |(): &mut (), number: usize| {
             let network = self.network()?;
-            let ids = self.generate(&network, texts[number], decoding)?;
+            let ids = self.generate_ids(&network, texts[number], decoding)?;
             lock(&self.idle).push(network);
             progress(1);
             Ok(ids)
@@ -171,8 +178,8 @@ impl T5 {
     }
 }
 
-impl Rewriter for T5 {
-    fn rewrite(
+impl TextGenerator for T5 {
+    fn generate(
         &self,
         texts: &[&str],
         decoding: &Decoding,

@@ -33,7 +33,8 @@ static FORM: ExpectedContent = ExpectedContent {
 /// One passage of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// Page and number of the passage in it, from 0: `clueweb22-en0004-50-00170:0`.
+    /// The id: that of the web page, and the number of the passage in it, from 0, as in
+    /// `clueweb22-en0004-50-00170:0`.
     pub id: String,
     /// Its text, without white space around it.
     pub text: String,

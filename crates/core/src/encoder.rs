@@ -1,4 +1,4 @@
-//! The abilities of learned models: encoding texts, scoring pairs, rewriting utterances.
+//! The abilities of learned models: encoding texts, scoring pairs, generating text.
 
 use crate::embeddings::Embeddings;
 use crate::problem::Result;
@@ -70,24 +70,24 @@ pub trait PairScorer: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
-/// How a model writes a text: the best of some that it writes token by token.
+/// The parameters of a text generator's beam search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decoding {
-    /// Texts that are continued at each step; with 1, always the most probable token.
+    /// Texts that are continued at each step; 1 always takes the most probable token.
     pub beams: NonZeroUsize,
-    /// The exponent of a text's length that its log-probability is divided by.
+    /// The exponent of the length by which a text's log-probability is divided.
     pub length_penalty: f64,
-    /// Tokens of a text at most, with the one that it begins behind.
+    /// The most tokens of a text, including the start token.
     pub max_length: usize,
-    /// Whether the search ends as soon as there are as many whole texts as beams.
+    /// True if the search ends as soon as there are as many complete texts as beams.
     pub early_stopping: bool,
 }
 
-/// Conversations as texts in, their last utterances out, written so that each can be understood alone.
-pub trait Rewriter: Send + Sync {
-    /// Writes a text for each, in order; it does not depend on the others. `progress` counts texts.
-    fn rewrite(
+/// Texts in, generated texts out.
+pub trait TextGenerator: Send + Sync {
+    /// Generates a text for each, in order; it does not depend on the others. `progress` counts texts.
+    fn generate(
         &self,
         texts: &[&str],
         decoding: &Decoding,

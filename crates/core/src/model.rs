@@ -3,7 +3,7 @@
 use crate::chat::{ChatModel, ChatRequest, Completion};
 use crate::document::Documents;
 use crate::embeddings::{DocumentVectors, Embeddings};
-use crate::encoder::{Decoding, Encoder, PairScorer, Progress, Rewriter};
+use crate::encoder::{Decoding, Encoder, PairScorer, Progress, TextGenerator};
 use crate::problem;
 use crate::problem::{Error, Result};
 use crate::reading::ReadingOverrides;
@@ -18,7 +18,7 @@ pub enum ModelKind {
     /// Pairs to scores.
     CrossEncoder,
     /// Texts to texts.
-    Rewriter,
+    TextGenerator,
     /// Conversations to texts.
     Chat,
 }
@@ -28,7 +28,7 @@ impl fmt::Display for ModelKind {
         f.pad(match self {
             Self::Encoder => "an encoder",
             Self::CrossEncoder => "a cross-encoder",
-            Self::Rewriter => "a model that rewrites utterances",
+            Self::TextGenerator => "a model that generates text",
             Self::Chat => "a chat model",
         })
     }
@@ -41,8 +41,8 @@ pub enum Model {
     Encoder(Arc<dyn Encoder>),
     /// See [`ModelKind::CrossEncoder`].
     CrossEncoder(Arc<dyn PairScorer>),
-    /// See [`ModelKind::Rewriter`].
-    Rewriter(Arc<dyn Rewriter>),
+    /// See [`ModelKind::TextGenerator`].
+    TextGenerator(Arc<dyn TextGenerator>),
     /// See [`ModelKind::Chat`].
     Chat(Arc<dyn ChatModel>),
 }
@@ -53,7 +53,7 @@ impl Model {
         match self {
             Self::Encoder(model) => model.checksum(),
             Self::CrossEncoder(model) => model.checksum(),
-            Self::Rewriter(model) => model.checksum(),
+            Self::TextGenerator(model) => model.checksum(),
             Self::Chat(model) => model.checksum(),
         }
     }
@@ -63,7 +63,7 @@ impl Model {
         match self {
             Self::Encoder(model) => model.cut(),
             Self::CrossEncoder(model) => model.cut(),
-            Self::Rewriter(model) => model.cut(),
+            Self::TextGenerator(model) => model.cut(),
             Self::Chat(_) => 0,
         }
     }
@@ -127,15 +127,15 @@ pub trait Models: Send + Sync {
         self.encoder(model)?.encode(texts, &|_| {})
     }
 
-    /// Rewrites what each text is of; may come from a cache.
-    fn rewrite(
+    /// Generates a text for each text ([`TextGenerator::generate`]); may come from a cache.
+    fn generate(
         &self,
         model: &ModelName,
         texts: &[&str],
         decoding: &Decoding,
         progress: Progress,
     ) -> Result<Vec<String>> {
-        self.rewriter(model)?.rewrite(texts, decoding, progress)
+        self.text_generator(model)?.generate(texts, decoding, progress)
     }
 
     /// Completes conversations ([`ChatModel::complete`]); may come from a cache.
@@ -154,10 +154,10 @@ pub trait Models: Send + Sync {
         Ok(chat)
     }
 
-    /// Opens a model that must rewrite utterances.
-    fn rewriter(&self, model: &ModelName) -> Result<Arc<dyn Rewriter>> {
-        let Model::Rewriter(rewriter) = self.open(model)? else { return Err(model.mismatch()) };
-        Ok(rewriter)
+    /// Opens a model that must generate text.
+    fn text_generator(&self, model: &ModelName) -> Result<Arc<dyn TextGenerator>> {
+        let Model::TextGenerator(model) = self.open(model)? else { return Err(model.mismatch()) };
+        Ok(model)
     }
 
     /// Opens a model that must be an encoder.

@@ -1,8 +1,8 @@
-//! The cache of indexes, models, vectors and rewrites.
+//! The cache of indexes, models, vectors and generated texts.
 //!
 //! An entry is a folder with a [`manifest`] of its files. An entry whose files differ from the
-//! manifest is made again. If vectors or rewrites take too much space, the least recently used
-//! entries are removed.
+//! manifest is made again. If vectors or texts take too much space, the least recently used entries
+//! are removed.
 
 use clariq_core::{
     AddText, Checksum, Documents, Error, Observer, Result, TextKeeper, sha256_of_file,

@@ -1,8 +1,8 @@
 //! Learned models by name: a folder, an installed model, or the model of a recipe, which must have
 //! been trained before.
 
+mod generated;
 pub(crate) mod opened;
-mod rewrites;
 mod vectors;
 
 use crate::cache;
@@ -12,9 +12,9 @@ use clariq_core::{
     ChatRequest, Completion, Decoding, DocumentVectors, Documents, Embeddings, Encoder, Model,
     ModelKind, ModelName, Models, Progress, Result, bail,
 };
+use generated::GeneratedTextCache;
 pub(crate) use opened::ModelLocation;
 use opened::{lock, open_once};
-use rewrites::RewriteCache;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vectors::{TextRole, TextVectorCache, document_vectors};
@@ -139,19 +139,19 @@ impl Models for Session<'_> {
         self.complete(model, requests, progress)
     }
 
-    fn rewrite(
+    fn generate(
         &self,
         model: &ModelName,
         texts: &[&str],
         decoding: &Decoding,
         progress: Progress,
     ) -> Result<Vec<String>> {
-        let rewriter = self.rewriter(model)?;
-        let key = rewrites::key(&*rewriter, decoding);
-        let mut caches = lock(&self.models.rewrites);
+        let generator = self.text_generator(model)?;
+        let key = generated::key(&*generator, decoding);
+        let mut caches = lock(&self.models.generated);
         let cache = caches.entry(key.clone()).or_insert_with(|| {
-            RewriteCache::open(&self.options.cache.join("rewrites"), &key, self.observer)
+            GeneratedTextCache::open(&self.options.cache.join("rewrites"), &key, self.observer)
         });
-        cache.rewrite(&*rewriter, texts, decoding, progress)
+        cache.generate(&*generator, texts, decoding, progress)
     }
 }

@@ -160,8 +160,8 @@ impl<'a> Ranker<'a> {
         }
     }
 
-    /// The requests with predicted needs, rewritten utterances and, for prompts, the statements of
-    /// their users.
+    /// The requests with predicted needs, resolved utterances and, for prompts, the statements of their
+    /// users.
     fn requests(&self, queries: &[UserRequest]) -> Result<Vec<Request>> {
         let mut requests = Vec::with_capacity(queries.len());
         for query in queries {
@@ -169,12 +169,7 @@ impl<'a> Ranker<'a> {
             requests.push(Request { statements, ..query.request.clone() });
         }
         self.predict(&mut requests)?;
-        if let Some(rewrites) = &self.config.rewrites {
-            let collection = self.session().collection;
-            for request in &mut requests {
-                rewrites.apply(collection, request);
-            }
-        }
+        self.config.resolve(self.session().collection, &mut requests);
         Ok(requests)
     }
 

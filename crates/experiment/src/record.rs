@@ -77,9 +77,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
         "run_tag": tag,
         "collection": session.collection.label(),
     });
-    if let Some(rewrites) = &config.rewrites {
-        made_by["rewrites"] = json!(rewrites.read);
-    }
+    config.record_resolved(&mut made_by);
     let prompts = config.prompts();
     if !prompts.is_empty() {
         made_by["prompts"] = json!(prompts);

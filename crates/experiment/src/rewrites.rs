@@ -1,31 +1,39 @@
-//! Utterances that a model or people rewrote so that each can be understood alone. They replace the
-//! utterances of the user, as resolved utterances do for manual systems of iKAT.
+//! A file of utterances that a model or people rewrote so that each can be understood alone. They
+//! replace the utterances of the user, as resolved utterances do for manual systems of iKAT.
 
+use crate::run::RunInput;
+use crate::systems::{SystemConfig, suffix};
 use clariq_collections::Collection;
 use clariq_collections::requests::texts_in;
-use clariq_core::{Observer, Request, Result, Speaker, sha256_hex};
+use clariq_core::{Observer, Request, Result, Speaker, bail, printable, sha256_hex};
 use clariq_files::{MOST_OF_A_TABLE, Source};
-use clariq_rank::Uses;
+use clariq_rank::{REWRITE, Uses};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Characters of an id that a message shows.
+const SHOWN: usize = 200;
 
 /// Rewritten utterances, each by the id of the request whose last utterance it replaces.
 #[derive(Debug)]
 pub struct Rewrites {
     /// The name of the file, for messages.
-    pub(crate) name: String,
-    pub(crate) read: RewritesFile,
-    /// Their author, as a system declares it.
-    pub(crate) by: Uses,
-    pub(crate) texts: HashMap<String, String>,
+    name: String,
+    file: RewritesFile,
+    /// The author, as a system declares it.
+    by: Uses,
+    texts: HashMap<String, String>,
 }
 
 /// The description of a file of rewrites in the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RewritesFile {
-    pub(crate) file: String,
-    pub(crate) sha256: String,
+struct RewritesFile {
+    file: String,
+    sha256: String,
 }
 
 impl Rewrites {
@@ -40,7 +48,7 @@ impl Rewrites {
         let sha256 = sha256_hex(&input.bytes);
         let texts = texts_in(&input)?;
         let file = input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        Ok(Self { name: input.name, read: RewritesFile { file, sha256 }, by, texts })
+        Ok(Self { name: input.name, file: RewritesFile { file, sha256 }, by, texts })
     }
 
     /// True if the last utterance of a request has a rewrite.
@@ -60,17 +68,98 @@ impl Rewrites {
 
     /// Replaces the utterances of the user in a request, earlier ones included. Utterances without a
     /// rewrite stay.
-    pub(crate) fn apply(&self, collection: &dyn Collection, request: &mut Request) {
+    fn apply(&self, collection: &dyn Collection, request: &mut Request) {
         let of_user = request.said.iter_mut().rev().filter(|said| said.speaker == Speaker::User);
-        for (back, said) in of_user.enumerate() {
+        for (back, utterance) in of_user.enumerate() {
             let id = match back {
                 0 => Some(request.id.to_string()),
                 _ => collection.turn_before(request.id.as_str(), back),
             };
             let Some(id) = id else { break };
             if let Some(text) = self.texts.get(&id) {
-                said.text.clone_from(text);
+                utterance.text.clone_from(text);
             }
+        }
+    }
+
+    /// Warns about requests without a rewrite and ids without a request.
+    ///
+    /// # Errors
+    ///
+    /// No id is that of a request.
+    fn check(&self, input: &dyn RunInput, observer: &dyn Observer) -> Result<()> {
+        let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
+        let mut example = String::new();
+        let mut all = 0;
+        let mut known = 0;
+        input.read(&mut |query| {
+            let request = &query.request;
+            all += 1;
+            known += u64::from(self.has(request));
+            others.remove(request.id.as_str());
+            example = request.id.to_string();
+            ControlFlow::Continue(())
+        })?;
+        let name = &self.name;
+        let location = input.location();
+        let unknown = others.len();
+        let other = printable(others.into_iter().min().unwrap_or_default(), SHOWN);
+        if known == 0 && all > 0 {
+            let hint = format!("ids there are like `{example}`; --split names another split");
+            bail!(&**name, "rewrites of requests of {location}", "`{other}` and the like", hint);
+        }
+        self.report_missing(all - known, all, observer);
+        if unknown > 0 {
+            observer.note(&format!(
+                "warning: {name}: {unknown} ids are of no request of {location}, such as `{other}`"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl SystemConfig {
+    /// Adds rewrites, which the system declares and the names of its runs contain.
+    ///
+    /// # Errors
+    ///
+    /// A system whose own model rewrites utterances.
+    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Result<Self> {
+        let Some(rewrites) = rewrites else { return Ok(self) };
+        if self.plan.stages().any(|stage| stage.name == REWRITE) {
+            let found = format!("`{}`, which has a key `rewrite`", self.name);
+            let hint = "the rewrites would be rewritten; leave one of the two out";
+            bail!("--rewrites", "a system without a model that rewrites", found, hint);
+        }
+        let RewritesFile { file, sha256 } = &rewrites.file;
+        let stem = file.split('.').next().unwrap_or_default();
+        self.variant += &suffix(&format!("-rewrites-{stem}"), sha256);
+        self.uses.push(rewrites.by);
+        self.rewrites = Some(Arc::clone(rewrites));
+        Ok(self)
+    }
+
+    /// Refuses an input that does not fit the system. Warns about utterances that are not resolved.
+    pub fn check_input(&self, input: &dyn RunInput, observer: &dyn Observer) -> Result<()> {
+        if let Some(rewrites) = &self.rewrites {
+            rewrites.check(input, observer)?;
+        }
+        input.check(self)
+    }
+
+    /// Replaces the utterances of requests by resolved ones, if the user named any.
+    pub(crate) fn resolve(&self, collection: &dyn Collection, requests: &mut [Request]) {
+        if let Some(rewrites) = &self.rewrites {
+            for request in requests {
+                rewrites.apply(collection, request);
+            }
+        }
+    }
+
+    /// Describes the resolved utterances in the record of a run.
+    pub(crate) fn record_resolved(&self, record: &mut Value) {
+        if let Some(rewrites) = &self.rewrites {
+            record["rewrites"] = json!(rewrites.file);
         }
     }
 }

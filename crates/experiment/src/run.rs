@@ -95,10 +95,7 @@ pub fn run(
     let session = contexts.session;
     let is_stream = Target::new(path).is_stream();
     refuse_input_as_output(config, input, path)?;
-    if let Some(rewrites) = &config.rewrites {
-        rewrites.check(input, session.observer)?;
-    }
-    input.check(config)?;
+    config.check_input(input, session.observer)?;
     session.calls.begin_run();
     // The needs of requests in memory are predicted for all of them at once.
     let requests = input.in_memory();

@@ -5,6 +5,7 @@ mod overrides;
 
 pub use config::SystemConfig;
 pub use overrides::parse_assignment;
+pub(crate) use overrides::suffix;
 
 use crate::recipes;
 use clariq_core::{Problem, Recipe, Result, bail, problem, read_regular};

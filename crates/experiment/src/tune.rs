@@ -265,10 +265,7 @@ fn read_queries(
             Box::new(FileInput::open(session, requests, RequestFileKind::Requests, false)?)
         }
     };
-    input.check(config)?;
-    if let Some(rewrites) = &config.rewrites {
-        rewrites.check(&*input, session.observer)?;
-    }
+    config.check_input(&*input, session.observer)?;
     input.read(&mut |query| {
         queries.push(query);
         ControlFlow::Continue(())

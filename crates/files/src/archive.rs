@@ -169,8 +169,8 @@ impl Archive {
     }
 }
 
-/// True if a file begins with a tar header. The magic alone is not enough: a pickle may contain any
-/// text anywhere.
+/// True if a file begins with a tar header. The magic alone is not enough: a binary file may
+/// contain any text anywhere.
 fn is_tar(head: &[u8]) -> bool {
     let Some(header) = head.first_chunk::<TAR_BLOCK>() else { return false };
     let (position, magic) = TAR_MAGIC;

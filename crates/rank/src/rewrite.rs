@@ -127,7 +127,7 @@ impl T5Rewrite {
     fn model_name(&self) -> ModelName {
         let reading =
             ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
-        ModelName { reading, ..ModelName::new(&*self.model, ModelKind::Rewriter) }
+        ModelName { reading, ..ModelName::new(&*self.model, ModelKind::TextGenerator) }
     }
 
     fn about(&self) -> About {
@@ -146,7 +146,7 @@ impl T5Rewrite {
             early_stopping: self.early_stopping,
         };
         let models = batch.context.models;
-        let written = models.rewrite(&self.model_name(), &texts, &decoding, batch.progress)?;
+        let written = models.generate(&self.model_name(), &texts, &decoding, batch.progress)?;
         let rewrite = |(request, text): (&Request, String)| {
             if text.trim().is_empty() {
                 request.clone()

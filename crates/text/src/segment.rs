@@ -32,7 +32,7 @@ pub const HASHES: &str = "hashes.tsv";
 /// Counts of a segmentation so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SegmentCounts {
-    /// Pages read.
+    /// Web pages that were read.
     pub pages: u64,
     /// Passages written.
     pub passages: u64,
@@ -207,21 +207,21 @@ fn segment_all(
 
 /// The lines of one page in the three files.
 #[derive(Default)]
-struct PageLines {
+struct PassageLines {
     json: String,
     web: String,
     hashes: String,
     passages: u64,
 }
 
-fn cut_block(block: &Paragraph, file: &str) -> Vec<Result<PageLines, Box<Problem>>> {
+fn cut_block(block: &Paragraph, file: &str) -> Vec<Result<PassageLines, Box<Problem>>> {
     let cut = |(number, line): &(u64, Range<usize>)| {
-        Ok(PageLines::of(&WebPage::parse(&block.bytes[line.clone()], file, *number)?))
+        Ok(PassageLines::of(&WebPage::parse(&block.bytes[line.clone()], file, *number)?))
     };
     block.lines.par_iter().map(cut).collect()
 }
 
-impl PageLines {
+impl PassageLines {
     fn of(page: &WebPage) -> Self {
         let passages = passages::of(&page.text);
         let url = page.url.trim();

@@ -84,18 +84,18 @@ pub(crate) fn missing(at: &Path, expected: &str) -> Problem {
     .kind(ProblemKind::MissingFile)
 }
 
-/// `model.safetensors` in a folder. Other forms of weights may run programs when they are read.
+/// `model.safetensors` in a folder. PyTorch's own files may run programs when they are read.
 pub(crate) fn weights_in(folder: &Path) -> Result<PathBuf> {
     let path = folder.join(WEIGHTS);
     if path.is_file() {
         return Ok(path);
     }
-    let pickled = folder.join("pytorch_model.bin");
-    if pickled.exists() || folder.join("pytorch_model.bin.index.json").exists() {
+    let torch_file = folder.join("pytorch_model.bin");
+    if torch_file.exists() || folder.join("pytorch_model.bin.index.json").exists() {
         bail!(
-            &pickled,
+            &torch_file,
             "weights in {WEIGHTS}",
-            "a Python pickle, which may run any program when it is read",
+            "a file of PyTorch, which may run any program when it is read",
             CONVERT
         );
     }

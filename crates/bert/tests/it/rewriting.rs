@@ -2,7 +2,7 @@
 //! `scripts/check-t5`.
 
 use clariq_bert::{MonoT5, T5};
-use clariq_core::{Decoding, ModelOptions, PairScorer, ReadingOverrides, Rewriter};
+use clariq_core::{Decoding, ModelOptions, PairScorer, ReadingOverrides, TextGenerator};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,7 +69,7 @@ fn greedy_and_beam_search_write_what_transformers_writes() {
         }
         // Ids are spelled the same however they were found.
         let Row { decoding, written } = &rows[1];
-        let written_here = model.rewrite(&texts, decoding, &|_| {}).unwrap();
+        let written_here = model.generate(&texts, decoding, &|_| {}).unwrap();
         let expected: Vec<&str> = written.iter().map(|row| &*row.text).collect();
         assert_eq!(written_here, expected, "{name} {decoding:?}");
     }
@@ -82,12 +82,12 @@ fn a_text_alone_and_on_one_thread_is_written_the_same() {
     let decoding = Decoding { beams: NonZeroUsize::new(4).unwrap(), ..greedy() };
     let folder = data().join("t5-1.1");
     let together = open(&folder, 3, ReadingOverrides::default()).unwrap();
-    let together = together.rewrite(&texts, &decoding, &|_| {}).unwrap();
+    let together = together.generate(&texts, &decoding, &|_| {}).unwrap();
     let alone = open(&folder, 1, ReadingOverrides::default()).unwrap();
     for (text, expected) in texts.iter().zip(together) {
-        assert_eq!(alone.rewrite(&[text], &decoding, &|_| {}).unwrap(), [expected]);
+        assert_eq!(alone.generate(&[text], &decoding, &|_| {}).unwrap(), [expected]);
     }
-    assert_eq!(alone.rewrite(&[], &decoding, &|_| {}).unwrap(), [""; 0]);
+    assert_eq!(alone.generate(&[], &decoding, &|_| {}).unwrap(), [""; 0]);
 }
 
 #[test]
@@ -198,5 +198,5 @@ fn folders_that_are_almost_right_are_refused() {
     }
     let model = open(&data().join("t5"), 1, ReadingOverrides::default()).unwrap();
     let many = Decoding { beams: NonZeroUsize::new(64).unwrap(), ..greedy() };
-    assert!(model.rewrite(&["a"], &many, &|_| {}).is_err(), "more beams than words");
+    assert!(model.generate(&["a"], &many, &|_| {}).is_err(), "more beams than words");
 }

@@ -1,9 +1,8 @@
-//! Conversations: a request, the turns behind it, and the turn that follows.
+//! Conversations: a request, the turns so far, and the next turn.
 //!
-//! They come in three forms, which are recognised by their content: the released dictionaries
-//! (Python pickles `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the
-//! table of conversations that people had.
-//! [`read_records`] reads them one by one.
+//! Files have three forms, which are recognised by their content: the released dictionaries
+//! `{record_id: {…}}`, plain or packed, the same records as JSON lines, and the table of conversations
+//! between people. [`read_records`] reads all of them.
 
 pub(super) mod dictionary;
 mod draft;
@@ -27,17 +26,17 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
-/// More turns than this are no conversation that anybody had: the data set's have up to three.
+/// The most turns of a conversation; those of the data set have up to three.
 pub const MOST_TURNS: usize = 20;
 
 /// The form of a file of conversations, for messages.
 pub(super) const FORM: ExpectedContent = ExpectedContent {
     what: "conversations",
-    hint: "a file of conversations is a pickle `{record_id: {\"initial_request\": …, \"conversation_context\": […], \
+    hint: "a file of conversations is a Python dictionary `{record_id: {\"initial_request\": …, \"conversation_context\": […], \
            \"context_id\": …}}`, the same records as JSON lines, or multi_turn_human_generated_data.tsv",
 };
 
-/// A question and what the user said to it.
+/// A question and the answer of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClariqTurn {
@@ -152,7 +151,7 @@ pub fn read_records(
 /// Whether a file begins with a header of tab-separated names.
 fn is_table(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    // A pickle whose texts look like a header still has bytes that no header has.
+    // A dictionary whose texts look like a header still has bytes that no header has.
     if line.iter().any(|&byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r'))
         || line.starts_with(b"\x80")
     {

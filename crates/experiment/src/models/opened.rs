@@ -1,6 +1,6 @@
 //! The open models of a session, their folders, and the vectors and texts that they computed.
 
-use super::rewrites::RewriteCache;
+use super::generated::GeneratedTextCache;
 use super::vectors::{TextRole, TextVectorCache};
 use clariq_core::{DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result};
 use std::collections::{BTreeMap, HashMap};
@@ -28,8 +28,8 @@ pub(crate) struct OpenedModels {
     pub(super) documents: Cached<String, Arc<DocumentVectors>>,
     /// Vectors of requests and of documents of single requests, by the checksum of the encoder.
     pub(super) texts: Cached<(String, TextRole), TextVectorCache>,
-    /// Rewritten utterances, by model and way of decoding.
-    pub(super) rewrites: Cached<String, RewriteCache>,
+    /// Generated texts, by model and decoding parameters.
+    pub(super) generated: Cached<String, GeneratedTextCache>,
 }
 
 impl OpenedModels {
@@ -44,12 +44,12 @@ impl OpenedModels {
         let open: BTreeMap<_, _> = lock(&self.models).clone().into_iter().collect();
         for (model, opened) in open {
             let cut = opened.cut();
-            let said = reported.entry(model.clone()).or_default();
-            if cut > 0 && cut >= *said * 2 {
-                *said = cut;
+            let last = reported.entry(model.clone()).or_default();
+            if cut > 0 && cut >= *last * 2 {
+                *last = cut;
                 observer.note(&format!(
                     "note: {cut} texts or pairs were longer than `{}` reads, and were cut; \
-                     `max_tokens` says where",
+                     `max_tokens` is the limit",
                     model.name
                 ));
             }
@@ -61,7 +61,7 @@ pub(super) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>>
     cached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the value of a key, which `open` makes at the first call. Other threads wait for it.
+/// Returns the value of a key; `open` makes it at the first call, and other threads wait for it.
 pub(super) fn open_once<K: Eq + Hash, T: Clone>(
     opened: &Cached<K, T>,
     key: K,

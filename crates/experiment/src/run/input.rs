@@ -1,12 +1,10 @@
 //! The input of a run: its requests, and the form in which their outcomes are written.
 
 use crate::ranker::{RankerOutcome, UserRequest};
-use crate::rewrites::Rewrites;
 use crate::systems::SystemConfig;
-use clariq_core::{Documents, Observer, Problem, Request, Result, bail, printable};
+use clariq_core::{Documents, Observer, Problem, Request, Result};
 use clariq_files::put_run_lines;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -56,47 +54,6 @@ pub trait RunInput: Sync {
     /// Writes the end of a file, by its index in [`RunInput::files`].
     fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
         let _ = (file, out);
-        Ok(())
-    }
-}
-
-/// Characters of an id that a message shows.
-const SHOWN: usize = 200;
-
-impl Rewrites {
-    /// Warns about requests without a rewrite and ids without a request.
-    ///
-    /// # Errors
-    ///
-    /// No id is that of a request.
-    pub fn check(&self, input: &dyn RunInput, observer: &dyn Observer) -> Result<()> {
-        let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
-        let mut example = String::new();
-        let mut all = 0;
-        let mut known = 0;
-        input.read(&mut |query| {
-            let request = &query.request;
-            all += 1;
-            known += u64::from(self.has(request));
-            others.remove(request.id.as_str());
-            example = request.id.to_string();
-            ControlFlow::Continue(())
-        })?;
-        let name = &self.name;
-        let location = input.location();
-        let unknown = others.len();
-        let other = others.into_iter().min().unwrap_or_default();
-        let other = printable(other, SHOWN);
-        if known == 0 && all > 0 {
-            let hint = format!("ids there are like `{example}`; --split names another split");
-            bail!(&**name, "rewrites of requests of {location}", "`{other}` and the like", hint);
-        }
-        self.report_missing(all - known, all, observer);
-        if unknown > 0 {
-            observer.note(&format!(
-                "warning: {name}: {unknown} ids are of no request of {location}, such as `{other}`"
-            ));
-        }
         Ok(())
     }
 }

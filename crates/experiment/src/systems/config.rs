@@ -1,6 +1,6 @@
 //! The configuration of a system: its file, parsed and checked.
 
-use super::overrides::{suffix, variant_of};
+use super::overrides::variant_of;
 use super::{built_in, unknown};
 use crate::endpoints::{self, Endpoints};
 use crate::needs::NeedTable;
@@ -12,7 +12,7 @@ use clariq_core::{ModelName, Result, TrainOn, bail, sha256_hex};
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
-    Chat, ConversationConfig, ExpectedFigures, Override, Prompt, REWRITE, System as Parsed, Uses,
+    Chat, ConversationConfig, ExpectedFigures, Override, Prompt, System as Parsed, Uses,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -161,26 +161,7 @@ impl SystemConfig {
         Ok(())
     }
 
-    /// Adds rewrites, which the system declares and the names of its runs contain.
-    ///
-    /// # Errors
-    ///
-    /// A system whose own model rewrites utterances.
-    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Result<Self> {
-        if let Some(rewrites) = rewrites {
-            if self.plan.stages().any(|stage| stage.name == REWRITE) {
-                let found = format!("`{}`, which has a key `rewrite`", self.name);
-                let hint = "the rewrites would be rewritten; leave one of the two out";
-                bail!("--rewrites", "a system without a model that rewrites", found, hint);
-            }
-            let stem = rewrites.read.file.split('.').next().unwrap_or_default();
-            self.variant += &suffix(&format!("-rewrites-{stem}"), &rewrites.read.sha256);
-            self.uses.push(rewrites.by);
-        }
-        Ok(Self { rewrites: rewrites.cloned(), ..self })
-    }
-
-    /// The class of its submissions, if it answers. Rewrites by people make manual runs.
+    /// The class of its submissions, if it answers. Utterances that people resolved make manual runs.
     pub fn class(&self) -> Option<SystemClass> {
         let by_people = self.uses.contains(&Uses::RewritesByPeople);
         let class = self.plan.answer()?.class;

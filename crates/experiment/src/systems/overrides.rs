@@ -54,7 +54,7 @@ fn parameters(system: &SystemConfig) -> Value {
 }
 
 /// A text as a part of a file name, or the first digits of its checksum if it cannot be one.
-pub(super) fn suffix(name: &str, checksum: &str) -> String {
+pub(crate) fn suffix(name: &str, checksum: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.len() <= LONGEST_VARIANT && name.chars().all(is_plain) {
         return name.to_owned();

@@ -5,7 +5,7 @@ use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     ChatModel, ChatRequest, Completion, Decoding, Doc, Documents, Embeddings, Encoder, Error,
     JudgedSplit, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request,
-    Rewriter, Surroundings, Utterance,
+    Surroundings, TextGenerator, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
@@ -65,8 +65,8 @@ impl PairScorer for Counts {
 }
 
 /// What follows the last separator, with "them" taken to be red boats; nothing for "hm".
-impl Rewriter for Counts {
-    fn rewrite(
+impl TextGenerator for Counts {
+    fn generate(
         &self,
         texts: &[&str],
         decoding: &Decoding,
@@ -134,7 +134,7 @@ impl Models for Counts {
         Ok(match model.kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(Counts)),
             ModelKind::CrossEncoder => Model::CrossEncoder(Arc::new(Counts)),
-            ModelKind::Rewriter => Model::Rewriter(Arc::new(Counts)),
+            ModelKind::TextGenerator => Model::TextGenerator(Arc::new(Counts)),
             ModelKind::Chat => Model::Chat(Arc::new(Counts)),
         })
     }

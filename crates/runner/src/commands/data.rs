@@ -116,7 +116,7 @@ fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome> {
 
 #[derive(Args)]
 pub(crate) struct SegmentArgs {
-    /// Pages in ClueWeb22's format: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain or
+    /// Web pages in ClueWeb22's format: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain or
     /// gzip; `-` for standard input
     #[arg(required = true, value_name = "PAGES")]
     pages: Vec<PathBuf>,

@@ -90,9 +90,7 @@ fn find_topic(
 ) -> Result<UserRequest> {
     config.check_tasks(session.collection)?;
     let input = open_split(session, config, split, None)?;
-    if let Some(rewrites) = &config.rewrites {
-        rewrites.check(&*input, session.observer)?;
-    }
+    config.check_input(&*input, session.observer)?;
     let mut found = None;
     let _ = input.read(&mut |query| {
         if query.request.id.as_str() != topic {

@@ -116,9 +116,9 @@ enum RunForm {
 pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
     let source = Source::new(&arguments.run);
     let target = Target::new(&arguments.output);
-    let is_pickle = arguments.run.to_string_lossy().contains(".pkl");
+    let is_dictionary = arguments.run.to_string_lossy().contains(".pkl");
     match arguments.to {
-        RunForm::Trec if is_pickle => write_candidates(&source, &target)?,
+        RunForm::Trec if is_dictionary => write_candidates(&source, &target)?,
         RunForm::Trec => convert_to_trec(&source, &target)?,
     }
     Ok(Outcome::Done)

@@ -74,7 +74,7 @@ fn a_t5_rewrites_what_users_say() {
     let entry = fs::read_dir(bench.path("cache/rewrites")).unwrap().next().unwrap().unwrap();
     fs::write(entry.path(), "[]").unwrap();
     let told = rewritten();
-    assert!(told.contains("note: 1 rewrites in"), "{told}");
+    assert!(told.contains("note: 1 generated texts in"), "{told}");
     assert!(bench.read("a.json") == first);
     assert_eq!(record(&bench, "a.json")["models"], made_by["models"]);
     let explained = bench.succeed(

@@ -1,36 +1,36 @@
-//! Rewritten utterances in the cache, one file per model and way of decoding.
+//! Generated texts in the cache, one file per model and decoding parameters.
 
-use clariq_core::{Decoding, Observer, Progress, Result, Rewriter, sha256_hex};
+use clariq_core::{Decoding, Observer, Progress, Result, TextGenerator, sha256_hex};
 use clariq_files::Journal;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The cached output of a model for texts, by the SHA-256 of the text.
-pub(crate) struct RewriteCache(Journal<String>);
+/// The cached output of a text generator, by the SHA-256 of its input.
+pub(crate) struct GeneratedTextCache(Journal<String>);
 
-/// The key of a model's rewrites: everything that they depend on beside the text.
-pub(super) fn key(model: &dyn Rewriter, decoding: &Decoding) -> String {
+/// Everything that a generated text depends on, besides its input.
+pub(super) fn key(model: &dyn TextGenerator, decoding: &Decoding) -> String {
     format!("{} {}", model.checksum(), serde_json::json!(decoding))
 }
 
-impl RewriteCache {
+impl GeneratedTextCache {
     /// The cache of a model in `folder`. Damaged lines of its file are ignored, with a note.
     pub(super) fn open(folder: &Path, key: &str, observer: &dyn Observer) -> Self {
         let path = folder.join(sha256_hex(key.as_bytes()));
         let (journal, damaged) = Journal::open(&path);
         if damaged > 0 {
             observer.note(&format!(
-                "note: {damaged} rewrites in {} are damaged and are computed again",
+                "note: {damaged} generated texts in {} are damaged and are computed again",
                 path.display()
             ));
         }
         Self(journal)
     }
 
-    /// Rewrites texts, in order; those that are in the cache are taken from it.
-    pub(super) fn rewrite(
+    /// Generates texts, in order; texts in the cache are taken from it.
+    pub(super) fn generate(
         &mut self,
-        model: &dyn Rewriter,
+        model: &dyn TextGenerator,
         texts: &[&str],
         decoding: &Decoding,
         progress: Progress,
@@ -47,8 +47,8 @@ impl RewriteCache {
         }
         progress((texts.len() - new_texts.len()) as u64);
         if !new_texts.is_empty() {
-            let written = model.rewrite(&new_texts, decoding, progress)?;
-            for (key, text) in new_keys.into_iter().zip(written) {
+            let generated = model.generate(&new_texts, decoding, progress)?;
+            for (key, text) in new_keys.into_iter().zip(generated) {
                 self.0.put(key.clone(), text);
             }
         }
@@ -67,8 +67,8 @@ mod tests {
     /// Writes a text in upper case, and counts the texts.
     struct Upper(AtomicUsize);
 
-    impl Rewriter for Upper {
-        fn rewrite(&self, texts: &[&str], _: &Decoding, _: Progress) -> Result<Vec<String>> {
+    impl TextGenerator for Upper {
+        fn generate(&self, texts: &[&str], _: &Decoding, _: Progress) -> Result<Vec<String>> {
             self.0.fetch_add(texts.len(), Ordering::Relaxed);
             Ok(texts.iter().map(|text| text.to_uppercase()).collect())
         }
@@ -79,14 +79,15 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_rewritten_once_for_each_way_of_decoding() {
+    fn a_text_is_generated_once_for_each_decoding() {
         let folder = tempfile::tempdir().unwrap();
         let model = Upper(AtomicUsize::new(0));
         let get = |texts: &[&str], length_penalty| {
             let beams = NonZeroUsize::MIN;
             let decoding = Decoding { beams, length_penalty, max_length: 9, early_stopping: true };
-            let mut cache = RewriteCache::open(folder.path(), &key(&model, &decoding), &Silent);
-            cache.rewrite(&model, texts, &decoding, &|_| {}).unwrap()
+            let mut cache =
+                GeneratedTextCache::open(folder.path(), &key(&model, &decoding), &Silent);
+            cache.generate(&model, texts, &decoding, &|_| {}).unwrap()
         };
         for (texts, penalty, count) in [
             (&["a", "b", "a"][..], 1.0, 2),
