@@ -70,11 +70,11 @@ pub(crate) struct Network {
     dense: Option<Linear>,
     /// The second of them.
     classifier: Option<Linear>,
-    /// How tokens become one vector.
+    /// The pooling of token vectors.
     pub(crate) head: PoolingHead,
 }
 
-/// Which vectors of the last layer are wanted.
+/// The vectors of the last layer that are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WantedVectors {
     /// The vectors of all tokens: texts × tokens × hidden.

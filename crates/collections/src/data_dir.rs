@@ -1,4 +1,4 @@
-//! Where the files of a collection are: a folder, or the samples inside the program.
+//! The location of a collection's files: a folder, or the samples inside the program.
 
 use crate::KINDS;
 use clariq_core::{Error, ProblemKind, problem};

@@ -30,7 +30,7 @@ static FORM: ExpectedContent = ExpectedContent {
     hint: "a line is {\"id\": \"…\", \"contents\": \"…\"}, {\"_id\": \"…\", \"title\": \"…\", \"text\": \"…\"} or an id, a tab and a text",
 };
 
-/// One passage of a page.
+/// A passage of a web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The id: that of the web page, and the number of the passage in it, from 0, as in

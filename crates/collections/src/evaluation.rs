@@ -1,4 +1,4 @@
-//! How a collection scores runs: figures, values per request for comparisons, and a page. A
+//! The evaluation of runs by a collection: figures, values per request for comparisons, and a page. A
 //! collection without definitions of its own is scored by its judgements ([`ByQrels`]).
 
 mod by_qrels;
@@ -49,10 +49,10 @@ pub trait Evaluation: Sync {
     fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error>;
 }
 
-/// How equal scores are ordered.
+/// The order of equal scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieRule {
-    /// One order.
+    /// A single order.
     Order(Ties),
     /// All orders: the lowest and the highest figures.
     Interval,
@@ -64,7 +64,7 @@ pub struct EvalRequest<'a> {
     pub file: PathBuf,
     /// Measures of the literature in place of the collection's own figures.
     pub measures: &'a [Box<dyn Measure>],
-    /// How equal scores are ordered, where it is not the usual way.
+    /// The order of equal scores, if it is not the usual one.
     pub ties: Option<TieRule>,
     /// The figures of every topic in the table.
     pub per_topic: bool,
@@ -134,7 +134,7 @@ pub struct EvalResult {
     pub warnings: Vec<String>,
     /// Notes to print beside the figures.
     pub notes: Vec<String>,
-    /// How figures are shown.
+    /// The form in which figures are printed.
     pub form: FigureFormat,
     /// Text to print in place of the figures.
     pub text: Option<String>,
@@ -162,15 +162,15 @@ pub enum ResultCell {
     Empty,
 }
 
-/// How figures are shown.
+/// The form in which figures are printed.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum FigureFormat {
-    /// As a table.
+    /// A table.
     #[default]
     Table,
-    /// As a table in which the mean is that of the topic `all`.
+    /// A table with a column of topics, in which `all` is the mean.
     Topics,
-    /// As the official scorer prints them, unless a form of tables is asked for.
+    /// Lines as the official scorer prints them, unless the user asks for a table.
     Lines(fn(&str, f64) -> String),
 }
 
@@ -195,7 +195,7 @@ pub struct ComparisonOptions<'a> {
     pub task: Option<&'a str>,
     /// Measures of the literature in place of the usual ones.
     pub measures: &'a [Box<dyn Measure>],
-    /// How equal scores are ordered, where it is not the usual way.
+    /// The order of equal scores, if it is not the usual one.
     pub ties: Option<Ties>,
 }
 

@@ -11,15 +11,15 @@ use std::path::PathBuf;
 /// The files to fetch, their origin, and the target folder.
 #[derive(Debug, Clone)]
 pub struct FetchRequest {
-    /// Where the files come from.
+    /// The origin of the files.
     pub origin: Origin,
     /// The data folder; made if it does not exist.
     pub folder: PathBuf,
     /// The files, in this order.
     pub files: Vec<ReleasedFile>,
-    /// Whether files that differ from the released ones are replaced.
+    /// True if files that differ from the released ones are replaced.
     pub force: bool,
-    /// How long to wait for a server.
+    /// The limits on waiting for a server.
     pub timeouts: Timeouts,
 }
 
@@ -42,7 +42,7 @@ pub enum FetchOutcome {
     /// It was fetched, so many bytes in this call: fewer than the file has where an earlier one was
     /// continued.
     Fetched(u64),
-    /// It was there already.
+    /// It was already present.
     Present,
     /// The origin has no such file, and no system needs it.
     NotThere,

@@ -44,7 +44,7 @@ pub struct Kind {
     pub eval_options: &'static [EvalOption],
     /// The names of the figures of its own that configurations may expect.
     pub figures: fn() -> Vec<String>,
-    /// Where its files can be fetched, as far as their digests are known.
+    /// The source of its released files, with the digests that are known.
     pub released: Option<Release>,
 }
 

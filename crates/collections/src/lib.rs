@@ -78,7 +78,7 @@ pub struct Annotation {
     /// The user's statements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<String>,
-    /// How much clarification the request needs, 1 to 4.
+    /// The clarification need of the request, 1 to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<u8>,
     /// The information needs that the request can stand for.
@@ -137,7 +137,7 @@ pub trait Collection: Any + Send + Sync {
         &[]
     }
 
-    /// Whether the requests of a split are there.
+    /// True if the requests of a split are available.
     fn has(&self, split: &str) -> bool;
 
     /// The documents of a task.
@@ -276,7 +276,7 @@ impl dyn Collection {
         })
     }
 
-    /// Which collection it is, for hints.
+    /// The name of the collection, for hints.
     fn named(&self) -> String {
         format!("the collection is {} in {}", self.kind(), self.location())
     }

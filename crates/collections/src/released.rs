@@ -4,7 +4,7 @@
 /// GitHub takes no larger file into a repository: 100 MiB.
 const LARGEST: u64 = 100 << 20;
 
-/// One released file.
+/// A released file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReleasedFile {
     /// The name in the data folder: one path component.
@@ -15,13 +15,13 @@ pub struct ReleasedFile {
     pub sha256: Option<&'static str>,
     /// The size in bytes, or the most that it can be where the size is not known.
     pub most_bytes: u64,
-    /// Whether the data folder is of no use without it.
+    /// True if the data folder is of no use without the file.
     pub required: bool,
     /// True for the large archives of conversations and multi-turn evaluation tables.
     pub archive: bool,
 }
 
-/// Where the files of a collection were released.
+/// The release of a collection's files.
 #[derive(Debug, Clone, Copy)]
 pub struct Release {
     /// The address that their paths follow.

@@ -14,7 +14,7 @@ pub struct Statistics {
     pub named: Value,
 }
 
-/// One figure of every column.
+/// A figure, with a value per column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatisticsRow {
     /// The name of the count.
@@ -26,9 +26,9 @@ pub struct StatisticsRow {
 /// A value of a table of statistics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
-    /// How many.
+    /// A number.
     Count(usize),
-    /// How many on average.
+    /// An average.
     Mean(f64),
 }
 
@@ -71,9 +71,9 @@ impl Statistics {
 /// Words of some texts, separated by white space.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct WordCounts {
-    /// How many texts there are.
+    /// The number of texts.
     pub(crate) texts: usize,
-    /// How many words they have on average; 0 of none.
+    /// The average number of words; 0 without texts.
     pub(crate) mean: f64,
     /// The words of the longest.
     pub(crate) longest: usize,

@@ -23,7 +23,7 @@ pub enum OfficialVerdict {
     /// An iKAT run of 2023 or 2024 has no turn: the validator says so and reports success without a
     /// look at anything else.
     NothingToValidate,
-    /// It accepts the run with so many warnings.
+    /// It accepts the run with this number of warnings.
     Accepted {
         /// The number of warnings.
         warnings: usize,

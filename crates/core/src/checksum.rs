@@ -66,7 +66,7 @@ impl UnorderedSum {
     /// Adds a piece, which may have been added before.
     pub fn add(&self, piece: &[&[u8]]) {
         for (sum, part) in self.0.iter().zip(parts(piece)) {
-            // It wraps around.
+            // The sum wraps around.
             sum.fetch_add(part, Ordering::Relaxed);
         }
     }

@@ -25,7 +25,7 @@ impl Doc {
 ///
 /// Methods that take a [`Doc`] may panic if there is no such document.
 pub trait Documents: Send + Sync {
-    /// How many documents there are.
+    /// The number of documents.
     fn len(&self) -> usize;
 
     /// True if there are no documents.

@@ -15,7 +15,7 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.dim).unwrap_or(0)
     }
@@ -25,7 +25,7 @@ impl Embeddings {
         self.values.is_empty()
     }
 
-    /// One row.
+    /// A row.
     ///
     /// # Panics
     ///

@@ -32,7 +32,7 @@ pub trait Engine: Send + Sync {
 
 /// Everything that a training is made of.
 pub struct Training<'a> {
-    /// How to train.
+    /// The parameters of the training.
     pub recipe: &'a Recipe,
     /// The folder of the model that it begins with.
     pub base: &'a Path,
@@ -42,7 +42,7 @@ pub struct Training<'a> {
     pub data: String,
     /// Device and threads; the precision is the recipe's.
     pub options: &'a ModelOptions,
-    /// Whether a checkpoint of the same training is continued.
+    /// True if a checkpoint of the same training is continued.
     pub resume: bool,
 }
 
@@ -82,7 +82,7 @@ impl JudgedQuestions {
         pairs
     }
 
-    /// Whether a question is relevant to a topic.
+    /// True if a question is relevant to a topic.
     pub fn is_relevant(&self, topic: usize, question: u32) -> bool {
         self.relevant[topic].contains(&question)
     }

@@ -5,9 +5,9 @@ use crate::problem::{Location, Problem, Severity};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// How many occurrences of a fact are shown.
+/// The number of occurrences of a fact that are shown.
 const SHOWN: usize = 3;
-/// How many characters of each value are shown where one message has several.
+/// The characters of each value that are shown in a message with several values.
 const VALUE: usize = 100;
 
 /// A fact: one expectation that a file does not meet, on one line or on many.
@@ -17,7 +17,7 @@ pub struct Finding {
     pub first: Problem,
     /// The next locations, up to three with the first, and what was found there.
     pub next: Vec<(Location, String)>,
-    /// How often it was seen.
+    /// The number of occurrences.
     pub count: usize,
 }
 

@@ -37,7 +37,7 @@ pub enum Role {
     Question {
         /// The turn, counted from 1.
         turn: usize,
-        /// Whether the user answered "no".
+        /// True if the user answered "no".
         refused: bool,
     },
     /// The user's reply in a turn, counted from 1.
@@ -50,12 +50,12 @@ pub enum Role {
     Earlier,
     /// An utterance of the system before the user's last one.
     Response,
-    /// One of the user's last utterances; only the one nearest to a document counts.
+    /// An utterance of the user, of which only the one nearest to a document counts.
     Nearest,
 }
 
 impl Role {
-    /// Whether the system said it.
+    /// True for texts of the system.
     pub fn is_system(self) -> bool {
         matches!(self, Self::Question { .. } | Self::Response)
     }

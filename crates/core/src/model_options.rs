@@ -1,4 +1,4 @@
-//! How a model is run: device, precision, threads.
+//! Options for running a model: device, precision, threads.
 
 use crate::processor::instruction_set;
 use crate::reading::ReadingOverrides;
@@ -25,7 +25,7 @@ impl fmt::Display for Precision {
     }
 }
 
-/// How a model is run.
+/// Options for running a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelOptions {
     /// `cpu`, or `cuda:0` and so on.

@@ -67,7 +67,7 @@ impl fmt::Display for Location {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// There is no such file.
+    /// A file does not exist.
     #[error("missing file")]
     MissingFile,
     /// The file holds nothing.
@@ -99,17 +99,17 @@ pub enum ProblemKind {
     Other,
 }
 
-/// Whether a problem could change a figure.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Severity {
-    /// It could, so that every command stops.
+    /// It could change a figure, so that every command stops.
     #[default]
     Error,
-    /// It could not: the official scorer reads past it, and so does every command but `data check`.
+    /// It changes no figure: the official scorer ignores it, and so do all commands but `data check`.
     Warning,
 }
 
-/// One thing that is wrong, with its place.
+/// A problem with its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: expected {expected}, found {found}", self.title())]
 pub struct Problem {

@@ -92,7 +92,7 @@ pub fn rank_by_score(docs: &[Doc], scores: impl Iterator<Item = f32>, depth: usi
     best.ranking()
 }
 
-/// Where a score comes from: a value, and the values that it was made of.
+/// The derivation of a score: a value, and the values that it was computed from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The value.

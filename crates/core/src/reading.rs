@@ -35,7 +35,7 @@ pub enum Pooling {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadingOverrides {
-    /// Where longer texts or pairs are cut, in tokens, and at most where the model's positions end.
+    /// The longest text or pair in tokens, at most the number of the model's positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<usize>,
     /// Text that an encoder puts before a request.
@@ -44,7 +44,7 @@ pub struct ReadingOverrides {
     /// Text that an encoder puts before a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document_prompt: Option<String>,
-    /// How an encoder makes one vector of those of tokens.
+    /// The pooling of an encoder's token vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooling: Option<Pooling>,
     /// The similarity of an encoder's vectors.

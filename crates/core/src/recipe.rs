@@ -40,7 +40,7 @@ pub struct Recipe {
     pub clip: f64,
     /// Dropout in place of that of the base's configuration.
     pub dropout: Option<f64>,
-    /// Where longer texts are cut.
+    /// The longest text in tokens; longer texts are cut.
     #[serde(default = "number::<50, _>")]
     pub max_tokens: usize,
     /// Texts or pairs of a step that pass through the network together, by default all: fewer need
@@ -59,7 +59,7 @@ pub struct Recipe {
     /// The share of the training topics that is held out, for the curve and for stopping early.
     #[serde(default)]
     pub held_out: f64,
-    /// Which of the disjoint shares of that size is held out, counted from 0.
+    /// The number of the held-out share, from 0, among the disjoint shares of that size.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fold: usize,
     /// Evaluations on held-out topics without a better one after which training stops; 0 for never.
@@ -115,9 +115,9 @@ pub enum Objective {
         negatives: usize,
         /// The system whose best questions the negatives are drawn from.
         system: String,
-        /// How many of its questions they are drawn from.
+        /// The number of the system's best questions that negatives are drawn from.
         depth: usize,
-        /// Whether each epoch sees every (request, question) once, and not once per facet.
+        /// True if each epoch sees every (request, question) once, and not once per facet.
         #[serde(default)]
         unique: bool,
     },
@@ -145,10 +145,10 @@ impl Objective {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// It stays.
+    /// Constant.
     #[default]
     Constant,
-    /// It falls to 0 at the last step.
+    /// Falls linearly to 0 at the last step.
     Linear,
 }
 

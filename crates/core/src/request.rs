@@ -60,7 +60,7 @@ pub struct Turn<'a> {
     pub user: &'a str,
 }
 
-/// How a reply begins that turns down what the system said.
+/// The first words of replies that reject the system's utterance.
 const REFUSALS: [&str; 7] = ["nah", "neither", "never", "no", "none", "nope", "not"];
 
 /// True if a reply begins with "no" or another refusal.

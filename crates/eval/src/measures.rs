@@ -34,7 +34,7 @@ pub use ranked_run::RankedRun;
 use clariq_core::DocId;
 use std::fmt;
 
-/// One measure with its parameters; [`parse_measure`] makes it from its name.
+/// A measure with its parameters; [`parse_measure`] makes it from its name.
 pub trait Measure: fmt::Debug + Send + Sync {
     /// The name in the spelling of `ir_measures`; [`parse_measure`] of it gives the same measure.
     fn name(&self) -> String;

@@ -24,7 +24,7 @@ pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
     sum / pairs.len().max(1) as f64
 }
 
-/// Where the weighted F1 lies in 95 % of `rounds` samples of the topics, drawn from `seed`.
+/// The 95 % interval of the weighted F1 over `rounds` samples of the topics, drawn from `seed`.
 pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = || pairs[((u64::from(random.next_u32()) * pairs.len() as u64) >> 32) as usize];
@@ -44,7 +44,7 @@ pub struct ReliabilityBin {
     pub from: f64,
     /// The lowest confidence of the next bin.
     pub to: f64,
-    /// How many predictions.
+    /// The number of predictions.
     pub count: usize,
     /// Their mean confidence; 0 of none.
     pub confidence: f64,

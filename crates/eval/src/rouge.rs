@@ -18,7 +18,7 @@ pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
     if shared == 0 { 0.0 } else { 2.0 * shared as f64 / total as f64 }
 }
 
-/// How often a text has each of its n-grams.
+/// The counts of a text's n-grams.
 fn ngrams(text: &str, n: usize) -> HashMap<Vec<String>, usize> {
     let lower = text.to_lowercase();
     let words: Vec<String> = lower

@@ -11,7 +11,7 @@ const RELEVANT: i32 = 1;
 /// Treatment of documents chosen for a topic without judgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unjudged {
-    /// Nothing: the topic is left out.
+    /// Leave the topic out.
     LeftOut,
     /// Each is wrong: a topic without judgements is one without anything relevant.
     Wrong,

@@ -31,7 +31,7 @@ pub fn folder() -> PathBuf {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CacheState {
-    /// There is no entry.
+    /// No entry exists.
     Absent,
     /// Every file is as it was written.
     Sound,

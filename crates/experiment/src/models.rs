@@ -45,7 +45,7 @@ impl Session<'_> {
         cache.encode(encoder, texts)
     }
 
-    /// Whether the folder of a model is known.
+    /// True if the folder of a model is known.
     pub(crate) fn has_located(&self, model: &ModelName) -> bool {
         lock(&self.models.located).contains_key(model)
     }

@@ -17,7 +17,7 @@ const EXACT: f64 = 1e-5;
 /// The comparison of a figure with the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// They are equal.
+    /// The figures are equal.
     Equal,
     /// The difference is within the tolerance of the configuration.
     Close,

@@ -1,7 +1,7 @@
 //! Trainings: a recipe's model is found in the cache, or trained on the labels of a collection.
 //!
 //! A recipe may mine negatives with a system, and a system may need the model of another recipe.
-//! So models are trained before a system is opened, and an open system trains nothing.
+//! Models are trained before a system is opened; an open system trains nothing.
 
 mod examples;
 mod store;

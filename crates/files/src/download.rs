@@ -81,11 +81,11 @@ pub const TIMEOUTS: Timeouts =
 /// The local copy of a published file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LocalCopy {
-    /// There is none.
+    /// No local file.
     Absent,
-    /// It is the published file, as far as its digest is known.
+    /// The published file, as far as its digest is known.
     Same,
-    /// It is another file: its digest or kind.
+    /// Another file, with its digest or kind.
     Different(String),
 }
 

@@ -97,7 +97,7 @@ mod tests {
         one.put("b".to_owned(), "old".to_owned());
         one.put("b".to_owned(), "new".to_owned());
         assert_eq!(damaged, 0);
-        // Nothing was closed.
+        // No element was closed.
         let (mut two, damaged) = Journal::<String>::open(&path);
         assert_eq!((two.get("a").unwrap().as_str(), damaged), ("first line\nsecond", 0));
         assert_eq!(two.get("b").unwrap(), "new");

@@ -45,7 +45,7 @@ fn open_alone(path: &Path, mut wait: impl FnMut()) -> io::Result<File> {
             file => file?,
         };
         take(&file, &mut wait)?;
-        // Who had it before may have removed it: then nobody else would see this lock.
+        // The previous owner may have removed the file: then no other process would see this lock.
         if is_at(&file, path) {
             return Ok(file);
         }

@@ -95,7 +95,7 @@ pub fn write_atomically(
 
 /// A file that is complete on the disk and does not have its name yet. Files that belong together
 /// are all staged before the first of them is committed, so that a full disk replaces none of them.
-/// One that is dropped leaves no trace.
+/// Dropping it leaves no file.
 #[derive(Debug)]
 pub struct StagedFile {
     file: Temporary,

@@ -10,7 +10,7 @@ use compact_str::CompactString;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// One line of a qrels file.
+/// A line of a qrels file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// The topic; in `ClariQ`'s own files a facet.

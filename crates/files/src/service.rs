@@ -50,7 +50,7 @@ pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<(
     bail!(at, expected, found, hint);
 }
 
-/// One address of a web service.
+/// An address of a web service.
 pub struct Service {
     url: String,
     authorization_hint: String,

@@ -1,6 +1,6 @@
 //! Tab-separated tables with a header.
 //!
-//! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes.
+//! Tables are CSV with tabs: a quoted field may contain tabs, line ends and doubled quotes.
 //! Columns are found by name, so their order does not matter and further columns are ignored.
 
 use crate::records::Records;

@@ -51,7 +51,7 @@ pub struct BuildOptions {
 }
 
 impl Default for BuildOptions {
-    /// One thread and 64 MB.
+    /// One thread, and 64 MB of memory.
     fn default() -> Self {
         Self { threads: 1, memory: 64_000_000 }
     }
@@ -312,7 +312,7 @@ mod tests {
         Bank::from_rows((0..questions).map(row).collect())
     }
 
-    /// How many segments a build writes, and how many it leaves.
+    /// The number of segments that a build writes, and that it leaves.
     fn segments(bank: &Bank, threads: usize, memory: usize) -> (usize, usize) {
         let (schema, fields) = schema();
         let index = Index::create_in_ram(schema);

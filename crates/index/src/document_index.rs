@@ -16,11 +16,11 @@ use tantivy::{Index, InvertedIndexReader};
 /// The outcome of opening an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenedIndex {
-    /// It was there.
+    /// An index was reused.
     Reused,
-    /// There was none.
+    /// An index was built.
     Built,
-    /// There was another one, which is replaced.
+    /// Another index was replaced.
     Rebuilt {
         /// The difference of the old one.
         because: String,

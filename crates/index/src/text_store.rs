@@ -204,7 +204,7 @@ fn write_store(
     let id = builder.add_text_field(ID, TextOptions::default().set_fast("raw"));
     let text = builder.add_text_field(TEXT, STORED);
     let index = Index::create_in_dir(new, builder.build()).map_err(refused(folder))?;
-    // One thread writes as fast as many read and unpack.
+    // A single writer keeps up with many readers that unpack.
     let mut writer = build::writer(&index, 1, memory).map_err(refused(folder))?;
     let sum = UnorderedSum::default();
     fill(&|name, words| {

@@ -23,7 +23,7 @@ pub struct ModelOrigin {
     pub features: Vec<String>,
     /// The checksum of the requests and labels that it was trained on.
     pub train_sha256: Checksum,
-    /// How many topics these are.
+    /// The number of these topics.
     pub topics: usize,
     /// The checksum of the question bank.
     pub bank_sha256: Checksum,

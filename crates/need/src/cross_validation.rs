@@ -13,7 +13,7 @@ pub const HELD_OUT_FOLDS: usize = 10;
 /// The most repeats: the error of a mean over so many is 3 % of the deviation of one repeat.
 pub const MOST_REPEATS: usize = 1000;
 
-/// One pass over all topics.
+/// A pass over all topics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeat {
     /// The fold of each topic.

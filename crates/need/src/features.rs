@@ -29,7 +29,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// One block: requests × features.
+    /// A block: requests × features.
     ///
     /// # Panics
     ///

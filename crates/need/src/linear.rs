@@ -12,7 +12,7 @@ use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where the fit stops: the norm of the gradient, and the number of iterations.
+/// The limits at which the fit stops: the norm of the gradient, and the number of iterations.
 const GRADIENT: f64 = 1e-7;
 const ITERATIONS: u64 = 2000;
 
@@ -120,7 +120,7 @@ impl Softmax {
         Ok(Self { standard, labels })
     }
 
-    /// Whether all its blocks are `known`, and every label has a weight for each of their features.
+    /// True if all its blocks are `known`, and every label has a weight for each of their features.
     pub(crate) fn fits(&self, known: &[Block]) -> bool {
         let Standardisation { means, factors, .. } = &self.standard;
         let count: usize = self.standard.blocks().map(|block| block.features().len()).sum();

@@ -20,13 +20,13 @@ pub struct Prediction {
     pub probabilities: [f64; 4],
 }
 
-/// How a feature influenced a label.
+/// The influence of a feature on a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contribution {
     /// The feature's name.
     pub feature: String,
     pub value: f64,
-    /// How far it moved the label's score.
+    /// The change of the label's score.
     pub share: f64,
 }
 
@@ -38,7 +38,7 @@ pub enum NeedModel {
     /// ones the higher: asking once too often costs a user less than a wrong answer.
     Majority {
         label: Need,
-        /// How many training topics have the labels 1, 2, 3 and 4.
+        /// The numbers of training topics with the labels 1, 2, 3 and 4.
         counts: [usize; 4],
     },
     /// Softmax regressions whose probabilities are averaged.
@@ -107,7 +107,7 @@ impl NeedModel {
         }
     }
 
-    /// How far each feature of a request moves the score of a label against the mean of all labels,
+    /// The change of a label's score by each feature of a request, against the mean of all labels,
     /// as the mean over the members; empty for a model that does not look at the request.
     pub(crate) fn contributions(
         &self,

@@ -1,6 +1,6 @@
 //! The tokens, function words and stems that features are made of.
 //!
-//! They differ from those of the index: "I'm" is one word here, and the words that open a request
+//! Words differ from those of the index: "I'm" is one word here, and the words that open a request
 //! ("find", "get") do not tell what it is about.
 
 use frostem::{Algorithm, Stemmer};
@@ -26,12 +26,12 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Whether a token is on Lucene's stop list.
+/// True if a token is on Lucene's stop list.
 pub(crate) fn is_stop(token: &str) -> bool {
     STOP.split_ascii_whitespace().any(|stop| stop == token)
 }
 
-/// Whether a token does not tell what a request is about.
+/// True if a token says nothing about the topic of a request.
 pub(crate) fn is_function(token: &str) -> bool {
     is_stop(token) || FUNCTION.split_ascii_whitespace().any(|function| function == token)
 }

@@ -17,7 +17,7 @@ pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>>;
 pub(crate) struct SystemSettings<'i> {
     /// All stages, by name.
     pub(crate) registry: &'static [(&'static str, Factory)],
-    /// How likeness is measured where a stage does not say.
+    /// The default similarity of stages.
     pub(crate) space: &'i SpaceConfig,
     /// True if a model predicts needs.
     pub(crate) need: bool,

@@ -26,9 +26,9 @@ pub struct StageTrace {
     pub rank: Option<usize>,
     /// Its score after the stage.
     pub score: Option<f64>,
-    /// How many documents the ranking has after the stage.
+    /// The number of documents in the ranking after the stage.
     pub length: usize,
-    /// Where the score comes from.
+    /// The derivation of the score.
     pub explanation: Option<Explanation>,
 }
 

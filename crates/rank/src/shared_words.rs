@@ -1,4 +1,4 @@
-//! How much of what was said a document shares: a sign that it has something to do with it.
+//! The share of a conversation's words that a document contains, as a sign of relevance.
 
 use crate::context::Context;
 use clariq_core::{Doc, Result};

@@ -1,4 +1,4 @@
-//! How alike two texts are: a weighted mean of cosines, by encoders and by character n-grams; of dot
+//! The similarity of two texts: a weighted mean of cosines, by encoders and by character n-grams; of dot
 //! products by encoders that are compared by them.
 //!
 //! Stages that look at a neighbourhood need the similarity of requests to documents and of

@@ -26,7 +26,7 @@ pub struct ExpectedFigures {
     pub bank: String,
     /// The split's name.
     pub split: String,
-    /// How far a figure may be off and still be `close`, where the method is approximate.
+    /// The tolerance within which a figure is `close`, for approximate methods.
     #[serde(default)]
     pub tolerance: f64,
     /// Measure and figure, as this program computes it.
@@ -40,7 +40,7 @@ pub struct ExpectedFigures {
     pub lines: Vec<(String, Location)>,
 }
 
-/// How a multi-turn run of a system is written.
+/// The form of a system's multi-turn runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConversationConfig {
@@ -79,7 +79,7 @@ pub struct System {
     pub pipeline: Pipeline,
     /// The pipeline of each task, by name, in a system of several.
     pub tasks: BTreeMap<String, Pipeline>,
-    /// How its multi-turn runs are written.
+    /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
     /// The figures it should reach.
     pub expected: Vec<ExpectedFigures>,

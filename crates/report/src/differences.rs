@@ -45,7 +45,7 @@ pub struct TopicRow<'a> {
     pub anchor: String,
 }
 
-/// One chart and one table per run that is not the baseline; nothing where there is none.
+/// A chart and a table per run other than the baseline; nothing without such runs.
 pub fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
     let baseline = compared.baseline().name;
     let unit = compared.unit;

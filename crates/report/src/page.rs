@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Nothing is loaded and nothing executes, whatever a request or the name of a run contains.
+/// A page loads and executes nothing, whatever a request or the name of a run contains.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 pub(crate) const STYLE: &str = include_str!("style.css");

@@ -76,7 +76,7 @@ pub(crate) fn faster_precision(device: &str) -> Precision {
     if device == "cpu" && multiplies_bf16() { Precision::Bf16 } else { Precision::F32 }
 }
 
-/// Where indexes are and how they are built.
+/// The folder and the options of indexes.
 #[derive(Args, Clone)]
 pub(crate) struct IndexPlace {
     /// Folder of the index [default: in the user's cache, one per bank and analyser]

@@ -184,7 +184,7 @@ impl Command {
 
 pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome> {
     let settings = Settings::new(cli.common, engine)?;
-    // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
+    // No output of a command may be one of its inputs or a file of the data folder.
     clariq_files::protect_inputs();
     clariq_collections::protect(&settings.data);
     // Scoring takes milliseconds on one thread, and starting others may take longer than that. For

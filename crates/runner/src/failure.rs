@@ -1,19 +1,19 @@
-//! How a command ends, and how errors are printed.
+//! The end of a command: exit statuses, and the form of errors.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Findings, Problem, Severity, printable, problem};
 use serde_json::{Value, json};
 use std::error::Error as _;
 
-/// How a command that printed its results ended.
+/// The outcome of a command that printed its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
-    /// It works, and what it checked does not hold.
+    /// The command worked, and a check failed.
     CheckFailed,
 }
 
-/// How many characters of a line are shown on standard error: what was found may be a whole file.
+/// The characters of a line that are shown on standard error; a value may be a whole file.
 pub(crate) const LONGEST: usize = 600;
 
 /// Prints a problem to standard error, readable without colour.
@@ -51,7 +51,7 @@ pub(crate) fn error_object(line: Option<u64>, problem: &Problem) -> Value {
     json!({ "error": { "line": line, "expected": expected, "found": found, "hint": hint } })
 }
 
-/// How many lines were bad, as the subject of a sentence.
+/// The number of bad lines, as the subject of a sentence.
 pub(crate) fn bad_lines_are(count: u64) -> String {
     if count == 1 { "1 bad line is".to_owned() } else { format!("{count} bad lines are") }
 }

@@ -59,7 +59,7 @@ fn clean_up_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    // Where no handler can be installed, a signal merely leaves what a later command clears away.
+    // Without a handler, a signal only leaves temporary files, which a later command removes.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
@@ -77,7 +77,7 @@ fn clean_up_on_signals() {
 /// Ends the process with a status, without the destructors of the libraries that it is linked with:
 /// those of libtorch take a tenth of a second.
 fn exit(status: i32) -> ! {
-    // Whoever prints results has flushed them and knows of errors.
+    // Results have been flushed by the functions that print them.
     let _ = std::io::stdout().flush();
     signal_hook::low_level::exit(status)
 }

@@ -26,7 +26,7 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
 
 fn refused(source: io::Error) -> Error {
     let at = "standard output";
-    // Whoever reads a pipe may have seen enough, which is no problem.
+    // The reader of a pipe may have closed it early, which is no problem.
     if source.kind() == io::ErrorKind::BrokenPipe {
         return Error::io("write", at)(source);
     }
@@ -69,7 +69,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Whether the form holds one table: a command that has several prints one of them.
+    /// True if the form has a single table: a command with several tables prints one of them.
     pub(crate) fn is_one_table(self) -> bool {
         matches!(self, Self::Tsv | Self::Csv)
     }

@@ -22,7 +22,7 @@ pub(crate) struct StepBar {
 /// On a terminal, shorter tasks show no bar.
 const BEFORE_BAR: Duration = Duration::from_millis(500);
 
-/// How a bar looks on a terminal.
+/// The form of a progress bar.
 pub(crate) const STEPS: &str = "{prefix:<16} {wide_bar} {pos}/{len} {speed} {eta} left {msg}";
 /// The same where steps are bytes.
 pub(crate) const BYTES: &str =

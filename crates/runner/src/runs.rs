@@ -89,7 +89,7 @@ impl LabelSource {
         }
     }
 
-    /// How they score runs. What is wrong with them is said.
+    /// The evaluation of their split. Its warnings are printed.
     pub(crate) fn evaluation(&self, settings: &Settings) -> Result<Box<dyn Evaluation + '_>> {
         let evaluation: Box<dyn Evaluation> = match self {
             Self::File(qrels, texts) => Box::new(ByQrels::read(qrels, texts.clone())?),

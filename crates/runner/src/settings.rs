@@ -31,7 +31,7 @@ pub(crate) struct Settings {
     pub(crate) progress: bool,
 }
 
-/// Where data are looked for if nothing is named.
+/// The default data folders.
 pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 
 /// More threads than any machine has cores would only be refused by the system.
@@ -138,7 +138,7 @@ impl Settings {
         Ok((collection, split))
     }
 
-    /// Whether the named collection, or any collection if none is named, has a split of that name.
+    /// True if the named collection, or any collection if none is named, has a split of that name.
     fn has_split(&self, name: &str) -> bool {
         if self.data_was_named {
             return kind_of(&self.data).is_ok_and(|kind| kind.splits.contains(&name));

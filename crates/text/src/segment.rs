@@ -115,7 +115,7 @@ pub fn segment(
     let is_new = !folder.exists();
     let result = segment_into(pages, folder, &mut report);
     if is_new && result.is_err() {
-        // It is empty, unless somebody else has put something into it meanwhile.
+        // It is empty, unless another process has put something into it.
         let _ = fs::remove_dir(folder);
     }
     result

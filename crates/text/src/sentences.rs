@@ -35,7 +35,7 @@ const FAINT_OPENERS: &str = "all also apart compared considering despite every f
     lastly many meanwhile moreover most neither nevertheless of once only some thank thanks \
     toward under was what within without you";
 
-/// Where the sentences of `text` start, in bytes and in order. White space belongs to the sentence
+/// The starts of the sentences of `text`, in bytes and in order. White space belongs to the sentence
 /// before it, so that the first start is 0; none of an empty text.
 pub fn starts(text: &str) -> Vec<usize> {
     let mut starts = Vec::new();
@@ -80,10 +80,10 @@ fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
 
-/// How a word ends a sentence: what has to follow it.
+/// The kind of a word at the end of a sentence, by the words that may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SentenceEnd {
-    /// It does not.
+    /// It ends no sentence.
     Never,
     /// A word that clearly opens a sentence.
     ClearOpener,
@@ -101,10 +101,10 @@ enum SentenceEnd {
     Anything,
 }
 
-/// How a word begins a sentence.
+/// The kind of a word at the beginning of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opening {
-    /// It does not.
+    /// It begins no sentence.
     Never,
     ClearOpener,
     Opener,
@@ -121,7 +121,7 @@ enum Opening {
 }
 
 impl SentenceEnd {
-    /// Whether a word of this ending and one of `opening` make a boundary.
+    /// True if a word of this ending and one of `opening` make a boundary.
     fn meets(self, opening: Opening) -> bool {
         use Opening as O;
         let capital = matches!(opening, O::ClearOpener | O::Opener | O::FaintOpener | O::Capital);

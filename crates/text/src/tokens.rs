@@ -56,7 +56,7 @@ fn count_piece(piece: &str) -> usize {
     }
 }
 
-/// How many more tokens spaCy makes of a word at the marks and digits within it.
+/// The number of tokens that spaCy adds by splitting a word at marks and digits.
 fn count_cuts(word: &str) -> usize {
     let mut cuts = 0;
     let mut before = ' ';

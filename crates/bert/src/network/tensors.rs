@@ -22,7 +22,7 @@ const QUERY_KEY_VALUE: &str = "attention.self.query_key_value";
 /// A tensor that training may change, with its name.
 pub(crate) type Parameter<'n> = (String, &'n mut Tensor);
 
-/// Whether weight decay applies to a tensor: not to biases and not to layer normalisation, as in
+/// True if weight decay applies to a tensor: not to biases and not to layer normalisation, as in
 /// BERT's own recipe.
 pub(crate) fn decays(name: &str) -> bool {
     !name.ends_with("bias") && !name.contains("LayerNorm")

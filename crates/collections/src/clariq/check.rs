@@ -262,7 +262,7 @@ mod tests {
         check(&DataDir::Folder(folder.path().to_owned())).unwrap()
     }
 
-    /// What was found but for digests: no test writes a released file.
+    /// The problems other than digests: no test writes a released file.
     fn found(report: &CheckReport) -> Vec<(&str, Severity, usize)> {
         let facts = report.findings.iter().map(|finding| {
             (finding.first.expected.as_str(), finding.first.severity, finding.count)

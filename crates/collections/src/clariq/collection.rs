@@ -120,7 +120,7 @@ impl ClariQ {
         })
     }
 
-    /// Whether the folder has the requests (and, if `labels`, also the labels) of a split.
+    /// True if the folder has the requests (and, if `labels`, also the labels) of a split.
     pub fn has(&self, split: ClariqSplit, labels: bool) -> bool {
         self.data.file(split.labelled_file()).is_some()
             || (!labels && split == ClariqSplit::Test && self.data.file("test.tsv").is_some())

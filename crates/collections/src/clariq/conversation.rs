@@ -60,7 +60,7 @@ pub struct ClariqConversation {
 }
 
 impl ClariqConversation {
-    /// Whether a question was asked; blanks between words do not matter.
+    /// True if a question was asked; blanks between words do not matter.
     pub fn asked_words(&self, question: &str) -> bool {
         let same =
             |turn: &ClariqTurn| turn.question.split_whitespace().eq(question.split_whitespace());
@@ -90,17 +90,17 @@ pub struct ConversationRecord {
     pub conversation: ClariqConversation,
     /// The next question and its answer.
     pub next: Option<ClariqTurn>,
-    /// Whether a record before it has the same context, and only what follows is new.
+    /// True if an earlier record has the same context, so that only the next turn is new.
     pub again: bool,
 }
 
-/// How records are read.
+/// Options for reading records.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RecordOptions<'a> {
     /// The questions that a conversation may hold; any, if there is no bank. What people asked in
     /// the human-generated table is never looked up: they used words of their own.
     pub bank: Option<&'a Bank>,
-    /// Whether a bad record is counted and left out; else it is the error.
+    /// True if bad records are counted and left out; otherwise the first one is an error.
     pub skip_bad: bool,
 }
 
@@ -148,7 +148,7 @@ pub fn read_records(
     }
 }
 
-/// Whether a file begins with a header of tab-separated names.
+/// True if a file begins with a header of tab-separated names.
 fn is_table(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     // A dictionary whose texts look like a header still has bytes that no header has.
@@ -190,7 +190,7 @@ enum EndOfReading {
     Bad(Box<Problem>),
 }
 
-/// Where records and what is wrong with them go.
+/// Receives records and problems.
 struct RecordReader<'a> {
     texts: Option<BankTexts<'a>>,
     skip_bad: bool,

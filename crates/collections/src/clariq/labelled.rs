@@ -39,7 +39,7 @@ impl From<&LabelledTopic> for Request {
     }
 }
 
-/// One information need behind a topic.
+/// A facet: an information need behind a topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facet {
     /// Its id, unique over all topics.

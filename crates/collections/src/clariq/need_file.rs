@@ -10,7 +10,7 @@ use std::io;
 const FORM: LineForm =
     LineForm { names: "<topic_id> <label>", optional: 0, comments: false, trailing_words: false };
 
-/// One line of a need file.
+/// A line of a need file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeedLine {
     pub topic: RequestId,

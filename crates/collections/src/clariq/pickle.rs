@@ -1,6 +1,6 @@
 //! Python pickles, read by Python: `pickle.py` writes their dictionaries as JSON lines.
 //!
-//! It knows containers, numbers, texts, and numpy's numbers. Any other class is an error that names
+//! Containers, numbers, texts, and numpy's numbers are allowed. Any other class is an error that names
 //! it; nothing of a pickle is executed, and memory is limited in proportion to its size.
 //! [`convert`] keeps the lines in a file beside the pickle, which is read from then on. It begins
 //! with the checksums of the pickle, so that the lines of another one are never read.
@@ -151,7 +151,7 @@ fn unpickle(pickle: &Archive, depth: usize, each: LineSink) -> Result<(), Error>
         let mut buffer = vec![0; 1 << 16];
         loop {
             let count = content.read(&mut buffer).map_err(|error| pickle.broken(error))?;
-            // Where the script has ended, its message says why.
+            // If the script has ended, its message contains the reason.
             if count == 0 || stdin.write_all(&buffer[..count]).is_err() {
                 return Ok(());
             }

@@ -3,7 +3,7 @@
 use clariq_core::{Checksum, Doc, DocId, Documents, Error, sha256};
 use std::borrow::Cow;
 
-/// One text of a bank.
+/// A text of a bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankRow {
     /// Its id, unique in the bank.

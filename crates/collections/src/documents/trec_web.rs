@@ -13,7 +13,7 @@ use clariq_files::shorten;
 
 const ENDS: [&str; 2] = ["</PASSAGE>", "</PASSAGE></BODY>"];
 
-/// How the tag before a passage begins.
+/// The beginning of the tag before a passage.
 const OPENING: &str = "<PASSAGE";
 
 /// The part of a page read so far.

@@ -229,7 +229,7 @@ impl ByQrels<'_> {
 }
 
 impl dyn Collection {
-    /// How runs over a split are scored: by the collection's own definitions, or by its judgements.
+    /// The evaluation of runs over a split: by the collection's own definitions, or by its judgements.
     ///
     /// # Errors
     ///

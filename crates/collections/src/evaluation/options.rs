@@ -30,11 +30,11 @@ impl EvalOption {
 /// The value of an option.
 #[derive(Clone, Copy)]
 pub enum OptionValue {
-    /// It has none.
+    /// No value.
     None,
     /// A file.
     File,
-    /// One of these names, each with its help; the first is the default.
+    /// One of these names, each with its help text; the first is the default.
     OneOf(&'static [(&'static str, &'static str)]),
 }
 

@@ -28,9 +28,9 @@ pub struct Submission {
     /// The class of the system in the words of the year, see
     /// [`SystemClass::run_type`](super::SystemClass::run_type).
     pub run_type: String,
-    /// Who hands it in; in 2025 alone.
+    /// The team; only in 2025.
     pub team: String,
-    /// Whether the responses are to be judged; in 2024 alone.
+    /// True if the responses are to be judged; only in 2024.
     pub eval_response: bool,
     /// The turns, in file order.
     pub turns: Vec<SubmittedTurn>,
@@ -49,7 +49,7 @@ pub struct SubmittedTurn {
     pub line: Option<u64>,
 }
 
-/// One response with what it rests on.
+/// A response with its provenance.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Response {
     /// From 1.
@@ -70,7 +70,7 @@ pub struct RankedPassage {
     pub text: String,
     /// Higher is better. 2023 and 2024 are read in single precision, as the official parser does.
     pub score: f64,
-    /// Whether the response was written from it.
+    /// True if the response was written from the passage.
     pub used: bool,
 }
 

@@ -15,7 +15,7 @@ const DOCUMENTS: [&str; 4] = ["documents.jsonl", "corpus.jsonl", "collection.tsv
 /// Folders of such files.
 const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
 
-/// How the names of files begin that are not of documents.
+/// The beginnings of names of files that contain no documents.
 const OTHERS: [&str; 5] = ["requests", "queries", "topics", "qrels", "annotations"];
 
 /// The beginning of a file that shows what it holds, in bytes.

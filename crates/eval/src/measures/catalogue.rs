@@ -36,7 +36,7 @@ pub(super) struct MeasureSpec {
 /// The parameters of a measure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MeasureParameters {
-    /// How many of the first documents count; all if there is no cut-off.
+    /// The number of documents that count; all if there is no cut-off.
     pub(super) cutoff: Option<usize>,
     /// The lowest grade that counts as relevant.
     pub(super) rel: i32,
@@ -45,7 +45,7 @@ pub(super) struct MeasureParameters {
 }
 
 impl MeasureParameters {
-    /// How many of the first documents count.
+    /// The number of documents that count.
     pub(super) fn depth(&self) -> usize {
         self.cutoff.unwrap_or(usize::MAX)
     }

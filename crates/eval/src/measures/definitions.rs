@@ -59,7 +59,7 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
     },
 ];
 
-/// Whether each document among the first k is relevant.
+/// The relevance of each document among the first k.
 fn hits(
     by: &MeasureParameters,
     ranking: &[DocId],

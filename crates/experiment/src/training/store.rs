@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Whether a model or checkpoint of the same training is used.
+/// The use of an existing model or checkpoint of the same training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrainMode {
     /// Use a finished model; begin an interrupted training anew.

@@ -52,7 +52,7 @@ enum Limits {
     WholeWord,
 }
 
-/// One substitution over the whole text.
+/// A substitution over the whole text.
 struct Substitution {
     pattern: Regex,
     replacement: &'static str,

@@ -10,7 +10,7 @@
 //! Characters are counted, not bytes, and every character other than `a e i o u` (and some `y`) is
 //! a consonant: digits, punctuation and letters outside ASCII as well.
 
-/// Which of the two algorithms.
+/// The variant of the algorithm.
 #[derive(Clone, Copy, PartialEq)]
 enum Rules {
     Nltk,

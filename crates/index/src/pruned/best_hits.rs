@@ -66,14 +66,14 @@ impl BestHits {
         let expected = self.limit * searched / windows;
         let enough = expected + 4 * expected.isqrt() + 8;
         if enough < self.limit.min(self.found.len()) {
-            // Where scores tie, documents may be in an order.
+            // Tied scores may be followed by any order of documents.
             let score = hit(self.nth(enough)).score;
             self.hoped = self.hoped.max(key(score, Doc(0)));
             self.raise(self.hoped);
         }
     }
 
-    /// Whether no hit can be missing: what was hoped for is true.
+    /// True if no hit can be missing.
     pub(super) fn is_complete(&self) -> bool {
         self.hoped == 0 || self.found.iter().filter(|&&key| key >= self.hoped).count() >= self.limit
     }

@@ -43,7 +43,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 /// The inverted index of the bank, and the kinds of its questions.
 pub(super) struct Aspects {
     model: Bm25,
-    /// By stem: the questions that have it, and how often.
+    /// The questions that contain each stem, with the number of occurrences.
     postings: HashMap<String, Vec<(u32, u32)>>,
     /// The length normalisation of BM25, by question.
     norms: Vec<f64>,

@@ -113,7 +113,7 @@ impl Characters {
     }
 }
 
-/// How often each n-gram occurs in the words of a text, in lower case and without punctuation.
+/// The counts of n-grams in the words of a text, in lower case and without punctuation.
 fn count(text: &str) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     for word in text.to_lowercase().split_whitespace() {

@@ -19,12 +19,12 @@ use std::collections::HashSet;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Competition {
-    /// How often they compete.
+    /// The number of rounds.
     rounds: usize,
     /// The factor of similarities before the softmax: the inverse of its temperature.
     #[serde(default = "number::<20, _>")]
     scale: f32,
-    /// How far a request moves towards what it wins, beside its own 1.
+    /// The weight of a request's best documents, beside a weight of 1 for the request.
     #[serde(default = "number::<1, _>")]
     weight: f32,
     /// The weight of the logarithm of what is won at last, beside the similarity.

@@ -25,7 +25,7 @@ struct CrossEncoderStage {
     /// if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
-    /// How many documents are reordered, by default as many as by the published baseline, or kept.
+    /// The number of documents that are reordered; the default is that of the published baseline.
     #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
     /// The part of a conversation that the pairs contain.

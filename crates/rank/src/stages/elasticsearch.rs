@@ -50,7 +50,7 @@ struct ElasticsearchKeys {
     /// Seconds for the answer to a batch.
     #[serde(default = "positive::<60>", skip_serializing)]
     timeout: NonZeroUsize,
-    /// How often a batch is sent again that the server does not answer.
+    /// The number of retries for a batch without an answer.
     #[serde(default = "number::<3, _>", skip_serializing)]
     retries: u32,
     /// A PEM file with the authority of the server's certificate, from the current folder.

@@ -19,7 +19,7 @@ use std::slice;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Feedback {
-    /// How many of the first documents are taken.
+    /// The number of best documents that are used.
     questions: NonZeroUsize,
     /// The weight of their mean beside the request's 1.
     #[serde(default = "number::<1, _>")]
@@ -27,7 +27,7 @@ struct Feedback {
     /// The share of a document's similarity to its neighbours that is taken off its score.
     #[serde(default)]
     hub_weight: f32,
-    /// How many nearest documents are its neighbours.
+    /// The number of neighbours of a document.
     #[serde(default = "positive::<10>")]
     hub_neighbours: NonZeroUsize,
     #[serde(skip_deserializing)]

@@ -36,7 +36,7 @@ enum Normalise {
 #[serde(deny_unknown_fields)]
 struct FusionParameters {
     method: Method,
-    /// One weight per input; all 1 if left out.
+    /// A weight per input; the default is 1.
     #[serde(default)]
     weights: Vec<f64>,
     #[serde(default)]

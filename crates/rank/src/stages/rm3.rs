@@ -36,10 +36,10 @@ struct Rm3 {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rm3Feedback {
-    /// How many of the first documents are taken.
+    /// The number of best documents that are used.
     #[serde(default = "positive::<10>")]
     documents: NonZeroUsize,
-    /// How many terms are taken, of each document and of all.
+    /// The number of terms, of each document and in all.
     #[serde(default = "positive::<10>")]
     terms: NonZeroUsize,
     /// The weight of the query's own terms; that of the others is 1 minus this.

@@ -1,5 +1,5 @@
 //! Stage `stop`: puts the empty question first where conversation, need or scores say that enough was asked.
-//! Where the documents have no empty question, nothing is left in its place.
+//! In a collection without an empty question, the ranking becomes empty.
 
 use crate::build::Build;
 use crate::context::Context;

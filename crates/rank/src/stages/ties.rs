@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum TieSetting {
-    /// By descending id, as in every other ranking.
+    /// Descending id, as in every other ranking.
     #[default]
     Id,
-    /// As numpy sorted in 2020: the order of the published baseline, see [`NumpyOrder`].
+    /// The order of numpy in 2020, as in the published baseline, see [`NumpyOrder`].
     Numpy,
     /// As Anserini orders and writes them: equal scores in single precision by ascending id, then
     /// rounded to four decimals, and lowered by millionths where they are hardly below the one

@@ -163,7 +163,7 @@ fn print(
     })
 }
 
-/// Where the document is after each stage, as a table.
+/// The rank of the document after each stage, as a table.
 fn stages(pipelines: &[Traces]) -> Sheet {
     let mut sheet = Sheet::new(&["stage", "rank", "of", "score"]);
     for trace in pipelines.iter().flat_map(|(_, traces)| traces) {
@@ -174,7 +174,7 @@ fn stages(pipelines: &[Traces]) -> Sheet {
     sheet
 }
 
-/// Where the document is after a stage, and why, with so many levels below the reason.
+/// The rank of the document after a stage, with the given levels of explanation.
 pub(super) fn trace_lines(trace: &StageTrace, levels: usize, indent: &str) -> String {
     let StageTrace { stage, length, .. } = trace;
     let mut text = match (trace.rank, trace.score) {

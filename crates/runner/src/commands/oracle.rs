@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct OracleArgs {
-    /// Which question is chosen for each topic or context
+    /// Question to choose for each topic or context
     #[arg(value_parser = one_of(ORACLES))]
     choice: Oracle,
     /// Split

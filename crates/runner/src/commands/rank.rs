@@ -66,12 +66,12 @@ struct Printer<'a> {
     all_candidates: bool,
     /// Why requests without candidates would get fewer documents than `--depth` asks for.
     cut: Option<Problem>,
-    /// How many requests were answered, and how many of them without a rewrite.
+    /// The number of requests that were answered, and of those without a rewrite.
     answered: Cell<(u64, u64)>,
 }
 
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome> {
-    // Whatever is refused is refused before an index is built.
+    // All checks come before an index is built.
     let format = format(settings.format)?;
     let overrides = arguments.parameters.overrides()?;
     let sets_depth = overrides.iter().any(|change| change.key == "depth");

@@ -114,7 +114,7 @@ fn print_table(table: &SharedSheet, format: Option<Format>) -> Result<Outcome> {
     }
 }
 
-/// How many figures are as expected, in a line.
+/// The number of figures that are as expected, as a line.
 fn summary(verdicts: &[Verdict]) -> String {
     let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let close = match count(Verdict::Close) {

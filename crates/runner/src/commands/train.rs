@@ -90,7 +90,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     Ok(printed)
 }
 
-/// How a model is used.
+/// The use of a model.
 fn use_of(name: &str, kind: ModelKind, folder: &Path) -> String {
     let folder = folder.display();
     match kind {

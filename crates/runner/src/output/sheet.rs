@@ -29,7 +29,7 @@ impl Cell {
         Self::Count(count as u64)
     }
 
-    /// As a person reads it: the content of a file cannot move the cursor of a terminal.
+    /// The text for a terminal. The content of a file cannot move the cursor.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Text(text) => printable(text, usize::MAX).into_owned(),
@@ -78,7 +78,7 @@ impl Sheet {
         Self { rows: vec![row], ..Self::new(&header) }
     }
 
-    /// Whether a column holds texts, which stand to the left.
+    /// True if a column contains texts, which are aligned to the left.
     pub(super) fn is_text(&self, column: usize) -> bool {
         self.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Text(_))))
     }

@@ -1,4 +1,4 @@
-//! One record per line: a JSON object with the keys of the released dictionaries, and optionally a
+//! Records as JSON lines: an object with the keys of the released dictionaries, and optionally a
 //! `record_id`.
 
 use super::RecordReader;

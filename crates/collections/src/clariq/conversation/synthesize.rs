@@ -31,26 +31,26 @@ const MOST_TURNS: usize = 4;
 
 const HINT: &str = "the ids of conversations are made of the number of their facet";
 
-/// Whether the order of past turns makes another conversation.
+/// The role of the order of past turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TurnOrder {
-    /// It does not: each set of questions once, in the order of the file.
+    /// Ignored: each set of questions occurs once, in the order of the file.
     #[default]
     Combinations,
-    /// It does: each sequence of questions.
+    /// Respected: each sequence of questions occurs.
     Permutations,
 }
 
-/// Which conversations are made.
+/// The conversations to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConversationShape {
     /// The most turns of a conversation, the next question included.
     pub turns: usize,
-    /// Whether the order of past turns counts.
+    /// The role of the order of past turns.
     pub order: TurnOrder,
-    /// Whether the empty question takes part.
+    /// True if conversations may contain the empty question.
     pub no_question: bool,
-    /// Whether there is one record per context, without the next question, as in the challenge's
+    /// True if there is one record per context, without the next question, as in the challenge's
     /// test file; else one for each question that can follow.
     pub contexts_only: bool,
 }
@@ -140,7 +140,7 @@ impl<'a> Synthesis<'a> {
         Ok(Self { labelled, facets, shape })
     }
 
-    /// How many contexts there are with no turns, one, two and so on.
+    /// The number of contexts with no turns, with one, two and so on.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.shape.turns];
         for facet in &self.facets {

@@ -94,7 +94,7 @@ fn score(
 pub(super) struct FirstQuestion<'r> {
     pub(super) question: &'r DocId,
     score: f64,
-    /// Whether other lines have the same score.
+    /// True if other lines have the same score.
     pub(super) tied: bool,
 }
 

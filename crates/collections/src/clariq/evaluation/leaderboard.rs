@@ -15,7 +15,7 @@ pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
 pub struct LeaderboardEntry {
     /// The published rank, by the figures on test; `None` for the oracles, which were not ranked.
     pub rank: Option<usize>,
-    /// Who entered it.
+    /// The team that submitted the entry.
     pub team: String,
     /// The name of the model.
     pub model: String,
@@ -35,18 +35,18 @@ pub struct Leaderboard {
     pub entries: Vec<LeaderboardEntry>,
 }
 
-/// Where a run would stand.
+/// The rank that a run would have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placement {
     /// Its rank, from 1, among the ranked entries and itself. Before it stand those that are
     /// better, not those that are equal.
     pub rank: usize,
-    /// How many entries are ranked, the run included.
+    /// The number of ranked entries, the run included.
     pub ranked: usize,
     /// The entries in the order of their figures on this split; the run belongs before
     /// `entries[before]`.
     pub order: Vec<usize>,
-    /// How many of `order`, oracles included, stand before the run.
+    /// The number of entries of `order`, oracles included, before the run.
     pub before: usize,
 }
 

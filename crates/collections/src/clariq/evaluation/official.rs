@@ -219,7 +219,7 @@ impl<'a> Official<'a> {
         Ok(document_relevance(&run, &table()?, labels))
     }
 
-    /// Whether the next question of each conversation is relevant, new and answered.
+    /// True if the next question of each conversation is relevant, new and answered.
     fn contexts(&self, request: &EvalRequest, file: &Path) -> Result<EvalResult, Error> {
         request.takes("--conversations", &["conversations"])?;
         let labels = self.labels()?;

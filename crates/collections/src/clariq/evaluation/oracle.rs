@@ -10,7 +10,7 @@ use clariq_core::{Documents, Error, Problem, RequestId, Result, bail, problem};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-/// Which question an oracle chooses.
+/// The question that an oracle chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// The question with the highest figure.

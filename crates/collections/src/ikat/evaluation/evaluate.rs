@@ -120,7 +120,7 @@ impl IkatLabels {
         self.graded.iter().find(by_people).map(|(_, qrels)| qrels)
     }
 
-    /// Whether there is nothing to score by.
+    /// True if there is nothing to score by.
     pub fn are_absent(&self) -> bool {
         let statements_and_citations = [&self.organisers, &self.nist, &self.cited];
         statements_and_citations.iter().all(|one| one.is_none())
@@ -155,7 +155,7 @@ impl EvaluatedRun {
         evaluated
     }
 
-    /// Whether a whole ranking of statements is one that these responses were made from: it has all
+    /// True if a whole ranking of statements is one that these responses were made from: it has all
     /// statements that they are said to rest on.
     pub(super) fn rests_on_statements(&self, ranking: &Run) -> bool {
         let lines = ranking.lines.iter().map(|line| (&line.topic, &line.document));
@@ -165,7 +165,7 @@ impl EvaluatedRun {
             .all(|(turn, chosen)| chosen.iter().all(|one| ranked.contains(&(turn, one))))
     }
 
-    /// Whether a whole ranking of passages begins with those that were handed in, turn by turn.
+    /// True if a whole ranking of passages begins with those that were handed in, turn by turn.
     pub(super) fn begins_passages(&self, ranking: &Run) -> bool {
         let whole = by_turn(ranking);
         by_turn(&self.passages)

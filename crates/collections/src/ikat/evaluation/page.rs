@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 /// The characters that are shown of a passage.
 const EXCERPT: usize = 240;
 
-/// How the text of a passage begins, where the collection has it.
+/// The beginning of a passage's text, if the collection has the passage.
 fn text_of(ikat: &Ikat, id: &str) -> String {
     let passages = ikat.ranked_in(PASSAGES);
     let text = passages.find(id).and_then(|passage| passages.text(passage).ok());

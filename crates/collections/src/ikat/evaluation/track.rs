@@ -126,7 +126,7 @@ fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<St
     Ok(warnings)
 }
 
-/// How often a ranking names a document that it has named.
+/// The number of repeated documents in a ranking.
 fn repeated(submission: &Submission) -> usize {
     fn again<'s>(documents: impl Iterator<Item = &'s str>) -> usize {
         let mut seen = HashSet::new();

@@ -8,7 +8,7 @@ use clariq_experiment::{RankedPart, RankedText, RankerOutcome, UserRequest};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How deep explanations go: parts of the conversation, and what each is made of.
+/// The depth of explanations: the parts of the conversation, and their parts.
 const LEVELS: usize = 2;
 
 /// Why, for a person; nothing unless `--explain` asks for it.

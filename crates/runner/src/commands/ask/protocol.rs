@@ -118,7 +118,7 @@ fn parse(
     }
 }
 
-/// Whether a value is written as it was read: numbers that are no whole ones, or are too long, may
+/// True if a value is written as it was read: numbers that are no whole ones, or are too long, may
 /// lose digits.
 fn is_exact(value: &Value) -> bool {
     match value {

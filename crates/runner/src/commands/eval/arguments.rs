@@ -135,7 +135,7 @@ mod tests {
             Self { official: sample.evaluation("dev").unwrap(), by_qrels }
         }
 
-        /// Whether flags pass; there is no file of that name.
+        /// True if flags pass; there is no file of that name.
         fn accepts(&self, line: &str) -> bool {
             let words = line.split_whitespace();
             let Ok(only) = Only::try_parse_from(["eval", "no.run"].into_iter().chain(words)) else {

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 /// The number of shades of a cell, by its share of the row.
 const SHADES: usize = 5;
 
-/// One matrix per need file.
+/// A confusion matrix per need file.
 pub(crate) fn section(comparison: &ClariqPage) -> Markup {
     html! {
         section id="needs" {

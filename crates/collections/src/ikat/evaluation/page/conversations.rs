@@ -72,10 +72,10 @@ struct ListItem<'a> {
     is_used: bool,
 }
 
-/// How a document of a turn is labelled.
+/// The label of a document of a turn.
 struct DocumentLabel {
     is_relevant: bool,
-    /// Who says what: `organisers`, `NIST 3`.
+    /// The judge, and the grade if there is one: `organisers`, `NIST 3`.
     words: Vec<String>,
 }
 
