@@ -11,8 +11,7 @@ pub struct CheckReport {
     pub files: Vec<String>,
     /// The files of a release that the folder does not have.
     pub absent: Vec<String>,
-    /// Whatever is wrong, in file and line order: errors, which a reader would refuse, and
-    /// warnings.
+    /// The problems in the order of files and lines: errors, which a reader would refuse, and warnings.
     pub findings: Findings,
 }
 

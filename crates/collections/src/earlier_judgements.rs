@@ -1,10 +1,10 @@
-//! The splits around one split: what was judged before it, and which requests there are.
+//! The splits around a split: earlier judgements, and the requests of all splits.
 
 use crate::Collection;
 use clariq_core::{Doc, Error, JudgedSplit, Surroundings};
 use std::sync::OnceLock;
 
-/// A split and the splits around it, each read when it is first asked for.
+/// A split and the splits around it, each read on first use.
 pub struct EarlierJudgements<'a> {
     collection: &'a dyn Collection,
     task: &'static str,
@@ -23,8 +23,8 @@ impl<'a> EarlierJudgements<'a> {
         Self { collection, task, split, judged, own, all }
     }
 
-    /// The splits around requests that are of no split: what was judged in the first, which is
-    /// there to learn from, is known.
+    /// The splits around requests of no split: the judgements of the first split, the training data,
+    /// are known.
     pub fn outside(collection: &'a dyn Collection, task: &'static str) -> Self {
         let splits = collection.splits();
         Self::new(collection, task, splits.get(1).unwrap_or(&splits[0]))
@@ -94,7 +94,7 @@ impl Surroundings for EarlierJudgements<'_> {
     }
 }
 
-/// The value of a cell, made when it is first asked for.
+/// The value of a cell, computed on first use.
 pub(crate) fn read_once<T>(
     cell: &OnceLock<T>,
     make: impl FnOnce() -> Result<T, Error>,

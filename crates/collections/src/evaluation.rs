@@ -82,20 +82,20 @@ impl EvalRequest<'_> {
         self.per_topic || self.out_file
     }
 
-    /// Refuses options that do not apply to `what`: all but those that are named.
+    /// Refuses all options but the named ones, because they do not apply to `what`.
     pub fn takes(&self, what: &str, options: &[&str]) -> Result<(), Problem> {
-        let mut given: Vec<&str> = self.options.names().collect();
-        for (name, is_given) in [
+        let mut names: Vec<&str> = self.options.names().collect();
+        for (name, is_set) in [
             ("ties", self.ties.is_some()),
             ("per-topic", self.per_topic),
             ("out-file", self.out_file),
             ("qrels", self.qrels.is_some()),
         ] {
-            if is_given {
-                given.push(name);
+            if is_set {
+                names.push(name);
             }
         }
-        if let Some(name) = given.iter().find(|name| !options.contains(name)) {
+        if let Some(name) = names.iter().find(|name| !options.contains(name)) {
             bail!(
                 format!("--{name}"),
                 "no --{name} with {what}",
@@ -103,8 +103,8 @@ impl EvalRequest<'_> {
                 "leave --{name} out: it does not apply to {what}"
             );
         }
-        for (name, is_given) in [("per-topic", self.per_topic), ("out-file", self.out_file)] {
-            if is_given {
+        for (name, is_set) in [("per-topic", self.per_topic), ("out-file", self.out_file)] {
+            if is_set {
                 self.refuse_interval(name)?;
             }
         }
@@ -176,13 +176,13 @@ pub enum FigureFormat {
 
 /// The output of a system for a split.
 pub struct SystemOutput<'a> {
-    /// The run, or what is handed in.
+    /// The run or the submission.
     pub path: &'a Path,
     /// The run, in a system of one task.
     pub run: Option<&'a Run>,
     /// The need file, where the system predicts needs.
     pub need: Option<PathBuf>,
-    /// Reads the whole ranking of a task that is beside what is handed in.
+    /// Reads the complete ranking of a task beside a submission.
     pub ranking: &'a dyn Fn(&str) -> Result<Run, Error>,
     /// The names of the figures that are expected.
     pub expected: Vec<&'a str>,
@@ -253,8 +253,8 @@ impl ScoredTopics {
         Self { ids: ids.cloned().collect(), file: file.into() }
     }
 
-    /// A file of another split says nothing about these topics: it would be 0 everywhere, and
-    /// everything else significantly better.
+    /// Refuses a file of another split: it would be 0 everywhere, and everything else significantly
+    /// better.
     pub(crate) fn check_answered<'a>(
         &self,
         source: &Source,
@@ -299,7 +299,7 @@ pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
     warnings
 }
 
-/// Counts with what was counted, zeros left out.
+/// Counts with their names, without zeros.
 pub(crate) fn counted(counts: &[(usize, &str)]) -> Vec<String> {
     let some = counts.iter().filter(|(count, _)| *count > 0);
     some.map(|(count, what)| format!("{count} {what}")).collect()

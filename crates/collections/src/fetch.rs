@@ -24,7 +24,7 @@ pub struct FetchRequest {
 }
 
 impl FetchRequest {
-    /// All files of a release but the archives, from where they were released into a folder.
+    /// All files of a release but the archives, from their origin into a folder.
     pub fn of(release: &Release, folder: impl Into<PathBuf>) -> Self {
         Self {
             origin: Origin::Url(release.at.to_owned()),
@@ -39,8 +39,7 @@ impl FetchRequest {
 /// The result for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FetchOutcome {
-    /// It was fetched, so many bytes in this call: fewer than the file has where an earlier one was
-    /// continued.
+    /// It was fetched, with its number of bytes.
     Fetched(u64),
     /// It was already present.
     Present,
@@ -48,12 +47,11 @@ pub enum FetchOutcome {
     NotThere,
 }
 
-/// Fetches the files of a request. A file that is there already is not fetched again. The digest of
-/// every file whose digest is known has been found right.
+/// Fetches the files of a request, except those that are present. Known digests are verified.
 ///
-/// The first error ends it; what was complete by then stays, and the next call skips it. Where a
+/// It ends at the first error; files that are complete by then stay, and the next call skips them. If a
 /// file in the folder differs from the released one, nothing is fetched without
-/// [`FetchRequest::force`]: the error names it. Other errors are those of
+/// [`FetchRequest::force`]: the error names the file. Other errors are those of
 /// [`Downloader::fetch`], and a required file that the origin does not have.
 pub fn fetch(
     request: &FetchRequest,

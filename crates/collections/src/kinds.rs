@@ -16,17 +16,17 @@ pub type Validate = fn(&DataDir, &str, &Source, &ValidationOptions) -> Result<Va
 /// A collection that can be opened.
 pub struct Kind {
     pub name: &'static str,
-    /// The file that it is recognised by, for messages.
+    /// A file by which it is recognised, for messages.
     pub sign: &'static str,
     /// Its tasks, the usual one first.
     pub tasks: &'static [&'static str],
-    /// The folder where its files are looked for if none is named.
+    /// The default folder.
     pub usual: &'static str,
     /// The names of all its splits.
     pub splits: &'static [&'static str],
-    /// The split that runs are scored on if none is named.
+    /// The default split for scores.
     pub usual_split: &'static str,
-    /// The endings of what is handed in, where that is no TREC run.
+    /// The endings of submissions, if they are not TREC runs.
     pub endings: &'static [&'static str],
     /// The files of its sample, which is part of the program; none if it has no sample.
     pub(crate) sample: &'static [EmbeddedFile],
@@ -36,9 +36,10 @@ pub struct Kind {
     pub files: fn(&DataDir) -> Vec<Source>,
     /// Opens it.
     pub open: Open,
-    /// Reads every file of it and names everything that is wrong, even where it cannot be opened.
+    /// Reads all of its files and reports all problems, even if it cannot be opened.
     pub check: fn(&DataDir) -> Result<CheckReport, Error>,
-    /// Checks a run over a split: the official verdict, and what the official program lets through.
+    /// Checks a run over a split: the official verdict, and problems that the official program
+    /// overlooks.
     pub validate: Validate,
     /// Options of its evaluation, for `eval`.
     pub eval_options: &'static [EvalOption],
@@ -73,7 +74,7 @@ impl Kind {
         !self.sample.is_empty()
     }
 
-    /// The kind in whose form a file is handed in, by its name; `None` for TREC runs.
+    /// The kind of a submission, by the name of its file; `None` for TREC runs.
     pub fn of_file(file: &Path) -> Option<&'static Self> {
         let name = file.to_string_lossy();
         let name = name.strip_suffix(".gz").unwrap_or(&name);

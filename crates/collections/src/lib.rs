@@ -1,5 +1,5 @@
-//! The collections that `clariq` knows: a folder each, behind one trait, and a registry that
-//! recognises them by what is in a data folder.
+//! The collections of `clariq`: a folder each, behind one trait, and a registry that recognises them by
+//! the files of a data folder.
 //!
 //! ```
 //! use clariq_collections::DataDir;
@@ -72,7 +72,7 @@ use std::path::PathBuf;
 pub struct Annotation {
     /// The request's id.
     pub id: String,
-    /// The last utterance as people wrote it so that it can be understood alone.
+    /// The last utterance, rewritten by people so that it can be understood alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
     /// The user's statements.
@@ -81,7 +81,7 @@ pub struct Annotation {
     /// The clarification need of the request, 1 to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<u8>,
-    /// The information needs that the request can stand for.
+    /// The possible information needs of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<AnnotatedFacet>,
 }
@@ -98,12 +98,11 @@ pub struct AnnotatedFacet {
 /// Requests one by one, in the order of their file.
 pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send + 'a>;
 
-/// A collection that was opened: what is ranked, the requests for it, and what was judged.
+/// An open collection: documents, requests for them, and judgements.
 ///
-/// It has *tasks*, which say what is ranked (`questions`, `statements`, `passages`), and *splits*,
-/// which say for which requests (`dev`, `2024`). Methods that take either may panic if the
-/// collection has none of that name: `find_split` and `find_task` check
-/// what a user typed.
+/// It has *tasks*, the kinds of documents that are ranked (`questions`, `statements`, `passages`), and
+/// *splits*, the sets of requests (`dev`, `2024`). Methods that take either may panic if the collection
+/// has none of that name: `find_split` and `find_task` check names from a user.
 #[deny(missing_docs)]
 pub trait Collection: Any + Send + Sync {
     /// Its entry in the registry.
@@ -126,8 +125,8 @@ pub trait Collection: Any + Send + Sync {
         self.registered().tasks
     }
 
-    /// The names of all splits of a full release, in the order of time: what was judged in one may
-    /// be known to a system that answers a later one.
+    /// The names of all splits of a full release, in the order of time: systems may use the judgements
+    /// of earlier splits.
     fn splits(&self) -> &'static [&'static str] {
         self.registered().splits
     }
@@ -146,16 +145,15 @@ pub trait Collection: Any + Send + Sync {
     /// The file that holds the requests of a split.
     fn source(&self, split: &str) -> Result<Source, Error>;
 
-    /// The requests of a split for a task, as systems see them: without labels.
+    /// The requests of a split for a task, without labels.
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error>;
 
-    /// The requests of a split as a system sees them, where the collection distinguishes that.
+    /// The requests of a split with the parts that a class of systems may see.
     fn requests_seen(&self, split: &str, task: &str, _sight: Sight) -> Result<Requests<'_>, Error> {
         self.requests(split, task)
     }
 
-    /// How answers to the requests of a split are handed in; `None` where rankings are all that is
-    /// handed in.
+    /// The form of submissions for a split; `None` if submissions are TREC runs.
     fn answer_form(&self, _split: &str, _submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
         None
     }
@@ -170,8 +168,8 @@ pub trait Collection: Any + Send + Sync {
         request
     }
 
-    /// The id of the request whose last utterance of the user is the one so many before the last in
-    /// this request; `None` where earlier utterances are of no request.
+    /// The id of the request that ends with the utterance of the user `back` before the last one of
+    /// this request; `None` if earlier utterances belong to no request.
     fn turn_before(&self, _request: &str, _back: usize) -> Option<String> {
         None
     }
@@ -186,8 +184,8 @@ pub trait Collection: Any + Send + Sync {
         None
     }
 
-    /// Takes the documents of a task from files, in place of those of its folder: those whose ids
-    /// `wanted` has, or all, which are kept by `keeper` where they are too many for memory.
+    /// Replaces the documents of a task by those of files: those with the ids in `wanted`, or all. The
+    /// `keeper` stores them on disk if they are too many for memory.
     fn take_documents(
         &mut self,
         task: &str,
@@ -203,8 +201,8 @@ pub trait Collection: Any + Send + Sync {
         )
     }
 
-    /// How runs over a split are scored by definitions of the collection's own; `None` where its
-    /// judgements and the measures of the literature are all there is.
+    /// The collection's own evaluation of runs over a split; `None` to evaluate them by judgements and
+    /// the measures of the literature.
     fn own_evaluation(
         &self,
         _split: &'static str,
@@ -212,7 +210,7 @@ pub trait Collection: Any + Send + Sync {
         Ok(None)
     }
 
-    /// The judgements of a split for a task; `None` where it has none.
+    /// The judgements of a split for a task, if there are any.
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error>;
 
     /// Labels and annotations of the requests of a split; requests without any may be left out.
@@ -220,13 +218,13 @@ pub trait Collection: Any + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Counts of everything in it.
+    /// Counts of documents, requests and judgements.
     fn statistics(&self) -> Result<Statistics, Error>;
 }
 
 impl dyn Collection {
-    /// The split of that name, whether its files are there or not: reading them names what is
-    /// missing. The problem of another name lists the splits that are there.
+    /// The split of that name, even if its files are missing: reading them gives the error. The problem
+    /// of an unknown name lists the available splits.
     pub fn find_split(&self, name: &str) -> Result<&'static str, Problem> {
         if let Some(split) = self.splits().iter().find(|split| **split == name) {
             return Ok(split);

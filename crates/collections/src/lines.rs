@@ -12,14 +12,14 @@ pub(crate) struct ArchiveLines<'a> {
 }
 
 impl<'a> ArchiveLines<'a> {
-    /// Lines of at most so many bytes.
+    /// Reads lines of at most `most` bytes.
     pub(crate) fn new(archive: &'a Archive, content: &'a mut dyn Read, most: u64) -> Self {
         let content = BufReader::with_capacity(1 << 17, content);
         Self { archive, reader: BoundedLines::new(archive.name(), content, most) }
     }
 
     /// The next line without its end and a byte order mark, or `None` at the end of the file. A line
-    /// that is not UTF-8 is a problem of its own; `what` says what a line holds.
+    /// that is not UTF-8 is returned as a problem; `what` is the content of a line, for messages.
     pub(crate) fn next(&mut self, what: &str) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
         let Some((number, line)) = self.reader.next_bytes()? else { return Ok(None) };
         let at = (self.archive.name(), number);

@@ -1,5 +1,5 @@
-//! The public files of collections, each at one commit of its repository, with what is known of
-//! their bytes: the tables in `released/`.
+//! The public files of collections, each at one commit of its repository, with the digests that are
+//! known: the tables in `released/`.
 
 /// GitHub takes no larger file into a repository: 100 MiB.
 const LARGEST: u64 = 100 << 20;

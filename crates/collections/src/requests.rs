@@ -19,7 +19,7 @@ const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said
 
 const FORM_OF_TEXTS: &str = "a line is {\"id\": …, \"text\": …}, or an id, a tab and a text";
 
-/// Finds a document by its id; nothing where what is ranked for a request is of no interest.
+/// Finds a document by its id; finds nothing if candidates do not matter.
 type FindDocument<'f> = Option<&'f dyn Fn(&str) -> Option<Doc>>;
 
 /// Reads requests in the order of their file; the first problem is the error.

@@ -86,7 +86,7 @@ pub struct SplitData {
     pub labels: Option<Labelled>,
 }
 
-/// A collection: a question bank and the splits beside it, read when asked for.
+/// A question bank and the splits beside it, which are read on first use.
 #[derive(Debug, Clone)]
 pub struct ClariQ {
     pub data: DataDir,

@@ -81,12 +81,12 @@ impl From<&ClariqConversation> for Request {
     }
 }
 
-/// A record of a file: a conversation, and where the file says so the turn that follows.
+/// A record of a file: a conversation, and the next turn if the file has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationRecord {
     /// The record's own id.
     pub id: String,
-    /// The conversation so far. Records that differ in the next turn alone share it.
+    /// The conversation so far. Records that only differ in the next turn share it.
     pub conversation: ClariqConversation,
     /// The next question and its answer.
     pub next: Option<ClariqTurn>,
@@ -232,7 +232,7 @@ impl RecordReader<'_> {
         Err(Box::new(problem!(at, "one conversation with the `context_id` {id}", found, hint)))
     }
 
-    /// Hands a record on, or what is wrong with it. Breaks when no further one is wanted.
+    /// Passes a record or a problem on. Breaks when no further record is wanted.
     fn take(&mut self, record: Result<ConversationRecord, Box<Problem>>) -> ControlFlow<()> {
         let end = match record {
             Ok(record) => {

@@ -21,7 +21,7 @@ const COLUMNS: &[ColumnNames] = &[
     &["answer"],
 ];
 
-/// A request, and what is known of it.
+/// A request with its labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledTopic {
     pub id: RequestId,
@@ -107,8 +107,8 @@ impl Labelled {
         self.rows.extend(other.rows.into_iter().map(row));
     }
 
-    /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. Whatever
-    /// is not listed counts as not relevant.
+    /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. All other
+    /// questions count as not relevant.
     pub fn relevant(&self) -> Vec<HashSet<DocId>> {
         let mut sets = vec![HashSet::new(); self.topics.len()];
         for row in &self.rows {

@@ -46,8 +46,7 @@ impl Bank {
     }
 }
 
-/// An id on a second row. If it says the same again, nothing changes; with another text it is not
-/// clear which is meant.
+/// The problem of an id on a second row: a warning if the text is the same, an error otherwise.
 pub(crate) fn repeated(
     at: impl Into<Location>,
     what: &str,

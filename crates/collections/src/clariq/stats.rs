@@ -16,7 +16,7 @@ struct SplitStats {
     topics: usize,
     /// Information needs behind them; `None` without labels.
     facets: Option<usize>,
-    /// Topics with one facet alone.
+    /// Topics with a single facet.
     single: Option<usize>,
     /// Rows of the labelled file: single-turn conversations.
     rows: Option<usize>,

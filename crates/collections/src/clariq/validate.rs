@@ -1,4 +1,4 @@
-//! The check of a run or need file: what the official scorer refuses, and what it ignores.
+//! The check of a run or need file: lines that the official scorer refuses, and lines that it ignores.
 
 use super::ClariQ;
 use crate::DataDir;

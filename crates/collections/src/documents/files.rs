@@ -14,7 +14,7 @@ pub(crate) const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 /// Packings that are not read.
 const NOT_READ: [&str; 5] = [".bz2", ".xz", ".lz4", ".zip", ".7z"];
 
-/// The kind of a file, by its name alone.
+/// The kind of a file, according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DocumentFileKind {
     /// JSON lines, a table or `TrecWeb`, plain or packed.

@@ -108,8 +108,8 @@ pub(crate) fn read_bank(
     Ok(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), ""))
 }
 
-/// Reads files of documents, and reports what is wrong with them, what `fault` finds in a document,
-/// and with `again` an id that was at another place. Returns the place of each id.
+/// Reads files of documents, and reports their problems: those that `fault` finds in a document, and
+/// with `again` repeated ids. Returns the location of each id.
 pub(crate) fn check_documents(
     files: &[Source],
     report: &mut CheckReport,

@@ -73,7 +73,7 @@ impl<'a> ByQrels<'a> {
         Ok(Self { of: None, task: "", qrels, topics, usual, texts, warnings })
     }
 
-    /// The figures of a run by the measures among some names; what is no measure is left out.
+    /// The figures of a run by the measures of some names; other names are left out.
     pub fn by_name<'n>(
         &self,
         run: &Run,

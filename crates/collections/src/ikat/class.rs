@@ -1,7 +1,7 @@
-//! The part of a turn that a system of a class may see, beside the statements of the user.
+//! The parts of a turn that a system of a class may see, besides the statements of the user.
 //!
-//! The rules of the track are enforced by construction: requests are made of what is returned here
-//! and of nothing else, so a system cannot read a label by mistake.
+//! The rules of the track are enforced by construction: requests are made from the results of these
+//! functions and from nothing else, so a system cannot read a label by mistake.
 
 use super::topics::{IkatConversation, IkatTurn, Year};
 use crate::{Sight, SystemClass};
@@ -32,7 +32,7 @@ impl IkatConversation {
         said
     }
 
-    /// All that was said, as a system of `class` may see it in a later conversation.
+    /// All utterances, as a system of `class` may see them in a later conversation.
     pub(super) fn all_said(&self, sight: Sight) -> Vec<Utterance> {
         let mut said = Vec::with_capacity(2 * self.turns.len());
         for turn in &self.turns {
@@ -57,8 +57,8 @@ impl IkatConversation {
         numbers.filter_map(|&number| self.statements.get((number as usize).checked_sub(1)?))
     }
 
-    /// The passages to answer the turn at `index` from, which only a system that answers alone
-    /// sees: the organisers' ranking, or else the cited passages; empty if none were released.
+    /// The passages to answer the turn at `index` from, for systems that only respond: the organisers'
+    /// ranking, or else the cited passages; empty if none were released.
     pub fn given_passages(&self, index: usize, class: SystemClass) -> Option<&[String]> {
         if class != SystemClass::OnlyResponse {
             return None;

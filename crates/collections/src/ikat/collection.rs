@@ -48,7 +48,7 @@ pub const STATEMENTS: &str = "statements";
 /// The passages, which all conversations share.
 pub const PASSAGES: &str = "passages";
 
-/// Why figures of passages are comparable with no published ones.
+/// The reason why figures of passages cannot be compared with published ones.
 const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
                           the licensed collection: figures on them compare with each other alone";
 
@@ -91,7 +91,7 @@ impl Ikat {
     pub fn topics(&self, split: IkatSplit) -> Result<&TopicFile, Error> {
         match self.topics.iter().find(|(known, _)| *known == split) {
             Some((_, topics)) => Ok(topics),
-            // Reading it again names what is missing.
+            // Reading the file again gives the error.
             None => Err(self.data.topics(split).map_or_else(|error| error, |_| changed(split))),
         }
     }
@@ -101,8 +101,8 @@ impl Ikat {
         if task == STATEMENTS { &self.statements } else { &*self.passages }
     }
 
-    /// The statements of the user of a conversation in the order of their numbers, which those of the
-    /// conversations `before` continue; a text that is there already is left out.
+    /// The statements of a conversation's user in the order of their numbers, continued by those of the
+    /// conversations `before`; repeated texts are left out.
     fn statements_of<'t>(
         &self,
         split: IkatSplit,
@@ -111,18 +111,18 @@ impl Ikat {
     ) -> Vec<Doc> {
         let mut docs = Vec::new();
         let mut texts = HashSet::new();
-        for one in std::iter::once(conversation).chain(before) {
-            for (number, text) in (1..).zip(&one.statements) {
-                if texts.insert(text) || one.number == conversation.number {
-                    docs.extend(self.statements.find(&statement_id(split, &one.number, number)));
+        for part in std::iter::once(conversation).chain(before) {
+            for (number, text) in (1..).zip(&part.statements) {
+                if texts.insert(text) || part.number == conversation.number {
+                    docs.extend(self.statements.find(&statement_id(split, &part.number, number)));
                 }
             }
         }
         docs
     }
 
-    /// The given passages as far as the collection has them, `None` where it has none of them.
-    fn given(&self, ids: &[String]) -> Option<Vec<Doc>> {
+    /// The passages with these ids; `None` if the collection has none of them.
+    fn find_passages(&self, ids: &[String]) -> Option<Vec<Doc>> {
         let mut docs: Vec<Doc> = ids.iter().filter_map(|id| self.passages.find(id)).collect();
         docs.sort_unstable();
         docs.dedup();
@@ -145,8 +145,8 @@ fn split_of(name: &str) -> Result<IkatSplit, Error> {
     })
 }
 
-/// The id of a statement as a document, `2023-test/9-1/3`: its number is unique in its conversation
-/// alone.
+/// The id of a statement as a document, `2023-test/9-1/3`: its number is only unique in its
+/// conversation.
 fn statement_id(split: IkatSplit, conversation: &str, number: usize) -> String {
     format!("{split}/{conversation}/{number}")
 }
@@ -192,11 +192,11 @@ impl Collection for Ikat {
         self.requests_seen(split, task, SystemClass::Automatic.into())
     }
 
-    /// A manual system gets the resolved utterances in place of the utterances. One that only
-    /// responds gets the passages that are given to it as candidates; where none are given, it
-    /// ranks all of them, because a run needs a response to every turn. With earlier conversations, a
-    /// request begins with what was said there, and the statements there that are not repeated are
-    /// candidates, too. With relevant statements, these follow the utterance of each turn.
+    /// A manual system gets the resolved utterances in place of the utterances. A system that only
+    /// responds gets the organisers' passages as candidates; if there are none, it ranks all passages,
+    /// because a run needs a response to every turn. With earlier conversations, a request begins with
+    /// their utterances, and their new statements are candidates, too. With relevant statements, these
+    /// follow the utterance of each turn.
     fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
         let split = split_of(split)?;
         let of_statements = task == STATEMENTS;
@@ -217,8 +217,9 @@ impl Collection for Ikat {
             });
             let before: Vec<_> = before.flat_map(|before| before.all_said(sight)).collect();
             (0..conversation.turns.len()).map(move |index| {
-                let given = || self.given(conversation.given_passages(index, sight.class)?);
-                let candidates = own.clone().or_else(given);
+                let released =
+                    || self.find_passages(conversation.given_passages(index, sight.class)?);
+                let candidates = own.clone().or_else(released);
                 let id = conversation.turns[index].id.clone();
                 let said = [before.clone(), conversation.said(index, sight)].concat();
                 Ok(Request { id, said, candidates, need: None, statements: Vec::new() })
@@ -365,8 +366,8 @@ mod tests {
     #[test]
     fn a_turn_with_none_of_the_passages_ranks_all_of_them() {
         let sample = sample();
-        assert_eq!(sample.given(&[]), None);
-        assert_eq!(sample.given(&["clueweb22-en0000-00-00000:0".to_owned()]), None);
+        assert_eq!(sample.find_passages(&[]), None);
+        assert_eq!(sample.find_passages(&["clueweb22-en0000-00-00000:0".to_owned()]), None);
     }
 
     #[test]

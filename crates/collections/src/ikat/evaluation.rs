@@ -1,5 +1,4 @@
-//! The figures of iKAT: what a run says of statements, passages and responses, scored by the labels
-//! of a split.
+//! The figures of iKAT: statements, passages and responses of a run, scored by the labels of a split.
 
 mod by_turn;
 mod evaluate;

@@ -32,7 +32,7 @@ pub(super) const GRADED_BY_NIST: &str = "passages (graded by NIST)";
 pub(super) const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
 
 impl LabelKind {
-    /// Reads what can be read of a file.
+    /// Reports the problems of a file.
     pub(super) fn check(self, input: &FileContent, sink: Sink) {
         match self {
             Self::Organisers | Self::Nist => drop(parse_statement_qrels(input, sink)),
@@ -59,7 +59,7 @@ pub(super) fn read_answers(source: &Source) -> Result<Vec<(String, String)>, Err
     read_strictly(source, MOST_OF_A_TABLE, parse_answers)
 }
 
-/// Reads what can be read of answers: an object of texts, as in 2025, or of objects whose
+/// Reads answers leniently: an object of texts, as in 2025, or of objects whose
 /// `manual.response` is the text, as in 2024. Turns without an answer are left out.
 fn parse_answers(input: &FileContent, sink: Sink) -> Vec<(String, String)> {
     const FORM: &str = "answers are one JSON object, `{\"1-1_3\": \"…\"}` as in 2025 or \
@@ -113,8 +113,7 @@ pub fn read_statement_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
     read_strictly(source, MOST_OF_A_TABLE, parse_statement_qrels)
 }
 
-/// Reads what can be read of labels of statements: every problem goes to `sink`, and its line is
-/// left out.
+/// Reads labels of statements leniently: every problem goes to `sink`, and its line is left out.
 pub fn parse_statement_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
     let mut judgements = parse_qrels(input, sink);
     for judgement in &mut judgements {

@@ -1,8 +1,8 @@
-//! Runs as they are handed in: statements, passages and responses for every turn, in the form of
-//! each year.
+//! Submissions: statements, passages and responses for every turn, in the form of each year.
 //!
-//! 2023 and 2024: one JSON object. 2025: JSON lines, one per turn. A reader of this module refuses what the official programs refuse to read; what they
-//! only warn of is the business of [`validate`](crate::ikat::validate).
+//! 2023 and 2024: one JSON object. 2025: JSON lines, one per turn. The readers of this module refuse
+//! the same files as the official programs; [`validate`](crate::ikat::validate) lists the warnings of
+//! these programs, too.
 
 pub(super) mod lines;
 mod object;
@@ -43,9 +43,9 @@ pub struct SubmittedTurn {
     pub id: String,
     /// The responses, best first.
     pub responses: Vec<Response>,
-    /// The ranked passages; in 2025 alone. The other years have them in each response.
+    /// The ranked passages; only in 2025. The other years have them in each response.
     pub references: Vec<RankedPassage>,
-    /// The line, where it was read from JSON lines.
+    /// The line, if it was read from JSON lines.
     pub line: Option<u64>,
 }
 
@@ -66,7 +66,7 @@ pub struct Response {
 pub struct RankedPassage {
     /// Its id, `clueweb22-en0004-50-00170:0`.
     pub id: String,
-    /// Its text, which nobody has to give.
+    /// Its text, which is optional.
     pub text: String,
     /// Higher is better. 2023 and 2024 are read in single precision, as the official parser does.
     pub score: f64,
@@ -81,7 +81,7 @@ pub struct RankedStatement {
     pub id: String,
     /// Its text; empty in 2024, which names statements by their number.
     pub text: String,
-    /// Higher is better; in 2023 alone.
+    /// Higher is better; only in 2023.
     pub score: f64,
 }
 
@@ -97,14 +97,14 @@ impl SubmittedTurn {
 impl Submission {
     /// Reads a run in the form of `year`; the first problem is the error.
     ///
-    /// Without a year, the run has the form that it looks like: 2025 is JSON lines, 2023 names
-    /// statements by objects, 2024 by numbers. A run of 2023 or 2024 without any statement has both
+    /// Without a year, the form is recognised: 2025 is JSON lines, 2023 has statements as objects, 2024
+    /// as numbers. A run of 2023 or 2024 without any statement has both
     /// forms, and counts as one of 2024.
     pub fn read(source: &Source, year: Option<Year>) -> Result<Self, Error> {
         read_strictly(source, MOST_OF_A_RUN, |input, sink| Self::parse(input, year, sink))
     }
 
-    /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
+    /// Reads a run leniently: every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &FileContent, year: Option<Year>, sink: Sink) -> Self {
         let is_lines = match year {
             Some(year) => year.has_line_runs(),

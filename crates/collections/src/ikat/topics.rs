@@ -1,4 +1,4 @@
-//! Topics: conversations, the statements of their users, and what the organisers labelled.
+//! Topics: conversations, the statements of their users, and the organisers' labels.
 
 mod read;
 
@@ -12,7 +12,7 @@ pub enum Year {
     /// 2023: numbers such as `9-1`, statements by number.
     #[default]
     Y2023,
-    /// 2024: whole numbers for conversations; runs name statements by number alone.
+    /// 2024: whole numbers for conversations; runs name statements only by number.
     Y2024,
     /// 2025: lists of statements, other names for fields; runs are JSON lines.
     Y2025,
@@ -80,7 +80,7 @@ pub struct IkatTurn {
     pub number: u32,
     /// The user's utterance.
     pub utterance: String,
-    /// The same, written by hand so that it can be understood alone; empty in one released turn.
+    /// The same, rewritten by hand so that it can be understood alone; empty in one released turn.
     pub resolved: String,
     /// The organisers' response.
     pub response: String,
@@ -96,7 +96,7 @@ pub struct IkatTurn {
 }
 
 impl IkatTurn {
-    /// The resolved utterance, or the utterance where nobody wrote one.
+    /// The resolved utterance, or the utterance itself if there is none.
     pub fn resolved_or_raw(&self) -> &str {
         if self.resolved.trim().is_empty() { &self.utterance } else { &self.resolved }
     }
@@ -108,8 +108,8 @@ impl TopicFile {
         read_strictly(source, MOST_OF_A_TABLE, Self::parse)
     }
 
-    /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left
-    /// out; what changes no figure is a warning.
+    /// Reads topics leniently: every problem goes to `sink`. A conversation with an error is left out;
+    /// a problem that changes no figure is a warning.
     pub fn parse(input: &FileContent, sink: Sink) -> Self {
         read::topics(input, sink)
     }

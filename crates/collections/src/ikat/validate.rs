@@ -44,7 +44,7 @@ struct Rule {
     find: fn(&CheckedRun, &mut Violations),
 }
 
-/// The line, where the form has lines, and what was found.
+/// The line, if the form has lines, and the value that was found.
 type Violations = Vec<(Option<u64>, String)>;
 
 /// A run while it is checked.

@@ -18,7 +18,7 @@ const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
 /// The beginnings of names of files that contain no documents.
 const OTHERS: [&str; 5] = ["requests", "queries", "topics", "qrels", "annotations"];
 
-/// The beginning of a file that shows what it holds, in bytes.
+/// The bytes at the beginning of a file that show its content.
 const HEAD: u64 = 1 << 16;
 
 /// A folder of a user.
@@ -217,7 +217,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-/// The error of two files of which one alone can be meant.
+/// The error of two files of which only one can be used.
 fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> Error {
     let found = format!("`{}` and `{}`", one.display(), other.display());
     let hint = "leave one of them, or give each a data folder of its own";

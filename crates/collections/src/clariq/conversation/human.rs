@@ -1,9 +1,9 @@
-//! Conversations that people had: `multi_turn_human_generated_data.tsv`, a row with a request and
+//! Conversations between people: `multi_turn_human_generated_data.tsv`, a row with a request and
 //! three turns.
 //!
 //! Each row is four contexts, one for each number of turns so far: `context_id` = row × 10 + turns,
-//! rows from 0. The words are people's own: what they asked need not be in the bank, and once in a
-//! while somebody answered without a question.
+//! rows from 0. The texts are free: a question need not be in the bank, and some answers have no
+//! question.
 
 use super::draft::Draft;
 use super::{ClariqConversation, ClariqTurn, ConversationRecord, RecordReader};

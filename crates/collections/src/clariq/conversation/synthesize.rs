@@ -1,14 +1,14 @@
 //! Synthesised conversations: every combination of the questions and answers of one facet.
 //!
-//! That is how the data set's own multi-turn files were made (Aliannejadi, Zamani, Crestani and
+//! The data set's own multi-turn files were made in this way (Aliannejadi, Zamani, Crestani and
 //! Croft, "Asking Clarifying Questions in Open-Domain Information-Seeking Conversations", SIGIR
-//! 2019): with one information need in mind, the answer to a question does not depend on what was
-//! asked before, so any of the facet's questions can follow any others.
+//! 2019): with one information need in mind, the answer to a question does not depend on
+//! earlier questions, so any of the facet's questions can follow any others.
 //!
-//! Ids are derived from content and not counted, so that they do not depend on what else is
-//! written: a context without turns has the number of its facet, as the released files have it; one
-//! with turns has that number × 1,000,000 plus two digits for each turn, which are the question's
-//! place among the facet's rows. A record has the id of its context × 100 plus the place of its
+//! Ids are derived from content and not counted, so that they do not depend on other records: a
+//! context without turns has the number of its facet, as in the released files; a context with turns
+//! has that number × 1,000,000 plus two digits for each turn, which are the question's place among the
+//! facet's rows. A record has the id of its context × 100 plus the place of its
 //! question.
 
 use super::{ClariqConversation, ClariqTurn, ConversationRecord, put_json_lines};

@@ -8,7 +8,7 @@ use crate::clariq::{Labelled, NeedLine};
 use clariq_core::RequestId;
 use std::collections::{BTreeMap, HashMap};
 
-/// The official figures, and what they were made of.
+/// The official figures, with counts for warnings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeedScores {
     /// Σ support · TP / predicted over all classes, by the sum of supports.

@@ -11,7 +11,7 @@ use clariq_eval::Column;
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 
-/// Document relevance of a run, and what its author may not expect.
+/// The document relevance of a run, with counts for warnings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentRelevance {
     /// All metrics of the table, in its order, with the contexts in its order.

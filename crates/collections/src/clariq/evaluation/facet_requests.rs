@@ -15,7 +15,7 @@ pub struct FacetRequests {
     pub requests: Vec<Request>,
     /// Facets whose topic gets no question: the run has none, or asks the empty one.
     pub not_asked: usize,
-    /// Facets for which nobody answered the question; it is left unanswered.
+    /// The number of facets without an answer to the question, which stays unanswered.
     pub not_answered: usize,
 }
 

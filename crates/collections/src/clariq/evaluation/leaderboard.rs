@@ -1,9 +1,8 @@
 //! The final leaderboards of the `ClariQ` challenge, and the rank that a run would have there.
 //!
 //! The tables are those of `leaderboard`, which names their source. The challenge ranked by one
-//! measure on test: Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. An
-//! order is made of the same measure on whichever split is asked for; the published rank stands
-//! beside it.
+//! measure on test: Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. The
+//! same measure orders the entries on the split of the page; the published rank is shown beside it.
 
 use crate::clariq::ClariqSplit;
 use crate::clariq::evaluation::ScorerTask;

@@ -384,7 +384,7 @@ impl Evaluation for Official<'_> {
         for PageRun { file, .. } in request.runs {
             let run = read_run(file)?;
             topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
-            // The page says more; this cannot wait until somebody reads it.
+            // The page has details; the warnings are also printed.
             let found = topics.warnings(&run, Ties::Official);
             warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
             runs.push(run);

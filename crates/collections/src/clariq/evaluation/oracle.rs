@@ -89,7 +89,7 @@ pub struct OracleRun {
 
 /// The options of an oracle run.
 pub struct OracleRequest<'a> {
-    /// The questions that are chosen; `None` where nothing is asked.
+    /// The chosen questions; `None` if no question is asked.
     pub choice: Option<Choice>,
     /// The name of the run.
     pub name: &'a str,

@@ -30,11 +30,11 @@ pub(crate) struct ClariqPage<'a> {
     pub(crate) split: ClariqSplit,
     pub(crate) bank: &'a Bank,
     pub(crate) labels: &'a Labelled,
-    /// The lines of the runs that are asked for.
+    /// The lines of the runs.
     pub(crate) runs: &'a [Run],
     /// Their document relevance, where the evaluation table is there.
     pub(crate) documents: &'a [DocumentsOfRuns],
-    /// The lines of the need files that are asked for.
+    /// The lines of the need files.
     pub(crate) needs: &'a [Vec<NeedLine>],
 }
 

@@ -1,4 +1,4 @@
-//! Topics with their figures, what each run found, and what is relevant.
+//! Topics with their figures, the documents that each run found, and the relevant ones.
 
 use crate::evaluation::PageRun;
 use clariq_core::{DocId, Documents, Error, RequestId};
@@ -16,7 +16,8 @@ const SHOWN: usize = 10;
 const RELEVANT: usize = 20;
 /// Characters of a document that are shown.
 const CHARACTERS: usize = 240;
-/// Topics with documents; further ones have figures alone, so that the page can be opened.
+/// The number of topics with documents; further topics only have figures, to limit the size of the
+/// page.
 const MOST_TOPICS: usize = 500;
 
 /// The rankings of runs, in the order of the page.

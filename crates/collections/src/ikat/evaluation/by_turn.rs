@@ -7,15 +7,15 @@ use clariq_eval::{
 };
 use clariq_files::{Qrels, Run};
 
-/// The measures of passages by grades, where none is named: nDCG counts all of them, the others
-/// those from 2, as the track's published figures do. The labels are of a pool, so that the share
-/// of judged passages says how far the others hold.
+/// The default measures of graded passages: nDCG counts all grades, the others those from 2, as the
+/// track's published figures do. The labels are of a pool, so that the other figures are as reliable
+/// as the share of judged passages is high.
 const BY_GRADE: [&str; 7] =
     ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
-/// The same where all parts are shown.
+/// The default measures of graded passages if all parts are shown.
 const FEW_BY_GRADE: [&str; 3] = ["nDCG@3", "nDCG@5", "Judged@10"];
 
-/// The part of passages by what the organisers' responses cite.
+/// The part of passages by the citations of the organisers' responses.
 pub(super) const CITED: &str = "passages (cited)";
 
 /// The part of runs that is compared.
@@ -23,9 +23,9 @@ pub(super) const CITED: &str = "passages (cited)";
 pub enum RunPart {
     /// The rankings of statements.
     Statements,
-    /// The lists of statements in what is handed in, as rankings.
+    /// The lists of statements in a submission, as rankings.
     Provenance,
-    /// The statements that responses are said to rest on, as sets.
+    /// The statements that responses use, as sets.
     Sets,
     /// The rankings of passages.
     Passages,
@@ -58,8 +58,7 @@ impl RunPart {
         matches!(self, Self::Statements | Self::Provenance | Self::Passages)
     }
 
-    /// The measures of the part where none is named: a few where all parts are shown, more where
-    /// it is shown `alone`.
+    /// The default measures of the part: a few if all parts are shown, more if it is shown `alone`.
     pub(super) fn usual(self, alone: bool) -> &'static [&'static str] {
         match (self, alone) {
             (Self::Statements | Self::Provenance, false) => &["nDCG@3"],
@@ -76,9 +75,9 @@ impl RunPart {
 
 /// The values of a run for every turn that the labels judge: of one part, or of all.
 ///
-/// Rankings are measured by `measures`, where there are any, and then sets and responses are left
-/// out unless they are asked for. Sets and responses have measures of their own. Of sets, P, R and
-/// F1 are over the turns with a relevant statement: their means are macro averages.
+/// If `measures` are named, rankings are scored by them, and sets and responses are left out unless
+/// they are the only part. Sets and responses have measures of their own. P, R and F1 of sets are over
+/// the turns with a relevant statement: their means are macro averages.
 pub fn columns(
     evaluated: &EvaluatedRun,
     labels: &IkatLabels,

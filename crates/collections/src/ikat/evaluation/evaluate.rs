@@ -14,11 +14,11 @@ use std::path::Path;
 /// The scored parts of a run.
 #[derive(Default)]
 pub struct EvaluatedRun {
-    /// The rankings of statements, which are named by their numbers, where there are any.
+    /// The rankings of statements by their numbers, if there are any.
     pub statements: Option<Run>,
-    /// The lists of statements in what is handed in, `ptkb_provenance`, as rankings.
+    /// The lists of statements in a submission, `ptkb_provenance`, as rankings.
     pub provenance: Option<Run>,
-    /// The statements that responses are said to rest on.
+    /// The statements that responses use.
     pub chosen: Vec<(RequestId, Vec<DocId>)>,
     /// The rankings of passages.
     pub passages: Run,
@@ -35,10 +35,9 @@ pub struct IkatLabels {
     pub nist: Option<Qrels>,
     /// The passages that the organisers' responses cite.
     pub cited: Option<Qrels>,
-    /// Graded labels of passages, by who graded them; NIST's first.
+    /// Graded labels of passages by their assessors; NIST's first.
     pub graded: Vec<(&'static str, Qrels)>,
-    /// The answers that people wrote; where there are none, the organisers' responses to the turns
-    /// that cite a passage.
+    /// The answers that people wrote, or else the organisers' responses that cite a passage.
     pub responses: HashMap<String, String>,
 }
 
@@ -155,8 +154,8 @@ impl EvaluatedRun {
         evaluated
     }
 
-    /// True if a whole ranking of statements is one that these responses were made from: it has all
-    /// statements that they are said to rest on.
+    /// True if a complete ranking of statements belongs to these responses: it has all statements that
+    /// they use.
     pub(super) fn rests_on_statements(&self, ranking: &Run) -> bool {
         let lines = ranking.lines.iter().map(|line| (&line.topic, &line.document));
         let ranked: HashSet<(&RequestId, &DocId)> = lines.collect();
@@ -165,7 +164,7 @@ impl EvaluatedRun {
             .all(|(turn, chosen)| chosen.iter().all(|one| ranked.contains(&(turn, one))))
     }
 
-    /// True if a whole ranking of passages begins with those that were handed in, turn by turn.
+    /// True if a complete ranking of passages begins with the submitted ones, turn by turn.
     pub(super) fn begins_passages(&self, ranking: &Run) -> bool {
         let whole = by_turn(ranking);
         by_turn(&self.passages)

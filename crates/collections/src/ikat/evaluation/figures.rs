@@ -47,7 +47,7 @@ pub fn figures(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Result<Vec<(Str
     Ok(figures)
 }
 
-/// The figures of the lists of statements in what is handed in.
+/// The figures of the lists of statements in a submission.
 pub fn provenance(
     evaluated: &EvaluatedRun,
     labels: &IkatLabels,
@@ -77,9 +77,8 @@ pub fn sets(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Vec<(String, f64)>
     figures
 }
 
-/// The figures of sets by the names in [`SETS`]. The organisers label the turns with a relevant
-/// statement alone, so that a turn without labels is one without; of NIST's, the others are left
-/// out.
+/// The figures of sets by the names in [`SETS`]. The organisers only label turns with a relevant
+/// statement, so that a turn without labels has none. Turns without labels of NIST's are left out.
 fn set_reports(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Vec<(&'static str, SetReport)> {
     let chosen = &evaluated.chosen;
     let mut reports = Vec::new();

@@ -56,9 +56,9 @@ impl<'a> TrackEvaluation<'a> {
         Ok(&self.labels)
     }
 
-    /// Reads a TREC run, such as `clariq run` writes beside what is handed in: a ranking of
-    /// statements, where all of its documents are numbers, or else of passages. `None` where the
-    /// file is none.
+    /// Reads a TREC run, such as those that `clariq run` writes beside a submission. It ranks
+    /// statements if all of its documents are numbers, and passages otherwise. Returns `None` for
+    /// other files.
     fn ranking(
         &self,
         source: &Source,
@@ -83,7 +83,7 @@ impl<'a> TrackEvaluation<'a> {
         Ok(Some((part, evaluated, warnings)))
     }
 
-    /// Reads a run, what is scored of it, and what the figures pass over.
+    /// Reads a submission, its scored parts, and warnings about parts that the figures ignore.
     fn read(&self, source: &Source) -> Result<(Submission, EvaluatedRun, Vec<String>), Error> {
         let submission = Submission::read(source, Some(self.split.year()))?;
         let turns = submission.turns.iter();
@@ -100,8 +100,8 @@ impl<'a> TrackEvaluation<'a> {
     }
 }
 
-/// Takes the whole rankings that `clariq run` writes beside what is handed in, of which that has the
-/// first passages and the chosen statements alone. Returns what is said of rankings of another run.
+/// Takes the complete rankings that `clariq run` writes beside a submission, which itself has only the
+/// first passages and the chosen statements. Returns warnings about rankings of another run.
 fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<String>, Error> {
     let submission = PathBuf::from(source.name());
     let mut warnings = Vec::new();
@@ -270,8 +270,8 @@ impl Evaluation for TrackEvaluation<'_> {
     }
 }
 
-/// Leaves out the figures that some run does not have: rankings of statements are beside runs of this
-/// program alone.
+/// Leaves out the figures that some run does not have: only runs of this program have complete
+/// rankings of statements beside them.
 fn keep_common(runs: &mut [PageEntry]) {
     let names = |entry: &PageEntry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
     let all: Vec<HashSet<String>> = runs.iter().map(names).collect();

@@ -21,7 +21,7 @@ const FORM: &str = "see the run formats in the guidelines of that year";
 struct RunObject {
     run_name: String,
     run_type: String,
-    /// In 2024 alone.
+    /// Only in 2024.
     #[serde(alias = "evalResponse")]
     eval_response: Option<bool>,
     turns: Vec<TurnObject>,

@@ -17,8 +17,7 @@ pub fn put_submission(out: &mut dyn Write, submission: &Submission) -> io::Resul
     put_end(out, submission.year)
 }
 
-/// Writes the turn at `index` of a run, of which `head` says the rest; with the first, what precedes
-/// it.
+/// Writes the turn at `index` of the run `head`, and before the first turn the beginning of the file.
 pub(in crate::ikat) fn put_turn(
     out: &mut dyn Write,
     head: &Submission,

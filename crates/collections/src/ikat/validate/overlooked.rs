@@ -79,7 +79,7 @@ fn repeated_turn(run: &CheckedRun, found: &mut Violations) {
     }
 }
 
-/// The validators of 2023 and 2024 compare numbers of turns alone.
+/// The validators of 2023 and 2024 only compare numbers of turns.
 fn missing_turn(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year.has_line_runs() || run.submission.turns.is_empty() {
         return;

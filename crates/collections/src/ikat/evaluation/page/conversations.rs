@@ -1,5 +1,5 @@
-//! The conversations: what the user says about themselves, and the turns with what was said, the
-//! organisers' answer, and below it that of each run.
+//! The conversations: the user's statements, and for each turn the utterance, the organisers' answer
+//! and the answers of the runs.
 
 use super::{IkatPage, PageEntry, first_of, text_of};
 use crate::ikat::run::Response;
@@ -274,8 +274,8 @@ fn grade(qrels: Option<&Qrels>, turn: &IkatTurn, document: &str) -> Option<i32> 
     qrels?.topic(&turn.id)?.grade(&document.into())
 }
 
-/// The first of a ranking, then what is wanted with the ranks that it has further down, and without
-/// one where it is missing.
+/// The first documents of a ranking, then the other wanted documents with their ranks; missing ones
+/// have no rank.
 fn select<'a>(
     ranked: &[&'a str],
     wanted: impl Iterator<Item = &'a str>,
