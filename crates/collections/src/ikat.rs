@@ -10,9 +10,9 @@
 //!
 //! let topics = DataDir::Sample.topics(IkatSplit::TEST_2023)?;
 //! let conversation = &topics.conversations[0];
-//! let said = conversation.said(1, SystemClass::Automatic);
-//! assert_eq!(said.len(), 3, "the first turn, the response to it, and the second turn");
-//! assert_eq!(said[2].text, conversation.turns[1].utterance, "as the user said it");
+//! let utterances = conversation.utterances(1, SystemClass::Automatic);
+//! assert_eq!(utterances.len(), 3, "the first turn, the response to it, and the second turn");
+//! assert_eq!(utterances[2].text, conversation.turns[1].utterance, "as the user said it");
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 

@@ -1,4 +1,4 @@
-//! Checksums, which bind a result to the content it was made from.
+//! Checksums, which bind a result to its input.
 
 use crate::problem::{Error, Result};
 use crate::regular::open_regular;
@@ -32,7 +32,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The SHA-256 of some pieces of bytes, one after the other.
+/// The SHA-256 of pieces of bytes, one after the other.
 pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
     let mut hasher = Sha256::new();
     for piece in pieces {
@@ -41,12 +41,12 @@ pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
     Checksum(format!("{:x}", hasher.finalize()))
 }
 
-/// The SHA-256 of bytes that come one after the other, known at any time.
+/// The SHA-256 of a stream of bytes, which can be read at any time.
 #[derive(Debug, Clone, Default)]
 pub struct Sha256Sum(Sha256);
 
 impl Sha256Sum {
-    /// Adds bytes behind all before.
+    /// Appends bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -63,7 +63,7 @@ impl Sha256Sum {
 pub struct UnorderedSum([AtomicU64; 4]);
 
 impl UnorderedSum {
-    /// Adds a piece, which may have been added before.
+    /// Adds a piece; a piece may be added several times.
     pub fn add(&self, piece: &[&[u8]]) {
         for (sum, part) in self.0.iter().zip(parts(piece)) {
             // The sum wraps around.
@@ -71,7 +71,7 @@ impl UnorderedSum {
         }
     }
 
-    /// Takes away a piece that was added.
+    /// Removes a piece that was added.
     pub fn remove(&self, piece: &[&[u8]]) {
         for (sum, part) in self.0.iter().zip(parts(piece)) {
             sum.fetch_sub(part, Ordering::Relaxed);
@@ -91,19 +91,19 @@ fn parts(piece: &[&[u8]]) -> [u64; 4] {
     array::from_fn(|part| u64::from_le_bytes(array::from_fn(|byte| digest[8 * part + byte])))
 }
 
-/// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
+/// The SHA-256 of a file, read in blocks.
 pub fn sha256_of_file(path: &Path) -> Result<String> {
     open_regular(path).and_then(sha256_of_stream).map_err(Error::io("read", path))
 }
 
-/// The SHA-256 of everything that a stream gives, as text, without holding it in memory.
+/// The SHA-256 of a stream, read in blocks.
 pub fn sha256_of_stream(stream: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut BufReader::with_capacity(1 << 16, stream), &mut hasher)?;
     Ok(format!("{:x}", hasher.finalize()))
 }
 
-/// The SHA-256 of some bytes, as text.
+/// The SHA-256 of bytes.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     sha256([bytes]).0
 }

@@ -1,4 +1,4 @@
-//! Documents: whatever is ranked, by number, id and text.
+//! Documents by number, id and text.
 
 use crate::checksum::Checksum;
 use crate::problem::Error;
@@ -15,7 +15,7 @@ impl Doc {
         self.0 as usize
     }
 
-    /// All documents of a list of so many, in order.
+    /// The first `count` documents, in order.
     pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         (0..count).map(|index| Self(index as u32))
     }

@@ -46,7 +46,7 @@ impl Embeddings {
     }
 }
 
-/// Documents whose texts are in memory at a time while they are encoded.
+/// The number of documents whose texts are in memory at a time while they are encoded.
 const BLOCK: usize = 65_536;
 
 /// The vectors of documents by one encoder.

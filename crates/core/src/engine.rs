@@ -1,4 +1,4 @@
-//! Engines, which open and train learned models, and what a training is made of.
+//! Engines, which open and train learned models, and the input of a training.
 
 use crate::checksum::sha256_hex;
 use crate::model::{Model, ModelKind};
@@ -7,12 +7,12 @@ use crate::problem::Result;
 use crate::recipe::Recipe;
 use std::path::Path;
 
-/// Opens and trains learned models. Weights and tensors are known to its implementations alone.
+/// Opens and trains learned models. Only its implementations know weights and tensors.
 pub trait Engine: Send + Sync {
     /// The engine and the devices that it sees, in words.
     fn describe(&self) -> String;
 
-    /// The SHA-256 of what the numbers of the model in a folder depend on.
+    /// The SHA-256 of everything that the output of the model in a folder depends on.
     fn checksum(&self, folder: &Path) -> Result<String>;
 
     /// Describes the model in a folder: its family and its output for a text or a pair.
@@ -21,7 +21,7 @@ pub trait Engine: Send + Sync {
     /// Opens the model in a folder, which must be of that kind.
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model>;
 
-    /// Trains a model and leaves it in `folder`, which must not exist; if it fails, nothing.
+    /// Trains a model and writes it to `folder`, which must not exist. A failed training writes nothing.
     fn train(
         &self,
         training: &Training,
@@ -30,7 +30,7 @@ pub trait Engine: Send + Sync {
     ) -> Result<TrainingSummary>;
 }
 
-/// Everything that a training is made of.
+/// The input of a training.
 pub struct Training<'a> {
     /// The parameters of the training.
     pub recipe: &'a Recipe,
@@ -57,7 +57,7 @@ pub struct JudgedQuestions {
     pub questions: Vec<String>,
     /// The relevant questions of each topic, the empty one left out, once per row of the file.
     pub relevant: Vec<Vec<u32>>,
-    /// For each topic, questions that look relevant and are not, best first.
+    /// For each topic, questions that a system ranks high and that are not relevant, best first.
     pub candidates: Vec<Vec<u32>>,
 }
 
@@ -119,7 +119,7 @@ pub struct TrainingSummary {
     pub recall: Option<[f64; 4]>,
 }
 
-/// The SHA-256 of all that a training is made of, [`ModelOptions::computes_with`] included.
+/// The SHA-256 of everything that a training depends on, [`ModelOptions::computes_with`] included.
 pub fn training_key(
     recipe: &Recipe,
     base_checksum: &str,
@@ -128,6 +128,6 @@ pub fn training_key(
 ) -> String {
     let recipe = serde_json::to_string(recipe).unwrap_or_default();
     let data = sha256_hex(examples.for_key().as_bytes());
-    let made_of = sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{data}").as_bytes());
-    sha256_hex(format!("{made_of}\n{computes_with}").as_bytes())
+    let input = sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{data}").as_bytes());
+    sha256_hex(format!("{input}\n{computes_with}").as_bytes())
 }

@@ -15,7 +15,7 @@ const VALUE: usize = 100;
 pub struct Finding {
     /// The first occurrence.
     pub first: Problem,
-    /// The next locations, up to three with the first, and what was found there.
+    /// The next locations with the content found there, up to three with the first.
     pub next: Vec<(Location, String)>,
     /// The number of occurrences.
     pub count: usize,
@@ -86,7 +86,7 @@ impl Findings {
 }
 
 impl Finding {
-    /// The fact as one problem, which says how often it was seen, and where.
+    /// The fact as one problem, with its number of occurrences and their locations.
     ///
     /// ```
     /// use clariq_core::{Findings, problem};

@@ -1,11 +1,11 @@
-//! A conversation as what is said now and what came before, and what each of its texts counts.
+//! A conversation as the last utterance and its history, and the weights of their texts.
 
 use crate::request::{Speaker, Utterance};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The last utterance of the user, and what was said before it.
+/// The last utterance of the user, and the utterances before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History<'a> {
     /// The last utterance of the user.
@@ -20,7 +20,7 @@ pub struct History<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryWeights {
-    /// The last utterance behind what led to it, as [`History::in_context`] has it.
+    /// Weight of the last utterance with its context ([`History::in_context`]).
     pub context: f64,
     /// Weight of the system's last utterance.
     pub system: f64,
@@ -44,7 +44,7 @@ pub enum Role {
     Answer(usize),
     /// The last utterance of the user.
     Last,
-    /// The last utterance behind what led to it, as [`History::in_context`] has it.
+    /// The last utterance with its context ([`History::in_context`]).
     InContext,
     /// An utterance of the user before the last one.
     Earlier,
@@ -78,14 +78,14 @@ impl fmt::Display for Role {
     }
 }
 
-/// A text of a conversation, and what it counts.
+/// A text of a conversation with its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedText<'a> {
     /// Its role.
     pub role: Role,
     /// The words.
     pub text: Cow<'a, str>,
-    /// Relative to the last utterance or the request.
+    /// The weight relative to the last utterance or the request.
     pub weight: f64,
 }
 
@@ -95,7 +95,8 @@ impl<'a> WeightedText<'a> {
         Self { role, text: text.into(), weight }
     }
 
-    /// Texts, the latest first, which counts `weight`; each before it, `decay` times as much.
+    /// Texts with their weights, the latest first: it has the given weight, and each earlier text
+    /// `decay` times the weight of its successor.
     pub fn by_age(
         role: Role,
         texts: &[&'a str],
@@ -113,21 +114,21 @@ impl<'a> WeightedText<'a> {
 
 impl<'a> History<'a> {
     /// The conversation up to the user's last utterance.
-    pub fn of(said: &'a [Utterance]) -> Self {
-        let last = said.iter().rposition(|utterance| utterance.speaker == Speaker::User);
+    pub fn of(utterances: &'a [Utterance]) -> Self {
+        let last = utterances.iter().rposition(|utterance| utterance.speaker == Speaker::User);
         let (now, before) = match last {
-            Some(last) => (said[last].text.as_str(), &said[..last]),
-            None => ("", said),
+            Some(last) => (utterances[last].text.as_str(), &utterances[..last]),
+            None => ("", utterances),
         };
         let by = |speaker: Speaker| {
-            let of_speaker = before.iter().rev().filter(move |said| said.speaker == speaker);
-            of_speaker.map(|said| said.text.as_str()).collect()
+            let of_speaker = before.iter().rev().filter(|utterance| utterance.speaker == speaker);
+            of_speaker.map(|utterance| utterance.text.as_str()).collect()
         };
         Self { now, user: by(Speaker::User), system: by(Speaker::System) }
     }
 
-    /// The last utterance behind what led to it: the utterance before, the last sentence of the
-    /// response to that, and the utterance itself, as one text.
+    /// The last utterance with its context: the user's utterance before, the last sentence of the
+    /// response to it, and the last utterance, as one text.
     pub fn in_context(&self) -> String {
         let before = self.user.first().copied().unwrap_or_default();
         let response = self.system.first().copied().unwrap_or_default();
@@ -136,20 +137,20 @@ impl<'a> History<'a> {
         texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The texts whose vectors are summed; none that is blank or counts nothing.
-    pub fn said(&self, weights: &HistoryWeights) -> Vec<WeightedText<'a>> {
-        let mut said = vec![
+    /// The texts whose vectors are summed, without blank ones and those with a weight of 0.
+    pub fn texts(&self, weights: &HistoryWeights) -> Vec<WeightedText<'a>> {
+        let mut texts = vec![
             WeightedText::new(Role::Last, self.now, 1.0),
             WeightedText::new(Role::InContext, self.in_context(), weights.context),
         ];
-        said.extend(WeightedText::by_age(
+        texts.extend(WeightedText::by_age(
             Role::Response,
             &self.system,
             weights.system,
             weights.decay,
         ));
-        said.retain(WeightedText::counts);
-        said
+        texts.retain(WeightedText::counts);
+        texts
     }
 }
 
@@ -158,7 +159,7 @@ pub fn ages(decay: f64) -> impl Iterator<Item = f64> {
     std::iter::successors(Some(1.0), move |age| Some(age * decay))
 }
 
-/// The sentences of a text: each ends with a `.`, `!` or `?` that has white space behind it.
+/// The sentences of a text: each ends with a `.`, `!` or `?` before white space.
 fn sentences(text: &str) -> Vec<&str> {
     let text = text.trim();
     let mut sentences = Vec::new();
@@ -184,31 +185,31 @@ fn sentences(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn said() -> Vec<Utterance> {
-        let mut said = vec![Utterance::user("first")];
+    fn utterances() -> Vec<Utterance> {
+        let mut utterances = vec![Utterance::user("first")];
         for (system, user) in [("It is. So  it was!", "second"), ("A. B? C", "third")] {
-            said.extend([Utterance::system(system), Utterance::user(user)]);
+            utterances.extend([Utterance::system(system), Utterance::user(user)]);
         }
-        said
+        utterances
     }
 
     #[test]
     fn the_latest_come_first() {
-        let said = said();
-        let history = History::of(&said);
+        let utterances = utterances();
+        let history = History::of(&utterances);
         assert_eq!(history.now, "third");
         assert_eq!(history.user, ["second", "first"]);
         assert_eq!(history.system, ["A. B? C", "It is. So  it was!"]);
         assert_eq!(history.in_context(), "second C third");
-        assert_eq!(History::of(&said[..1]).in_context(), "first");
+        assert_eq!(History::of(&utterances[..1]).in_context(), "first");
     }
 
     #[test]
     fn older_responses_count_less() {
-        let said = said();
+        let utterances = utterances();
         let weights = HistoryWeights { context: 0.3, system: 0.4, decay: 0.5 };
-        let said = History::of(&said).said(&weights);
-        let weights: Vec<f64> = said.iter().map(|said| said.weight).collect();
+        let texts = History::of(&utterances).texts(&weights);
+        let weights: Vec<f64> = texts.iter().map(|text| text.weight).collect();
         assert_eq!(weights, [1.0, 0.3, 0.4, 0.2]);
     }
 

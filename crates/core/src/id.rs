@@ -65,7 +65,7 @@ const LONGEST: usize = 100;
 pub struct Name(String);
 
 impl Name {
-    /// Validates a name; the error says what was expected and found.
+    /// Validates a name.
     pub fn new(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

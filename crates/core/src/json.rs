@@ -1,10 +1,10 @@
-//! JSON, with the place of a fault: its path (`turns[3].responses[0].rank`) and its line.
+//! JSON, with the location of an error: its path (`turns[3].responses[0].rank`) and its line.
 
 use crate::{Location, Problem};
 use serde::de::Deserialize;
 use serde_json::error::Category;
 
-/// Parses a JSON text. If `at` names no line, a problem has the line of serde, where there is one.
+/// Parses a JSON text. If `at` has no line, a problem gets the line of serde, if there is one.
 ///
 /// ```
 /// let text = b"{\"turns\": [\n{\"rank\": \"1\"}]}";
@@ -23,7 +23,7 @@ pub fn parse_json<'de, T: Deserialize<'de>>(
     at: impl Into<Location>,
     text: &'de [u8],
 ) -> Result<T, Box<Problem>> {
-    // Most texts are sound; only for a fault is the path followed, which takes twice the time.
+    // Following the path takes twice the time, so it is only done after an error.
     serde_json::from_slice(text).or_else(|_| parse_with_path(at.into(), text).map_err(Box::new))
 }
 
@@ -46,7 +46,7 @@ fn parse_with_path<'de, T: Deserialize<'de>>(at: Location, text: &'de [u8]) -> R
     }
 }
 
-/// The word of Python at the place of an error.
+/// The Python literal at the location of an error.
 fn python_word(text: &[u8], error: &serde_json::Error) -> Option<&'static str> {
     let line = text.split(|&byte| byte == b'\n').nth(error.line().checked_sub(1)?)?;
     let rest = line.get(error.column().checked_sub(1)?..)?;

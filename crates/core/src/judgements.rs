@@ -53,7 +53,7 @@ impl fmt::Display for Need {
 /// The judgements of one split.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JudgedSplit {
-    /// The file that they were read from, for messages.
+    /// The file of the judgements, for messages.
     pub source: String,
     /// The opening of every request of the split.
     pub requests: Vec<String>,

@@ -1,10 +1,10 @@
 //! Types and traits shared by all crates of `clariq`.
 //!
-//! A [`Request`] is a conversation so far; [`Documents`] are what is ranked for it; a [`Ranking`]
-//! is what comes out. [`Encoder`] and [`PairScorer`] are what learned models can do, and an
-//! [`Engine`] opens and trains them. An [`Error`] is the error of every crate: most are a
-//! [`Problem`], which names the file and line of whatever is wrong, what was expected there, what
-//! was found, and a hint. No engine, no format and no collection is known here.
+//! A [`Request`] is a conversation so far; [`Documents`] are ranked for it; the result is a
+//! [`Ranking`]. [`Encoder`] and [`PairScorer`] are abilities of learned models, and an [`Engine`] opens
+//! and trains them. An [`Error`] is the error of every crate: most are a [`Problem`], which has a file
+//! and line, the expected and the found content, and a hint. This crate knows no engine, no format and
+//! no collection.
 
 #![deny(missing_docs)]
 

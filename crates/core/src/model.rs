@@ -69,7 +69,7 @@ impl Model {
     }
 }
 
-/// A model as a stage asks for it.
+/// The name of a model, as a stage uses it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelName {
     /// The name that the configuration gives.
@@ -81,17 +81,17 @@ pub struct ModelName {
 }
 
 impl ModelName {
-    /// A model of a kind that is read as its folder says.
+    /// A model of a kind, without overrides.
     pub fn new(name: impl Into<String>, kind: ModelKind) -> Self {
         Self { name: name.into(), kind, reading: ReadingOverrides::default() }
     }
 
-    /// An encoder that is read as its folder says.
+    /// An encoder without overrides.
     pub fn encoder(name: impl Into<String>) -> Self {
         Self::new(name, ModelKind::Encoder)
     }
 
-    /// The name by which a run's record knows the model.
+    /// The name of the model in the record of a run.
     pub fn label(&self) -> String {
         match serde_json::to_string(&self.reading) {
             Ok(reading) if self.reading != ReadingOverrides::default() => {
@@ -173,7 +173,7 @@ pub trait Models: Send + Sync {
     }
 }
 
-/// For programs without learned models: opening one is an error that says how to get them.
+/// The models of a program without learned models: opening one is an error with a hint.
 pub struct NoModels;
 
 impl NoModels {

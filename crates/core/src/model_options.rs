@@ -5,7 +5,7 @@ use crate::reading::ReadingOverrides;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The numbers that a network computes with.
+/// The floating-point format of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -30,7 +30,7 @@ impl fmt::Display for Precision {
 pub struct ModelOptions {
     /// `cpu`, or `cuda:0` and so on.
     pub device: String,
-    /// The numbers it computes with.
+    /// The floating-point format.
     pub precision: Precision,
     /// Threads on the CPU.
     pub threads: usize,

@@ -100,7 +100,7 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// A number with so many digits after the point, and never a negative zero.
+/// A number with `digits` digits after the point, and never a negative zero.
 ///
 /// ```
 /// assert_eq!(clariq_core::fixed(-0.5, 2), "-0.50");

@@ -1,7 +1,7 @@
 //! The one error type of all crates.
 //!
-//! A [`Problem`] names a location (file and line, or an argument), what was expected there, what was
-//! found, and a hint. An [`Error`] is a problem, or a refusal by the operating system, which
+//! A [`Problem`] has a location (file and line, or an argument), the expected and the found content,
+//! and a hint. An [`Error`] is a problem, or a refusal by the operating system, which
 //! [`Error::to_problem`] puts in the same form, so that the command prints all errors alike.
 //! [`problem!`](crate::problem) and [`bail!`](crate::bail) make problems of texts.
 
@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 pub struct Location {
     /// The file as the user named it.
     pub file: String,
-    /// The line, counted from 1; `None` where the whole file is meant.
+    /// The line, counted from 1; `None` for the whole file.
     pub line: Option<u64>,
 }
 
 impl Location {
-    /// A place that means a whole file.
+    /// The location of a whole file.
     pub fn file(file: impl Into<String>) -> Self {
         Self { file: file.into(), line: None }
     }
@@ -63,14 +63,14 @@ impl fmt::Display for Location {
     }
 }
 
-/// The kinds of problems that code tells apart.
+/// The kinds of problems that code branches on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemKind {
     /// A file does not exist.
     #[error("missing file")]
     MissingFile,
-    /// The file holds nothing.
+    /// A file is empty.
     #[error("empty file")]
     Empty,
     /// A column that the format requires is not in the header.
@@ -79,10 +79,10 @@ pub enum ProblemKind {
     /// The same id twice where ids are unique.
     #[error("duplicate id")]
     DuplicateId,
-    /// Two rows or files that say different things of one object.
+    /// Two rows or files contradict each other.
     #[error("contradiction")]
     Contradiction,
-    /// Files that are no longer as they were written.
+    /// Files changed after they were written.
     #[error("damaged")]
     Damaged,
     /// A download that failed.
@@ -94,7 +94,7 @@ pub enum ProblemKind {
     /// A value on the command line that does not make sense.
     #[error("bad argument")]
     Argument,
-    /// Any other: what was expected and what was found say it.
+    /// Any other kind.
     #[error("not as expected")]
     Other,
 }
@@ -123,7 +123,7 @@ pub struct Problem {
     pub expected: String,
     /// The content found, with its value.
     pub found: String,
-    /// The next move that mends it.
+    /// A hint on how to fix it.
     pub hint: String,
 }
 
@@ -144,8 +144,8 @@ impl Problem {
         }
     }
 
-    /// A problem of serde's message, which may say what it expected: `unknown field ..., expected
-    /// one of ...`. Otherwise `expected` is what it says.
+    /// The problem of a message of serde, which may contain the expected content: `unknown field ...,
+    /// expected one of ...`. Otherwise `expected` is used.
     pub fn of_serde(at: impl Into<Location>, message: &str, expected: &str) -> Self {
         let (mut found, expected) =
             message.rsplit_once(", expected ").unwrap_or((message, expected));
@@ -175,7 +175,7 @@ impl Problem {
         self
     }
 
-    /// The location, and the kind of trouble where code tells it from others.
+    /// The location, and the kind if it is not [`ProblemKind::Other`].
     pub fn title(&self) -> String {
         match self.kind {
             ProblemKind::Other => self.at.to_string(),
@@ -190,7 +190,7 @@ impl Problem {
         self
     }
 
-    /// The same problem with the move that mends it.
+    /// The same problem with a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
@@ -201,7 +201,7 @@ impl Problem {
 /// The error of every crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file, an argument or a value that is not what it should be.
+    /// A problem of a file, an argument or a value.
     #[error(transparent)]
     Problem(#[from] Box<Problem>),
     /// The operating system refused.
@@ -226,7 +226,7 @@ impl From<Problem> for Error {
 }
 
 impl Error {
-    /// Names the file and what was being done when the operating system refused.
+    /// Makes an error of the operating system, with the attempted action and the file.
     pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl Fn(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path: path.clone(), source }
@@ -265,8 +265,8 @@ macro_rules! problem_text {
     };
 }
 
-/// A [`Problem`]: where, what was expected, what was found, and perhaps a hint. Each of the three is
-/// a literal that may capture variables, a variable, or an expression in parentheses.
+/// A [`Problem`]: location, expected content, found content, and an optional hint. Each text is a
+/// literal that may capture variables, a variable, or an expression in parentheses.
 ///
 /// ```
 /// use clariq_core::problem;

@@ -1,7 +1,7 @@
 //! Properties of this processor on which the last digits of learned models depend.
 
-/// The best instruction set of this processor that libtorch has code for, such as `avx2`; elsewhere
-/// than on x86 the architecture.
+/// The best instruction set of this processor that libtorch has code for, such as `avx2`; on other
+/// processors than x86, the architecture.
 pub fn instruction_set() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {

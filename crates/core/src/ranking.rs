@@ -23,13 +23,13 @@ pub fn best_first(a: &Hit, b: &Hit) -> Ordering {
     b.score.total_cmp(&a.score).then(b.doc.cmp(&a.doc))
 }
 
-/// The best documents of those that were scored so far.
+/// The best of the documents that were scored so far.
 #[derive(Debug, Clone)]
 pub struct Best {
     depth: usize,
     /// The best, and others that are not yet dropped.
     hits: Ranking,
-    /// The last of the best when others were dropped: no hit behind it is among them.
+    /// The worst of the best hits at the last drop: no worse hit can be among the best.
     last: Option<Hit>,
 }
 
@@ -71,7 +71,7 @@ impl Best {
 impl Extend<Hit> for Best {
     fn extend<I: IntoIterator<Item = Hit>>(&mut self, hits: I) {
         let hits = hits.into_iter();
-        // Dropping costs as much as there are hits: it pays where about as many are dropped as kept.
+        // Dropping takes time proportional to the hits, so that about as many are dropped as kept.
         let most = self.depth.saturating_add(self.depth.max(64));
         self.hits.reserve(hits.size_hint().0.min(most - self.hits.len()));
         for hit in hits {
@@ -120,7 +120,7 @@ impl Explanation {
         Self::of(parts.iter().map(|part| part.value).sum(), what, parts)
     }
 
-    /// A copy with at most so many levels below it.
+    /// A copy with at most this number of levels below it.
     #[must_use]
     pub fn cut(&self, levels: usize) -> Self {
         let below = levels.checked_sub(1);

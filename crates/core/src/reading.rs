@@ -53,7 +53,7 @@ pub struct ReadingOverrides {
 }
 
 impl ReadingOverrides {
-    /// Cuts longer texts or pairs at so many tokens.
+    /// Cuts longer texts or pairs to `max_tokens` tokens.
     pub fn cut_at(max_tokens: usize) -> Self {
         Self { max_tokens: Some(max_tokens), ..Self::default() }
     }

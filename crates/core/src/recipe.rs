@@ -155,12 +155,12 @@ pub enum Schedule {
 /// The splits whose labels a model is trained on: `["train"]`, which is the default, or
 /// `["train", "dev"]`.
 ///
-/// A model never sees labels of the split that it answers or of a later one, so that dev counts for
-/// models that answer test alone: see [`TrainOn::to_answer`].
+/// A model never sees labels of the split that it answers or of a later one, so that only models for
+/// test are trained on dev: see [`TrainOn::to_answer`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub enum TrainOn {
-    /// Train alone.
+    /// Only train.
     #[default]
     Train,
     /// Train, and dev for a model that answers test.

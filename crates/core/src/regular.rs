@@ -1,11 +1,11 @@
-//! Files that are read: regular ones, of a bounded length. Every file is opened here.
+//! Opens and reads regular files of a bounded length.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever,
-/// and a device never ends.
+/// Opens a file for reading. It must be a regular file: a command could wait
+/// for a pipe forever, and a device never ends.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
@@ -13,7 +13,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Reads a regular file of at most so many bytes.
+/// Reads a regular file of at most `most` bytes.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// The speakers of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Speaker {
-    /// The person who wants to know something.
+    /// The person with an information need.
     User,
     /// The system, which answers or asks back.
     System,
@@ -35,13 +35,13 @@ impl Utterance {
     }
 }
 
-/// A conversation so far. It holds what a system may look at, and nothing else: no label and no
-/// description of what the user means.
+/// A conversation so far. It contains only what a system may see: no label and no description of the
+/// information need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// Its id in runs.
     pub id: RequestId,
-    /// Everything said, oldest first. A request of a single turn has one utterance.
+    /// The utterances, oldest first. A request of a single turn has one.
     pub said: Vec<Utterance>,
     /// The documents that can be ranked for it, in ascending order; `None` for all.
     pub candidates: Option<Vec<Doc>>,
@@ -106,7 +106,7 @@ impl Request {
         self.candidates.as_ref().map_or(usual, |own| usual.max(own.len()))
     }
 
-    /// True if anything was said after the opening.
+    /// True if there is an utterance after the opening.
     pub fn has_turns(&self) -> bool {
         self.said.len() > 1
     }
@@ -123,7 +123,7 @@ impl Request {
         })
     }
 
-    /// Everything said as one text, as the published multi-turn baseline of `ClariQ` has it: the
+    /// All utterances as one text, in the form of the published multi-turn baseline of `ClariQ`: the
     /// opening, then for each turn the question, a blank and the answer, with nothing before the
     /// question.
     ///

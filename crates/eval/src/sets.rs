@@ -103,7 +103,7 @@ fn with_relevant<'a>(each: &[(&'a RequestId, SetSizes)]) -> Vec<(&'a RequestId, 
     relevant.map(|(topic, counts)| (*topic, counts.average())).collect()
 }
 
-/// The sizes of a chosen set, of what is relevant, and of what they share.
+/// The sizes of a chosen set, of the relevant set, and of their intersection.
 #[derive(Debug, Clone, Copy, Default)]
 struct SetSizes {
     hits: usize,

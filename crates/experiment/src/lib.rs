@@ -46,7 +46,7 @@
 //!     assert_eq!(figure.verdict, Some(reproduce::Verdict::Equal));
 //! })?;
 //!
-//! // Which of four pairs of parameters is best on train, and what is such a choice worth?
+//! // Which of four pairs of parameters is best on train, and how well does such a choice generalise?
 //! let grid = Grid::parse(&["bm25.k1=0.9,1.5", "bm25.b=0.4,0.75"])?;
 //! let measures = parse_measures("R@30")?;
 //! let search = GridSearch {

@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
         context
     }
 
-    /// Receives what is counted in the answers of models: nobody in a dry run, which has none.
+    /// The observer of models' answers; silent in a dry run, which has no answers.
     pub(crate) fn answer_observer(&self) -> &dyn Observer {
         if self.calls.is_dry_run() { &Silent } else { self.observer }
     }

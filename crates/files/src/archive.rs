@@ -12,7 +12,7 @@ const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;
 
-/// Bytes that a file may unfold to however small it is; [`MOST_TIMES`] come on top of that.
+/// The unpacked bytes that any file may have, in addition to [`MOST_TIMES`] its size.
 const FREE: u64 = 64 << 20;
 
 /// The expected content, for messages.
@@ -49,7 +49,7 @@ impl Archive {
         &self.name
     }
 
-    /// All pieces behind each other, without gzip or Zstandard around them.
+    /// The concatenated pieces, without gzip or Zstandard around them.
     pub fn open(&self) -> Result<Box<dyn Read + '_>> {
         let opened = self.pieces.iter().map(|piece| piece.open().map(|(_, reader)| reader));
         let pieces: Vec<Box<dyn Read>> = opened.collect::<Result<_, _>>()?;
@@ -63,13 +63,12 @@ impl Archive {
         }
     }
 
-    /// Gives the content of the archive to `read`, and reads on to its end, where damage would
-    /// show.
+    /// Passes the content of the archive to `read`, and then reads to its end, to detect damage.
     pub fn with_content<T>(&self, read: impl FnOnce(&mut dyn Read) -> Result<T>) -> Result<T> {
         self.unpack(true, read)
     }
 
-    /// The first bytes of the content, as many as there are.
+    /// The first bytes of the content, at most `count`.
     pub fn head(&self, count: u64) -> Result<Vec<u8>> {
         self.unpack(false, |content| {
             let mut head = Vec::new();
@@ -100,8 +99,8 @@ impl Archive {
         Ok(value)
     }
 
-    /// Gives the one file in a tar archive to `read`. A second one would be passed over without a
-    /// word, so that it is an error.
+    /// Passes the only file in a tar archive to `read`. A second file is an error, because it would be
+    /// ignored.
     fn unpack_member<'a, T>(
         &'a self,
         mut archive: tar::Archive<Box<dyn Read + 'a>>,
@@ -148,12 +147,12 @@ impl Archive {
         Ok(content)
     }
 
-    /// Reads what follows the content, so that a damaged end shows in the checksum.
+    /// Reads the rest, so that a damaged end is detected by the checksum.
     fn drain(&self, mut rest: impl Read) -> Result<()> {
         io::copy(&mut rest, &mut io::sink()).map(drop).map_err(|error| self.broken(error))
     }
 
-    /// A problem where the content cannot be unpacked; a refusal where it cannot be read.
+    /// The error of content that cannot be unpacked or read.
     pub fn broken(&self, error: io::Error) -> Error {
         broken(&self.name, error)
     }
@@ -174,7 +173,7 @@ impl Archive {
 fn is_tar(head: &[u8]) -> bool {
     let Some(header) = head.first_chunk::<TAR_BLOCK>() else { return false };
     let (position, magic) = TAR_MAGIC;
-    // The checksum counts itself as blanks.
+    // In the sum, the checksum itself counts as blanks.
     let others = header[..TAR_CHECKSUM.start].iter().chain(&header[TAR_CHECKSUM.end..]);
     let sum: u32 = others
         .chain(&[b' '; TAR_CHECKSUM.end - TAR_CHECKSUM.start])
@@ -184,16 +183,17 @@ fn is_tar(head: &[u8]) -> bool {
         && tar::Header::from_byte_slice(header).cksum().is_ok_and(|stated| stated == sum)
 }
 
-/// macOS puts a file of attributes in front of each real one.
+/// macOS adds a file of attributes before each file.
 fn is_apple_double(path: &[u8]) -> bool {
     path.rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"._"))
 }
 
-/// The content of a packed file, which is limited by the size of the file.
+/// The content of a packed file, limited in proportion to the size of the file.
 struct UnpackedReader<'a> {
     content: Box<dyn Read + 'a>,
-    /// Bytes that were read of the packed file, and of its content.
+    /// The bytes read from the packed file.
     packed: Rc<Cell<u64>>,
+    /// The bytes of its content.
     bytes: u64,
 }
 
@@ -229,7 +229,7 @@ impl Read for CountedReader<'_> {
     }
 }
 
-/// A reader of a piece and what follows it.
+/// A reader of a piece and the following ones.
 fn join<'a>(rest: Box<dyn Read + 'a>, piece: Box<dyn Read + 'a>) -> Box<dyn Read + 'a> {
     Box::new(piece.chain(rest))
 }

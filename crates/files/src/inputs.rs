@@ -17,7 +17,7 @@ static INPUTS: Mutex<Option<HashSet<FileIdentity>>> = Mutex::new(None);
 type FileIdentity = (u64, u64);
 fn identify(path: &Path) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
-    // A device or a pipe is written to and stays what it is.
+    // A device or a pipe is not replaced by writing to it.
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| (found.dev(), found.ino()))
 }
 

@@ -9,14 +9,14 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-/// Bytes that the file may have.
+/// The maximum size of the file in bytes.
 const MOST_OF_A_JOURNAL: u64 = 4 << 30;
 
 /// Values by key. A line of the file is a checksum, a key without white space, and the value as JSON.
 #[derive(Debug)]
 pub struct Journal<T> {
     values: HashMap<String, T>,
-    /// `None` if nothing can be written; the values then end with the process.
+    /// `None` if nothing can be written; values are then only kept in memory.
     file: Option<File>,
 }
 

@@ -2,9 +2,9 @@
 //! qrels.
 //!
 //! Every reader takes a [`Source`] (a path, standard input or memory; plain or
-//! gzip), names the file and line of whatever is wrong in a [`Problem`](clariq_core::Problem), and
-//! every writer replaces its target only when it is complete. A `read_…` stops at the first
-//! problem; the `parse_…` of the same name hands on all of them.
+//! gzip) and reports problems with file and line as [`Problem`](clariq_core::Problem)s; every writer
+//! replaces its target only when it is complete. A `read_…` stops at the first problem; the `parse_…`
+//! of the same name reports all of them.
 
 pub mod archive;
 pub mod download;

@@ -116,7 +116,7 @@ pub(crate) fn has_few_topics<'a>(
     topics: impl Iterator<Item = &'a str>,
     sink: Sink,
 ) -> bool {
-    // A topic's lines mostly follow each other.
+    // The lines of a topic are usually consecutive.
     let mut seen = HashSet::new();
     let mut last = "";
     for topic in topics {
@@ -201,7 +201,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// The next line, or what is wrong with it; `None` at the end.
+    /// The next line, or its problem; `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Result<Line<'_>, Box<Problem>>> {
         loop {
             let number = self.number;

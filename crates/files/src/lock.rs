@@ -16,8 +16,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of the file at `path`, which is there as long as it is locked, calling
-    /// `wait` once if another process holds it. A file system without locks grants every request.
+    /// Takes the lock of the file at `path`, which exists while it is locked. Calls `wait` once if
+    /// another process holds the lock. On a file system without locks, every request succeeds.
     pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self> {
         let mut wait = Some(wait);
         refuse_input(path)?;
@@ -27,8 +27,8 @@ impl Lock {
     }
 }
 
-/// Opens a file for this process alone, until it is closed, and creates it where it does not exist.
-/// Its owner may remove it before closing it. `wait` is called while another process has it open.
+/// Opens or creates a file exclusively for this process, until it is closed. The owner may remove it
+/// before closing it. `wait` is called while another process has it open.
 /// Anything but a regular file is refused, and a link is not followed.
 fn open_alone(path: &Path, mut wait: impl FnMut()) -> io::Result<File> {
     loop {

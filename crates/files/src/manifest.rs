@@ -1,5 +1,5 @@
 //! Lists of a folder's files with their SHA-256: written when the folder is complete, and checked
-//! whenever it is opened, so that a missing, changed or half-written file is noticed.
+//! whenever it is opened, to detect missing, changed and half-written files.
 //!
 //! A list is a file of the folder with a line `SHA-256, two spaces, name` for each of the others;
 //! `sha256sum -c LIST` checks the same.
@@ -23,8 +23,7 @@ pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<()> {
     write_atomically(&folder.join(list), |out| out.write_all(lines.as_bytes()))
 }
 
-/// The first difference between the files `present` and the list, or `None` if all are as they were
-/// written. `sum` reads a file and returns its SHA-256.
+/// The first difference between the files `present` and the list, or `None` if there is none. `sum` reads a file and returns its SHA-256.
 pub fn difference(
     folder: &Path,
     list: &str,
@@ -39,11 +38,11 @@ pub fn difference(
         Err(error) => return Err(Error::io("read", folder.join(list))(error)),
     };
     let parse = |line| str::split_once(line, "  ").map(|(sum, name)| (name, sum));
-    let Some(mut listed) = lines.lines().map(parse).collect::<Option<BTreeMap<_, _>>>() else {
+    let Some(mut sums) = lines.lines().map(parse).collect::<Option<BTreeMap<_, _>>>() else {
         return Ok(Some(format!("`{list}` is not as it was written")));
     };
     for name in present {
-        let Some(expected) = listed.remove(name.as_str()) else {
+        let Some(expected) = sums.remove(name.as_str()) else {
             return Ok(Some(format!("`{name}` is not in `{list}`")));
         };
         if sum(name)? != expected {

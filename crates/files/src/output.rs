@@ -76,8 +76,8 @@ impl Target {
 /// Replaces `path` by what `fill` writes, or leaves it untouched. A name that ends in `.gz` or
 /// `.zst` is compressed.
 ///
-/// A symbolic link stays one, and what it points to is replaced. A device or a pipe is written to
-/// and stays what it is.
+/// The target of a symbolic link is replaced, and the link stays. A device or a pipe is written to
+/// directly.
 pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -1,4 +1,4 @@
-//! Python: its program, and numbers as it writes them, for files that have to equal those of Python
+//! Python: its program, and the form of its numbers, for files that must equal those of Python
 //! programs.
 
 use std::env;
@@ -10,8 +10,8 @@ pub fn find_python() -> PathBuf {
     beside.filter(|path| path.is_file()).unwrap_or_else(|| "python3".into())
 }
 
-/// A number as Python prints it: the shortest decimal that reads back, with `.0` where there is no
-/// other digit behind the point, and an exponent below 10⁻⁴ and from 10¹⁶ on.
+/// A number in Python's form: the shortest decimal that reads back, with at least one digit after the
+/// point, and with an exponent below 10⁻⁴ and from 10¹⁶ on.
 pub fn python_float(number: f64) -> String {
     if !number.is_finite() {
         return number.to_string().to_lowercase();

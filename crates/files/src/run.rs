@@ -21,7 +21,7 @@ const FORM: LineForm = LineForm {
 /// lowered.
 const JUST_BELOW_ZERO: f32 = -1e-30;
 
-/// Bytes per thread below which one thread is faster.
+/// The bytes per thread below which a single thread is faster.
 const WORTH_A_THREAD: usize = 1 << 20;
 
 /// A line of a run.
@@ -36,7 +36,7 @@ pub struct RunLine {
     pub line: u64,
 }
 
-/// A run as it is in its file. Lines keep their order, because ClariQ's scorer keeps the first of
+/// The content of a run file. Lines keep their order, because ClariQ's scorer keeps the first of
 /// equal scores.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
@@ -60,8 +60,8 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
     }
     // Reading the number of threads starts them. There are more pieces than threads, because some
     // threads may be busy.
-    let worth = input.bytes.len() / WORTH_A_THREAD;
-    let pieces = if worth > 1 { worth.min(8 * rayon::current_num_threads()) } else { 1 };
+    let most = input.bytes.len() / WORTH_A_THREAD;
+    let pieces = if most > 1 { most.min(8 * rayon::current_num_threads()) } else { 1 };
     parse_in_pieces(input, pieces, sink)
 }
 
@@ -81,7 +81,7 @@ fn parse_in_pieces(input: &FileContent, pieces: usize, sink: Sink) -> Run {
         run.ignored.trailing_words.extend(piece.ignored.trailing_words);
         problems.extend(piece.problems);
     }
-    // Each piece has stopped at another error.
+    // Each piece stopped at an error of its own.
     let gave_up = problems.len() >= MOST_ERRORS;
     let mut problems = problems.into_iter();
     until_too_many_errors(&input.name, sink, |sink| match problems.next() {
@@ -137,7 +137,7 @@ fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Proble
     };
     let topic = line.fields[0];
     Ok(RunLine {
-        // A topic's lines mostly follow each other.
+        // The lines of a topic are usually consecutive.
         topic: match last {
             Some(last) if last.topic.as_str() == topic => last.topic.clone(),
             _ => topic.into(),
@@ -209,10 +209,10 @@ pub fn strictly_decreasing(scores: &[f64]) -> Vec<f64> {
         lowered.push(score);
         previous = Some(score);
     }
-    // Below the lowest number there is none: those before it are raised.
+    // Nothing is below the lowest number: the scores before it are raised.
     let mut least = f64::MIN;
-    for (score, given) in lowered.iter_mut().zip(scores).rev() {
-        if *score >= least || !given.is_finite() {
+    for (score, original) in lowered.iter_mut().zip(scores).rev() {
+        if *score >= least || !original.is_finite() {
             break;
         }
         *score = least;
@@ -234,7 +234,7 @@ fn just_below(previous: f64) -> f64 {
     if !lower.is_finite() {
         return previous.next_down();
     }
-    // By way of its text, which has fewer digits than the same number in double precision.
+    // Through its text, which has fewer digits than the same number in double precision.
     lower.to_string().parse().unwrap_or_else(|_| f64::from(lower))
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 use ureq::http::StatusCode;
 
-/// Bytes that are shown of a refusal.
+/// The bytes of a refusal that are shown.
 const SHOWN: u64 = 300;
 /// The first pause before a request is repeated; each later one is twice as long, up to the longest.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -38,7 +38,7 @@ pub struct ServiceAccess {
     pub authorities_hint: String,
 }
 
-/// Refuses an address with a name, a password or a query, and what is no address.
+/// Refuses an address with a name, a password or a query, and texts that are no address.
 pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<()> {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
@@ -104,8 +104,8 @@ impl Service {
         self.client.mask(text)
     }
 
-    /// Posts a request and gives the answer to `read`, whose errors may show texts of the server.
-    /// The request is repeated while the server is busy.
+    /// Posts a request and passes the answer to `read`, whose errors may show texts of the server. The
+    /// request is repeated while the server is busy.
     pub fn ask<T>(
         &self,
         content_type: &str,
@@ -124,9 +124,9 @@ impl Service {
                 Err(Failure::Refused(problem)) => return Err(Error::Problem(problem)),
             };
             let longest = LONGEST_RETRY_AFTER.as_secs();
-            if let Some(asked) = retry_after.filter(|asked| asked.as_secs() > longest) {
-                let asked = asked.as_secs();
-                let found = format!("{trouble}, and to wait for {asked} s (at most {longest} s)");
+            if let Some(pause) = retry_after.filter(|pause| pause.as_secs() > longest) {
+                let pause = pause.as_secs();
+                let found = format!("{trouble}, and to wait for {pause} s (at most {longest} s)");
                 return Err(self.problem(found).into());
             }
             if retries_left == 0 {

@@ -20,26 +20,25 @@ const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 pub(crate) const MAGIC: usize = ZSTD_MAGIC.len();
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Bytes that a configuration may have, unpacked: a thousand times what any has.
+/// The maximum size of a configuration, unpacked: a thousand times the usual size.
 pub const MOST_OF_A_CONFIGURATION: u64 = 1 << 20;
-/// Bytes that a table, a need file or judgements may have, unpacked. The largest that were released
-/// have 2.4 million.
+/// The maximum size of a table, a need file or judgements, unpacked. The largest released file has 2.4
+/// million bytes.
 pub const MOST_OF_A_TABLE: u64 = 64 << 20;
-/// Bytes that a run may have, unpacked: a thousand documents for each of seven thousand topics.
+/// The maximum size of a run, unpacked: a thousand documents for each of seven thousand topics.
 pub const MOST_OF_A_RUN: u64 = 384 << 20;
 
-/// Bytes of standard input that are held in memory.
+/// The maximum size of standard input that is read into memory.
 const MOST_OF_STDIN: u64 = 1 << 30;
 
-/// Something that can be read.
+/// A source of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A file; gzip and Zstandard are recognised by its content, not its name.
     Path(PathBuf),
     /// Standard input, written `-` on the command line.
     Stdin,
-    /// Bytes that the program has already: part of it, made by it, or received from somewhere else
-    /// than a file.
+    /// Bytes in memory.
     Memory {
         /// The name shown in messages.
         name: String,
@@ -67,7 +66,7 @@ impl Source {
         }
     }
 
-    /// Bytes in memory, under the name that messages are to show.
+    /// Bytes in memory with a name for messages.
     pub fn memory(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self::Memory { name: name.into(), bytes: bytes.into() }
     }
@@ -97,7 +96,7 @@ impl Source {
         Ok(Self::memory(name, bytes))
     }
 
-    /// The SHA-256 of the bytes as they are, packed where they are packed.
+    /// The SHA-256 of the bytes, without unpacking them.
     pub fn checksum(&self) -> Result<String> {
         sha256_of_stream(self.open()?.1).map_err(Error::io("read", self.name()))
     }
@@ -138,8 +137,8 @@ impl Source {
         Ok(bytes)
     }
 
-    /// The content as a stream, without gzip or Zstandard around it: for what may be longer than the memory. A
-    /// byte order mark stays where it is.
+    /// The content as a stream, without gzip or Zstandard around it, for files that do not fit into
+    /// memory. A byte order mark is not removed.
     pub fn stream(&self) -> Result<Box<dyn BufRead + '_>> {
         let (_, raw) = self.open()?;
         let mut raw = BufReader::with_capacity(1 << 16, raw);
@@ -150,7 +149,7 @@ impl Source {
         })
     }
 
-    /// The bytes as they are, and how many there will be, as far as that is known.
+    /// The bytes of the file, and their number if it is known (otherwise 0).
     pub(crate) fn open(&self) -> Result<(u64, Box<dyn Read + '_>)> {
         Ok(match self {
             Self::Path(path) => {

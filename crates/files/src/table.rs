@@ -14,7 +14,7 @@ use std::str;
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub type ColumnNames = &'static [&'static str];
 
-/// A row with the wanted columns, in the order they were asked for.
+/// A row with the requested columns, in the requested order.
 pub struct Row<'a> {
     /// The fields of the wanted columns, in their order.
     pub fields: Vec<&'a str>,
@@ -141,7 +141,7 @@ fn missing_column(
     at: (&str, u64),
 ) -> Problem {
     let mut found: Vec<_> = header.iter().map(|name| String::from_utf8_lossy(name)).collect();
-    // First those that nobody asked for: one of them may be a misspelling of the missing one.
+    // Unknown columns first: one of them may be a misspelling of the missing one.
     found.sort_by_key(|name| columns.concat().contains(&name.trim()));
     let hint = if header.len() == 1 {
         "columns are separated by tabs and named in the first line"

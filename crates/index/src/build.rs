@@ -90,8 +90,8 @@ struct Fields {
 /// The schema. Ids and texts are not stored: they are in the collection.
 fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    // An `Analyzer` makes the tokens beforehand, and [`writer`] says how tantivy tells them apart.
-    // Without tantivy's lengths, of which it would compute bounds of its own scores for every block.
+    // An `Analyzer` makes the tokens, and [`writer`] tells tantivy how they are separated. tantivy's
+    // lengths are not stored: it would compute bounds of its own scores for every block.
     let words = TextFieldIndexing::default()
         .set_tokenizer(TOKENIZER)
         .set_fieldnorms(false)
@@ -187,7 +187,7 @@ pub(crate) fn writer(index: &Index, threads: usize, memory: usize) -> tantivy::R
     Ok(writer)
 }
 
-/// Commits what was added, with a payload.
+/// Commits the added documents, with a payload.
 pub(crate) fn commit(writer: &mut IndexWriter, payload: &impl Serialize) -> tantivy::Result<()> {
     let mut commit = writer.prepare_commit()?;
     commit.set_payload(&serde_json::to_string(payload).unwrap_or_default());

@@ -3,7 +3,7 @@
 //!
 //! The baseline takes its best questions as `numpy.argsort(scores)[::-1][:n]`. With its default
 //! kind, numpy sorted indices by introsort before 1.25, which is not stable, so that the order of
-//! equal scores follows from the algorithm alone. [`argsort`] repeats it step by step
+//! equal scores only depends on the algorithm. [`argsort`] repeats it step by step
 //! (`numpy/core/src/npysort/quicksort.c.src`, release 1.18): quicksort with the median of the
 //! first, middle and last element as pivot, insertion sort for up to 16 elements, and heapsort
 //! for a part that is reached after too many partitions. Later releases sort with vector
@@ -13,7 +13,7 @@ use crate::analysis::Analyzer;
 use clariq_core::{Doc, Hit, Ranking};
 use std::collections::HashMap;
 
-/// numpy sorts parts of up to so many elements by insertion (`SMALL_QUICKSORT` + 1).
+/// numpy sorts parts of up to this number of elements by insertion (`SMALL_QUICKSORT` + 1).
 const INSERTION: usize = 16;
 
 /// Ranks questions as the published baseline does.
@@ -28,8 +28,8 @@ pub struct NumpyOrder {
 impl NumpyOrder {
     /// Prepares the order for a bank, given its texts in bank order.
     ///
-    /// The baseline looks up what it found by the tokens, joined with spaces, so that questions
-    /// with equal tokens are found together.
+    /// The baseline looks up its results by the tokens, joined with spaces, so that questions with equal
+    /// tokens are found together.
     pub fn new<'t>(analyzer: Analyzer, texts: impl Iterator<Item = &'t str>) -> Self {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut groups = Vec::new();
@@ -81,7 +81,7 @@ fn argsort(scores: &[f64]) -> Vec<u32> {
     order
 }
 
-/// Sorts a part of the indices, with so many partitions left before heapsort takes over.
+/// Sorts a part of the indices; after the remaining number of partitions, heapsort takes over.
 ///
 /// numpy pushes the larger part on a stack, and looks at the number of partitions left only when
 /// it takes a part from there. So the larger part is the recursive call here, and the smaller one

@@ -155,7 +155,7 @@ impl Pruner {
                 search.window(window);
                 // Seldom enough to cost nothing.
                 if hopes && (window + 1).is_power_of_two() {
-                    search.best.hope(window + 1, self.windows());
+                    search.best.expect(window + 1, self.windows());
                 }
             }
             if search.best.is_complete() {

@@ -1,4 +1,4 @@
-//! A trained model together with what makes its features, and the JSON that it is saved as.
+//! A trained model with its feature extractor, and its form in JSON.
 
 use crate::config::NeedConfig;
 use crate::features::Extractor;
@@ -8,7 +8,8 @@ use clariq_core::{Checksum, Documents, Error, Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
-/// Grows with every change after which older models could not be read or predict otherwise.
+/// The version of the format. It is raised when older models cannot be read or would predict
+/// otherwise.
 const FORMAT: u32 = 3;
 
 /// Everything that determines a model.
@@ -43,7 +44,7 @@ struct SavedClassifier {
     model: NeedModel,
 }
 
-/// Labels requests.
+/// Predicts the needs of requests.
 pub struct Classifier {
     /// Everything that determined the training.
     pub made_of: ModelOrigin,
@@ -79,7 +80,7 @@ impl Classifier {
         })
     }
 
-    /// Reads a model and checks that bank and features are those that it was made of.
+    /// Reads a model and checks that it was made with this bank and these features.
     pub fn read(source: &Source, bank: &Bank) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let not_a_model = |error| not_a_model(&input.name, &error);

@@ -1,4 +1,4 @@
-//! The table `[need]` of a configuration: which model, with which parameters.
+//! The table `[need]` of a configuration: a model and its parameters.
 
 use clariq_core::{Error, Result, TrainOn};
 use clariq_rank::ConfigSection;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// The folds of [`NeedTraining::held_out`].
 pub const HELD_OUT_FOLDS: usize = 10;
 
-/// The most repeats: the error of a mean over so many is 3 % of the deviation of one repeat.
+/// The most repeats: with 1,000, the error of a mean is 3 % of the deviation of one repeat.
 pub const MOST_REPEATS: usize = 1000;
 
 /// A pass over all topics.
@@ -28,8 +28,8 @@ impl NeedTraining {
     ///
     /// # Errors
     ///
-    /// Fewer than two folds, more folds than topics, no repeat or more than [`MOST_REPEATS`]; folds
-    /// that there is nothing to learn from.
+    /// Fewer than two folds, more folds than topics, no repeat or more than [`MOST_REPEATS`]; a fold
+    /// without training data.
     pub fn cross_validate(&self, folds: usize, repeats: usize, seed: u64) -> Result<Vec<Repeat>> {
         check_size("folds", folds, 2, self.labels.len(), "5 and 10 folds are usual")?;
         check_size("repeats", repeats, 1, MOST_REPEATS, "10 to 100 repeats are usual")?;
@@ -37,8 +37,8 @@ impl NeedTraining {
         (0..repeats as u64).into_par_iter().map(pass).collect()
     }
 
-    /// Predicts every topic by a model that was trained on other topics, in place of the labels
-    /// where something else depends on them.
+    /// Predicts every topic by a model that was trained on other topics, for uses in place of the
+    /// labels.
     pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>> {
         Ok(self.pass(HELD_OUT_FOLDS, seed)?.predictions)
     }
@@ -61,14 +61,15 @@ impl NeedTraining {
     }
 }
 
-fn check_size(what: &str, given: usize, least: usize, most: usize, hint: &str) -> Result<()> {
-    if !(least..=most).contains(&given) {
-        bail!((format!("--{what}")), "from {least} to {most} {what}", "{given}", hint);
+fn check_size(what: &str, size: usize, least: usize, most: usize, hint: &str) -> Result<()> {
+    if !(least..=most).contains(&size) {
+        bail!((format!("--{what}")), "from {least} to {most} {what}", "{size}", hint);
     }
     Ok(())
 }
 
-/// A fold for every topic: those of each label are dealt out where those of the label before ended.
+/// A fold for every topic. The topics of each label are dealt out, starting after the last fold of the
+/// previous label.
 fn stratify(labels: &[Need], folds: usize, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut folds_of = vec![0; labels.len()];

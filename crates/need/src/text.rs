@@ -1,7 +1,7 @@
-//! The tokens, function words and stems that features are made of.
+//! The tokens, function words and stems of features.
 //!
 //! Words differ from those of the index: "I'm" is one word here, and the words that open a request
-//! ("find", "get") do not tell what it is about.
+//! ("find", "get") say nothing about its topic.
 
 use frostem::{Algorithm, Stemmer};
 

@@ -1,5 +1,5 @@
-//! Objects that all stages of a run share: documents, indexes and spaces over them, models, and the splits
-//! around the requests. Indexes and spaces are opened when a stage first needs them.
+//! Objects that all stages of a run share: documents, indexes and spaces over them, models, and the
+//! splits around the requests. Indexes and spaces are opened when a stage first needs them.
 
 use crate::space::{Space, SpaceConfig};
 use clariq_core::{Doc, Documents, Models, NoModels, Observer, Result, Silent, Surroundings};
@@ -17,9 +17,9 @@ pub struct Context<'a> {
     pub documents: &'a dyn Documents,
     /// Opens models by name.
     pub models: &'a dyn Models,
-    /// Receives what stages count.
+    /// Receives the progress of stages.
     pub observer: &'a dyn Observer,
-    /// The splits around the requests, where these are of a split.
+    /// The splits around the requests, if they belong to a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
     indexes: SharedObjects<Analyzer, DocumentIndex>,

@@ -1,5 +1,5 @@
-//! The key `rewrite` of a pipeline: its stages see requests whose last utterance a model has written
-//! so that it can be understood alone.
+//! The key `rewrite` of a pipeline: a model rewrites the last utterance of requests, so that it can be
+//! understood alone, before the stages see them.
 
 mod chat;
 mod question;
@@ -85,7 +85,7 @@ pub(crate) struct T5Rewrite {
     /// Tokens that are written at most, and one more.
     #[serde(default = "number::<250, _>")]
     max_length: usize,
-    /// True if the search ends as soon as there are as many whole texts as beams.
+    /// True if the search ends as soon as there are as many complete texts as beams.
     #[serde(default = "yes")]
     early_stopping: bool,
     /// Tokens that are read at most, the last ones.

@@ -1,9 +1,9 @@
-//! The similarity of two texts: a weighted mean of cosines, by encoders and by character n-grams; of dot
-//! products by encoders that are compared by them.
+//! The similarity of two texts: a weighted mean of cosines, by encoders and by character n-grams, or of
+//! dot products for encoders that use them.
 //!
-//! Stages that look at a neighbourhood need the similarity of requests to documents and of
-//! documents to each other in one space. A weighted mean of cosines is the cosine of vectors that
-//! are put side by side, scaled by the roots of the weights, which are never made.
+//! Stages that use a neighbourhood need the similarity of requests to documents and of documents to
+//! each other in one space. A weighted mean of cosines is the cosine of concatenated vectors, scaled by
+//! the roots of the weights; these vectors are never computed.
 
 mod characters;
 mod encoded;
@@ -29,7 +29,7 @@ pub struct SpaceConfig {
     /// Encoders and the weights of their cosines.
     #[serde(default)]
     pub models: BTreeMap<String, SpaceModel>,
-    /// The weight of the cosine of character n-grams, which sees names that are spelt in two ways.
+    /// The weight of the cosine of character n-grams, which are robust to spelling variants.
     #[serde(default)]
     pub characters: f64,
 }
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for SpaceModel {
     }
 }
 
-/// Reads a weight alone, or a table whose keys are refused by name.
+/// Reads a weight, or a table whose unknown keys are refused by name.
 struct NumberOrTable;
 
 impl<'de> Visitor<'de> for NumberOrTable {

@@ -15,7 +15,7 @@ use std::fmt;
 pub enum Uses {
     /// Labels of other requests.
     TrainLabels,
-    /// Labels of dev, for requests of test alone.
+    /// Labels of dev, only for requests of test.
     DevLabels,
     /// The other requests of the batch.
     Batch,
@@ -98,7 +98,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// A step of a pipeline: the rankings of all requests of a batch go in, and as many come out.
+/// A step of a pipeline: it takes the rankings of all requests of a batch, and returns new ones.
 pub trait Stage: Send + Sync {
     /// Describes the stage and its parameters.
     fn about(&self) -> About;

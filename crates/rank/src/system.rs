@@ -1,4 +1,4 @@
-//! Systems: TOML files with a pipeline, a need model, what they look at, and expected figures.
+//! Systems: TOML files with a pipeline, a need model, declared uses, and expected figures.
 
 use crate::build::{SystemSettings, build_pipeline, take_pipeline};
 use crate::pipeline::Pipeline;
@@ -29,10 +29,10 @@ pub struct ExpectedFigures {
     /// The tolerance within which a figure is `close`, for approximate methods.
     #[serde(default)]
     pub tolerance: f64,
-    /// Measure and figure, as this program computes it.
+    /// Figures by measure, as this program computes them.
     #[serde(default)]
     pub measures: BTreeMap<String, f64>,
-    /// Measure and figure, as it was published of the same construction.
+    /// Figures by measure, as they were published for the same method.
     #[serde(default)]
     pub published: BTreeMap<String, f64>,
     /// The measures of all figures, with their lines.
@@ -63,7 +63,7 @@ pub enum WrittenScores {
     /// Ranks from 1 and the scores of the ranking.
     #[default]
     Own,
-    /// Ranks from 0, and how many questions are left in the ranking: as the published runs have it.
+    /// Ranks from 0, and the number of remaining questions in the ranking, as in the published runs.
     Remaining,
 }
 
@@ -75,7 +75,7 @@ pub struct System {
     pub description: String,
     /// Inputs beyond one request and the documents.
     pub uses: Vec<Uses>,
-    /// The pipeline; without stages in a system of several tasks.
+    /// The pipeline; it has no stages in a system of several tasks.
     pub pipeline: Pipeline,
     /// The pipeline of each task, by name, in a system of several.
     pub tasks: BTreeMap<String, Pipeline>,

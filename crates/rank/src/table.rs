@@ -1,4 +1,4 @@
-//! Tables of a configuration, read so that an error names its line.
+//! Tables of a configuration, with errors that have their line.
 
 use crate::prompt::Prompt;
 use clariq_core::{Location, Problem, Result, bail, problem};
@@ -23,13 +23,13 @@ pub(crate) fn positive<const N: usize>() -> NonZeroUsize {
     const { NonZeroUsize::new(N).unwrap() }
 }
 
-/// A parameter given on the command line in place of the file's.
+/// A parameter on the command line, which replaces that of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
-    /// The stage or the table whose parameter it is, or the task in which that stage is.
+    /// The stage or table of the parameter, or the task of the stage.
     pub stage: String,
-    /// The parameter; of a stage of a task, behind the stage's name and a point. A key of a table
-    /// comes behind the key of the table and a point.
+    /// The key of the parameter. In a task, the name of the stage and a point come first; in a nested
+    /// table, the key of the table and a point.
     pub key: String,
     /// Its value, as TOML.
     pub value: String,
@@ -50,8 +50,8 @@ impl Override {
     }
 }
 
-/// A configuration's text, and the parameters that replace some of it. The spans of their values
-/// lie behind the end of the text, in their order.
+/// The text of a configuration, and the parameters that replace parts of it. The spans of their values
+/// are after the end of the text, in order.
 #[derive(Clone, Copy)]
 pub(crate) struct ConfigFile<'i> {
     pub(crate) name: &'i str,
@@ -60,14 +60,14 @@ pub(crate) struct ConfigFile<'i> {
 }
 
 impl<'i> ConfigFile<'i> {
-    fn given(self, span: &Range<usize>) -> Option<&'i Override> {
+    fn override_at(self, span: &Range<usize>) -> Option<&'i Override> {
         self.overrides.get(span.start.checked_sub(self.text.len() + 1)?)
     }
 
     /// The location of a value or key.
     pub(crate) fn at(self, span: Range<usize>) -> Location {
-        if let Some(given) = self.given(&span) {
-            return given.location();
+        if let Some(parameter) = self.override_at(&span) {
+            return parameter.location();
         }
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         Location::line(self.name, before.split(|&byte| byte == b'\n').count() as u64)
@@ -230,7 +230,7 @@ impl<'i> Table<'i> {
         insert(&mut self.entries, key, Spanned::new(behind..behind, value));
     }
 
-    /// Reads what is left in the table; a key that `T` does not know is an error.
+    /// Reads the remaining keys of the table; a key that `T` does not have is an error.
     pub(crate) fn read<T: for<'de> Deserialize<'de>>(self) -> Result<T> {
         let Self { file, span, entries } = self;
         T::deserialize(Spanned::new(span.clone(), entries).into_deserializer())

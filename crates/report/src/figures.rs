@@ -82,7 +82,7 @@ impl<'a> ComparedRuns<'a> {
     }
 }
 
-/// The figures below `intro`, which says what is measured, and `remarks` about runs where there
+/// The figures below `intro`, which describes the measures, and `remarks` about runs where there
 /// are any. `label` names the region that the table scrolls in.
 pub fn section(
     compared: &ComparedRuns,

@@ -20,13 +20,13 @@ pub struct Section {
 pub struct Page<'a> {
     /// The title, which is also the first heading.
     pub title: &'a str,
-    /// A sentence below the title that names what is compared.
+    /// A sentence below the title that describes the comparison.
     pub lead: String,
     /// The sections, in their order.
     pub sections: Vec<Section>,
     /// The footer, after the version of the program.
     pub footer: Markup,
-    /// Style that this kind of page alone has.
+    /// Styles of this kind of page.
     pub style: &'static str,
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn labelled_split() -> String {
     )
 }
 
-/// Runs that are shown side by side, and what they are scored by.
+/// Runs that are compared, and the labels for them.
 #[derive(Args, Clone)]
 pub(crate) struct RunArguments {
     /// TREC runs or iKAT submissions. The first is the baseline unless --baseline names another
@@ -209,7 +209,7 @@ fn as_toml(number: f64) -> String {
 /// Names of values, with the value and its help.
 pub(crate) type Names<T> = &'static [(&'static str, T, &'static str)];
 
-/// Accepts the names of some values, shows them with their help, and gives the value.
+/// Parses a value by its name; lists the names with their help.
 pub(crate) fn one_of<T>(names: Names<T>) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,

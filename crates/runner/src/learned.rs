@@ -16,7 +16,7 @@ const VARIABLE: &str = "CLARIQ_LEARNED";
 /// The environment variable for waiting threads of OpenMP.
 const WAITING: &str = "OMP_WAIT_POLICY";
 /// Set when wheels are built. A program from a wheel cannot know where the user's cache is, so that
-/// the loader is told where to look for libtorch.
+/// the loader gets the folder of libtorch.
 const IS_FROM_WHEEL: bool = option_env!("CLARIQ_WHEEL").is_some();
 #[cfg(target_os = "macos")]
 const LOADER_PATH: &str = "DYLD_LIBRARY_PATH";
@@ -38,8 +38,7 @@ pub(crate) fn take_over() -> Result<()> {
     let Some(program) = program() else { return Ok(()) };
     let mut command = command(&program);
     command.args(env::args_os().skip(1));
-    // A step of training has two threads wherever it runs. The one that waits for the other leaves
-    // the processor to whoever has work.
+    // A step of training always has two threads. A waiting thread should not occupy a processor.
     if env::var_os(WAITING).is_none() {
         command.env(WAITING, "passive");
     }
@@ -66,7 +65,7 @@ pub(crate) fn become_process(command: &mut Command) -> io::Error {
     command.exec()
 }
 
-/// Why the other program does not start, in its own or the loader's words.
+/// The reason why the other program does not start, from its output or the loader's.
 pub(crate) fn trouble(program: &Path) -> Option<String> {
     let output = command(program).arg("--version").stdin(Stdio::null()).output();
     match output {

@@ -1,7 +1,7 @@
 //! The command line of `clariq`: arguments, calls of `clariq_experiment`, printed tables.
 //!
-//! Two programs are made of it: `clariq`, which has no engine for learned models and starts in
-//! milliseconds, and `clariq-learned`, which has one and takes over where a model is needed.
+//! It is part of two programs: `clariq`, which has no engine for learned models and starts in
+//! milliseconds, and `clariq-learned`, which has one and takes over if a model is needed.
 
 mod arguments;
 mod cli;
@@ -18,7 +18,7 @@ use failure::{Outcome, print_problem};
 use std::io::{self, Write as _};
 use std::sync::Mutex;
 
-/// Does what the arguments ask for, and ends the process; `engine` opens and trains learned models.
+/// Runs the command of the arguments and ends the process; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     clean_up_on_signals();
     let arguments = cli::parse().map_err(|error| {
@@ -32,7 +32,7 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::CheckFailed) => 1,
-        // `clariq eval … | head`: only what is written to breaks, and whoever reads has seen enough.
+        // `clariq eval … | head` closes the pipe early, which is no error.
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
             print_problem("error", &error.to_problem());

@@ -16,8 +16,8 @@ pub(crate) use sheet::{Cell, ComparedFigure, Direction, Sheet};
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 
-/// Writes to standard output, on which nothing that a file holds moves the cursor of a terminal: the
-/// last that most commands do.
+/// Writes to standard output. Control characters are escaped, so that the content of a file cannot move
+/// the cursor of a terminal.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Outcome> {
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
     write(&mut out).and_then(|()| out.flush()).map_err(refused)?;

@@ -34,7 +34,7 @@ pub(crate) fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| path.display().to_string()).collect()
 }
 
-/// Refuses a file that is given twice, under whatever name: it would be compared with itself.
+/// Refuses a file that is named twice, even by different paths: it would be compared with itself.
 pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Problem> {
     let mut seen = HashSet::new();
     let file = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -44,7 +44,7 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Prob
     Err(problem!(argument, "every file once", "`{again}` twice", hint))
 }
 
-/// The measures of a flag that is given once or more, each measure once.
+/// The measures of all uses of a flag, each measure once.
 pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>> {
     let mut all = Vec::new();
     for text in names {
@@ -68,8 +68,8 @@ pub(crate) enum LabelSource {
 }
 
 impl LabelSource {
-    /// The file that is named, or the collection of the split, which the first run tells where none
-    /// is named.
+    /// The named file of labels, or the collection of the split; the default split is that of the first
+    /// run.
     pub(crate) fn open(settings: &Settings, compared: &RunArguments, run: &Path) -> Result<Self> {
         let judged = &compared.judged;
         let Some(qrels) = &judged.qrels else {
@@ -107,7 +107,7 @@ impl LabelSource {
     }
 }
 
-/// Runs without the records of others among them, which a glob takes along.
+/// Removes records of runs from a list, which a glob may contain.
 pub(crate) fn without_records(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.retain(|path| !record::is_record(path));
     paths

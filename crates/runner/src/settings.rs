@@ -34,7 +34,7 @@ pub(crate) struct Settings {
 /// The default data folders.
 pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 
-/// More threads than any machine has cores would only be refused by the system.
+/// The maximum number of threads; the operating system would refuse more.
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
@@ -71,8 +71,8 @@ impl Settings {
         Ok(Self { data, data_was_named, options, engine, format, verbosity, progress })
     }
 
-    /// Reads a system, before anything is printed: another program takes over where it needs a
-    /// model.
+    /// Reads a system before anything is printed: the program with learned models takes over if the
+    /// system needs a model.
     pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<SystemConfig> {
         let config = SystemConfig::open_any(name, overrides)?;
         if config.needs_models() {
@@ -87,7 +87,7 @@ impl Settings {
         if self.engine.is_some() { Ok(()) } else { learned::take_over() }
     }
 
-    /// Opens whatever collection is in the data folder, and says which if it was not named.
+    /// Opens the collection in the data folder, and prints its name if the user named no folder.
     pub(crate) fn collection(&self) -> Result<Box<dyn Collection>> {
         self.say_which_data();
         let collection = clariq_collections::open_keeping(&self.data, &TextStores::default())?;
@@ -118,8 +118,8 @@ impl Settings {
         }
     }
 
-    /// The collection and the split that a run is scored on. Without `split`, the record beside the
-    /// run says which, or else the form of the run.
+    /// The collection and the split for the scores of a run. Without `split`, they are those of the
+    /// record beside the run, or of a collection whose submissions have the form of the run.
     pub(crate) fn scored_on(
         &self,
         split: Option<&str>,
@@ -157,8 +157,8 @@ impl Settings {
         (kind.open)(&self.data_of(kind), Some(&TextStores::default()))
     }
 
-    /// Where a collection of this kind is: in the data folder, if one was named, else where it
-    /// usually is, or in the program. What was not named is mentioned.
+    /// The location of a collection of this kind: the data folder, if the user named one, or else the
+    /// usual folder, or the built-in sample. A default is mentioned on standard error.
     pub(crate) fn data_of(&self, kind: &Kind) -> DataDir {
         if self.data_was_named || kind.usual == USUAL_DATA {
             self.say_which_data();
@@ -185,7 +185,7 @@ impl Settings {
         }
     }
 
-    /// A session under these settings, with indexes where `place` says or in the user's cache.
+    /// A session with these settings, and with indexes in `place` or in the user's cache.
     pub(crate) fn session<'a>(
         &'a self,
         collection: &'a dyn Collection,

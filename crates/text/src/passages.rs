@@ -34,7 +34,7 @@ pub fn page_text(page: &str) -> Cow<'_, str> {
     }
 }
 
-/// The windows over so many sentences.
+/// The windows over this number of sentences.
 fn windows(sentences: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let count = sentences.saturating_sub(SENTENCES).div_ceil(STRIDE) + usize::from(sentences > 0);
     (0..count).map(move |window| window * STRIDE..(window * STRIDE + SENTENCES).min(sentences))

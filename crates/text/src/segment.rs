@@ -1,7 +1,7 @@
 //! Cuts a collection of pages into passages, on all cores and in bounded memory.
 //!
 //! The files are those of the track's `ikat_tools.py`: JSON lines for an index, `TrecWeb`, and the
-//! MD5 of every passage. They depend on the pages alone, and appear when all are complete.
+//! MD5 of every passage. They only depend on the pages, and appear when all are complete.
 
 use crate::passages;
 use clariq_core::{Error, Problem, ProblemKind, printable, problem};

@@ -27,7 +27,7 @@ pub fn count_added(sentence: &str) -> usize {
     format!(" {sentence}").split_word_bounds().map(count_piece).sum()
 }
 
-/// The start of `text` up to at most so many tokens, without white space at its end.
+/// The start of `text`, of at most `most` tokens, without white space at its end.
 pub fn first(text: &str, most: usize) -> &str {
     let mut count = count_start(text);
     for (start, piece) in text.split_word_bound_indices() {

@@ -26,15 +26,15 @@ impl SystemClass {
 impl IkatConversation {
     /// The utterances up to the user's turn at `index` (from 0), as a system of `class` may see it: a
     /// manual one sees resolved utterances, and perhaps the statements that are relevant to them.
-    pub fn said(&self, index: usize, sight: impl Into<Sight>) -> Vec<Utterance> {
-        let mut said = self.all_said(sight.into());
-        said.truncate(2 * index + 1);
-        said
+    pub fn utterances(&self, index: usize, sight: impl Into<Sight>) -> Vec<Utterance> {
+        let mut utterances = self.all_utterances(sight.into());
+        utterances.truncate(2 * index + 1);
+        utterances
     }
 
     /// All utterances, as a system of `class` may see them in a later conversation.
-    pub(super) fn all_said(&self, sight: Sight) -> Vec<Utterance> {
-        let mut said = Vec::with_capacity(2 * self.turns.len());
+    pub(super) fn all_utterances(&self, sight: Sight) -> Vec<Utterance> {
+        let mut utterances = Vec::with_capacity(2 * self.turns.len());
         for turn in &self.turns {
             let is_manual = sight.class == SystemClass::Manual;
             let utterance = if is_manual { turn.resolved_or_raw() } else { &turn.utterance };
@@ -45,10 +45,10 @@ impl IkatConversation {
                     text.push_str(statement);
                 }
             }
-            said.push(Utterance::user(text));
-            said.push(Utterance::system(turn.response.as_str()));
+            utterances.push(Utterance::user(text));
+            utterances.push(Utterance::system(turn.response.as_str()));
         }
-        said
+        utterances
     }
 
     /// The statements that the labels call relevant to a turn.
@@ -131,7 +131,7 @@ mod tests {
                 let view = |topics: &TopicFile| {
                     let conversation = &topics.conversations[0];
                     let given = conversation.given_passages(index, class);
-                    format!("{:?} {given:?}", conversation.said(index, class))
+                    format!("{:?} {given:?}", conversation.utterances(index, class))
                 };
                 assert_eq!(view(&plain), view(&scrambled), "{class:?}, turn {index}");
                 assert!(!view(&scrambled).contains("scrambled"));
@@ -170,20 +170,26 @@ mod tests {
     fn every_class_sees_what_it_may() {
         let topics = topics(&conversation());
         let conversation = &topics.conversations[0];
-        let said = |class| -> Vec<String> {
-            conversation.said(1, class).into_iter().map(|said| said.text).collect()
+        let utterances = |class| -> Vec<String> {
+            conversation.utterances(1, class).into_iter().map(|utterance| utterance.text).collect()
         };
         let raw = ["utterance 1", "response 1", "utterance 2"];
-        assert_eq!(said(SystemClass::Automatic), raw);
-        assert_eq!(said(SystemClass::OnlyResponse), raw);
-        assert_eq!(said(SystemClass::Manual), ["resolved 1", "response 1", "resolved 2"]);
+        assert_eq!(utterances(SystemClass::Automatic), raw);
+        assert_eq!(utterances(SystemClass::OnlyResponse), raw);
+        assert_eq!(utterances(SystemClass::Manual), ["resolved 1", "response 1", "resolved 2"]);
         let labelled = Sight { relevant_statements: true, ..Sight::from(SystemClass::Manual) };
-        let said: Vec<_> =
-            conversation.said(1, labelled).into_iter().map(|said| said.text).collect();
+        let utterances: Vec<_> = conversation
+            .utterances(1, labelled)
+            .into_iter()
+            .map(|utterance| utterance.text)
+            .collect();
         // Those of earlier turns and of this one, and none of the next.
-        assert_eq!(said, ["resolved 1 I like tea.", "response 1", "resolved 2 I am tall."]);
+        assert_eq!(utterances, ["resolved 1 I like tea.", "response 1", "resolved 2 I am tall."]);
         let automatic = Sight { relevant_statements: true, ..Sight::from(SystemClass::Automatic) };
-        assert_eq!(conversation.said(1, automatic), conversation.said(1, SystemClass::Automatic));
+        assert_eq!(
+            conversation.utterances(1, automatic),
+            conversation.utterances(1, SystemClass::Automatic)
+        );
         let given = |class| conversation.given_passages(1, class);
         assert_eq!((given(SystemClass::Automatic), given(SystemClass::Manual)), (None, None));
         assert_eq!(given(SystemClass::OnlyResponse).unwrap(), ["clueweb22-en0000-00-00000:2"]);

@@ -215,13 +215,13 @@ impl Collection for Ikat {
                 docs.sort_unstable();
                 docs
             });
-            let before: Vec<_> = before.flat_map(|before| before.all_said(sight)).collect();
+            let before: Vec<_> = before.flat_map(|before| before.all_utterances(sight)).collect();
             (0..conversation.turns.len()).map(move |index| {
                 let released =
                     || self.find_passages(conversation.given_passages(index, sight.class)?);
                 let candidates = own.clone().or_else(released);
                 let id = conversation.turns[index].id.clone();
-                let said = [before.clone(), conversation.said(index, sight)].concat();
+                let said = [before.clone(), conversation.utterances(index, sight)].concat();
                 Ok(Request { id, said, candidates, need: None, statements: Vec::new() })
             })
         })))

@@ -259,6 +259,6 @@ fn the_sample_is_sound() {
     );
     for conversation in &topics.conversations {
         let last = conversation.turns.len() - 1;
-        assert_eq!(conversation.said(last, SystemClass::Automatic).len(), 2 * last + 1);
+        assert_eq!(conversation.utterances(last, SystemClass::Automatic).len(), 2 * last + 1);
     }
 }

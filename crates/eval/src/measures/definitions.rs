@@ -149,8 +149,8 @@ fn success(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgemen
     f64::from(u8::from(hits(by, ranking, judgements).any(|hit| hit)))
 }
 
-/// Judged@k: the share of the first k documents that somebody judged, with whatever grade. Where it
-/// is low, the other measures say little of a ranking that was not in the pool. Source:
+/// Judged@k: the share of the first k documents that were judged, with any grade. If it is low, the
+/// other measures are unreliable for a ranking that was not in the pool. Source:
 /// `ir_measures`' `Judged@k`; a ranking shorter than k is divided by its length.
 fn judged(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
     let first = &ranking[..by.depth().min(ranking.len())];
@@ -164,7 +164,7 @@ fn judged(by: &MeasureParameters, ranking: &[DocId], judgements: &TopicJudgement
 /// RBP(p)@k = (1 − p) · Σ p^(rank − 1) over the ranks of the relevant among the first k.
 ///
 /// The gain is 0 or 1, so the value stays within 0 to 1: this is `RBP(rel=1)` of `ir_measures`,
-/// whose `RBP` without `rel` adds up grades as they are. The name therefore always says `rel`.
+/// whose `RBP` without `rel` adds up grades as they are. The name therefore always contains `rel`.
 /// `trec_eval`'s `rbp` (p = 0.9, scaled grades) is another measure and not an alias. Source: Moffat
 /// and Zobel, *Rank-biased precision for measurement of retrieval effectiveness*, TOIS 2008.
 fn rank_biased_precision(

@@ -70,7 +70,7 @@ pub(super) fn put_ranking(
     Ok(ranking.len() as u64)
 }
 
-/// The outcome of a request, with what is needed to write it.
+/// The outcome of a request, and the data to write it.
 pub struct RunEntry<'a> {
     /// The number of the request, from 0.
     pub index: u64,

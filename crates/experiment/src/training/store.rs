@@ -1,4 +1,4 @@
-//! Trained models in the cache: found under what they are made of, or trained now.
+//! Trained models in the cache, by everything that they depend on. Missing models are trained.
 
 use crate::cache::{self, CacheState};
 use crate::recipes;
@@ -152,8 +152,8 @@ fn find_or_train(
             task.advance(1);
         }
     };
-    // Complete, with the list of its files, before it takes its name. Checkpoints are named
-    // after the model alone, so that another process can continue.
+    // The folder takes its name when it is complete. Checkpoints are named after the model, so that
+    // another process can continue.
     let made = with_ending(folder, ".made");
     cache::remove(&made)?;
     let trained = engine.train(&training, &made, &mut report)?;

@@ -71,11 +71,11 @@ impl fmt::Display for Analyzer {
     }
 }
 
-/// Words are cut behind so many characters, as in Lucene: the time of Snowball's stemmer can grow
+/// The characters after which words are split, as in Lucene: the time of Snowball's stemmer can grow
 /// with the square of a word's length.
 const LONGEST_WORD: usize = 255;
 
-/// The text with a space behind every 255 characters of a word.
+/// The text with a space after every 255 characters of a word.
 fn cut_long_words(text: &str) -> Cow<'_, str> {
     if text.len() <= LONGEST_WORD {
         return Cow::Borrowed(text);

@@ -5,29 +5,30 @@ use clariq_core::{Doc, Hit, Ranking};
 /// The best documents so far.
 pub(super) struct BestHits {
     limit: usize,
-    /// Their [`key`]s, and up to `room`, when all but the best are dropped.
+    /// The [`key`]s of the best hits and of others, which are dropped when there are `room` keys.
     found: Vec<u128>,
     room: usize,
     /// The share of a score that rounding may take from its upper bound.
     margin: f64,
-    /// The key of the last of the best will not be less, as far as can be said: that of the last so
-    /// far, or what is hoped for.
+    /// A lower bound of the key of the last of the best hits: the key of the last so far, or the
+    /// expected one.
     pub(super) floor: u128,
-    hoped: u128,
-    /// Upper bounds of the scores of further hits are not below.
+    /// The expected key of the last of the best hits; 0 without an expectation.
+    expected: u128,
+    /// Further hits have upper bounds of at least this score.
     pub(super) least: f64,
-    /// The same as a sum in a window.
+    /// The same, as a sum in a window.
     pub(super) needed: f32,
 }
 
 impl BestHits {
-    /// For sums of so many tokens.
+    /// Prepares for sums of `tokens` tokens.
     pub(super) fn new(limit: usize, tokens: usize) -> Self {
         // Each product and each sum of `f32` is off by at most half of its last digit.
         let margin = (tokens + 4) as f64 * f64::from(f32::EPSILON);
         let found = Vec::new();
         let needed = f32::MIN_POSITIVE;
-        Self { limit, found, room: limit, margin, floor: 0, hoped: 0, least: 0.0, needed }
+        Self { limit, found, room: limit, margin, floor: 0, expected: 0, least: 0.0, needed }
     }
 
     /// The sum from which on a document may still be a hit, where `rest` may be added to it. More
@@ -59,23 +60,24 @@ impl BestHits {
         self.needed = self.needed(0.0);
     }
 
-    /// Expects the rest of the index to have as many of the best documents as the share of it that
-    /// was searched. Where the documents are in no order, four standard deviations are enough for
-    /// more than that share, so that the search is seldom in vain.
-    pub(super) fn hope(&mut self, searched: usize, windows: usize) {
+    /// Sets an expectation from the searched share of the index: the rest has its share of the best
+    /// documents. If documents are in random order, a margin of four standard deviations makes it rare
+    /// that the search has to be repeated.
+    pub(super) fn expect(&mut self, searched: usize, windows: usize) {
         let expected = self.limit * searched / windows;
         let enough = expected + 4 * expected.isqrt() + 8;
         if enough < self.limit.min(self.found.len()) {
             // Tied scores may be followed by any order of documents.
             let score = hit(self.nth(enough)).score;
-            self.hoped = self.hoped.max(key(score, Doc(0)));
-            self.raise(self.hoped);
+            self.expected = self.expected.max(key(score, Doc(0)));
+            self.raise(self.expected);
         }
     }
 
     /// True if no hit can be missing.
     pub(super) fn is_complete(&self) -> bool {
-        self.hoped == 0 || self.found.iter().filter(|&&key| key >= self.hoped).count() >= self.limit
+        self.expected == 0
+            || self.found.iter().filter(|&&key| key >= self.expected).count() >= self.limit
     }
 
     pub(super) fn hits(mut self) -> Ranking {

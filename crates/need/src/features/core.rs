@@ -17,7 +17,7 @@ pub(super) const NAMES: [&str; 11] = [
     "capitals",
 ];
 
-/// The words of a phrase that tell what it is about.
+/// The content words of a phrase.
 pub(super) fn content_words(phrase: &str) -> Vec<String> {
     tokens(phrase).into_iter().filter(|token| !is_function(token)).collect()
 }

@@ -38,7 +38,7 @@ impl Characters {
             .into_iter()
             .filter(|&(_, frequency)| frequency as f64 <= (COMMON * count).max(1.0))
             .collect();
-        // In one order, whatever the hash: numbers decide in which order products are summed.
+        // In a fixed order: numbers determine the order in which products are summed.
         kept.sort_unstable();
         let weight =
             |frequency: usize| (((1.0 + count) / (1.0 + frequency as f64)).ln() + 1.0) as f32;

@@ -1,9 +1,9 @@
-//! Stage `bm25`: retrieves documents that share words with what was said.
+//! Stage `bm25`: retrieves documents that share words with the conversation.
 //!
-//! Without `weights` and `history`, everything said is one query. With `weights`, the opening, the
-//! system's questions and the user's answers count differently, older turns count less, and what the
-//! user said "no" to counts against a document. With `history`, the last utterance is the query, and
-//! terms of earlier turns are added to it.
+//! Without `weights` and `history`, the whole conversation is the query. With `weights`, the opening,
+//! the system's questions and the user's answers have weights of their own, older turns count less, and
+//! questions that were answered "no" count against a document. With `history`, the last utterance is
+//! the query, and terms of earlier turns are added to it.
 
 use crate::build::Build;
 use crate::context::Context;
@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Retrieves: whatever ranking comes in is replaced.
+/// Retrieves documents; an earlier ranking is replaced.
 #[derive(Serialize)]
 pub(super) struct Retrieve {
     pub(super) analyzer: Analyzer,
@@ -119,19 +119,19 @@ impl Retrieve {
         Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
     }
 
-    /// The texts that count differently, with their tokens; `None` where everything said is one
-    /// query. Of a question that was answered "no", only those tokens count that the user never
-    /// said; of an earlier turn of a `history`, each token once.
+    /// The weighted texts with their tokens; `None` if the whole conversation is one query. Of a question
+    /// that was answered "no", only tokens count that the user never used; of an earlier turn of a
+    /// `history`, each token counts once.
     fn terms<'a>(&self, request: &'a Request) -> Option<Vec<(WeightedText<'a>, Vec<String>)>> {
         let mut terms = Vec::new();
-        for said in self.conversation.as_ref()?.said(request) {
-            let tokens = self.analyzer.tokens(&said.text);
-            terms.push((said, tokens));
+        for weighted in self.conversation.as_ref()?.texts(request) {
+            let tokens = self.analyzer.tokens(&weighted.text);
+            terms.push((weighted, tokens));
         }
-        let of_user = terms.iter().filter(|(said, _)| !said.role.is_system());
+        let of_user = terms.iter().filter(|(weighted, _)| !weighted.role.is_system());
         let wanted: HashSet<String> = of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
-        for (said, tokens) in &mut terms {
-            match said.role {
+        for (weighted, tokens) in &mut terms {
+            match weighted.role {
                 Role::Question { refused: true, .. } => {
                     tokens.retain(|token| !wanted.contains(token));
                 }
@@ -145,21 +145,21 @@ impl Retrieve {
         Some(terms)
     }
 
-    /// The tokens of a request, and how much each counts.
+    /// The tokens of a request with their weights.
     pub(super) fn query(&self, request: &Request) -> (Vec<String>, Option<Vec<f64>>) {
         let Some(terms) = self.terms(request) else {
             return (self.analyzer.tokens(&request.flatten()), None);
         };
         let mut all = Vec::new();
         let mut weights = Vec::new();
-        for (said, tokens) in terms {
-            weights.extend(std::iter::repeat_n(said.weight, tokens.len()));
+        for (weighted, tokens) in terms {
+            weights.extend(std::iter::repeat_n(weighted.weight, tokens.len()));
             all.extend(tokens);
         }
         (all, Some(weights))
     }
 
-    /// Ranks the documents of a request for tokens, with how much each counts.
+    /// Ranks the documents of a request for weighted tokens.
     pub(super) fn rank(
         &self,
         Ready { scorer, order }: &Ready,
@@ -201,14 +201,14 @@ impl Stage for Retrieve {
             return ready.scorer.explain(&tokens, doc).map(Some);
         };
         let mut parts = Vec::new();
-        for (said, tokens) in terms {
+        for (weighted, tokens) in terms {
             let mut words = ready.scorer.explain(&tokens, doc)?.parts;
             words.retain(|word| word.value != 0.0);
             if !words.is_empty() {
-                parts.push(explain(&said, words));
+                parts.push(explain(&weighted, words));
             }
         }
-        let what = "sum over what was said, of the words that the document has";
+        let what = "sum over the conversation, of the words that the document has";
         Ok(Some(Explanation::sum(what, parts)))
     }
 }

@@ -16,14 +16,14 @@ use std::num::NonZeroUsize;
 struct CandidatesKeys {
     /// The path of the run, from the current folder.
     run: String,
-    /// At most so many documents of each request: usually the most that runs of TREC have.
+    /// The maximum number of documents per request; the default is that of TREC runs.
     #[serde(default = "positive::<1000>")]
     depth: NonZeroUsize,
 }
 
 struct Candidates {
     keys: CandidatesKeys,
-    /// The SHA-256 of the run's content: the path alone does not say what was ranked.
+    /// The SHA-256 of the run's content, which its path does not determine.
     checksum: String,
     /// The run's lines, by topic.
     lines: Vec<RunLine>,
@@ -39,8 +39,8 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(Candidates { keys, checksum, lines }))
 }
 
-/// Ranks what was found for a request, as ids with scores: the best `depth` of its candidates, each
-/// once. `unknown` says that a document, by its position and id, is not of the collection.
+/// Ranks ids with scores for a request: the best `depth` of its candidates, each once. `unknown` makes
+/// the problem of a document that is not in the collection, by its position and id.
 pub(super) fn rank_found<'f>(
     batch: &Batch,
     request: &Request,

@@ -1,9 +1,9 @@
-//! Stage `competition`: finds out for which request each document was written.
+//! Stage `competition`: assigns each document to the request for which it was written.
 //!
 //! A question of `ClariQ` belongs to about one topic. Requests compete for it: an inverted softmax
 //! (Smith, Turban, Hamblin and Hammerla, "Offline bilingual word vectors, orthogonal
-//! transformations and the inverted softmax", ICLR 2017) says how much of a document each of them
-//! wins. Each request then moves towards what it wins, and they compete again.
+//! transformations and the inverted softmax", ICLR 2017) gives the share of a document that each of them
+//! wins. Each request then moves towards the documents that it wins, and they compete again.
 
 use crate::build::Build;
 use crate::context::Context;
@@ -27,7 +27,7 @@ struct Competition {
     /// The weight of a request's best documents, beside a weight of 1 for the request.
     #[serde(default = "number::<1, _>")]
     weight: f32,
-    /// The weight of the logarithm of what is won at last, beside the similarity.
+    /// The weight of the logarithm of the final share, beside the similarity.
     #[serde(default)]
     prize: f32,
     #[serde(skip_deserializing)]
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_request_loses_what_another_is_nearer_to() {
         // The second question is near to both requests, and nearer to the second; the third is a
-        // little farther from the first request, and nobody else's.
+        // little farther from the first request, and from no other.
         let to_documents = array![[0.9_f32, 0.7, 0.65], [0.1, 0.9, 0.1]];
         let among = array![[1.0_f32, 0.3, 0.3], [0.3, 1.0, 0.3], [0.3, 0.3, 1.0]];
         let space = SpaceConfig::default();

@@ -1,8 +1,8 @@
 //! The weights of the texts of a conversation, for `bm25` and `dense`.
 //!
-//! In the table `weights`, the opening counts 1, questions and answers what the table says, and
-//! what the user said "no" to possibly counts against a document. In the table `history`, what was
-//! said last counts 1, and what was said before is added to it. In both, older turns count less.
+//! In the table `weights`, the opening has a weight of 1, questions and answers have the weights of the
+//! table, and that of a question answered "no" may be negative. In the table `history`, the last
+//! utterance has a weight of 1, and earlier texts are added to it. In both, older turns count less.
 
 use crate::table::Table;
 use clariq_core::{
@@ -28,8 +28,8 @@ impl<H: FromLast> ConversationWeights<H> {
         let history = table.take_table("history")?.map(Table::read::<H>).transpose()?;
         match (weights, history) {
             (Some(_), Some(_)) => {
-                let hint = "`weights` begins with what was said first, `history` with what was \
-                            said last: choose one";
+                let hint = "`weights` begins with the first utterance, `history` with the last: \
+                            choose one";
                 bail!(history_at, "either `weights` or `history`", "both", hint)
             }
             (Some(weights), None) => {
@@ -45,17 +45,17 @@ impl<H: FromLast> ConversationWeights<H> {
     }
 
     /// The texts of a conversation with their weights.
-    pub(super) fn said<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
+    pub(super) fn texts<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         match self {
-            Self::Weights(weights) => weights.said(request),
-            Self::History(history) => history.said(&History::of(&request.said)),
+            Self::Weights(weights) => weights.texts(request),
+            Self::History(history) => history.texts(&History::of(&request.said)),
         }
     }
 }
 
 /// Explains what a text adds to a score: its weight times the sum of `parts`.
-pub(super) fn explain(said: &WeightedText, parts: Vec<Explanation>) -> Explanation {
-    let WeightedText { role, text, weight } = said;
+pub(super) fn explain(weighted: &WeightedText, parts: Vec<Explanation>) -> Explanation {
+    let WeightedText { role, text, weight } = weighted;
     let sum: f64 = parts.iter().map(|part| part.value).sum();
     Explanation::of(weight * sum, format!("{role}: {weight:.3} × {sum:.6} {text:?}"), parts)
 }
@@ -70,7 +70,7 @@ pub(super) struct TextWeights {
     answer: f64,
     /// A question that was answered "no": usually below 0.
     refused_question: f64,
-    /// An answer that begins with "no": the rest is often what is wanted instead.
+    /// An answer that begins with "no": its rest often names the wanted topic.
     refused_answer: f64,
     /// The factor of all of these for each later turn.
     decay: f64,
@@ -88,11 +88,11 @@ impl TextWeights {
         bail!(at, "numbers, with a decay of at least 0", "{all:?}", hint)
     }
 
-    /// Everything that was said, in its order.
-    fn said<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
+    /// The texts of the conversation, in order.
+    fn texts<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         let turns = request.turns().count();
-        let mut said = Vec::with_capacity(1 + 2 * turns);
-        said.push(WeightedText::new(Role::Opening, request.opening(), 1.0));
+        let mut texts = Vec::with_capacity(1 + 2 * turns);
+        texts.push(WeightedText::new(Role::Opening, request.opening(), 1.0));
         let mut ages: Vec<f64> = ages(self.decay).take(turns).collect();
         ages.reverse();
         for ((turn, spoken), age) in (1..).zip(request.turns()).zip(ages) {
@@ -102,14 +102,14 @@ impl TextWeights {
             } else {
                 (self.question, self.answer)
             };
-            said.push(WeightedText::new(
+            texts.push(WeightedText::new(
                 Role::Question { turn, refused },
                 spoken.system,
                 age * question,
             ));
-            said.push(WeightedText::new(Role::Answer(turn), spoken.user, age * answer));
+            texts.push(WeightedText::new(Role::Answer(turn), spoken.user, age * answer));
         }
-        said
+        texts
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) trait FromLast: DeserializeOwned {
     fn numbers(&self) -> Vec<f64>;
 
     /// The texts that count, the last utterance first.
-    fn said<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>>;
+    fn texts<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>>;
 }
 
 /// The table `history` of `bm25`: what earlier terms count where one of the last utterance counts
@@ -126,9 +126,9 @@ pub(super) trait FromLast: DeserializeOwned {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TermHistory {
-    /// A term that the user said one turn ago, however often.
+    /// A term of the user's previous utterance.
     user: f64,
-    /// A term that the system said one turn ago, however often.
+    /// A term of the system's previous utterance.
     system: f64,
     /// The factor of both for each later turn.
     decay: f64,
@@ -139,24 +139,29 @@ impl FromLast for TermHistory {
         vec![self.user, self.system, self.decay]
     }
 
-    fn said<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>> {
-        let mut said = vec![WeightedText::new(Role::Last, history.now, 1.0)];
-        said.extend(WeightedText::by_age(Role::Earlier, &history.user, self.user, self.decay));
-        said.extend(WeightedText::by_age(Role::Response, &history.system, self.system, self.decay));
-        said.retain(WeightedText::counts);
-        said
+    fn texts<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>> {
+        let mut texts = vec![WeightedText::new(Role::Last, history.now, 1.0)];
+        texts.extend(WeightedText::by_age(Role::Earlier, &history.user, self.user, self.decay));
+        texts.extend(WeightedText::by_age(
+            Role::Response,
+            &history.system,
+            self.system,
+            self.decay,
+        ));
+        texts.retain(WeightedText::counts);
+        texts
     }
 }
 
-/// The last utterances of the user among which the nearest counts.
+/// The number of last utterances of the user of which the nearest counts.
 const NEAREST_OF: usize = 4;
 
-/// The table `history` of `dense`: what is added to the similarity to the last utterance.
+/// The table `history` of `dense`: weights of similarities that are added to that of the last utterance.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VectorHistory {
-    /// The last utterance behind what led to it: the utterance before, the last sentence of the
-    /// response to that, and the utterance itself, as one text.
+    /// The last utterance with its context: the user's utterance before, the last sentence of the
+    /// response to it, and the last utterance, as one text.
     #[serde(default)]
     context: f64,
     /// The nearest of the last four utterances of the user.
@@ -165,7 +170,7 @@ pub(super) struct VectorHistory {
     /// The response one turn ago.
     #[serde(default)]
     system: f64,
-    /// The factor of `system` for each earlier response; 0 uses the last response alone.
+    /// The factor of `system` for each earlier response; 0 only uses the last response.
     #[serde(default)]
     decay: f64,
 }
@@ -175,15 +180,15 @@ impl FromLast for VectorHistory {
         vec![self.context, self.nearest, self.system, self.decay]
     }
 
-    fn said<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>> {
+    fn texts<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>> {
         let Self { context, system, decay, .. } = *self;
-        let mut said = history.said(&HistoryWeights { context, system, decay });
+        let mut texts = history.texts(&HistoryWeights { context, system, decay });
         let latest = [history.now].into_iter().chain(history.user.iter().copied());
         let nearest = latest
             .take(NEAREST_OF)
             .map(|text| WeightedText::new(Role::Nearest, text, self.nearest));
-        said.extend(nearest.filter(WeightedText::counts));
-        said
+        texts.extend(nearest.filter(WeightedText::counts));
+        texts
     }
 }
 
@@ -202,16 +207,16 @@ mod tests {
     use super::*;
     use clariq_core::Utterance;
 
-    fn request(said: [&str; 5]) -> Request {
-        let mut request = Request::new("1", said[0]);
-        for turn in said[1..].chunks(2) {
+    fn request(utterances: [&str; 5]) -> Request {
+        let mut request = Request::new("1", utterances[0]);
+        for turn in utterances[1..].chunks(2) {
             request.said.extend([Utterance::system(turn[0]), Utterance::user(turn[1])]);
         }
         request
     }
 
-    fn weights(said: &[WeightedText]) -> Vec<f64> {
-        said.iter().map(|said| said.weight).collect()
+    fn weights(texts: &[WeightedText]) -> Vec<f64> {
+        texts.iter().map(|weighted| weighted.weight).collect()
     }
 
     #[test]
@@ -224,9 +229,9 @@ mod tests {
             decay: 0.5,
         };
         let request = request(["saturn", "the car", "No, the planet", "its rings", "yes"]);
-        let said = table.said(&request);
-        assert_eq!(weights(&said), [1.0, -0.1, 0.3, 0.4, 0.8]);
-        let names: Vec<String> = said.iter().map(|said| said.role.to_string()).collect();
+        let texts = table.texts(&request);
+        assert_eq!(weights(&texts), [1.0, -0.1, 0.3, 0.4, 0.8]);
+        let names: Vec<String> = texts.iter().map(|weighted| weighted.role.to_string()).collect();
         assert_eq!(
             names,
             ["request", "question 1, answered \"no\"", "answer 1", "question 2", "answer 2"]
@@ -241,10 +246,10 @@ mod tests {
         let request = request(["first", "It is. So  it was!", "second", "A. B? C", "third"]);
         let history = History::of(&request.said);
         let terms = TermHistory { user: 0.1, system: 0.06, decay: 0.5 };
-        assert_eq!(weights(&terms.said(&history)), [1.0, 0.1, 0.05, 0.06, 0.03]);
+        assert_eq!(weights(&terms.texts(&history)), [1.0, 0.1, 0.05, 0.06, 0.03]);
         let (context, nearest, system, decay) = (0.5, 0.4, 0.2, 0.0);
         let vectors = VectorHistory { context, nearest, system, decay };
-        assert_eq!(weights(&vectors.said(&history)), [1.0, 0.5, 0.2, 0.4, 0.4, 0.4]);
+        assert_eq!(weights(&vectors.texts(&history)), [1.0, 0.5, 0.2, 0.4, 0.4, 0.4]);
     }
 
     #[test]

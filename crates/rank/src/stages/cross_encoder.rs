@@ -21,8 +21,7 @@ struct CrossEncoderStage {
     #[serde(skip)]
     stage: &'static str,
     model: String,
-    /// Where longer pairs are cut, in tokens, the longer text first; where the model's folder says,
-    /// if absent.
+    /// The longest pair in tokens, by default that of the model's folder; the longer text is cut first.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
     /// The number of documents that are reordered; the default is that of the published baseline.
@@ -33,16 +32,16 @@ struct CrossEncoderStage {
     query: QueryText,
 }
 
-/// The part of a conversation that is read together with a document.
+/// The part of a conversation that is paired with a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum QueryText {
-    /// Everything said, as one text.
+    /// The whole conversation as one text.
     #[default]
     All,
     /// The user's last utterance.
     Last,
-    /// That behind what led to it, as [`History::in_context`] has it.
+    /// The user's last utterance with its context ([`History::in_context`]).
     Context,
 }
 

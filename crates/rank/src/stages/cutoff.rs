@@ -8,9 +8,9 @@ use std::num::NonZeroUsize;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cutoff {
-    /// At most so many.
+    /// The maximum number of documents.
     depth: NonZeroUsize,
-    /// And only those with at least this score.
+    /// The minimum score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
 }

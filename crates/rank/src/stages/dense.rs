@@ -1,8 +1,8 @@
-//! Stage `dense`: ranks documents by their similarity to what was said.
+//! Stage `dense`: ranks documents by their similarity to the conversation.
 //!
-//! Without `weights` and `history`, everything said is one text. With `weights`, the score of a
-//! document is the weighted mean of its similarities to what was said; with `history`, the sum of
-//! those to the last utterance and to what led to it.
+//! Without `weights` and `history`, the whole conversation is one text. With `weights`, the score of a
+//! document is the weighted mean of its similarities to the texts; with `history`, the weighted sum of
+//! its similarities to the last utterance and to earlier texts.
 
 mod explain;
 mod search;
@@ -18,7 +18,7 @@ use search::DenseSearch;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
-/// Retrieves: the ranking that comes in is replaced. Documents without a text are left out.
+/// Retrieves documents; an earlier ranking is replaced. Documents without a text are left out.
 #[derive(Serialize)]
 struct Dense {
     #[serde(flatten)]
@@ -65,26 +65,27 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 }
 
 impl Dense {
-    /// The texts that count, or that documents are compared with. By the table `weights`, a score is
+    /// The texts with a weight, and those that documents are compared with. By the table `weights`, a score is
     /// a mean: the weights above 0 sum to 1.
-    fn said<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
+    fn texts<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         let Some(conversation) = &self.conversation else {
             return vec![WeightedText::new(Role::Opening, request.flatten(), 1.0)];
         };
-        let mut said = conversation.said(request);
+        let mut texts = conversation.texts(request);
         if let ConversationWeights::Weights(_) = conversation {
             let compares_system = self.keys.repeat.is_some();
-            said.retain(|said| {
-                let is_compared =
-                    compares_system && said.role.is_system() && !said.text.trim().is_empty();
-                said.counts() || is_compared
+            texts.retain(|weighted| {
+                let is_compared = compares_system
+                    && weighted.role.is_system()
+                    && !weighted.text.trim().is_empty();
+                weighted.counts() || is_compared
             });
-            let whole: f64 = said.iter().map(|said| said.weight.max(0.0)).sum();
-            for said in &mut said {
-                said.weight /= whole;
+            let whole: f64 = texts.iter().map(|weighted| weighted.weight.max(0.0)).sum();
+            for weighted in &mut texts {
+                weighted.weight /= whole;
             }
         }
-        said
+        texts
     }
 
     /// The search for a request, or for others with the same candidates.
@@ -118,10 +119,10 @@ impl Stage for Dense {
         let space = batch.context.space(&self.space)?;
         let mut rankings = Vec::with_capacity(batch.requests.len());
         for requests in batch.requests.chunk_by(|one, next| one.candidates == next.candidates) {
-            let said: Vec<Vec<WeightedText>> =
-                requests.iter().map(|request| self.said(request)).collect();
+            let texts: Vec<Vec<WeightedText>> =
+                requests.iter().map(|request| self.texts(request)).collect();
             let search = self.search(batch.context, &space, &requests[0]);
-            rankings.extend(search.rank(&said, batch.progress)?);
+            rankings.extend(search.rank(&texts, batch.progress)?);
         }
         Ok(rankings)
     }
@@ -132,7 +133,7 @@ impl Stage for Dense {
         let explained = if self.conversation.is_none() {
             space.explain(one.context.models, &request.flatten(), doc)
         } else {
-            self.search(one.context, &space, request).explain(&self.said(request), doc)
+            self.search(one.context, &space, request).explain(&self.texts(request), doc)
         };
         explained.map(Some)
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Distinct {
-    /// The similarity from which a document repeats one that is kept.
+    /// The similarity above which a document repeats a better one.
     same: f32,
     #[serde(skip_deserializing)]
     space: SpaceConfig,
@@ -18,7 +18,7 @@ struct Distinct {
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
-    let hint = "0.9 leaves out what says the same in nearly the same words";
+    let hint = "0.9 leaves out documents with nearly the same words";
     build.table.check_number("same", 0.0..=1.0, "same from 0 to 1", hint)?;
     Ok(Box::new(Distinct { space, ..build.table.read()? }))
 }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_document_like_a_better_one_is_removed() {
-        // The second is like the first; the third is like the second alone, which is gone.
+        // The second is similar to the first; the third only to the second, which is left out.
         let likeness = array![[1.0, 0.95, 0.2], [0.95, 1.0, 0.95], [0.2, 0.95, 1.0]];
         assert_eq!(keep(&likeness, 0.9), [0, 2]);
         assert_eq!(keep(&likeness, 0.95), [0, 1, 2]);

@@ -1,7 +1,7 @@
-//! Stage `elasticsearch`: what a server of Elasticsearch or OpenSearch finds, to be reranked.
+//! Stage `elasticsearch`: retrieves documents from a server of Elasticsearch or OpenSearch.
 //!
 //! Requests go to the server in batches, by its interface `_msearch`, as `match` queries on one
-//! field. The server's documents are those that are ranked here, under the same ids.
+//! field. The server has the documents of the collection, under the same ids.
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
@@ -21,10 +21,10 @@ use std::time::Duration;
 /// shared, or into the record of a run.
 const AUTHORIZATION: &str = "CLARIQ_ELASTICSEARCH_AUTHORIZATION";
 
-/// Bytes that an answer may have.
+/// The maximum size of an answer in bytes.
 const MOST_OF_AN_ANSWER: u64 = 256 << 20;
 
-/// The next move where a certificate is not trusted.
+/// The hint if a certificate is not trusted.
 const CERTIFICATE: &str = "`ca` names the PEM file of a private authority, and the certificate \
                            must be for the host in `url`";
 
@@ -41,7 +41,7 @@ struct ElasticsearchKeys {
     index: String,
     /// The field with the text of a document.
     field: String,
-    /// At most so many documents of each request.
+    /// The maximum number of documents per request.
     #[serde(default = "positive::<1000>")]
     size: NonZeroUsize,
     /// Requests that are sent at once.

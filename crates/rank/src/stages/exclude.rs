@@ -21,8 +21,8 @@ fn judged<'c>(context: &'c Context) -> Result<&'c [JudgedSplit]> {
     })
 }
 
-/// Refuses requests that were judged themselves, unless they are of this split as well: without
-/// what was judged for the others, their own documents would be left, and the labels would choose.
+/// Refuses requests that were judged themselves, unless they are also in this split: if the documents
+/// of all other requests are excluded, their own relevant documents remain, so that the labels choose.
 fn refuse_judged(context: &Context, requests: &[Request]) -> Result<()> {
     let Some(surroundings) = context.surroundings.as_deref() else { return Ok(()) };
     for judged in surroundings.judged_before()? {
@@ -46,7 +46,7 @@ fn refuse_judged(context: &Context, requests: &[Request]) -> Result<()> {
 }
 
 impl Stage for Exclude {
-    /// Requests of test see what was judged for train and dev, all others that for train.
+    /// Requests of test use the judgements of train and dev, all others those of train.
     fn about(&self) -> About {
         About { uses: vec![Uses::TrainLabels, Uses::DevLabels], ..About::new("exclude", self) }
     }

@@ -1,4 +1,4 @@
-//! Stage `exclude_asked`: drops what the system said in the conversation so far.
+//! Stage `exclude_asked`: drops texts that the system used in the conversation so far.
 
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum SameQuestion {
-    /// To the letter, as the published baseline compares them.
+    /// Identical texts, as in the published baseline.
     #[default]
     Text,
     /// Identical except for white space, as the released files differ from their bank.
@@ -15,10 +15,10 @@ enum SameQuestion {
 }
 
 impl SameQuestion {
-    fn same(self, one: &str, other: &str) -> bool {
+    fn same(self, text: &str, other: &str) -> bool {
         match self {
-            Self::Text => one == other,
-            Self::Words => one.split_whitespace().eq(other.split_whitespace()),
+            Self::Text => text == other,
+            Self::Words => text.split_whitespace().eq(other.split_whitespace()),
         }
     }
 }
@@ -31,7 +31,7 @@ pub(super) struct ExcludeAsked {
 }
 
 impl ExcludeAsked {
-    /// The first turn, counted from 1, in which the system said a text.
+    /// The first turn, counted from 1, in which the system used a text.
     fn asked(&self, request: &Request, text: &str) -> Option<usize> {
         (1..).zip(request.turns()).find(|(_, turn)| self.by.same(turn.system, text)).map(|it| it.0)
     }

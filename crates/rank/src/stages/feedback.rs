@@ -2,8 +2,8 @@
 //!
 //! Pseudo-relevance feedback as Rocchio's ("Relevance feedback in information retrieval", 1971) in
 //! a space of similarities: the request moves towards the mean of its first documents. Documents
-//! that are near to many others come first for too many requests; the mean similarity to their
-//! nearest neighbours is taken off their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou,
+//! that are near to many others are ranked first for too many requests; the mean similarity to their
+//! nearest neighbours is subtracted from their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou,
 //! "Word translation without parallel data", ICLR 2018.
 
 use crate::build::Build;
@@ -21,10 +21,10 @@ use std::slice;
 struct Feedback {
     /// The number of best documents that are used.
     questions: NonZeroUsize,
-    /// The weight of their mean beside the request's 1.
+    /// The weight of their mean, beside a weight of 1 for the request.
     #[serde(default = "number::<1, _>")]
     weight: f32,
-    /// The share of a document's similarity to its neighbours that is taken off its score.
+    /// The factor of a document's similarity to its neighbours that is subtracted from its score.
     #[serde(default)]
     hub_weight: f32,
     /// The number of neighbours of a document.

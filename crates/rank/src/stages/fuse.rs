@@ -16,7 +16,7 @@ enum Method {
     /// Σ weight / (k + rank): Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
     /// Condorcet and individual Rank Learning Methods", SIGIR 2009, which uses k = 60.
     ReciprocalRank,
-    /// Σ weight × score, a document that a ranking does not have counting 0 there.
+    /// Σ weight × score; a document that is missing in a ranking counts 0.
     WeightedSum,
 }
 
@@ -47,7 +47,7 @@ struct FusionParameters {
     depth: NonZeroUsize,
 }
 
-/// The constant of `reciprocal-rank` where none is given: the paper's.
+/// The default constant of `reciprocal-rank`, as in the paper.
 const USUAL_K: u16 = 60;
 
 /// Fuses rankings by their reciprocal ranks, each with the same weight.

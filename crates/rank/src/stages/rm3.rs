@@ -1,10 +1,9 @@
 //! Stage `rm3`: expands the query by terms of the best documents so far, and retrieves again.
 //!
 //! The relevance model RM3 (Abdul-Jaleel et al., TREC 2004) as Anserini computes it, in single
-//! precision: each of the first documents is the distribution of
-//! its most frequent terms, and counts by its score; the terms that then weigh most, as a
-//! distribution, are mixed with that of the query's own terms. Terms that weigh the same are taken
-//! in alphabetical order.
+//! precision: each of the best documents is a distribution over its most frequent terms, weighted by its
+//! score; the terms with the largest weights, as a distribution, are mixed with that of the query's
+//! terms. Terms of equal weight are in alphabetical order.
 
 use crate::build::Build;
 use crate::context::Context;
@@ -19,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-/// Terms that more of the documents have say nothing of what was asked.
+/// Terms in a larger share of the documents are ignored, because they say nothing about the request.
 const LARGEST_SHARE: f32 = 0.1;
 
-/// Documents whose terms weigh no more than this in all are left out.
+/// Documents whose terms have at most this weight in all are left out.
 const LEAST_WEIGHT: f32 = 0.001;
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! Stage `stop`: puts the empty question first where conversation, need or scores say that enough was asked.
+//! Stage `stop`: puts the empty question first if conversation, need or scores suggest to stop asking.
 //! In a collection without an empty question, the ranking becomes empty.
 
 use crate::build::Build;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-/// Reasons to ask nothing more; each is left out where it is not given.
+/// Reasons to stop asking; all are optional.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stop {
@@ -27,7 +27,7 @@ struct Stop {
     /// The best question is ahead of the next by less than this share of its score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_margin: Option<f64>,
-    /// The request's predicted need is at most this: it is clear enough.
+    /// The request's predicted need is at most this.
     #[serde(skip_serializing_if = "Option::is_none")]
     need: Option<Need>,
     /// The best question has no word of the topic, in the tokens of this analyser.
@@ -43,17 +43,17 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
 /// The beginning of the explanation of a sufficient reason.
 pub const STOPS: &str = "stop: ";
 
-/// A reason to stop: what is looked at, in words and as a figure, and whether it is enough.
+/// A reason to stop: its description, its figure, and true if it is sufficient.
 struct Reason {
     what: String,
     figure: f64,
     due: bool,
 }
 
-/// The words by which the topic of a conversation is known. Of the opening, these are the words that
-/// an earlier question had, too: "tell" in "tell me about Saturn" has led to none. Of the answers,
-/// they are the words that are not much commoner in the documents than these, which "want" and
-/// "know" are: their idf, log(N / df), is at least half of the smallest of the others.
+/// The topic words of a conversation. Of the opening, these are the words that an earlier question
+/// contains, too, which excludes "tell" in "tell me about Saturn". Of the answers, they are the words
+/// that are not much more common in the documents, which excludes "want" and "know": their idf,
+/// log(N / df), is at least half of the smallest idf of the former.
 fn topic(context: &Context, analyzer: Analyzer, request: &Request) -> Result<BTreeSet<String>> {
     let words = |text: &str| analyzer.tokens(text).into_iter().collect::<BTreeSet<_>>();
     let asked: BTreeSet<String> = request.turns().flat_map(|turn| words(turn.system)).collect();

@@ -12,9 +12,8 @@ pub(super) enum TieSetting {
     Id,
     /// The order of numpy in 2020, as in the published baseline, see [`NumpyOrder`].
     Numpy,
-    /// As Anserini orders and writes them: equal scores in single precision by ascending id, then
-    /// rounded to four decimals, and lowered by millionths where they are hardly below the one
-    /// before.
+    /// Anserini's order and scores: equal scores in single precision by ascending id, then rounded to
+    /// four decimals, and lowered by millionths if they are not clearly below the previous one.
     Anserini,
 }
 

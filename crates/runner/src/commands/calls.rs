@@ -27,7 +27,7 @@ pub(crate) struct CallArgs {
 }
 
 impl CallArgs {
-    /// The calls of a session, for so many systems.
+    /// The calls of a session for `systems` systems.
     pub(crate) fn calls(&self, systems: usize) -> Result<Arc<Calls>> {
         let mut replay = None;
         if let Some(file) = &self.replay {

@@ -113,7 +113,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
 }
 
 /// Keeps the figures that all runs have: rankings of statements, for example, are beside runs of
-/// iKAT by this program alone. Returns the names of the others.
+/// iKAT by this program. Returns the names of the others.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! `clariq doctor`: what was found, what is missing, and how to fix it.
+//! `clariq doctor`: the state of the installation and the data, with hints for missing parts.
 
 use crate::failure::Outcome;
 use crate::learned;
@@ -179,7 +179,7 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     let entries = std::fs::read_dir(&models).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
     folders.sort();
-    // Beside the models lie those that are being made or removed.
+    // The folder also contains models that are being made or removed.
     let is_left =
         |folder: &&PathBuf| folder.extension().is_none_or(|it| it != "made" && it != "old");
     for folder in folders.iter().filter(is_left) {
@@ -199,7 +199,7 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     findings
 }
 
-/// Why there is no engine: the other program is not installed, or it does not start.
+/// The reason why there is no engine: the other program is not installed, or it does not start.
 fn without_engine() -> CheckedItem {
     let trouble = learned::program().and_then(|program| {
         let trouble = learned::trouble(&program)?;
@@ -220,7 +220,7 @@ fn without_engine() -> CheckedItem {
 
 fn cache_finding() -> CheckedItem {
     let folder = cache::folder();
-    // Created here if need be, as any command would; a test file shows whether it can be written.
+    // Creates the folder, as any command would; a test file shows whether it is writable.
     let probe = folder.join(format!(".doctor-{}.tmp", std::process::id()));
     let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&probe, b""));
     match written.and_then(|()| fs::remove_file(probe)) {

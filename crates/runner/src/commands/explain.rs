@@ -1,4 +1,4 @@
-//! `clariq explain`: where the score of a document comes from.
+//! `clariq explain`: the derivation of a document's score.
 
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::Outcome;
@@ -39,7 +39,7 @@ pub(crate) struct ExplainArgs {
 }
 
 impl ExplainArgs {
-    /// The text of a request, where that is explained, and the id of a document.
+    /// The text of a request (unless --topic names one) and the id of a document.
     fn words(&self) -> Result<(Option<&str>, &str)> {
         match (&self.topic, &self.words[..]) {
             (None, [request, document]) => Ok((Some(request), document)),
@@ -106,8 +106,8 @@ fn find_topic(
     Ok(found)
 }
 
-/// The document of that id, and the part that ranks it: of a request with documents of its own,
-/// what runs call one of them.
+/// The document of that id, and the part that ranks it. A request with documents of its own has ids as
+/// in runs.
 fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(RankedPart, Doc)> {
     for &part in system.parts().iter().rev() {
         // The user's own documents have no statements: these come with the requests.

@@ -1,4 +1,4 @@
-//! `clariq index build` and `clariq index stats`: the index, and how large it is.
+//! `clariq index build` and `clariq index stats`: an index and its size.
 
 use crate::arguments::{ANALYZERS, IndexPlace, one_of};
 use crate::failure::Outcome;

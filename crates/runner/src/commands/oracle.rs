@@ -33,7 +33,7 @@ pub(crate) struct OracleArgs {
     output: Option<PathBuf>,
 }
 
-/// Its name and what it chooses, if anything.
+/// The name of the oracle and its choices.
 type Oracle = (&'static str, Option<Choice>);
 
 const BEST: &str = "best-question";

@@ -1,4 +1,4 @@
-//! `clariq rank`: what a system ranks, and answers, for requests as they come.
+//! `clariq rank`: the rankings and answers of a system for a stream of requests.
 
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::{Outcome, bad_lines_are, error_object};
@@ -57,14 +57,14 @@ pub(crate) struct RankArgs {
     place: IndexPlace,
 }
 
-/// A system, and how its answers are written to standard output.
+/// A system, and the form of its answers on standard output.
 struct Printer<'a> {
     system: Ranker<'a>,
     format: Format,
     /// The default of 30 does not apply to candidates.
     depth: Option<usize>,
     all_candidates: bool,
-    /// Why requests without candidates would get fewer documents than `--depth` asks for.
+    /// The reason why requests without candidates would get fewer documents than `--depth`.
     cut: Option<Problem>,
     /// The number of requests that were answered, and of those without a rewrite.
     answered: Cell<(u64, u64)>,
@@ -125,9 +125,9 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     Ok(Outcome::Done)
 }
 
-/// Loads the system so that it ranks as many documents as `--depth` asks for. If several stages, or
-/// those of a system that answers, keep fewer, their depths are the user's choice: they may change
-/// the best documents as well.
+/// Loads the system so that it ranks `--depth` documents. If several stages, or those of a system that
+/// answers, keep fewer, the user has to choose their depths, which may change the best documents as
+/// well.
 fn load_with_depth(
     settings: &Settings,
     arguments: &RankArgs,
@@ -188,7 +188,7 @@ fn delimiter(format: Format) -> u8 {
     if format == Format::Csv { b',' } else { b'\t' }
 }
 
-/// Answers each line as soon as it is read: the same bytes however lines arrive. How many were bad.
+/// Answers each line as soon as it is read. Returns the number of bad lines.
 fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
     let mut bad = 0;
     if skip_bad {
@@ -201,7 +201,7 @@ fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) ->
         }
         let ranked = match next {
             Ok(query) => match printer.system.rank(slice::from_ref(&query)) {
-                // A server that fails would do so for every line that follows.
+                // A server that fails would fail for every following line.
                 Err(error) if error.kind() == Some(ProblemKind::Server) => return Err(error),
                 ranked => ranked.map(|ranked| (query, ranked)),
             },
@@ -221,7 +221,8 @@ fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) ->
     Ok(bad)
 }
 
-/// Reads all lines, ranks the requests together and answers in their order. How many were bad.
+/// Reads all lines, ranks the requests together and answers in their order. Returns the number of bad
+/// lines.
 fn rank_batch(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
     let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
     while let Some(next) = requests.read_next()? {
@@ -251,8 +252,8 @@ fn rank_batch(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -
     Ok(count)
 }
 
-/// The best response with the ids of what it rests on, and the other responses as `others`. A
-/// clarifying question has the reason to ask as `asks`.
+/// The best response with the ids of its sources, and the other responses as `others`. A clarifying
+/// question has the reason to ask as `asks`.
 pub(super) fn response_json(
     system: &Ranker,
     query: &UserRequest,
@@ -280,7 +281,7 @@ pub(super) fn response_json(
 }
 
 impl Printer<'_> {
-    /// Refuses a request that would get fewer documents than were asked for.
+    /// Refuses a request that would get fewer documents than `--depth`.
     fn check_depth(&self, query: &UserRequest) -> Result<()> {
         match &self.cut {
             Some(problem) if query.request.candidates.is_none() => Err(problem.clone().into()),
@@ -297,7 +298,7 @@ impl Printer<'_> {
             let object = self.object(query, ranked)?;
             return print(|out| writeln!(out, "{object}")).map(drop);
         }
-        // The other forms hold one ranking.
+        // The other formats have a single ranking.
         let id = &query.request.id;
         let tag = self.system.config.full_name();
         let listed = self.list(query, RankedPart::Documents, &ranked.ranking)?;
@@ -352,7 +353,7 @@ impl Printer<'_> {
         Ok(object)
     }
 
-    /// In JSON lines, an error takes the place of the answer; other formats leave it out.
+    /// In JSON lines, the error replaces the answer; other formats leave it out.
     fn print_bad(&self, line: Option<u64>, problem: &Problem) -> Result<()> {
         if self.format != Format::Jsonl {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `clariq report`: runs side by side on one page.
+//! `clariq report`: a page that compares runs.
 
 use crate::arguments::RunArguments;
 use crate::failure::Outcome;
@@ -101,8 +101,7 @@ fn uses_with_prompts(record: &RunRecord) -> Vec<String> {
     uses
 }
 
-/// The record beside a run, where it is of this run, and nothing otherwise. A record of another run
-/// is mentioned.
+/// The record beside a run, if it is of this run. A record of another run is mentioned.
 fn record_of(settings: &Settings, run: &Path) -> RunRecord {
     let found = own_record(run);
     if found.is_none() && record::path_of(run).exists() {
@@ -120,7 +119,7 @@ fn own_record(run: &Path) -> Option<RunRecord> {
     Some(record)
 }
 
-/// The parameters of a run that are others in another run of the same system: `bm25.k1 0.9`.
+/// The parameters of a run that differ from another run of the same system: `bm25.k1 0.9`.
 fn differing_parameters(records: &[RunRecord], index: usize) -> Vec<String> {
     let mut own = BTreeMap::new();
     parameters("", &records[index].stages, &mut own);

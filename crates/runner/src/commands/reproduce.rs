@@ -1,4 +1,4 @@
-//! `clariq reproduce`: whether every system still reaches the figures in its configuration.
+//! `clariq reproduce`: the check that every system reaches the figures in its configuration.
 
 use crate::arguments::IndexPlace;
 use crate::failure::Outcome;
@@ -197,7 +197,7 @@ fn row(split: &str, figure: &Figure, for_reading: bool) -> Vec<Cell> {
     row
 }
 
-/// The uses of a system: as letters if they must fit into a line of a terminal.
+/// The uses of a system, as letters if they must fit into a line of a terminal.
 pub(super) fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
     let names: Vec<String> = uses.iter().map(ToString::to_string).collect();
     match (uses, in_letters) {

@@ -174,7 +174,7 @@ fn check_systems(session: &Session, systems: &[SystemConfig]) -> Result<()> {
     Ok(())
 }
 
-/// The table of what was run.
+/// The table of runs.
 struct RunTable {
     sheet: Sheet,
     /// Submissions have a class.

@@ -41,7 +41,7 @@ fn show(name: &str) -> Result<Outcome> {
     })
 }
 
-/// Writes a prompt as comments, so that what is printed is the file of a system.
+/// Writes a prompt as comments, so that the output is a configuration file.
 fn put_prompt(prompt: &Prompt, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n# The prompt `{}`:\n#", prompt.name)?;
     for line in prompt.text.lines() {

@@ -55,7 +55,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     settings.take_over()?;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
-    // Without a name, what is trained may be for any split of a collection that has several.
+    // Without a split, the model may be for any split of the collection.
     let split = match collection.find_split_or(arguments.split.as_deref(), "dev") {
         Err(problem) if arguments.split.is_some() => return Err(problem.into()),
         found => found.ok(),

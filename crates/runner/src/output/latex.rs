@@ -16,7 +16,7 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\\bottomrule\n\\end{{tabular}}")
 }
 
-/// Numbers with a minus, not a hyphen; what is small is small in mathematics.
+/// A number with a minus sign in place of a hyphen.
 fn field(cell: &Cell) -> String {
     let shown = cell.shown();
     match cell {

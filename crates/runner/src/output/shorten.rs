@@ -11,7 +11,7 @@ const LEAST: usize = 8;
 
 impl Sheet {
     /// The sheet with the texts of one column shortened so that lines fit a terminal of 80 columns;
-    /// unchanged in formats that nobody reads in a terminal.
+    /// unchanged in formats for programs.
     pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
         if !matches!(format, None | Some(Format::Table)) {
             return self;
@@ -33,7 +33,7 @@ impl Sheet {
     }
 }
 
-/// At most `width` characters of a text, `…` for what is left out of its middle.
+/// At most `width` characters of a text, with `…` in place of its middle.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= width {

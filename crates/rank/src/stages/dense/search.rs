@@ -87,7 +87,7 @@ impl DenseSearch<'_> {
         Ok(rankings.collect())
     }
 
-    /// The documents that so many texts are compared with at a time.
+    /// The blocks of documents that `texts` texts are compared with.
     fn portions(&self, texts: usize) -> impl Iterator<Item = &[Doc]> {
         self.docs.chunks((SIMILARITIES / texts.max(1)).max(1))
     }

@@ -24,25 +24,25 @@ impl<'a> TextTable<'a> {
     /// single request may have more.
     pub(super) fn fill(requests: &'a [Vec<WeightedText>], most: usize) -> Self {
         let mut table = Self::default();
-        for said in requests {
-            let is_new = |said: &&WeightedText| !table.rows.contains_key(&*said.text);
-            let new = said.iter().filter(is_new).count();
+        for texts in requests {
+            let is_new = |weighted: &&WeightedText| !table.rows.contains_key(&*weighted.text);
+            let new = texts.iter().filter(is_new).count();
             if !table.requests.is_empty() && table.distinct.len() + new > most {
                 break;
             }
-            table.add(said);
+            table.add(texts);
         }
         table
     }
 
-    fn add(&mut self, said: &'a [WeightedText]) {
-        let mut texts = Vec::with_capacity(said.len());
-        for said in said {
-            let row = *self.rows.entry(&said.text).or_insert_with(|| {
-                self.distinct.push(&said.text);
+    fn add(&mut self, weighted_texts: &'a [WeightedText]) {
+        let mut texts = Vec::with_capacity(weighted_texts.len());
+        for weighted in weighted_texts {
+            let row = *self.rows.entry(&weighted.text).or_insert_with(|| {
+                self.distinct.push(&weighted.text);
                 self.distinct.len() - 1
             });
-            texts.push(TextRow { row, role: said.role, weight: said.weight as f32 });
+            texts.push(TextRow { row, role: weighted.role, weight: weighted.weight as f32 });
         }
         self.requests.push(texts);
     }

@@ -66,7 +66,7 @@ impl EvalArgs {
     ///
     /// # Errors
     ///
-    /// A form of output that does not hold what is asked.
+    /// An output format without the requested figures.
     pub(super) fn request<'a>(
         &'a self,
         measures: &'a [Box<dyn Measure>],

@@ -160,7 +160,7 @@ fn statements_and_passages_of_a_turn_are_explained() {
         let line = format!("-q explain --system ikat-bm25 --split 2023-test --topic 1-1_2 {id}");
         let told = bench.succeed(&line).stdout;
         assert!(told.contains(&format!("\n{task}, bm25: rank 1 of ")), "{told}");
-        assert!(told.contains("sum over what was said"), "{told}");
+        assert!(told.contains("sum over the conversation"), "{told}");
         let object = bench.succeed(&format!("{line} --format json")).stdout;
         let object: Value = serde_json::from_str(&object).unwrap();
         let shown = object["tasks"][task][0]["score"].as_f64().unwrap();
