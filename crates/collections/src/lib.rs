@@ -229,8 +229,8 @@ impl dyn Collection {
         if let Some(split) = self.splits().iter().find(|split| **split == name) {
             return Ok(split);
         }
-        let there = self.splits().iter().copied().filter(|split| self.has(split));
-        let names: Vec<&str> = there.collect();
+        let available = self.splits().iter().copied().filter(|split| self.has(split));
+        let names: Vec<&str> = available.collect();
         let expected = match &names[..] {
             [] => "a folder with a split".to_owned(),
             [only] => format!("`{only}`, the split of this collection"),

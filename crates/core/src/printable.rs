@@ -19,12 +19,12 @@ pub fn is_python_space(c: char) -> bool {
 /// ```
 pub fn printable(text: &str, most: usize) -> Cow<'_, str> {
     let cut = text.char_indices().nth(most).map(|(end, _)| &text[..end]);
-    let shown = cut.unwrap_or(text);
-    if cut.is_none() && !shown.contains(is_invisible) {
+    let visible = cut.unwrap_or(text);
+    if cut.is_none() && !visible.contains(is_invisible) {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(shown.len() + 8);
-    for c in shown.chars() {
+    let mut out = String::with_capacity(visible.len() + 8);
+    for c in visible.chars() {
         if is_invisible(c) {
             out.extend(c.escape_default());
         } else {

@@ -32,13 +32,13 @@ pub fn diagnose<'a>(
     bank: Option<&dyn Documents>,
 ) -> Diagnosis {
     let known: HashSet<&RequestId> = topics.collect();
-    let answered = lines_by_topic(run);
-    let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
+    let lines_of = lines_by_topic(run);
+    let missing_topics = known.iter().filter(|topic| !lines_of.contains_key(*topic)).count();
     let trailing_words = run.ignored.trailing_words.len();
     let mut diagnosis = Diagnosis { missing_topics, trailing_words, ..Diagnosis::default() };
     let mut documents = HashSet::new();
     let mut scores = Vec::new();
-    for (topic, lines) in answered {
+    for (topic, lines) in lines_of {
         if !known.contains(topic) {
             diagnosis.unknown_topics += 1;
             continue;

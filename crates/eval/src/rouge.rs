@@ -9,12 +9,12 @@ use std::collections::HashMap;
 /// The F1 of the n-grams of `text` and `reference`, from 0 to 1; 0 where either has none.
 pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
     let found = ngrams(text, n);
-    let wanted = ngrams(reference, n);
+    let reference_ngrams = ngrams(reference, n);
     let shared: usize = found
         .iter()
-        .map(|(ngram, &count)| count.min(wanted.get(ngram).copied().unwrap_or(0)))
+        .map(|(ngram, &count)| count.min(reference_ngrams.get(ngram).copied().unwrap_or(0)))
         .sum();
-    let total: usize = found.values().chain(wanted.values()).sum();
+    let total: usize = found.values().chain(reference_ngrams.values()).sum();
     if shared == 0 { 0.0 } else { 2.0 * shared as f64 / total as f64 }
 }
 

@@ -101,16 +101,16 @@ pub fn check<'s>(
         let run = (!config.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(config, session.documents.checksum(), split);
         let names = expected.iter().flat_map(|expected| expected.measures.keys());
-        let obtained = evaluation.figures(&SystemOutput {
+        let result = evaluation.figures(&SystemOutput {
             path: &path,
             run: run.as_ref(),
             need: config.need.as_ref().map(|_| record::need_path(&path)),
             ranking: &|task| read_run(&Source::new(ranking_path(&path, task))),
             expected: names.map(String::as_str).collect(),
         })?;
-        obtained.notes.iter().for_each(|note| session.observer.note(note));
+        result.notes.iter().for_each(|note| session.observer.note(note));
         let compare = |(measure, value)| compare(config, expected, split, measure, value);
-        let figures: Vec<Figure> = obtained.figures.into_iter().map(compare).collect();
+        let figures: Vec<Figure> = result.figures.into_iter().map(compare).collect();
         let rows: Vec<String> = figures.iter().map(ToString::to_string).collect();
         figures.into_iter().for_each(&mut *each);
         session.observer.note(&format!("{} on {split}: {}", config.name, rows.join(", ")));
@@ -148,17 +148,17 @@ fn compare<'s>(
     measure: String,
     obtained: f64,
 ) -> Figure<'s> {
-    let wanted = expected.and_then(|expected| expected.measures.get(&measure)).copied();
+    let expected_figure = expected.and_then(|expected| expected.measures.get(&measure)).copied();
     let published = expected.and_then(|expected| expected.published.get(&measure)).copied();
     let tolerance = expected.map_or(0.0, |expected| expected.tolerance);
-    let verdict = wanted.map(|wanted| match (obtained - wanted).abs() {
+    let verdict = expected_figure.map(|expected_figure| match (obtained - expected_figure).abs() {
         ..=EXACT => Verdict::Equal,
         difference if difference <= tolerance => Verdict::Close,
         _ => Verdict::Fail,
     });
     let system = config.name.as_str();
     let uses = config.uses_for(Some(split));
-    Figure { system, uses, measure, published, expected: wanted, obtained, verdict }
+    Figure { system, uses, measure, published, expected: expected_figure, obtained, verdict }
 }
 
 #[cfg(test)]

@@ -100,8 +100,8 @@ impl<'a> BoundedLines<'a> {
     fn read_piece(&mut self) -> Result<(u64, bool)> {
         self.line.clear();
         let mut piece = self.stream.by_ref().take(self.most + 1);
-        let read = piece.read_until(b'\n', &mut self.line);
-        let count = read.map_err(|error| broken(&self.name, error))? as u64;
+        let result = piece.read_until(b'\n', &mut self.line);
+        let count = result.map_err(|error| broken(&self.name, error))? as u64;
         self.bytes += count;
         Ok((count, self.line.ends_with(b"\n")))
     }

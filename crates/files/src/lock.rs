@@ -53,7 +53,7 @@ fn open_alone(path: &Path, mut wait: impl FnMut()) -> io::Result<File> {
 }
 
 fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {
-    let taken = match file.try_lock() {
+    let result = match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             wait();
             file.lock()
@@ -61,7 +61,7 @@ fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {
         Err(TryLockError::Error(error)) => Err(error),
         Ok(()) => Ok(()),
     };
-    match taken {
+    match result {
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
         _ => Ok(()),
     }

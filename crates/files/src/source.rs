@@ -87,8 +87,8 @@ impl Source {
         }
         let name = self.name();
         let mut bytes = Vec::new();
-        let read = io::stdin().lock().take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
-        read.map_err(Error::io("read", &*name))?;
+        let result = io::stdin().lock().take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
+        result.map_err(Error::io("read", &*name))?;
         if bytes.len() as u64 > MOST_OF_STDIN {
             let expected = format!("at most {} MiB", MOST_OF_STDIN >> 20);
             bail!(name, expected, "more", "write them to a file, and name it in place of `-`");

@@ -24,8 +24,8 @@ pub(crate) struct Bar<'a> {
 /// Draws the chart. `id` is unique on the page, `title` describes the chart, `measure` labels the
 /// vertical axis, `unit` the horizontal one.
 pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &str) -> Markup {
-    let named = bars.len() <= NAMED;
-    let height = if named { HEIGHT } else { BOTTOM + 28.0 };
+    let has_names = bars.len() <= NAMED;
+    let height = if has_names { HEIGHT } else { BOTTOM + 28.0 };
     let axis = VerticalAxis::of(bars);
     let y = Scale { from: (axis.lowest(), axis.highest()), to: (BOTTOM, TOP) };
     let x = Scale { from: (0.0, bars.len().max(WIDEST) as f64), to: (LEFT, RIGHT) };
@@ -36,7 +36,7 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &s
             (grid(y, &axis, &format!("difference in {measure}")))
             @for (index, bar) in bars.iter().enumerate() { (one(bar, index, x, y)) }
             line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
-            @if named { (names(bars, x)) }
+            @if has_names { (names(bars, x)) }
             text.name x=(px(LEFT)) y=(px(height - 6.0)) {
                 (unit) "s, sorted by difference"
             }

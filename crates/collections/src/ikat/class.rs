@@ -64,8 +64,8 @@ impl IkatConversation {
             return None;
         }
         let turn = &self.turns[index];
-        let given = turn.sample_ranking.as_deref().or(turn.citations.as_deref());
-        Some(given.unwrap_or_default())
+        let passages = turn.sample_ranking.as_deref().or(turn.citations.as_deref());
+        Some(passages.unwrap_or_default())
     }
 }
 

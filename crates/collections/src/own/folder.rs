@@ -65,15 +65,15 @@ impl<'a> Folder<'a> {
 
     /// The files of all documents, and the folders of such files.
     fn named_documents(&self) -> Vec<PathBuf> {
-        let mut named: Vec<PathBuf> = DOCUMENTS.iter().flat_map(|name| self.files(name)).collect();
+        let mut paths: Vec<PathBuf> = DOCUMENTS.iter().flat_map(|name| self.files(name)).collect();
         for name in FOLDERS {
             let folder = self.0.join(name);
             let is_empty = DocumentFolder::list(&folder).is_ok_and(|it| it.documents.is_empty());
             if folder.is_dir() && !is_empty {
-                named.push(folder);
+                paths.push(folder);
             }
         }
-        named
+        paths
     }
 
     /// The files of JSON lines or `TrecWeb` in the folder itself that may be of documents, by
@@ -138,11 +138,11 @@ impl<'a> Folder<'a> {
 
     /// The files with names of data that are not read.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
+        let mut names: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
         for split in crate::kinds::SPLITS_OF_TRACKS {
             if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
-                read.insert(requests.name());
-                read.extend(qrels.map(|file| file.name()));
+                names.insert(requests.name());
+                names.extend(qrels.map(|file| file.name()));
             }
         }
         let mut unread = self.data_files();
@@ -150,7 +150,9 @@ impl<'a> Folder<'a> {
             let name = file_name(path);
             let is_data = DocumentFileKind::of(path) == DocumentFileKind::Documents
                 || name.starts_with("qrels");
-            is_data && !name.starts_with("annotations") && !read.contains(&Source::new(path).name())
+            is_data
+                && !name.starts_with("annotations")
+                && !names.contains(&Source::new(path).name())
         });
         for name in FOLDERS {
             let folder = self.0.join(name);

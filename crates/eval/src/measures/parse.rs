@@ -61,18 +61,18 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     let is_word = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
     };
-    let mut given = Vec::new();
+    let mut parameters = Vec::new();
     if !inside.trim().is_empty() {
         for parameter in inside.split(',') {
             let (key, value) = parameter.split_once('=')?;
-            given.push((key.trim(), value.trim()));
+            parameters.push((key.trim(), value.trim()));
         }
     }
-    given.extend(cutoff.map(|cutoff| ("cutoff", cutoff)));
-    let mut keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
+    parameters.extend(cutoff.map(|cutoff| ("cutoff", cutoff)));
+    let mut keys: Vec<&str> = parameters.iter().map(|(key, _)| *key).collect();
     keys.sort_unstable();
     let twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
-    (is_word(name) && keys.iter().all(|key| is_word(key)) && !twice).then_some((name, given))
+    (is_word(name) && keys.iter().all(|key| is_word(key)) && !twice).then_some((name, parameters))
 }
 
 /// `recall_30`, `recall.30`, `Recall30`.

@@ -129,11 +129,12 @@ impl Retrieve {
             terms.push((weighted, tokens));
         }
         let of_user = terms.iter().filter(|(weighted, _)| !weighted.role.is_system());
-        let wanted: HashSet<String> = of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
+        let user_tokens: HashSet<String> =
+            of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
         for (weighted, tokens) in &mut terms {
             match weighted.role {
                 Role::Question { refused: true, .. } => {
-                    tokens.retain(|token| !wanted.contains(token));
+                    tokens.retain(|token| !user_tokens.contains(token));
                 }
                 Role::Earlier | Role::Response => {
                     let mut seen = HashSet::new();

@@ -133,9 +133,9 @@ impl Stage for Competition {
         let (scores, _) = self.table(batch, &pool)?;
         let mut answers = Vec::with_capacity(rankings.len());
         for (row, ranking) in scores.rows().into_iter().zip(&rankings) {
-            let kept: HashSet<Doc> = ranking.iter().map(|hit| hit.doc).collect();
+            let docs: HashSet<Doc> = ranking.iter().map(|hit| hit.doc).collect();
             let mut answer = rank_by_score(&pool, row.iter().copied(), usize::MAX);
-            answer.retain(|hit| kept.contains(&hit.doc));
+            answer.retain(|hit| docs.contains(&hit.doc));
             answers.push(answer);
         }
         Ok(answers)

@@ -25,13 +25,13 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 
 /// The rows that are kept of a ranking, best first, by the similarities of its documents.
 fn keep(likeness: &Array2<f32>, same: f32) -> Vec<usize> {
-    let mut kept: Vec<usize> = Vec::new();
+    let mut rows: Vec<usize> = Vec::new();
     for row in 0..likeness.nrows() {
-        if kept.iter().all(|&better| likeness[[row, better]] <= same) {
-            kept.push(row);
+        if rows.iter().all(|&better| likeness[[row, better]] <= same) {
+            rows.push(row);
         }
     }
-    kept
+    rows
 }
 
 impl Stage for Distinct {

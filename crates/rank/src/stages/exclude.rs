@@ -54,9 +54,9 @@ impl Stage for Exclude {
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         refuse_judged(batch.context, batch.requests)?;
         let relevant = judged(batch.context)?.iter().flat_map(|judged| &judged.relevant);
-        let taken: HashSet<Doc> = relevant.map(|&(doc, _)| doc).collect();
+        let excluded: HashSet<Doc> = relevant.map(|&(doc, _)| doc).collect();
         for ranking in &mut rankings {
-            ranking.retain(|hit| !taken.contains(&hit.doc));
+            ranking.retain(|hit| !excluded.contains(&hit.doc));
         }
         Ok(rankings)
     }

@@ -112,8 +112,8 @@ impl Feedback {
         let nearest = space.to_documents(models, &[text], &pool.docs)?;
         let columns: Vec<Doc> = Doc::all(pool.docs.len()).collect();
         let corrected = &nearest.row(0) - &pool.hubs;
-        let taken = self.questions.get();
-        let first = rank_by_score(&columns, corrected.iter().copied(), taken);
+        let count = self.questions.get();
+        let first = rank_by_score(&columns, corrected.iter().copied(), count);
         let mut mean = Array2::zeros(nearest.dim());
         for hit in &first {
             mean[[0, hit.doc.index()]] = 1.0 / first.len() as f32;

@@ -56,9 +56,10 @@ struct Reason {
 /// log(N / df), is at least half of the smallest idf of the former.
 fn topic(context: &Context, analyzer: Analyzer, request: &Request) -> Result<BTreeSet<String>> {
     let words = |text: &str| analyzer.tokens(text).into_iter().collect::<BTreeSet<_>>();
-    let asked: BTreeSet<String> = request.turns().flat_map(|turn| words(turn.system)).collect();
+    let question_words: BTreeSet<String> =
+        request.turns().flat_map(|turn| words(turn.system)).collect();
     let opening = words(request.opening());
-    let mut topic = &opening & &asked;
+    let mut topic = &opening & &question_words;
     if topic.is_empty() {
         return Ok(topic);
     }

@@ -93,8 +93,8 @@ fn order_like_anserini(mut hits: Ranking, depth: usize) -> Ranking {
         previous = rounded - 1e-6 * ties;
         // It prints six decimals. Where it writes a score that is not below the one before, the
         // order is kept here.
-        let written = (f64::from(previous) * 1e6).round() / 1e6;
-        hit.score = if written < last { written } else { last.next_down() };
+        let rounded = (f64::from(previous) * 1e6).round() / 1e6;
+        hit.score = if rounded < last { rounded } else { last.next_down() };
         last = hit.score;
     }
     hits

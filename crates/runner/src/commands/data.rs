@@ -243,16 +243,16 @@ fn facet_requests(settings: &Settings, arguments: &FacetRequestsArgs) -> Result<
     let with =
         if arguments.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
     let run = Source::new(&arguments.run);
-    let made = make_facet_requests(&*collection, &run, &arguments.split, with)?;
+    let facet_requests = make_facet_requests(&*collection, &run, &arguments.split, with)?;
     let target = Target::new(&arguments.output);
-    write_requests(&made.requests, &target)?;
+    write_requests(&facet_requests.requests, &target)?;
     if target.is_stream() {
         return Ok(Outcome::Done);
     }
     Sheet::of([
-        ("facets", Cell::count(made.requests.len())),
-        ("without a question", Cell::count(made.not_asked)),
-        ("without an answer", Cell::count(made.not_answered)),
+        ("facets", Cell::count(facet_requests.requests.len())),
+        ("without a question", Cell::count(facet_requests.not_asked)),
+        ("without an answer", Cell::count(facet_requests.not_answered)),
         ("file", Cell::path(&arguments.output)),
     ])
     .print(settings.format)
@@ -292,13 +292,13 @@ fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome
         no_question: arguments.with_no_question,
         contexts_only: arguments.contexts_only,
     };
-    let made = synthesize_files(&*collection, split, shape, outputs)?;
+    let synthesis = synthesize_files(&*collection, split, shape, outputs)?;
     let mut sheet = Sheet::new(&["split", "facets", "turns so far", "contexts"]);
-    let facets = || Cell::count(made.facets);
-    for (turns, &count) in made.contexts.iter().enumerate() {
+    let facets = || Cell::count(synthesis.facets);
+    for (turns, &count) in synthesis.contexts.iter().enumerate() {
         sheet.row(vec![Cell::text(split), facets(), Cell::count(turns), Cell::count(count)]);
     }
-    let total = Cell::count(made.contexts.iter().sum());
+    let total = Cell::count(synthesis.contexts.iter().sum());
     sheet.row(vec![Cell::text("all"), facets(), Cell::Nothing, total]);
     if !outputs.iter().any(|path| Target::new(path).is_stream()) {
         sheet.print(settings.format)?;

@@ -222,8 +222,8 @@ fn cache_finding() -> CheckedItem {
     let folder = cache::folder();
     // Creates the folder, as any command would; a test file shows whether it is writable.
     let probe = folder.join(format!(".doctor-{}.tmp", std::process::id()));
-    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&probe, b""));
-    match written.and_then(|()| fs::remove_file(probe)) {
+    let result = fs::create_dir_all(&folder).and_then(|()| fs::write(&probe, b""));
+    match result.and_then(|()| fs::remove_file(probe)) {
         Ok(()) => ok("cache", folder.display().to_string()),
         Err(error) => {
             let found = format!("{}: {error}", folder.display());

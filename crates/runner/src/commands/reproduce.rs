@@ -40,10 +40,10 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         settings.take_over()?;
     }
     let load = |name: &String| settings.load(name, &[]);
-    let named: Vec<SystemConfig> = arguments.names.iter().map(load).collect::<Result<_, _>>()?;
-    check_names_differ(&named)?;
-    let collection = settings.collection_for(&named)?;
-    let systems = if named.is_empty() { built_in(settings, &*collection)? } else { named };
+    let configs: Vec<SystemConfig> = arguments.names.iter().map(load).collect::<Result<_, _>>()?;
+    check_names_differ(&configs)?;
+    let collection = settings.collection_for(&configs)?;
+    let systems = if configs.is_empty() { built_in(settings, &*collection)? } else { configs };
     systems.iter().try_for_each(|config| config.check_tasks(&*collection))?;
     if let Some(remark) = collection.remark() {
         settings.note(&format!("note: {remark}"));

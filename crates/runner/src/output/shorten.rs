@@ -39,9 +39,9 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
     if characters.len() <= width {
         return text.to_owned();
     }
-    let kept = width.saturating_sub(1);
-    let first = kept.div_ceil(2);
-    let last = kept / 2;
+    let length = width.saturating_sub(1);
+    let first = length.div_ceil(2);
+    let last = length / 2;
     characters[..first]
         .iter()
         .chain(['…'].iter())

@@ -114,8 +114,8 @@ impl Rows<'_, '_> {
 /// The turns of a row, up to the first that is not there.
 fn turns(row: &Row) -> Vec<ClariqTurn> {
     let pairs = row.fields[3..].chunks_exact(2);
-    let there = pairs.take_while(|pair| pair.iter().any(|text| !text.trim().is_empty()));
-    there
+    let turns = pairs.take_while(|pair| pair.iter().any(|text| !text.trim().is_empty()));
+    turns
         .map(|pair| ClariqTurn { question: pair[0].to_owned(), answer: pair[1].to_owned() })
         .collect()
 }

@@ -53,9 +53,9 @@ fn best_of(facets: &[ContextFigures]) -> Option<String> {
         facet.figure(question).or_else(|| facet.figure(WORST)).unwrap_or(0.0)
     };
     let sum = |question: &str| facets.iter().map(|facet| figure(facet, question)).sum::<f64>();
-    let named = candidates.into_iter().filter(|question| ![BEST, WORST].contains(question));
+    let questions = candidates.into_iter().filter(|question| ![BEST, WORST].contains(question));
     // In ascending order of ids, the last of equals is kept.
-    named.max_by(|a, b| sum(a).total_cmp(&sum(b))).map(str::to_owned)
+    questions.max_by(|a, b| sum(a).total_cmp(&sum(b))).map(str::to_owned)
 }
 
 /// The question of every context of a multi-turn table, in its order; of equal figures the higher

@@ -204,15 +204,15 @@ fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<Str
         let index = conversation.statements.iter().position(|known| known == text)?;
         Some((index + 1).to_string())
     };
-    let mut named = Vec::new();
+    let mut numbers = Vec::new();
     for statement in &best.statements {
         if split.year().has_line_runs() {
-            named.extend(number(&statement.text));
+            numbers.extend(number(&statement.text));
         } else {
-            named.push(statement.id.clone());
+            numbers.push(statement.id.clone());
         }
     }
-    named
+    numbers
 }
 
 /// The passages of a turn, best first, as the conversion to a TREC run orders them.

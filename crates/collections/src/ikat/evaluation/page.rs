@@ -106,16 +106,16 @@ fn focus<'a>(
     part: &str,
 ) -> Option<Focus<'a>> {
     let column = first_of(compared, part)?;
-    let mut shown: HashMap<&str, (&str, String)> = HashMap::new();
+    let mut texts: HashMap<&str, (&str, String)> = HashMap::new();
     for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
         for turn in &conversation.turns {
             let anchor = conversations::anchor(index, turn.number);
-            shown.insert(turn.id.as_str(), (turn.utterance.as_str(), anchor));
+            texts.insert(turn.id.as_str(), (turn.utterance.as_str(), anchor));
         }
     }
     let mut topics = Vec::new();
     for (turn, _) in &compared.baseline().columns[column].values {
-        let (request, anchor) = shown.remove(turn.as_str()).unwrap_or_default();
+        let (request, anchor) = texts.remove(turn.as_str()).unwrap_or_default();
         topics.push(TopicRow { id: turn.as_str(), request, anchor });
     }
     Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })
@@ -140,9 +140,9 @@ fn remarks<'a>(comparison: &'a IkatPage) -> Vec<(&'a str, String)> {
     let mut remarks = Vec::new();
     for entry in comparison.runs {
         let turns = entry.submission.turns.iter();
-        let answered: HashSet<&str> = turns.map(|turn| turn.id.as_str()).collect();
+        let turn_ids: HashSet<&str> = turns.map(|turn| turn.id.as_str()).collect();
         let all = comparison.topics.turns();
-        let missing = all.filter(|(_, turn)| !answered.contains(turn.id.as_str())).count();
+        let missing = all.filter(|(_, turn)| !turn_ids.contains(turn.id.as_str())).count();
         if missing > 0 {
             let remark = format!("{} without an answer, counted 0.", count(missing, "turn"));
             remarks.push((entry.shown.name.as_str(), remark));

@@ -87,9 +87,9 @@ impl<'a> TrackEvaluation<'a> {
     fn read(&self, source: &Source) -> Result<(Submission, EvaluatedRun, Vec<String>), Error> {
         let submission = Submission::read(source, Some(self.split.year()))?;
         let turns = submission.turns.iter();
-        let answered: HashSet<RequestId> = turns.map(|turn| turn.id.as_str().into()).collect();
-        self.turns.check_answered(source, answered.iter())?;
-        let missing = self.turns.ids.difference(&answered).count();
+        let turn_ids: HashSet<RequestId> = turns.map(|turn| turn.id.as_str().into()).collect();
+        self.turns.check_answered(source, turn_ids.iter())?;
+        let missing = self.turns.ids.difference(&turn_ids).count();
         let mut warnings = counted(&[
             (repeated(&submission), "passages and statements repeat one of the same response"),
             (missing, "turns are not answered and count 0"),
@@ -136,8 +136,8 @@ fn repeated(submission: &Submission) -> usize {
     let of_responses = responses.map(|response| {
         // 2025 names statements by their text, the other years by their number.
         let statements = response.statements.iter();
-        let named = statements.map(|one| if one.id.is_empty() { &*one.text } else { &*one.id });
-        again(named) + again(response.passages.iter().map(|passage| &*passage.id))
+        let names = statements.map(|one| if one.id.is_empty() { &*one.text } else { &*one.id });
+        again(names) + again(response.passages.iter().map(|passage| &*passage.id))
     });
     let references = submission.turns.iter().map(|turn| turn.references.iter());
     let of_turns = references.map(|references| again(references.map(|passage| &*passage.id)));

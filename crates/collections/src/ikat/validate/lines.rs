@@ -122,9 +122,9 @@ fn lengths(line: &Line) -> Vec<usize> {
 fn checked_responses(line: &Line) -> &[LineResponse] {
     let responses = line.responses.as_deref().unwrap_or_default();
     let lengths = lengths(line);
-    let mut kept = responses.len();
-    while kept > 0 && lengths[..kept].iter().sum::<usize>() > MOST_TOKENS {
-        kept -= 1;
+    let mut count = responses.len();
+    while count > 0 && lengths[..count].iter().sum::<usize>() > MOST_TOKENS {
+        count -= 1;
     }
     &responses[..kept]
 }
@@ -168,9 +168,9 @@ fn too_many_words(run: &CheckedRun, found: &mut Violations) {
 }
 
 fn missing_turn(run: &CheckedRun, found: &mut Violations) {
-    let given: HashSet<&str> = run.lines.iter().map(|line| line.turn_id.as_str()).collect();
+    let turn_ids: HashSet<&str> = run.lines.iter().map(|line| line.turn_id.as_str()).collect();
     for (_, turn) in run.topics.turns() {
-        if !given.contains(turn.id.as_str()) {
+        if !turn_ids.contains(turn.id.as_str()) {
             found.push((None, format!("no {}", turn.id)));
         }
     }

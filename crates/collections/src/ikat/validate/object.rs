@@ -161,9 +161,9 @@ fn unknown_run_type(run: &CheckedRun, found: &mut Violations) {
 
 fn other_number_of_turns(run: &CheckedRun, found: &mut Violations) {
     let turns = run.turns().count();
-    let wanted = run.topics.turns().count();
-    if turns != wanted {
-        found.push((None, format!("{turns} in place of {wanted}")));
+    let expected = run.topics.turns().count();
+    if turns != expected {
+        found.push((None, format!("{turns} in place of {expected}")));
     }
 }
 
@@ -191,8 +191,8 @@ fn other_number_of_turns_in_a_conversation(run: &CheckedRun, found: &mut Violati
     for IkatConversation { number, turns, .. } in &run.topics.conversations {
         let count = counts.get(number).copied().unwrap_or_default();
         if count != turns.len() {
-            let wanted = turns.len();
-            found.push((None, format!("{count} of conversation {number} in place of {wanted}")));
+            let expected = turns.len();
+            found.push((None, format!("{count} of conversation {number} in place of {expected}")));
         }
     }
 }

@@ -84,9 +84,9 @@ fn missing_turn(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year.has_line_runs() || run.submission.turns.is_empty() {
         return;
     }
-    let given: HashSet<&str> = run.turns().map(|turn| turn.id.as_str()).collect();
+    let turn_ids: HashSet<&str> = run.turns().map(|turn| turn.id.as_str()).collect();
     for (_, turn) in run.topics.turns() {
-        if !given.contains(turn.id.as_str()) {
+        if !turn_ids.contains(turn.id.as_str()) {
             found.push((None, format!("no {}", turn.id)));
         }
     }

@@ -226,7 +226,7 @@ fn answer(
     };
     let numbers: Vec<String> =
         (1..=conversation.statements.len()).map(|number| number.to_string()).collect();
-    let wanted = numbers.iter().map(String::as_str).filter(|it| of_statement(it).is_relevant);
+    let relevant = numbers.iter().map(String::as_str).filter(|it| of_statement(it).is_relevant);
     let statement = |(rank, id): (Option<usize>, _)| {
         let index = str::parse::<usize>(id).ok().and_then(|number| number.checked_sub(1));
         let text = index.and_then(|index| conversation.statements.get(index));
@@ -238,7 +238,7 @@ fn answer(
         let is_used = used.filter(|passage| passage.used).any(|passage| passage.id == id);
         ListItem { rank, id, text: text_of(comparison.ikat, id), label: of_passage(id), is_used }
     };
-    let statements = select(&found.statements, wanted).into_iter().map(statement);
+    let statements = select(&found.statements, relevant).into_iter().map(statement);
     let cited = turn.citations.iter().flatten().map(String::as_str);
     let passages = select(&found.passages, cited).into_iter().map(passage);
     let statements = statements.collect::<Vec<_>>();
