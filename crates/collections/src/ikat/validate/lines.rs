@@ -126,7 +126,7 @@ fn checked_responses(line: &Line) -> &[LineResponse] {
     while count > 0 && lengths[..count].iter().sum::<usize>() > MOST_TOKENS {
         count -= 1;
     }
-    &responses[..kept]
+    &responses[..count]
 }
 
 fn missing_field_of_a_response(run: &CheckedRun, found: &mut Violations) {
