@@ -187,7 +187,7 @@ impl CrossEncoder {
             None => {
                 let hint = "a cross-encoder needs the layers that score a pair; an encoder can be \
                             fine-tuned into one";
-                bail!(&folder.weights[0], "the layers that score a pair", "an encoder alone", hint)
+                bail!(&folder.weights[0], "the layers that score a pair", "only an encoder", hint)
             }
         }
     }

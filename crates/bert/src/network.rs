@@ -240,7 +240,7 @@ impl Network {
         let (Some(dense), Some(classifier)) = (&self.dense, &self.classifier) else {
             let hint = "a stage that scores pairs needs a cross-encoder: train one, or name the \
                         folder of one";
-            bail!("weights", "the two layers that score a pair", "an encoder alone", hint);
+            bail!("weights", "the two layers that score a pair", "only an encoder", hint);
         };
         let activation = match self.shape.family {
             Family::DistilBert => Activation::Relu,

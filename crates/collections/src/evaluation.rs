@@ -114,7 +114,7 @@ impl EvalRequest<'_> {
     /// Refuses an interval beside an option that shows one figure for each topic.
     pub(crate) fn refuse_interval(&self, option: &str) -> Result<(), Problem> {
         if self.ties == Some(TieRule::Interval) {
-            let hint = "an interval is of the mean alone; --ties id has one figure for each topic";
+            let hint = "only the mean has an interval; --ties id has one figure for each topic";
             bail!("--ties interval", "no --{option} beside it", (format!("--{option}")), hint);
         }
         Ok(())

@@ -254,7 +254,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         report.read("", Some(qrels), |input, sink| {
             for Judgement { topic, document, .. } in parse_qrels(input, sink) {
                 let mut warn = |expected, id| {
-                    let hint = "what is not there is not found, and counts as such";
+                    let hint = "missing ones are not found, and count as such";
                     let found = format!("`{id}`");
                     sink(problem!(&*input.name, expected, found, hint).warning());
                 };

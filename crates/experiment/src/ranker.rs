@@ -269,7 +269,7 @@ impl<'a> Ranker<'a> {
         let user = self.statements_of(query)?;
         let Some(doc) = user.find(doc) else {
             let found = format!("`{}`", self.documents(part)?.id(doc));
-            let hint = "a statement is ranked for the requests of its user alone";
+            let hint = "a statement is only ranked for the requests of its user";
             bail!("DOCUMENT_ID", "a statement of the user of the request", found, hint);
         };
         let requests: Vec<Request> = requests.iter().map(|request| user.request(request)).collect();

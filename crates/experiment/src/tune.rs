@@ -285,7 +285,7 @@ impl<'a> Judge<'a> {
         let (qrels, own) = match labels {
             TuningLabels::Split(split) => {
                 let Some(qrels) = collection.qrels(split, task)? else {
-                    let hint = "--split names a split with labels: what is tuned is judged by them";
+                    let hint = "--split names a split with labels: tuning needs them";
                     bail!(collection.location(), "the labels of {split}", "none", hint);
                 };
                 (qrels, collection.own_evaluation(split)?.filter(|_| task == session.task))

@@ -91,7 +91,7 @@ impl DocumentIndex {
                 folder,
                 "at least one document, such as the empty question of ClariQ",
                 "none",
-                "`clariq data check` says what is in the data folder"
+                "`clariq data check` lists the files of the data folder"
             );
         }
         folder::check_replaceable(folder)?;

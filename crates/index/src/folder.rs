@@ -35,7 +35,7 @@ pub(crate) fn damaged(folder: &Path, found: impl Into<String>) -> Error {
 /// The error of an index that cannot be written.
 pub(crate) fn refused(folder: &Path) -> impl Fn(TantivyError) -> Error {
     move |error| {
-        let expected = "an index folder with space, whose files nobody else changes meanwhile";
+        let expected = "an index folder with free space, whose files no other program changes";
         let hint = build_again(folder);
         problem!(folder, expected, (error.to_string()), hint).into()
     }

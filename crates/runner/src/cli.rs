@@ -175,7 +175,7 @@ impl Command {
             }
             (Some(Format::Trec), None) if !matches!(self, Self::Rank(_)) => {
                 Err(problem("a format of tables", "`trec`")
-                    .hint("`clariq rank` alone prints runs; `clariq run -o -` does too"))
+                    .hint("only `clariq rank` and `clariq run -o -` print runs"))
             }
             _ => Ok(()),
         }

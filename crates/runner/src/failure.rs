@@ -82,7 +82,7 @@ fn conflict(error: &clap::Error) -> Option<Problem> {
     if flag == other {
         return Some(Problem::at(flag, "one value", "several").hint("name it once"));
     }
-    let hint = "--help says what each is for";
+    let hint = "--help describes each of them";
     Some(problem!(flag, "no {other} beside it", other, hint))
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Prob
     let file = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let Some(again) = paths.iter().find(|path| !seen.insert(file(path))) else { return Ok(()) };
     let again = again.display();
-    let hint = "--baseline says which run the others are compared with";
+    let hint = "--baseline names the run that the others are compared with";
     Err(problem!(argument, "every file once", "`{again}` twice", hint))
 }
 

@@ -110,7 +110,7 @@ struct Config {
 /// Keys of which only the usual value is supported, with a hint about others.
 const ONLY_USUAL: [(&str, &[&str], &str); 11] = [
     ("position_embedding_type", &["\"absolute\"", "null"], "relative positions are not supported"),
-    ("is_decoder", &["false", "null"], "a decoder's tokens see only what is before them"),
+    ("is_decoder", &["false", "null"], "a decoder's tokens only attend to earlier ones"),
     ("add_cross_attention", &["false", "null"], "a decoder is no encoder of texts"),
     ("pruned_heads", &["{}", "null"], "save the model again with its heads whole"),
     ("sinusoidal_pos_embds", &["false", "true", "null"], "positions are read from the weights"),
@@ -131,7 +131,7 @@ impl ModelShape {
             expect_usual(at, &object, key, usual, hint)?;
         }
         if family == Family::Mpnet {
-            let hint = "Hugging Face's library computes with 32, whatever this says";
+            let hint = "Hugging Face's library ignores this key and computes with 32";
             expect_usual(at, &object, "relative_attention_num_buckets", &["32", "null"], hint)?;
         }
         let config: Config = read_keys(at, object)?;

@@ -127,7 +127,7 @@ impl T5Shape {
                 bail!(at, "feed_forward_proj `relu` or `gated-gelu`", found, COPY_AGAIN);
             }
         };
-        let hint = "it may change what is written; remove the key where it does not";
+        let hint = "it may change the generated text; remove the key if it does not";
         for (key, usual) in ONLY_USUAL {
             expect_usual(at, &config, key, &[usual, "null"], hint)?;
         }

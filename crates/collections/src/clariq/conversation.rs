@@ -226,7 +226,7 @@ impl RecordReader<'_> {
             // The first one holds.
             before => self.contexts.extend(before.map(|before| (*id, before))),
         }
-        let hint = "records with one `context_id` differ in `question` and `answer` alone; \
+        let hint = "records with one `context_id` only differ in `question` and `answer`; \
                     --skip-bad keeps the first";
         let found = "another one than in a record before it";
         Err(Box::new(problem!(at, "one conversation with the `context_id` {id}", found, hint)))

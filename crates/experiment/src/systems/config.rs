@@ -147,7 +147,7 @@ impl SystemConfig {
         if self.uses.contains(&Uses::EarlierConversations) && !self.answers() {
             let expected = "a system with a table [answer]";
             let found = "one that ranks alone";
-            let hint = "what is known from earlier conversations is a part of iKAT's requests";
+            let hint = "only iKAT's requests have earlier conversations";
             bail!(&*self.file, "{expected}, for uses = [\"earlier-conversations\"]", found, hint);
         }
         if self.uses.contains(&Uses::RelevantStatements)
@@ -155,7 +155,7 @@ impl SystemConfig {
         {
             let expected = "a system with class = \"manual\", for uses = [\"relevant-statements\"]";
             let found = self.class().map_or("one that ranks alone", SystemClass::name);
-            let hint = "the track allows these labels to manual runs alone";
+            let hint = "the track only allows these labels to manual runs";
             bail!(&*self.file, expected, found, hint);
         }
         Ok(())

@@ -71,7 +71,7 @@ pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
 pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
     if !build.table.has("depth") {
         let at = build.table.at("depth");
-        let hint = "it says how many documents are kept";
+        let hint = "it is the number of documents that are kept";
         bail!(at, "a key `depth`", "a table without it", hint)
     }
     Ok(Box::new(CrossEncoderStage { stage: "cross_encode", ..build.table.read()? }))

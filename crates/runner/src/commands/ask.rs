@@ -69,7 +69,7 @@ fn usual(settings: &Settings) -> &'static str {
 pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
         let found = arguments.max_turns;
-        let hint = "nobody replies to more questions than that";
+        let hint = "no conversation has more questions";
         bail!("--max-turns", "1 to {MOST_TURNS}", "{found}", hint);
     }
     if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {

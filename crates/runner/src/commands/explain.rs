@@ -47,7 +47,7 @@ impl ExplainArgs {
             (topic, words) => {
                 let expected = match topic {
                     None => "a request and the id of a document, or --topic beside the id",
-                    Some(_) => "the id of a document alone beside --topic",
+                    Some(_) => "only the id of a document beside --topic",
                 };
                 let count = words.len();
                 let found = format!("{count} word{}", if count == 1 { "" } else { "s" });

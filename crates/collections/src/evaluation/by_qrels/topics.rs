@@ -83,7 +83,7 @@ impl TopicSection<'_> {
             section id="topics" {
                 h2 { "Topics and their documents" }
                 p {
-                    "Open a topic to see what each run found and what is relevant. "
+                    "Open a topic to see the documents of each run and the relevant ones. "
                     span.mark { "✓" } " and bold mark a relevant document, " span.cross { "✗" }
                     " one that a run did not find."
                     @if self.compared.runs.len() > 1 {

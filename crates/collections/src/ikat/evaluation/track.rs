@@ -156,14 +156,14 @@ impl Evaluation for TrackEvaluation<'_> {
         let labels = named.as_ref().map_or_else(|| self.labels(), Ok)?;
         if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&request.file))? {
             if answers.is_some() {
-                let hint = "leave it out, or score what is handed in";
+                let hint = "leave it out, or score the submission";
                 bail!("--answers", "a run with responses beside it", "a TREC run", hint);
             }
             let columns = columns(&evaluated, labels, Some(part), request.measures)?;
             if columns.is_empty() {
                 let expected = format!("labels of {} of {}", part.name(), self.split);
                 let hint = "the documentation names the files of labels (reference, Formats)";
-                bail!(self.ikat.location(), expected, "other labels alone", hint);
+                bail!(self.ikat.location(), expected, "only other labels", hint);
             }
             let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
             return Ok(EvalResult { figures, warnings, ..EvalResult::default() });
@@ -224,7 +224,7 @@ impl Evaluation for TrackEvaluation<'_> {
         if part == Some(RunPart::Statements) && evaluated.statements.is_none() {
             let beside = ranking_path(&PathBuf::from(source.name()), STATEMENTS);
             let found = format!("no {}", beside.display());
-            let hint = "--task ptkb_provenance compares the lists that are handed in";
+            let hint = "--task ptkb_provenance compares the submitted lists";
             bail!(source.name(), "the ranking of statements beside it", found, hint);
         }
         Ok(ValuesByRequest {
@@ -283,7 +283,7 @@ fn keep_common(runs: &mut [PageEntry]) {
 fn part(name: &str) -> Result<RunPart, Problem> {
     RunPart::named(name).ok_or_else(|| {
         let parts = RunPart::ALL.map(RunPart::name).join(", ");
-        let hint = "--task says what is scored of the runs; without it, all is";
+        let hint = "--task names the part of the runs to score; the default is all parts";
         problem!("--task", "one of {parts}", "`{name}`", hint)
     })
 }

@@ -175,7 +175,7 @@ impl TopicReader<'_> {
             let last = turns.last().map_or(0, |last| last.number);
             let found = format!("{} after {last} in conversation {conversation}", turn.number);
             if turn.number <= last {
-                let hint = "what was said before a turn is read from the order of the turns";
+                let hint = "the history of a turn is read from the order of the turns";
                 return Err(problem!(self.file, "turn numbers that rise", found, hint));
             }
             if turn.number != last + 1 {

@@ -56,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         class: Rejected,
         expected: "a turn of the topics",
-        hint: "a run answers the turns of these topics alone",
+        hint: "a run only answers the turns of these topics",
         find: unknown_turn,
     },
     Rule {

@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         class: Rejected,
         expected: "a conversation of the topics",
-        hint: "a run answers the turns of these topics alone: is it of another year?",
+        hint: "a run only answers the turns of these topics: is it of another year?",
         find: unknown_conversation,
     },
     Rule {

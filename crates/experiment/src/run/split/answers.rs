@@ -111,7 +111,7 @@ fn open_form<'a>(
         responds: config.writes(),
     };
     let Some(form) = collection.answer_form(split, submitter) else {
-        let expected = "a collection that answers are handed in for";
+        let expected = "a collection with a format for submissions";
         let hint = "--data names a folder with the files of iKAT; `clariq rank` and `clariq ask` \
                     answer from any documents";
         bail!(&*config.file, expected, (collection.kind()), hint);

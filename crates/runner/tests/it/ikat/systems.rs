@@ -105,7 +105,7 @@ fn a_manual_system_may_use_the_relevant_statements_of_its_turn_and_of_earlier_on
     // No other class may, and labels of later turns are not seen.
     bench.write("automatic.toml", labelled.replace("class = \"manual\"", "class = \"automatic\""));
     let refused = bench.run(&["run", "automatic.toml", "--split", "2023-test"]);
-    assert!(refused.stderr.contains("the track allows these labels to manual runs alone"));
+    assert!(refused.stderr.contains("the track only allows these labels to manual runs"));
     bench.write_ikat("plain", |topics| topics.truncate(1));
     bench.write_ikat("later", |topics| {
         topics.truncate(1);

@@ -161,7 +161,7 @@ pub(super) fn section(
                     div.inside {
                         details {
                             summary {
-                                "What the user says about themselves: "
+                                "The user's statements: "
                                 (count(conversation.statements.len(), "statement"))
                             }
                             ol { @for text in &conversation.statements { li { (text) } } }
