@@ -47,7 +47,7 @@ fn rankings(run: &Run) -> Vec<Ranking<'_>> {
         if place == rankings.len() {
             rankings.push((&line.topic, Vec::new()));
         }
-        rankings[place].1.push((&line.question, line.score));
+        rankings[place].1.push((&line.document, line.score));
     }
     for (_, lines) in &mut rankings {
         lines.sort_by(|a, b| b.1.total_cmp(&a.1));
