@@ -49,7 +49,7 @@ pub fn difference(
             return Ok(Some(format!("`{name}` is not as it was written")));
         }
     }
-    Ok(listed.into_keys().next().map(|name| format!("`{name}` is missing")))
+    Ok(sums.into_keys().next().map(|name| format!("`{name}` is missing")))
 }
 
 /// The sorted names of all files of a folder but the list, with `/` between folders.
