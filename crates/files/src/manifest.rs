@@ -23,7 +23,8 @@ pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<()> {
     write_atomically(&folder.join(list), |out| out.write_all(lines.as_bytes()))
 }
 
-/// The first difference between the files `present` and the list, or `None` if there is none. `sum` reads a file and returns its SHA-256.
+/// The first difference between the files `present` and the list, if there is one. `sum` reads a file
+/// and returns its SHA-256.
 pub fn difference(
     folder: &Path,
     list: &str,

@@ -177,7 +177,7 @@ impl<'i> Table<'i> {
             return Prompt::open(self.at("prompt"), Path::new(""), usual, variables);
         }
         let (name, span) = self.take_string("prompt")?;
-        let folder = match self.file.given(&span) {
+        let folder = match self.file.override_at(&span) {
             Some(_) => None,
             None => Path::new(self.file.name).parent(),
         };

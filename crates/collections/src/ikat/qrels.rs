@@ -4,7 +4,6 @@
 //! Labels of statements are made from the topics here, and NIST's of 2025 get the numbers that
 //! everything else uses. Answers that people wrote are JSON by turn.
 
-use super::folder::IkatSplit;
 use super::topics::TopicFile;
 use crate::entries::Entries;
 use clariq_core::{Error, bail, parse_json};

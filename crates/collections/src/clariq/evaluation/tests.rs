@@ -45,7 +45,7 @@ pub(crate) fn labels(topics: &[(&str, &[&str])]) -> Labelled {
         labelled.facets.push(Facet { id, topic: index, description: String::new() });
         labelled.rows.extend(questions.iter().map(|&question| LabelledRow {
             facet: index,
-            document: document.into(),
+            question: question.into(),
             text: String::new(),
             answer: String::new(),
             line: 1,
