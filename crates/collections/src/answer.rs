@@ -24,7 +24,6 @@ pub struct SubmittedAnswer<'a> {
 /// A response, with its provenance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WrittenResponse {
-    /// The text.
     pub text: String,
     /// The passages that the text is taken from; none for a clarifying question.
     pub used: Vec<Doc>,

@@ -20,7 +20,6 @@ pub struct Kind {
     pub sign: &'static str,
     /// Its tasks, the usual one first.
     pub tasks: &'static [&'static str],
-    /// The default folder.
     pub usual: &'static str,
     /// The names of all its splits.
     pub splits: &'static [&'static str],

@@ -4,7 +4,6 @@
 /// GitHub takes no larger file into a repository: 100 MiB.
 const LARGEST: u64 = 100 << 20;
 
-/// A released file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReleasedFile {
     /// The name in the data folder: one path component.

@@ -26,9 +26,7 @@ pub struct StatisticsRow {
 /// A value of a table of statistics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
-    /// A number.
     Count(usize),
-    /// An average.
     Mean(f64),
 }
 

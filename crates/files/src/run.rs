@@ -28,7 +28,6 @@ const WORTH_A_THREAD: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLine {
     pub topic: RequestId,
-    /// The document.
     pub document: DocId,
     /// The score; higher is better. Ranks are not read.
     pub score: f64,

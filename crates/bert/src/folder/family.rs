@@ -4,7 +4,6 @@ use clariq_core::{Result, bail};
 use std::fmt;
 use std::path::Path;
 
-/// The supported architectures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Family {
     /// Devlin et al., NAACL 2019.

@@ -9,7 +9,6 @@ pub struct EvalOption {
     pub name: &'static str,
     /// Other spellings, such as that of an official program; help shows the first.
     pub aliases: &'static [&'static str],
-    /// The help text.
     pub help: &'static str,
     /// The value behind the name.
     pub value: OptionValue,
@@ -32,7 +31,6 @@ impl EvalOption {
 pub enum OptionValue {
     /// No value.
     None,
-    /// A file.
     File,
     /// One of these names, each with its help text; the first is the default.
     OneOf(&'static [(&'static str, &'static str)]),

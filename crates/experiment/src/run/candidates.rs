@@ -43,8 +43,8 @@ impl CandidateRun {
         documents: &dyn Documents,
         requests: impl Iterator<Item = &'i RequestId>,
         observer: &dyn Observer,
-    ) -> Result<Candidates> {
-        let mut candidates = Candidates::default();
+    ) -> Result<CandidateDocs> {
+        let mut candidates = CandidateDocs::default();
         let mut unknown: Vec<&RunLine> = Vec::new();
         for line in &self.run.lines {
             match documents.find(line.document.as_str()) {
@@ -77,11 +77,11 @@ impl CandidateRun {
     }
 }
 
-/// Candidates by the ids of requests.
+/// CandidateDocs by the ids of requests.
 #[derive(Default)]
-pub(super) struct Candidates(HashMap<String, Vec<Doc>>);
+pub(super) struct CandidateDocs(HashMap<String, Vec<Doc>>);
 
-impl Candidates {
+impl CandidateDocs {
     /// Sets the candidates of a request; none, if the run has none for it.
     pub(super) fn set(&self, request: &mut Request) {
         request.candidates = Some(self.0.get(request.id.as_str()).cloned().unwrap_or_default());

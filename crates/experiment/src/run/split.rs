@@ -5,7 +5,7 @@ mod rankings;
 
 pub use rankings::as_run;
 
-use super::candidates::{CandidateRun, Candidates};
+use super::candidates::{CandidateDocs, CandidateRun};
 use super::input::RunInput;
 use crate::session::Session;
 use crate::systems::SystemConfig;
@@ -49,7 +49,7 @@ impl SplitSource<'_> {
         session: &Session,
         documents: &dyn Documents,
         requests: impl Iterator<Item = &'i RequestId>,
-    ) -> Result<Option<Candidates>> {
+    ) -> Result<Option<CandidateDocs>> {
         let Some(run) = self.candidates else { return Ok(None) };
         Ok(Some(run.candidates(documents, requests, session.observer)?))
     }
@@ -82,7 +82,7 @@ fn digest(source: &Source) -> Result<(String, String)> {
 }
 
 /// Sets the candidates of a request, if they are taken from a run.
-fn set_candidates(candidates: Option<&Candidates>, request: &mut Request) {
+fn set_candidates(candidates: Option<&CandidateDocs>, request: &mut Request) {
     if let Some(candidates) = candidates {
         candidates.set(request);
     }

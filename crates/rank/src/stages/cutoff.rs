@@ -10,7 +10,6 @@ use std::num::NonZeroUsize;
 pub(super) struct Cutoff {
     /// The maximum number of documents.
     depth: NonZeroUsize,
-    /// The minimum score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
 }

@@ -4,7 +4,7 @@
 use super::{SplitSource, set_candidates};
 use crate::plan::{PASSAGES, STATEMENTS};
 use crate::ranker::{Answer, Statements, UserRequest};
-use crate::run::candidates::Candidates;
+use crate::run::candidates::CandidateDocs;
 use crate::run::input::{RunEntry, RunInput, SkippedRecords};
 use crate::session::Session;
 use crate::systems::SystemConfig;
@@ -27,7 +27,7 @@ pub(super) struct AnsweredSplit<'a> {
     team: Option<String>,
     statements: &'a dyn Documents,
     passages: &'a dyn Documents,
-    candidates: Option<Candidates>,
+    candidates: Option<CandidateDocs>,
     /// The most passages in a submission.
     most_passages: usize,
     /// The number of requests.
