@@ -20,6 +20,7 @@ pub struct Kind {
     pub sign: &'static str,
     /// Its tasks, the usual one first.
     pub tasks: &'static [&'static str],
+    /// The data folder if the user names none.
     pub usual: &'static str,
     /// The names of all its splits.
     pub splits: &'static [&'static str],
