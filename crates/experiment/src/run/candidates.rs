@@ -77,7 +77,7 @@ impl CandidateRun {
     }
 }
 
-/// CandidateDocs by the ids of requests.
+/// Candidate documents by the ids of requests.
 #[derive(Default)]
 pub(super) struct CandidateDocs(HashMap<String, Vec<Doc>>);
 
