@@ -5,9 +5,9 @@ use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
     Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Training, TrainingEvent,
-    TrainingSummary, bail, training_key,
+    TrainingSummary, bail, read_regular, training_key,
 };
-use clariq_files::{Lock, manifest, with_ending, write_atomically};
+use clariq_files::{Lock, MOST_OF_A_TABLE, manifest, with_ending, write_atomically};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,13 +49,15 @@ impl<'a> TrainedModel<'a> {
         if cache::check(&self.folder) == CacheState::Sound {
             return Some(self.folder.clone());
         }
-        let copy = PathBuf::from(fs::read_to_string(self.copy_file()).ok()?);
+        let path = read_regular(&self.copy_file(), MOST_OF_A_TABLE).ok()?;
+        let copy = PathBuf::from(String::from_utf8(path).ok()?);
         self.is_in(&copy).then_some(copy)
     }
 
     /// True if a folder holds this model, and every file is as it was written.
     fn is_in(&self, folder: &Path) -> bool {
-        let record = fs::read(folder.join("training.json")).unwrap_or_default();
+        let record = read_regular(&folder.join("training.json"), MOST_OF_A_TABLE);
+        let record = record.unwrap_or_default();
         let record: Value = serde_json::from_slice(&record).unwrap_or_default();
         record["key"] == *self.key && cache::check(folder) == CacheState::Sound
     }
