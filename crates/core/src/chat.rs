@@ -92,6 +92,11 @@ pub trait ChatModel: Send + Sync {
     /// `progress` counts conversations.
     fn complete(&self, requests: &[ChatRequest], progress: Progress) -> Result<Vec<Completion>>;
 
+    /// Tokens that were written so far, as far as they are counted.
+    fn written_tokens(&self) -> u64 {
+        0
+    }
+
     /// Checksum of everything that determines the completions, besides the requests.
     fn checksum(&self) -> &str;
 }

@@ -1,6 +1,6 @@
 //! Learned models by kind, and the trait that opens them by name.
 
-use crate::chat::{ChatModel, ChatRequest, Completion};
+use crate::chat::ChatModel;
 use crate::document::Documents;
 use crate::embeddings::{DocumentVectors, Embeddings};
 use crate::encoder::{Decoding, Encoder, PairScorer, Progress, TextGenerator};
@@ -136,16 +136,6 @@ pub trait Models: Send + Sync {
         progress: Progress,
     ) -> Result<Vec<String>> {
         self.text_generator(model)?.generate(texts, decoding, progress)
-    }
-
-    /// Completes conversations ([`ChatModel::complete`]); may come from a cache.
-    fn chat(
-        &self,
-        model: &ModelName,
-        requests: &[ChatRequest],
-        progress: Progress,
-    ) -> Result<Vec<Completion>> {
-        self.chat_model(model)?.complete(requests, progress)
     }
 
     /// Opens a model that must be a chat model.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// How the calls of a session are made.
@@ -52,7 +52,6 @@ pub struct Calls {
     models: Mutex<HashMap<String, Option<EndpointConfig>>>,
     state: Mutex<CallState>,
     sent: AtomicU64,
-    written_tokens: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +74,8 @@ pub(crate) struct Call {
     pub(crate) about: String,
     /// Everything that the answer depends on.
     pub(crate) request: Value,
+    /// The number of items that progress counts.
+    pub(crate) items: u64,
     /// Bytes of the texts that the model reads.
     pub(crate) bytes: u64,
     /// Tokens that the model writes at most.
@@ -106,11 +107,6 @@ impl Calls {
         self.options.dry_run
     }
 
-    /// True if recorded answers take the place of servers.
-    pub(crate) fn is_replay(&self) -> bool {
-        self.options.replay.is_some()
-    }
-
     /// Begins a run: exchanges and plans from before are not its own.
     pub fn begin_run(&self) {
         let mut state = self.state();
@@ -128,15 +124,6 @@ impl Calls {
         self.state().planned.clone()
     }
 
-    /// Tokens that servers have written so far, as far as they count them.
-    pub fn written_tokens(&self) -> u64 {
-        self.written_tokens.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn add_written_tokens(&self, tokens: u64) {
-        self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
-    }
-
     fn state(&self) -> MutexGuard<'_, CallState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,7 +131,7 @@ impl Calls {
     /// Opens a file of answers in the cache.
     pub(crate) fn open_cache(&self, path: &Path, observer: &dyn Observer) {
         let mut state = self.state();
-        if self.is_replay() || state.journals.contains_key(path) {
+        if self.options.replay.is_some() || state.journals.contains_key(path) {
             return;
         }
         let (journal, damaged) = Journal::open(path);
@@ -157,7 +144,7 @@ impl Calls {
     }
 
     /// Answers calls, in order: by the recording, from the cache, or by the server. `stand_in` is the
-    /// answer of a dry run. `progress` counts calls.
+    /// answer of a dry run. `progress` counts the items of calls.
     pub(crate) fn answer<T: Serialize + DeserializeOwned>(
         &self,
         server: &Server,
@@ -168,12 +155,13 @@ impl Calls {
     ) -> Result<Vec<T>> {
         let keys: Vec<String> = calls.iter().map(|call| key_of(&call.request)).collect();
         if let Some(recording) = &self.options.replay {
-            progress(calls.len() as u64);
+            progress(calls.iter().map(|call| call.items).sum());
             let answers =
                 calls.iter().zip(&keys).map(|(call, key)| recording.answer(key, &call.about));
             return self.use_answers(calls, &keys, answers.collect::<Result<Vec<_>>>()?);
         }
         let mut missing = Vec::new();
+        let mut known = 0;
         {
             let state = self.state();
             let journal = &state.journals[&server.journal];
@@ -181,6 +169,8 @@ impl Calls {
             for (call, key) in calls.iter().zip(&keys) {
                 if journal.get(key).is_none() && seen.insert(key) {
                     missing.push((call, key));
+                } else {
+                    known += call.items;
                 }
             }
         }
@@ -188,13 +178,13 @@ impl Calls {
             let missing: Vec<&Call> = missing.into_iter().map(|(call, _)| call).collect();
             return Ok(self.stand_in_for(server, calls, &keys, &missing, stand_in));
         }
-        progress((calls.len() - missing.len()) as u64);
-        self.send(server, &missing, |(call, key)| {
+        progress(known);
+        self.send(server, &missing, |call, key| {
             let answer = serde_json::to_value(ask(call)?).unwrap_or_default();
             if let Some(journal) = self.state().journals.get_mut(&server.journal) {
-                journal.put((*key).clone(), answer);
+                journal.put(key.to_owned(), answer);
             }
-            progress(1);
+            progress(call.items);
             Ok(())
         })?;
         let state = self.state();
@@ -253,7 +243,7 @@ impl Calls {
     }
 
     /// Counts calls of a dry run.
-    pub(crate) fn plan(&self, server: &Server, calls: &[&Call], cached: u64) {
+    fn plan(&self, server: &Server, calls: &[&Call], cached: u64) {
         let mut state = self.state();
         let is_dependent = !state.planned_keys.is_empty();
         let new: Vec<&&Call> = calls
@@ -272,14 +262,13 @@ impl Calls {
         }
     }
 
-    /// Sends calls, several at the same time, and returns the results in order. After the first error
-    /// no further call is sent.
-    pub(crate) fn send<C: Sync + HasAbout, T: Send>(
+    /// Sends calls, several at the same time. After the first error no further call is sent.
+    fn send(
         &self,
         server: &Server,
-        calls: &[C],
-        send: impl Fn(&C) -> Result<T> + Sync,
-    ) -> Result<Vec<T>> {
+        calls: &[(&Call, &String)],
+        send: impl Fn(&Call, &str) -> Result<()> + Sync,
+    ) -> Result<()> {
         let mut room = calls.len();
         if let Some(max) = self.options.max_calls {
             let left = max.saturating_sub(self.sent.load(Ordering::Relaxed));
@@ -289,52 +278,31 @@ impl Calls {
         self.sent.fetch_add(room as u64, Ordering::Relaxed);
         let next = AtomicUsize::new(0);
         let has_failed = AtomicBool::new(false);
-        let results: Vec<Mutex<Option<Result<T>>>> =
-            within.iter().map(|_| Mutex::new(None)).collect();
+        let results: Vec<OnceLock<Result<()>>> = within.iter().map(|_| OnceLock::new()).collect();
         thread::scope(|scope| {
             for _ in 0..server.config.concurrency.get().min(within.len()) {
                 scope.spawn(|| {
                     while !has_failed.load(Ordering::Relaxed) {
                         let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(call) = within.get(index) else { break };
-                        let result = send(call);
+                        let Some((call, key)) = within.get(index) else { break };
+                        let result = send(call, key);
                         if result.is_err() {
                             has_failed.store(true, Ordering::Relaxed);
                         }
-                        *results[index].lock().unwrap_or_else(PoisonError::into_inner) =
-                            Some(result);
+                        let _ = results[index].set(result);
                     }
                 });
             }
         });
-        let mut all = Vec::with_capacity(calls.len());
-        for result in results {
-            // Calls are begun in order: one that was not sent comes after one that failed.
-            let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
-            all.extend(result.transpose()?);
+        // Calls are begun in order: one that was not sent comes after one that failed.
+        for result in results.into_iter().filter_map(OnceLock::into_inner) {
+            result?;
         }
-        if let (Some(first), Some(max)) = (beyond.first(), self.options.max_calls) {
-            let found = format!("one more, for {}", first.about());
+        if let (Some((first, _)), Some(max)) = (beyond.first(), self.options.max_calls) {
+            let found = format!("one more, for {}", first.about);
             let hint = "the answers so far are in the cache: a run with a higher bound continues";
             bail!("--max-calls", "at most {max} calls", found, hint);
         }
-        Ok(all)
-    }
-}
-
-/// A call with a name for messages.
-pub(crate) trait HasAbout {
-    fn about(&self) -> &str;
-}
-
-impl HasAbout for (&Call, &String) {
-    fn about(&self) -> &str {
-        &self.0.about
-    }
-}
-
-impl HasAbout for Call {
-    fn about(&self) -> &str {
-        &self.about
+        Ok(())
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::calls::Call;
 use crate::server::Server;
-use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result, sha256_hex};
+use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result};
 use serde::Deserialize;
 use serde_json::{Map, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) struct ChatEndpoint {
     server: Server,
-    checksum: String,
+    written_tokens: AtomicU64,
 }
 
 #[derive(Deserialize)]
@@ -64,8 +65,7 @@ struct TokenUsage {
 
 impl ChatEndpoint {
     pub(crate) fn new(server: Server) -> Self {
-        let checksum = sha256_hex(server.config.describe().as_bytes());
-        Self { server, checksum }
+        Self { server, written_tokens: AtomicU64::new(0) }
     }
 
     fn call(&self, request: &ChatRequest) -> Call {
@@ -75,6 +75,7 @@ impl ChatEndpoint {
         Call {
             about: request.about.clone(),
             request: self.server.request(content),
+            items: 1,
             bytes: request.messages.iter().map(|message| message.content.len() as u64).sum(),
             most_tokens: u64::from(request.parameters.max_tokens.get()),
         }
@@ -96,7 +97,8 @@ impl ChatEndpoint {
             body["top_logprobs"] = parameters["top_logprobs"].clone();
         }
         let completion = self.server.ask(about, &body, |answer| self.read(answer))?;
-        self.server.calls.add_written_tokens(completion.completion_tokens.unwrap_or(0));
+        let tokens = completion.completion_tokens.unwrap_or(0);
+        self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
         Ok(completion)
     }
 
@@ -136,8 +138,12 @@ impl ChatModel for ChatEndpoint {
         self.server.calls.answer(&self.server, &calls, stand_in, |call| self.ask(call), progress)
     }
 
+    fn written_tokens(&self) -> u64 {
+        self.written_tokens.load(Ordering::Relaxed)
+    }
+
     fn checksum(&self) -> &str {
-        &self.checksum
+        &self.server.checksum
     }
 }
 
@@ -155,7 +161,7 @@ mod tests {
         let config = serde_json::from_value(keys).unwrap();
         let key = Some(KEY.to_owned());
         let server =
-            Server::with_key(key, "far", &config, Arc::default(), folder.path(), &Silent).unwrap();
+            Server::open("far", &config, key, Arc::default(), folder.path(), &Silent).unwrap();
         let alternatives = json!([{ "token": KEY, "logprob": -0.5 }]);
         let answer = json!({
             "model": format!("m of {KEY}"),

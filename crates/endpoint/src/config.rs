@@ -4,7 +4,7 @@ use crate::calls::Calls;
 use crate::chat::ChatEndpoint;
 use crate::embed::EmbedEndpoint;
 use crate::rerank::RerankEndpoint;
-use crate::server::Server;
+use crate::server::{Server, key_of};
 use clariq_core::{
     Location, Model, ModelKind, ModelName, Observer, ReadingOverrides, Result, bail,
 };
@@ -169,7 +169,7 @@ impl EndpointConfig {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Opens the model. `cache` is the folder of completions and scores.
+    /// Opens the model. `cache` is the folder of answers.
     ///
     /// # Errors
     ///
@@ -194,11 +194,12 @@ impl EndpointConfig {
                 "the server reads texts as it was started; prompts are keys of [models.NAME]";
             bail!(at, "a model behind an endpoint without overrides", found, hint);
         }
-        let server = Server::open(&model.name, self, Arc::clone(calls), cache, observer)?;
+        let key = key_of(&model.name)?;
+        let server = Server::open(&model.name, self, key, Arc::clone(calls), cache, observer)?;
         Ok(match self.kind {
             EndpointKind::Chat => Model::Chat(Arc::new(ChatEndpoint::new(server))),
             EndpointKind::Embed => Model::Encoder(Arc::new(EmbedEndpoint::new(server)?)),
-            EndpointKind::Rerank => Model::CrossEncoder(Arc::new(RerankEndpoint::new(server))),
+            EndpointKind::Rerank => Model::CrossEncoder(Arc::new(RerankEndpoint { server })),
         })
     }
 }

@@ -1,19 +1,17 @@
 //! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
-//!
-//! Their vectors are cached as those of every encoder, and are not recorded beside a run: vectors of
-//! a collection would be larger than the collection.
 
 use crate::calls::Call;
 use crate::rerank::{USUAL_BATCH, name_of};
 use crate::server::Server;
-use clariq_core::{Embeddings, Encoder, Progress, Result, Similarity, bail, sha256_hex};
-use serde::Deserialize;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use clariq_core::{Embeddings, Encoder, Progress, Result, Similarity, bail};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use std::sync::OnceLock;
 
 pub(crate) struct EmbedEndpoint {
     server: Server,
-    checksum: String,
     /// The length of vectors.
     dimensions: OnceLock<usize>,
 }
@@ -29,24 +27,41 @@ struct IndexedVector {
     embedding: Vec<f64>,
 }
 
+/// The vectors of a call as they are cached and recorded: exact, and shorter than decimal digits.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordedVectors {
+    dimensions: usize,
+    /// All numbers in 32 bits, little-endian.
+    base64: String,
+}
+
+impl RecordedVectors {
+    fn new(dimensions: usize, values: &[f32]) -> Self {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self { dimensions, base64: BASE64.encode(bytes) }
+    }
+
+    /// The numbers; `None` if the text was changed.
+    fn values(&self) -> Option<Vec<f32>> {
+        let bytes = BASE64.decode(&self.base64).ok()?;
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        let values: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+        (rest.is_empty() && values.iter().all(|value| value.is_finite())).then_some(values)
+    }
+}
+
 impl EmbedEndpoint {
     pub(crate) fn new(server: Server) -> Result<Self> {
         let name = &server.name;
-        if server.calls.is_replay() {
-            let hint = "vectors are not recorded: run it with the server, whose vectors are cached";
-            bail!("--replay", "a system without embeddings of a server", "`{name}`", hint);
-        }
         if server.calls.is_dry_run() && server.config.dimensions.is_none() {
             let hint = "a dry run gives no vector whose length could be seen";
             let found = "a table without it";
             bail!(format!("[models.{name}]"), "a key `dimensions`, for --dry-run", found, hint);
         }
-        // Vectors are cached by the checksum alone, and two servers may name two models alike.
-        let address = &server.config.url;
-        let checksum = sha256_hex(format!("{address}\n{}", server.config.describe()).as_bytes());
         let dimensions =
             server.config.dimensions.map_or_else(OnceLock::new, |known| known.get().into());
-        Ok(Self { server, checksum, dimensions })
+        Ok(Self { server, dimensions })
     }
 
     fn is_normalised(&self) -> bool {
@@ -58,12 +73,13 @@ impl EmbedEndpoint {
         content.insert("texts".to_owned(), json!(texts));
         let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
         let about = name_of(texts.first().map_or("", String::as_str));
-        Call { about, request: self.server.request(content), bytes, most_tokens: 0 }
+        let items = texts.len() as u64;
+        Call { about, request: self.server.request(content), items, bytes, most_tokens: 0 }
     }
 
-    fn ask(&self, call: &Call) -> Result<Vec<Vec<f32>>> {
+    fn ask(&self, call: &Call) -> Result<RecordedVectors> {
         let texts = &call.request["texts"];
-        let count = texts.as_array().map_or(0, Vec::len);
+        let count = call.items as usize;
         if self.server.config.is_tei() {
             let body = json!({
                 "inputs": texts,
@@ -90,7 +106,7 @@ impl EmbedEndpoint {
         &self,
         vectors: impl Iterator<Item = (usize, Vec<f64>)>,
         count: usize,
-    ) -> Result<Vec<Vec<f32>>, String> {
+    ) -> Result<RecordedVectors, String> {
         let mut all = vec![None; count];
         for (index, vector) in vectors {
             let expected = *self.dimensions.get_or_init(|| vector.len());
@@ -111,7 +127,8 @@ impl EmbedEndpoint {
         if given < count {
             return Err(format!("{given} vectors for {count} texts"));
         }
-        Ok(all.into_iter().flatten().collect())
+        let values: Vec<f32> = all.into_iter().flatten().flatten().collect();
+        Ok(RecordedVectors::new(values.len() / count.max(1), &values))
     }
 
     fn scale(&self, vector: &[f64]) -> Result<Vec<f32>, String> {
@@ -145,32 +162,46 @@ impl EmbedEndpoint {
             // Any text tells the length of vectors.
             calls.push(self.call(&["text".to_owned()]));
         }
+        let stand_in = |call: &Call| {
+            let dimensions = self.dimensions.get().copied().unwrap_or(0);
+            RecordedVectors::new(dimensions, &vec![0.0; dimensions * call.items as usize])
+        };
+        let ask = |call: &Call| self.ask(call);
+        let answers = self.server.calls.answer(&self.server, &calls, stand_in, ask, progress)?;
         let mut vectors = Vec::new();
-        if self.server.calls.is_dry_run() {
-            self.server.calls.plan(&self.server, &calls.iter().collect::<Vec<_>>(), 0);
-            let length = self.dimensions.get().copied().unwrap_or(0);
-            vectors.resize(sent.len(), vec![0.0; length]);
-        } else {
-            let ask = |call: &Call| {
-                let answer = self.ask(call)?;
-                progress(answer.len() as u64);
-                Ok(answer)
-            };
-            vectors
-                .extend(self.server.calls.send(&self.server, &calls, ask)?.into_iter().flatten());
+        for (call, answer) in calls.iter().zip(&answers) {
+            vectors.extend(self.read(call, answer)?);
         }
         let dim = self.dimensions.get().copied().unwrap_or(0);
-        let mut vectors = vectors.into_iter();
+        let mut vectors = vectors.chunks_exact(dim.max(1));
         let mut values = Vec::with_capacity(texts.len() * dim);
         for text in texts {
             if text.is_empty() {
                 values.resize(values.len() + dim, 0.0);
             } else {
-                values.extend(vectors.next().unwrap_or_default());
+                values.extend_from_slice(vectors.next().unwrap_or_default());
             }
         }
         progress((texts.len() - sent.len()) as u64);
         Ok(Embeddings { dim, values })
+    }
+
+    /// The numbers of the vectors of a call, which may be those of a recording.
+    fn read(&self, call: &Call, answer: &RecordedVectors) -> Result<Vec<f32>> {
+        let expected = *self.dimensions.get_or_init(|| answer.dimensions);
+        let items = call.items;
+        match answer.values() {
+            Some(values)
+                if answer.dimensions == expected && values.len() == expected * items as usize =>
+            {
+                Ok(values)
+            }
+            _ => {
+                let at = format!("the recorded answer for {}", call.about);
+                let found = format!("others, of length {}", answer.dimensions);
+                bail!(at, "{items} vectors of length {expected}", found)
+            }
+        }
     }
 }
 
@@ -184,11 +215,15 @@ impl Encoder for EmbedEndpoint {
         self.encode_all(texts, self.server.config.document_prompt.as_deref(), batch, progress)
     }
 
+    fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode_all(texts, self.server.config.document_prompt.as_deref(), 1, progress)
+    }
+
     fn similarity(&self) -> Similarity {
         if self.is_normalised() { Similarity::Cosine } else { Similarity::Dot }
     }
 
     fn checksum(&self) -> &str {
-        &self.checksum
+        &self.server.checksum
     }
 }

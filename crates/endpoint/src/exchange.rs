@@ -1,7 +1,7 @@
 //! Requests with their answers, as they are kept beside a run and replayed.
 
 use clariq_core::{Location, Result, bail, sha256_hex};
-use clariq_files::{MOST_OF_A_RUN, Source};
+use clariq_files::{MOST_OF_A_JOURNAL, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub struct Recording {
 impl Recording {
     /// Reads the file that was kept beside a run.
     pub fn read(source: &Source) -> Result<Self> {
-        let input = source.read_at_most(MOST_OF_A_RUN)?;
+        let input = source.read_at_most(MOST_OF_A_JOURNAL)?;
         let mut answers = HashMap::new();
         for (line, text) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
             if text.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::calls::Call;
 use crate::server::Server;
-use clariq_core::{PairScorer, Progress, Result, bail, printable, sha256_hex};
+use clariq_core::{PairScorer, Progress, Result, bail, printable};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -18,8 +18,7 @@ pub(crate) fn name_of(text: &str) -> String {
 }
 
 pub(crate) struct RerankEndpoint {
-    server: Server,
-    checksum: String,
+    pub(crate) server: Server,
 }
 
 /// The form of vLLM, llama.cpp, Jina and Cohere.
@@ -41,11 +40,6 @@ struct TeiScore {
 }
 
 impl RerankEndpoint {
-    pub(crate) fn new(server: Server) -> Self {
-        let checksum = sha256_hex(server.config.describe().as_bytes());
-        Self { server, checksum }
-    }
-
     fn call(&self, query: &str, documents: &[&str]) -> Call {
         let mut content = Map::new();
         content.insert("query".to_owned(), query.into());
@@ -55,6 +49,7 @@ impl RerankEndpoint {
         Call {
             about: name_of(query),
             request: self.server.request(content),
+            items: documents.len() as u64,
             bytes: bytes as u64,
             most_tokens: 0,
         }
@@ -151,6 +146,6 @@ impl PairScorer for RerankEndpoint {
     }
 
     fn checksum(&self) -> &str {
-        &self.checksum
+        &self.server.checksum
     }
 }

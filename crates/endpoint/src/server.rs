@@ -24,6 +24,8 @@ pub(crate) struct Server {
     /// The name in `[models]`.
     pub(crate) name: String,
     pub(crate) config: EndpointConfig,
+    /// Checksum of everything that determines its answers, besides the requests.
+    pub(crate) checksum: String,
     pub(crate) calls: Arc<Calls>,
     /// The file of its answers in the cache.
     pub(crate) journal: PathBuf,
@@ -31,21 +33,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Prepares requests with the key of the environment. It does not connect yet.
+    /// Prepares requests that carry a key. It does not connect yet.
     pub(crate) fn open(
         name: &str,
         config: &EndpointConfig,
-        calls: Arc<Calls>,
-        cache: &Path,
-        observer: &dyn Observer,
-    ) -> Result<Self> {
-        Self::with_key(key_of(name)?, name, config, calls, cache, observer)
-    }
-
-    pub(crate) fn with_key(
         key: Option<String>,
-        name: &str,
-        config: &EndpointConfig,
         calls: Arc<Calls>,
         cache: &Path,
         observer: &dyn Observer,
@@ -56,7 +48,7 @@ impl Server {
             (EndpointKind::Embed, true) => "embed",
             (EndpointKind::Rerank, _) => "rerank",
         };
-        let base = config.url.trim_end_matches('/');
+        let url = format!("{}/{path}", config.url.trim_end_matches('/'));
         let authorities =
             config.ca.as_ref().map(|path| CertificateAuthorities::read(&Source::new(path)));
         let access = ServiceAccess {
@@ -73,11 +65,17 @@ impl Server {
             retries: config.retries,
             most: MOST_OF_AN_ANSWER,
         };
-        let service = Service::new(format!("{base}/{path}"), access, patience);
         // Another server may have another model of the same name.
-        let journal = cache.join(format!("{}.jsonl", sha256_hex(base.as_bytes())));
+        let journal = cache.join(format!("{}.jsonl", sha256_hex(url.as_bytes())));
         calls.open_cache(&journal, observer);
-        Ok(Self { name: name.to_owned(), config: config.clone(), calls, journal, service })
+        Ok(Self {
+            name: name.to_owned(),
+            config: config.clone(),
+            checksum: sha256_hex(config.describe().as_bytes()),
+            calls,
+            journal,
+            service: Service::new(url, access, patience),
+        })
     }
 
     /// A request with everything that its answer depends on.
@@ -125,8 +123,8 @@ impl Server {
     }
 }
 
-/// The key of a model: its own, or that of all.
-fn key_of(name: &str) -> Result<Option<String>> {
+/// The key of a model in the environment: its own, or that of all.
+pub(crate) fn key_of(name: &str) -> Result<Option<String>> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let own = format!("{KEY}_{}", name.chars().map(plain).collect::<String>());
     for variable in [own.as_str(), KEY] {

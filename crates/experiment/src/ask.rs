@@ -23,8 +23,8 @@ pub struct Asker<'a> {
 pub enum Move {
     /// To ask a question.
     Ask {
-        /// The question with its score; one that a chat model wrote has no id, and the score of the
-        /// best document.
+        /// The question with its score; one that was written has no id, and the score of the best
+        /// document.
         question: RankedText,
         /// The explanation, if explanations were requested.
         why: QuestionExplanation,

@@ -4,16 +4,13 @@ use crate::recipes;
 use crate::record::RecordedOutput;
 use crate::session::Session;
 use crate::systems::SystemConfig;
-use clariq_core::{
-    ChatRequest, Completion, Model, ModelKind, ModelName, Models, NoModels, Progress, Result, bail,
-};
+use clariq_core::{Model, ModelKind, ModelName, NoModels, Result, bail};
 use clariq_endpoint::{EndpointConfig, write_exchanges};
 use clariq_files::{StagedFile, with_ending};
-use clariq_rank::{ConfigSection, Uses};
+use clariq_rank::ConfigSection;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 pub use clariq_endpoint::{CallOptions, Calls, Planned, Recording};
 
@@ -48,22 +45,39 @@ impl SystemConfig {
         self.endpoints.contains_key(model)
     }
 
-    /// A system with a chat model says where it is, and declares that it uses one.
+    /// A system with a chat model has a table that says where it is.
     pub(crate) fn check_endpoints(&self) -> Result<()> {
-        for model in self.models() {
-            if model.kind != ModelKind::Chat {
-                continue;
-            }
+        let models = self.models().into_iter();
+        for model in models.filter(|model| model.kind == ModelKind::Chat) {
             let name = &model.name;
             if !self.endpoints.contains_key(name) {
                 let expected = format!("a table [models.{name}] with kind = \"chat\"");
                 let hint = "the documentation lists its keys (reference, Models)";
                 bail!(&*self.file, expected, "none", hint);
             }
-            self.check_declared(Uses::LanguageModel, name, "writes texts")?;
         }
         Ok(())
     }
+}
+
+/// Documents that an encoder behind an endpoint encodes at most: their vectors are kept beside every
+/// run, and read into memory to replay it.
+const MOST_DOCUMENTS: usize = 200_000;
+
+/// Refuses more documents than an encoder behind an endpoint encodes.
+pub(crate) fn check_number(model: &ModelName, documents: usize) -> Result<()> {
+    if documents > MOST_DOCUMENTS {
+        let at = format!("model `{}`", model.name);
+        let hint = "a model that is installed has no such limit (`clariq setup --model`); a search \
+                    engine can retrieve candidates for its reranker";
+        bail!(
+            at,
+            "at most {MOST_DOCUMENTS} documents for an encoder behind a server",
+            "{documents}",
+            hint
+        );
+    }
+    Ok(())
 }
 
 /// The file with the exchanges of a run.
@@ -102,29 +116,6 @@ impl Session<'_> {
         endpoint.open(model, &self.calls, &cache, self.observer)
     }
 
-    /// Completes conversations, and reports the speed in tokens.
-    pub(crate) fn complete(
-        &self,
-        model: &ModelName,
-        requests: &[ChatRequest],
-        progress: Progress,
-    ) -> Result<Vec<Completion>> {
-        let chat = self.chat_model(model)?;
-        let task = self.observer.begin(&model.name, Some(requests.len() as u64));
-        let began = Instant::now();
-        let before = self.calls.written_tokens();
-        let count = |completions: u64| {
-            let tokens = self.calls.written_tokens() - before;
-            let speed = tokens as f64 / began.elapsed().as_secs_f64().max(1e-3);
-            task.describe(&format!("{speed:.0} tokens per second"));
-            task.advance(completions);
-            progress(completions);
-        };
-        let completions = chat.complete(requests, &count)?;
-        task.finish(&format!("{} completions", requests.len()));
-        Ok(completions)
-    }
-
     /// Describes the models of a system that are behind endpoints in the record of the run at `path`,
     /// and stages its exchanges, if there are any.
     pub(crate) fn record_calls(
@@ -143,5 +134,19 @@ impl Session<'_> {
         let path = completions_path(path);
         let staged = StagedFile::new(&path, |out| write_exchanges(out, &exchanges))?;
         Ok(Some(("completions", path, staged)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_documents_than_a_recording_holds_are_refused() {
+        let model = ModelName::encoder("far");
+        check_number(&model, MOST_DOCUMENTS).unwrap();
+        let error = check_number(&model, MOST_DOCUMENTS + 1).unwrap_err().to_string();
+        assert!(error.contains("at most 200000 documents"), "{error}");
+        assert!(error.contains("found 200001"), "{error}");
     }
 }

@@ -6,11 +6,12 @@ pub(crate) mod opened;
 mod vectors;
 
 use crate::cache;
+use crate::endpoints::check_number;
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    ChatRequest, Completion, Decoding, DocumentVectors, Documents, Embeddings, Encoder, Model,
-    ModelKind, ModelName, Models, Progress, Result, bail,
+    Decoding, DocumentVectors, Documents, Embeddings, Model, ModelKind, ModelName, Models,
+    Progress, Result, bail,
 };
 use generated::GeneratedTextCache;
 pub(crate) use opened::ModelLocation;
@@ -27,22 +28,30 @@ impl Session<'_> {
     /// The vectors of texts, those that are cached from the cache.
     fn text_vectors(
         &self,
-        encoder: &dyn Encoder,
+        model: &ModelName,
         role: TextRole,
         texts: &[&str],
     ) -> Result<Embeddings> {
+        let encoder = self.encoder(model)?;
+        if self.is_endpoint(model) {
+            // Its answers are cached and recorded call by call.
+            return match role {
+                TextRole::Request => encoder.encode(texts, &|_| {}),
+                TextRole::Document => encoder.encode_documents(texts, &|_| {}),
+            };
+        }
         let mut caches = lock(&self.models.texts);
         let key = (encoder.checksum().to_owned(), role);
         let cache = caches.entry(key).or_insert_with(|| {
             // Texts of a split come again with every system; others may be without end.
             match self.split {
                 Some(_) => {
-                    TextVectorCache::open(role, &self.vectors_folder(), encoder, self.observer)
+                    TextVectorCache::open(role, &self.vectors_folder(), &*encoder, self.observer)
                 }
                 None => TextVectorCache::in_memory(role),
             }
         });
-        cache.encode(encoder, texts)
+        cache.encode(&*encoder, texts)
     }
 
     /// True if the folder of a model is known.
@@ -102,41 +111,36 @@ impl Models for Session<'_> {
         documents: &dyn Documents,
         progress: Progress,
     ) -> Result<Arc<DocumentVectors>> {
-        let encoder = self.encoder(model)?;
         if !self.keeps {
             return DocumentVectors::encode_by(documents, |texts| {
-                self.text_vectors(&*encoder, TextRole::Document, texts)
+                self.text_vectors(model, TextRole::Document, texts)
             })
             .map(Arc::new);
         }
-        // A collection has documents for each of its tasks.
-        let key = format!("{} {}", encoder.checksum(), documents.checksum());
-        open_once(&self.models.documents, key, || {
+        let encoder = self.encoder(model)?;
+        let counted = |encode: &dyn Fn(Progress) -> Result<DocumentVectors>| {
             let task = self.observer.begin("documents", Some(documents.len() as u64));
-            let count = |texts: u64| {
+            let encoded = encode(&|texts: u64| {
                 task.advance(texts);
                 progress(texts);
-            };
-            let folder = self.vectors_folder();
-            let keep = !self.calls.is_dry_run();
-            let encoded =
-                document_vectors(&folder, &*encoder, documents, self.observer, &count, keep)?;
+            })?;
             task.finish(&format!("{} documents encoded", documents.len()));
             Ok(Arc::new(encoded))
+        };
+        if self.is_endpoint(model) {
+            check_number(model, documents.len())?;
+            return counted(&|count| DocumentVectors::encode(&*encoder, documents, count));
+        }
+        // A collection has documents for each of its tasks.
+        let key = format!("{} {}", encoder.checksum(), documents.checksum());
+        let folder = self.vectors_folder();
+        open_once(&self.models.documents, key, || {
+            counted(&|count| document_vectors(&folder, &*encoder, documents, self.observer, count))
         })
     }
 
     fn embed_requests(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
-        self.text_vectors(&*self.encoder(model)?, TextRole::Request, texts)
-    }
-
-    fn chat(
-        &self,
-        model: &ModelName,
-        requests: &[ChatRequest],
-        progress: Progress,
-    ) -> Result<Vec<Completion>> {
-        self.complete(model, requests, progress)
+        self.text_vectors(model, TextRole::Request, texts)
     }
 
     fn generate(

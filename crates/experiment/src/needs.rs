@@ -11,7 +11,7 @@ use clariq_collections::clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
-use clariq_rank::{Chat, ConfigSection};
+use clariq_rank::{About, Chat, ConfigSection};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -48,10 +48,10 @@ impl NeedTable {
     }
 
     /// The chat model, if there is one.
-    pub(crate) fn chat(&self) -> Option<&Chat> {
+    pub(crate) fn about(&self) -> Option<About> {
         match self {
             Self::Trained(_) => None,
-            Self::Chat(config) => Some(&config.chat),
+            Self::Chat(config) => Some(config.chat.about("need", config)),
         }
     }
 }
@@ -191,7 +191,7 @@ fn open_model(
         bail!("--need-model", "a system with a table [need]", found, hint);
     };
     if let Some(file) = named {
-        if table.chat().is_some() {
+        if matches!(table, NeedTable::Chat(_)) {
             let found = format!("{} with `{}`", file.display(), config.name);
             bail!("--need-model", "a system whose [need] has a `model`", found, "leave it out");
         }

@@ -104,10 +104,13 @@ impl<'a> Ranker<'a> {
     /// Ranks documents, and answers if the system does. The result of a request depends on the other
     /// requests only if the system uses the batch.
     pub fn rank(&self, queries: &[UserRequest]) -> Result<Vec<RankerOutcome>> {
-        self.rank_counting(queries, &|_| {})
+        let outcomes = self.rank_counting(queries, &|_| {})?;
+        self.session().report_tallies();
+        Ok(outcomes)
     }
 
-    /// Ranks as [`Ranker::rank`] does; `progress` counts (request, stage) pairs.
+    /// Ranks as [`Ranker::rank`] does, and leaves counts of answers for a later report. `progress`
+    /// counts (request, stage) pairs.
     pub fn rank_counting(
         &self,
         queries: &[UserRequest],
@@ -144,8 +147,8 @@ impl<'a> Ranker<'a> {
         run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
     }
 
-    /// The clarifying question that a chat model writes for a request, in a system whose requests are
-    /// such questions.
+    /// The clarifying question that is written for a request, in a system whose requests are such
+    /// questions.
     pub(crate) fn written_question(&self, query: &UserRequest) -> Result<Option<String>> {
         let Plan::Rank(pipeline) = &self.config.plan else { return Ok(None) };
         let requests = self.requests(slice::from_ref(query))?;
@@ -264,6 +267,7 @@ impl<'a> Ranker<'a> {
         let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) else {
             let batch = Batch::new(self.context(part)?, &requests);
             let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
+            self.session().report_tallies();
             return Ok(vec![(self.task(part), traces)]);
         };
         let user = self.statements_of(query)?;
@@ -279,6 +283,7 @@ impl<'a> Ranker<'a> {
         if let Some(chosen) = &plan.chosen {
             all.push((CHOSEN, chosen.explain(&batch, doc, &Ranking::new())?));
         }
+        self.session().report_tallies();
         Ok(all)
     }
 

@@ -97,6 +97,10 @@ pub fn run(
     refuse_input_as_output(config, input, path)?;
     config.check_input(input, session.observer)?;
     session.calls.begin_run();
+    // The calls of this run must be its own: documents that were encoded for another system are
+    // encoded again, from the cache.
+    let own = (!config.endpoints.is_empty()).then(|| Contexts::new(session));
+    let contexts = own.as_ref().unwrap_or(contexts);
     // The needs of requests in memory are predicted for all of them at once.
     let requests = input.in_memory();
     let predict = if requests.is_some() { NeedScope::Never } else { NeedScope::ForStages };
@@ -117,6 +121,7 @@ pub fn run(
 
     let mut writer = RunWriter::create(input, &tag, path, session.calls.is_dry_run())?;
     let (summary, skipped) = rank_input(&system, needs.as_ref(), &mut writer)?;
+    session.report_tallies();
     if session.calls.is_dry_run() {
         return Ok(summary);
     }

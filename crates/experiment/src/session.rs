@@ -9,7 +9,7 @@ use clariq_core::{
 };
 use clariq_endpoint::Calls;
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, OpenedIndex};
-use clariq_rank::Context;
+use clariq_rank::{Context, Tallies};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -71,6 +71,8 @@ pub struct Session<'a> {
     pub observer: &'a dyn Observer,
     /// Calls to models behind endpoints.
     pub calls: Arc<Calls>,
+    /// Counts of answers of models that could not be used as they are.
+    pub(crate) tallies: Arc<Tallies>,
     /// The open models, which clones share.
     pub(crate) models: Arc<OpenedModels>,
     /// True if indexes and vectors are cached.
@@ -91,6 +93,7 @@ impl<'a> Session<'a> {
             engine: None,
             observer: &Silent,
             calls: Arc::default(),
+            tallies: Arc::default(),
             models: Arc::default(),
             keeps: true,
         })
@@ -134,13 +137,14 @@ impl<'a> Session<'a> {
         };
         let mut context = Context::new(documents, open);
         context.models = self;
-        context.observer = self.answer_observer();
+        context.observer = self.observer;
+        context.tallies = Arc::clone(&self.tallies);
         context
     }
 
-    /// The observer of models' answers; silent in a dry run, which has no answers.
-    pub(crate) fn answer_observer(&self) -> &dyn Observer {
-        if self.calls.is_dry_run() { &Silent } else { self.observer }
+    /// Notes what was counted in the answers of models; nothing in a dry run, which has none.
+    pub(crate) fn report_tallies(&self) {
+        self.tallies.report(if self.calls.is_dry_run() { &Silent } else { self.observer });
     }
 
     /// Opens or builds an index. A damaged one is built again, unless the user named its folder.

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The maximum size of the file in bytes.
-const MOST_OF_A_JOURNAL: u64 = 4 << 30;
+pub const MOST_OF_A_JOURNAL: u64 = 8 << 30;
 
 /// Values by key. A line of the file is a checksum, a key without white space, and the value as JSON.
 #[derive(Debug)]

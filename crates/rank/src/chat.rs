@@ -5,11 +5,11 @@ use crate::prompt::Prompt;
 use crate::stage::{About, Uses};
 use crate::table::{ConfigSection, Table};
 use clariq_core::{
-    ChatParameters, ChatRequest, Completion, ModelKind, ModelName, Progress, Request, Result,
-    Speaker,
+    ChatParameters, ChatRequest, Completion, ModelKind, ModelName, Request, Result, Speaker,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
+use std::time::Instant;
 
 /// A chat model with a prompt, as a table of a configuration declares it.
 #[derive(Debug, Clone, Serialize)]
@@ -109,24 +109,19 @@ impl Chat {
     }
 
     /// The model.
-    pub fn model_name(&self) -> ModelName {
+    fn model_name(&self) -> ModelName {
         ModelName::new(&*self.model, ModelKind::Chat)
     }
 
-    /// What a system with the model declares.
-    pub fn uses(&self) -> Vec<Uses> {
+    /// Describes a use of the model.
+    pub fn about(&self, name: &'static str, parameters: &impl Serialize) -> About {
         let mut uses = vec![Uses::LanguageModel];
         if self.parameters.temperature > 0.0 {
             uses.push(Uses::Sampling);
         }
-        uses
-    }
-
-    /// Describes a use of the model.
-    pub(crate) fn about(&self, name: &'static str, parameters: &impl Serialize) -> About {
         let models = vec![self.model_name()];
         let prompts = vec![self.prompt.clone()];
-        About { uses: self.uses(), models, prompts, ..About::new(name, parameters) }
+        About { uses, models, prompts, ..About::new(name, parameters) }
     }
 
     /// A request to the model; `about` says what it is for, in messages.
@@ -135,13 +130,19 @@ impl Chat {
         Ok(ChatRequest { about, messages, parameters: self.parameters.clone() })
     }
 
-    /// Completes requests, in order.
-    pub fn complete(
-        &self,
-        context: &Context,
-        requests: &[ChatRequest],
-        progress: Progress,
-    ) -> Result<Vec<Completion>> {
-        context.models.chat(&self.model_name(), requests, progress)
+    /// Completes requests, in order, and reports the speed in tokens.
+    pub fn complete(&self, context: &Context, requests: &[ChatRequest]) -> Result<Vec<Completion>> {
+        let model = context.models.chat_model(&self.model_name())?;
+        let task = context.observer.begin(&self.model, Some(requests.len() as u64));
+        let began = Instant::now();
+        let before = model.written_tokens();
+        let completions = model.complete(requests, &|completions| {
+            let tokens = model.written_tokens() - before;
+            let speed = tokens as f64 / began.elapsed().as_secs_f64().max(1e-3);
+            task.describe(&format!("{speed:.0} tokens per second"));
+            task.advance(completions);
+        })?;
+        task.finish(&format!("{} completions", requests.len()));
+        Ok(completions)
     }
 }

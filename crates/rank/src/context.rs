@@ -2,6 +2,7 @@
 //! splits around the requests. Indexes and spaces are opened when a stage first needs them.
 
 use crate::space::{Space, SpaceConfig};
+use crate::tally::Tallies;
 use clariq_core::{Doc, Documents, Models, NoModels, Observer, Result, Silent, Surroundings};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -19,6 +20,8 @@ pub struct Context<'a> {
     pub models: &'a dyn Models,
     /// Receives the progress of stages.
     pub observer: &'a dyn Observer,
+    /// Receives what stages count.
+    pub tallies: Arc<Tallies>,
     /// The splits around the requests, if they belong to a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
@@ -37,6 +40,7 @@ impl<'a> Context<'a> {
             documents,
             models: &NoModels,
             observer: &Silent,
+            tallies: Arc::default(),
             surroundings: None,
             open_index: Box::new(open_index),
             indexes: Mutex::default(),

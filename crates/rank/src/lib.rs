@@ -48,6 +48,7 @@ mod stage;
 mod stages;
 mod system;
 mod table;
+mod tally;
 
 pub use chat::{Chat, ChatDefaults, Conversation};
 pub use context::Context;
@@ -60,3 +61,4 @@ pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;
 pub use system::{ConversationConfig, ExpectedFigures, System, WrittenScores};
 pub use table::{ConfigSection, Override};
+pub use tally::Tallies;

@@ -2,8 +2,7 @@
 
 mod queries;
 
-use crate::chat::Chat;
-use crate::rewrite::{QuestionWriter, Rewrite, Rewritten, write_questions};
+use crate::rewrite::{Rewrite, Rewritten};
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail};
 use serde::Serialize;
@@ -33,20 +32,6 @@ pub struct StageTrace {
 }
 
 impl Pipeline {
-    /// The pipeline with requests in the form of clarifying questions that a chat model writes; `None`
-    /// if a model rewrites them already.
-    pub fn with_questions(self, chat: Chat) -> Option<Self> {
-        let rewrite = Rewrite::Question(QuestionWriter(chat));
-        self.rewrite.is_none().then_some(Self { rewrite: Some(rewrite), ..self })
-    }
-
-    /// The clarifying question for a batch of one request, if a chat model writes one.
-    pub fn question(&self, one: &Batch) -> Result<Option<String>> {
-        let Some(Rewrite::Question(QuestionWriter(chat))) = &self.rewrite else { return Ok(None) };
-        let question = write_questions(chat, one.context, one.requests)?.pop();
-        Ok(question.filter(|question| !question.is_empty()))
-    }
-
     /// Ranks documents for every request of a batch, in their order, beginning with `rankings`:
     /// usually [`Batch::unranked`]. `batch.progress` counts (request, stage) pairs.
     pub fn run(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {

@@ -8,7 +8,7 @@ use crate::stage::{About, Batch};
 use crate::table::{Table, number, positive};
 use chat::ChatRewrite;
 use clariq_core::{Decoding, ModelKind, ModelName, ReadingOverrides, Request, Result, Speaker};
-pub(crate) use question::QuestionWriter;
+use question::QuestionWriter;
 pub use question::{QUESTION, write_questions};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;

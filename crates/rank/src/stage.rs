@@ -27,9 +27,9 @@ pub enum Uses {
     EarlierConversations,
     /// Labels of the statements that are relevant to this turn and to earlier ones.
     RelevantStatements,
-    /// Texts that a chat model writes.
+    /// Texts that a language model writes.
     LanguageModel,
-    /// Random choices of a chat model (a temperature above 0).
+    /// Random choices of a language model (a temperature above 0).
     Sampling,
 }
 
@@ -60,7 +60,7 @@ pub struct About {
     pub uses: Vec<Uses>,
     /// The models that it needs.
     pub models: Vec<ModelName>,
-    /// The prompts of its chat models.
+    /// Its prompts.
     pub prompts: Vec<Prompt>,
     /// True if it uses the predicted need; without such a stage, none is predicted first.
     pub sees_need: bool,

@@ -2,11 +2,12 @@
 
 use crate::stub::{Received, Reply, Stub, dialects};
 use crate::{calls, chat, config, parts, requests};
-use clariq_core::{ChatModel, Error, ModelKind, ModelName, Silent};
+use clariq_core::{ChatModel, Embeddings, Error, ModelKind, ModelName, Silent};
 use clariq_endpoint::{CallOptions, Calls, EndpointConfig, Planned, Recording, write_exchanges};
 use clariq_files::Source;
 use serde_json::json;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -113,14 +114,6 @@ fn a_replay_needs_no_server_and_refuses_what_was_not_recorded() {
     let model = chat(&nowhere, &replay(), &absent);
     assert!(model.complete(&other, &|_| {}).is_err(), "another seed is another request");
     assert!(!absent.exists(), "nothing is cached");
-    // Vectors are not recorded.
-    let embed = config("embed", "http://127.0.0.1:1", json!({}));
-    let name = ModelName::new("far", ModelKind::Encoder);
-    let found = parts(embed.open(&name, &replay(), &absent, &Silent));
-    assert!(
-        found.contains("--replay | a system without embeddings of a server | `far`"),
-        "{found}"
-    );
     let error = Recording::read(&Source::memory("x", b"{\"about\": 3}\n".to_vec()));
     assert!(parts(error).starts_with("x:1 | "), "a line of another form");
 }
@@ -145,6 +138,64 @@ fn scores_are_recorded_and_replayed() {
     let replay = Some(recorded(&text));
     let session = calls(CallOptions { replay, ..CallOptions::default() });
     assert_eq!(score("http://127.0.0.1:1", &session), [1.0, 2.0]);
+}
+
+#[test]
+fn vectors_are_recorded_and_replayed_bit_for_bit() {
+    for (dialect, path) in [("v1", "/v1"), ("tei", "")] {
+        let stub = Stub::working();
+        let folder = tempfile::tempdir().unwrap();
+        let name = ModelName::new("far", ModelKind::Encoder);
+        let encode = |url: &str, session: &Arc<Calls>| {
+            let keys = json!({
+                "dialect": dialect, "batch": 2, "query_prompt": "q ", "document_prompt": "d ",
+            });
+            let model = config("embed", url, keys).open(&name, session, folder.path(), &Silent);
+            let clariq_core::Model::Encoder(model) = model.unwrap() else { panic!() };
+            let counted = AtomicU64::new(0);
+            let count = |texts| {
+                counted.fetch_add(texts, Ordering::Relaxed);
+            };
+            let documents = ["aeon", "", "roar", "error"];
+            let vectors = [
+                model.encode(&["oar", "ear"], &count).unwrap(),
+                model.encode_documents(&documents, &count).unwrap(),
+                model.encode_documents_alone(&documents, &count).unwrap(),
+            ];
+            assert_eq!(counted.into_inner(), 2 + 4 + 4);
+            let bits = |one: &Embeddings| {
+                one.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(&vectors[1]), bits(&vectors[2]), "both behind the documents' prompt");
+            assert!(vectors[1].row(1).iter().all(|&value| value == 0.0), "an empty text");
+            [bits(&vectors[0]), bits(&vectors[1])]
+        };
+        let session = calls(CallOptions::default());
+        let url = format!("{}{path}", stub.url);
+        let first = encode(&url, &session);
+        assert_eq!(stub.received().len(), 2 + 2 + 2, "the third document was a call before");
+        let text = lines(&session);
+        assert!(
+            text.contains(r#""texts":["d aeon","d roar"]},"answer":{"dimensions":4,"#),
+            "{text}"
+        );
+        assert_eq!(encode(&url, &session), first);
+        assert_eq!(stub.received().len(), 6, "the second time, they are in the cache");
+        let replay = Some(recorded(&text));
+        let session = calls(CallOptions { replay, ..CallOptions::default() });
+        assert_eq!(encode("http://127.0.0.1:1", &session), first);
+        assert_eq!(lines(&session), text);
+        // A vector that was shortened by hand.
+        let shortened = text.replacen("\"dimensions\":4", "\"dimensions\":3", 1);
+        let replay = Some(recorded(&shortened));
+        let session = calls(CallOptions { replay, ..CallOptions::default() });
+        let keys = json!({ "dialect": dialect, "query_prompt": "q ", "document_prompt": "d " });
+        let model = config("embed", "http://127.0.0.1:1", keys);
+        let model = model.open(&name, &session, folder.path(), &Silent).unwrap();
+        let clariq_core::Model::Encoder(model) = model else { panic!() };
+        let found = parts(model.encode(&["oar"], &|_| {}));
+        assert!(found.contains("1 vectors of length 3"), "{found}");
+    }
 }
 
 #[test]

@@ -1,5 +1,10 @@
-//! The dialects, and the faults of servers. The answers of known servers are in the form that their
-//! documentation gives: no such server was asked.
+//! The dialects, and the faults of servers.
+//!
+//! The answers of known servers in `tests/data` are examples of their documentation, shortened to two
+//! texts: `embed-openai` the API reference, `embed-tei` and `rerank-tei` the schemas `EmbedResponse` and
+//! `RerankResponse` of TEI's `docs/openapi.json`, `rerank-vllm` vLLM's page "Scoring" (`/v1/rerank`),
+//! `rerank-jina` and `rerank-cohere` the references of `/v1/rerank` and `/v2/rerank`, `rerank-llama-cpp`
+//! the server's README. `chat-llama-cpp` was recorded from llama-cpp-python 0.3.36 with `--logits_all`.
 
 use crate::stub::{Received, Reply, Stub, completion};
 use crate::{calls, chat, config, encoder, parts, requests, reranker};
@@ -61,7 +66,12 @@ fn a_chat_request_is_sent_as_openai_documents_it() {
 
 #[test]
 fn completions_of_known_servers_are_read() {
-    // llama.cpp and Ollama give no log-probabilities, vLLM gives null.
+    let path = format!("{}/tests/data/chat-llama-cpp.json", env!("CARGO_MANIFEST_DIR"));
+    let answer = Reply::status(200, &std::fs::read_to_string(path).unwrap());
+    let read = complete(&Stub::always(answer), json!({})).unwrap();
+    assert_eq!((read[0].text.as_str(), read[0].cut, read[0].prompt_tokens), ("No", true, Some(40)));
+    assert_eq!(read[0].first_token[2], ("Yes".to_owned(), -2.475_087_642_669_677_7));
+    // Servers without log-probabilities leave them out or give null.
     let mut cut = completion("in the middle of");
     cut["choices"][0]["finish_reason"] = "length".into();
     cut["choices"][0]["logprobs"] = Value::Null;

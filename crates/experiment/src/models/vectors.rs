@@ -82,14 +82,13 @@ fn read_numbers(file: &mut BufReader<File>) -> io::Result<Vec<f32>> {
 }
 
 /// The vectors of documents: from the entry in `folder` that is named after what made them, or
-/// computed and, with `keep`, written there.
+/// computed and written there.
 pub(super) fn document_vectors(
     folder: &Path,
     encoder: &dyn Encoder,
     documents: &dyn Documents,
     observer: &dyn Observer,
     progress: Progress,
-    keep: bool,
 ) -> Result<DocumentVectors> {
     let made_of = [encoder.checksum(), "\0", documents.checksum().as_str()];
     let entry = entry(folder.join(sha256(made_of.map(str::as_bytes)).short()));
@@ -110,10 +109,7 @@ pub(super) fn document_vectors(
         write_vectors(&header, encoded.vectors.rows(), out)
     };
     let encode = || DocumentVectors::encode(encoder, documents, progress);
-    if keep {
-        return entry.read_or_make(observer, read, encode, write);
-    }
-    entry.read_or_note(observer, read).map_or_else(encode, Ok)
+    entry.read_or_make(observer, read, encode, write)
 }
 
 /// Above this number of texts, the cache is emptied: 50 MB of vectors of length 384.
@@ -256,7 +252,7 @@ mod tests {
             text: (*text).to_owned(),
         };
         let bank = Bank::from_rows((0..).zip(texts).map(row).collect());
-        document_vectors(folder, encoder, &bank, &Silent, &|_| {}, true).unwrap()
+        document_vectors(folder, encoder, &bank, &Silent, &|_| {}).unwrap()
     }
 
     #[test]

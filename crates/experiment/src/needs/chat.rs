@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 use clariq_collections::clariq::Labelled;
-use clariq_core::{ChatRequest, Models, Need, Result, sha256};
+use clariq_core::{ChatRequest, Need, Result, sha256};
 use clariq_rank::{Chat, ChatDefaults};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -91,18 +91,19 @@ impl ChatNeedModel {
             chat.request(format!("need of \"{request}\""), &values)
         };
         let asked: Vec<ChatRequest> = requests.iter().map(ask).collect::<Result<_>>()?;
-        let completions = session.chat(&chat.model_name(), &asked, &|_| {})?;
-        let read: Vec<Option<Need>> =
-            completions.iter().map(|completion| read_need(&completion.text)).collect();
-        let unclear = read.iter().filter(|need| need.is_none()).count();
-        if unclear > 0 {
-            session.answer_observer().note(&format!(
-                "note: need: {unclear} of {} answers of the model could not be read and count as {}",
-                read.len(),
-                self.usual
-            ));
+        let context = session.context(session.documents);
+        let completions = chat.complete(&context, &asked)?;
+        let unread = format!(
+            "need: {{count}} of {{all}} answers of the model could not be read and count as {}",
+            self.usual
+        );
+        let mut needs = Vec::with_capacity(requests.len());
+        for (asked, completion) in asked.iter().zip(completions) {
+            let need = read_need(&completion.text);
+            context.tallies.add(&unread, &asked.messages, usize::from(need.is_none()), 1);
+            needs.push(need.unwrap_or(self.usual));
         }
-        Ok(read.into_iter().map(|need| need.unwrap_or(self.usual)).collect())
+        Ok(needs)
     }
 
     pub(super) fn record(&self) -> Value {

@@ -4,8 +4,8 @@ use super::{Material, shares};
 use crate::plan::{AnswerPlan, ResponseRule};
 use crate::ranker::{RankedPart, Ranker};
 use clariq_collections::WrittenResponse;
-use clariq_core::{ChatRequest, Completion, Doc, Documents, Observer, Result};
-use clariq_rank::{Chat, ChatDefaults, Conversation};
+use clariq_core::{ChatRequest, Completion, Doc, Documents, Result};
+use clariq_rank::{Chat, ChatDefaults, Conversation, Tallies};
 use clariq_text::{sentences, tokens};
 use serde::Serialize;
 use std::num::NonZeroU32;
@@ -27,7 +27,8 @@ struct AnswerValues<'m> {
 }
 
 impl Ranker<'_> {
-    /// The responses to the requests of some materials: each is written from passages of its own.
+    /// The responses to the requests of some materials: each is written from passages of its own. A
+    /// request without any passage has an empty response, as in systems that write extracts.
     pub(super) fn chat_responses(
         &self,
         plan: &AnswerPlan,
@@ -40,23 +41,28 @@ impl Ranker<'_> {
         let mut asked = Vec::new();
         for &index in answering {
             let Material { request, passages } = materials[index];
-            for passages in shares(plan, rule, passages) {
+            for passages in shares(plan, rule, passages).into_iter().filter(|all| !all.is_empty()) {
                 asked.push(ask(chat, rule, context.documents, &Material { request, passages })?);
             }
         }
-        let mut completions = chat.complete(context, &asked, &|_| {})?.into_iter();
-        let mut repairs = Repairs::default();
+        let completions = chat.complete(context, &asked)?;
+        let mut answers = asked.iter().zip(completions);
         let mut all = Vec::with_capacity(answering.len());
         for &index in answering {
             let mut responses = Vec::new();
             for passages in shares(plan, rule, materials[index].passages) {
-                let Some(completion) = completions.next() else { break };
+                if passages.is_empty() {
+                    responses.push(WrittenResponse::default());
+                    continue;
+                }
+                let Some((asked, completion)) = answers.next() else { break };
                 let given: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
-                responses.push(read_answer(&completion, &given, rule.tokens, &mut repairs));
+                let (response, repairs) = read_answer(&completion, &given, rule.tokens);
+                repairs.count(&context.tallies, asked);
+                responses.push(response);
             }
             all.push(responses);
         }
-        repairs.report(context.observer);
         Ok(all)
     }
 }
@@ -79,27 +85,27 @@ fn ask(
     chat.request(about, &AnswerValues { conversation, passages, words })
 }
 
-/// Counts what was changed in responses.
+/// The changes of a response.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Repairs {
-    responses: usize,
-    /// Responses that were longer than the limit.
-    cut: usize,
-    /// Responses without a citation.
-    uncited: usize,
+    /// True if it was longer than the limit.
+    is_cut: bool,
+    /// True if it cites no passage.
+    is_uncited: bool,
+    citations: usize,
     /// Citations of passages that were not given.
     unknown: usize,
 }
 
 impl Repairs {
-    fn report(&self, observer: &dyn Observer) {
-        let Self { responses, cut, uncited, unknown } = self;
-        if cut + uncited + unknown > 0 {
-            observer.note(&format!(
-                "note: of {responses} written responses, {cut} were cut at the limit and {uncited} \
-                 cite no passage; {unknown} citations of passages that were not given are left out"
-            ));
-        }
+    fn count(&self, tallies: &Tallies, asked: &ChatRequest) {
+        let cut = "answer: {count} of {all} responses were cut at the limit";
+        tallies.add(cut, &asked.messages, usize::from(self.is_cut), 1);
+        let uncited = "answer: {count} of {all} responses cite no passage";
+        tallies.add(uncited, &asked.messages, usize::from(self.is_uncited), 1);
+        let unknown = "answer: {count} of {all} citations are of passages that were not given, and \
+                       are left out";
+        tallies.add(unknown, &asked.messages, self.unknown, self.citations);
     }
 }
 
@@ -108,27 +114,27 @@ fn read_answer(
     completion: &Completion,
     given: &[Doc],
     most_tokens: usize,
-    repairs: &mut Repairs,
-) -> WrittenResponse {
+) -> (WrittenResponse, Repairs) {
     let (mut text, citations) = without_citations(&completion.text);
-    repairs.responses += 1;
+    let mut repairs = Repairs::default();
     if tokens::count(&text) > most_tokens {
         text = cut(&text, most_tokens);
-        repairs.cut += 1;
+        repairs.is_cut = true;
     }
     let mut used = Vec::new();
     for (number, at) in citations {
         if at > text.len() {
             continue;
         }
+        repairs.citations += 1;
         match number.checked_sub(1).and_then(|index| given.get(index)) {
             Some(doc) if !used.contains(doc) => used.push(*doc),
             Some(_) => {}
             None => repairs.unknown += 1,
         }
     }
-    repairs.uncited += usize::from(used.is_empty());
-    WrittenResponse { text, used }
+    repairs.is_uncited = used.is_empty();
+    (WrittenResponse { text, used }, repairs)
 }
 
 /// The first sentences of a text that fit, or else its first tokens.
@@ -193,9 +199,7 @@ mod tests {
 
     fn read(text: &str, tokens: usize) -> (WrittenResponse, Repairs) {
         let completion = Completion { text: text.to_owned(), ..Completion::default() };
-        let mut repairs = Repairs::default();
-        let response = read_answer(&completion, &[Doc(7), Doc(5), Doc(9)], tokens, &mut repairs);
-        (response, repairs)
+        read_answer(&completion, &[Doc(7), Doc(5), Doc(9)], tokens)
     }
 
     #[test]
@@ -204,10 +208,10 @@ mod tests {
         let (response, repairs) = read(text, 250);
         assert_eq!(response.text, "Bees fly. They sting. An array [i] is none.");
         assert_eq!(response.used, [Doc(5), Doc(7), Doc(9)]);
-        assert_eq!(repairs, Repairs { responses: 1, unknown: 1, ..Repairs::default() });
+        assert_eq!(repairs, Repairs { citations: 5, unknown: 1, ..Repairs::default() });
         let (response, repairs) = read("[0] No [", 250);
         assert_eq!((response.text.as_str(), response.used.len()), ("No [", 0));
-        assert_eq!((repairs.uncited, repairs.unknown), (1, 1));
+        assert_eq!((repairs.is_uncited, repairs.unknown), (true, 1));
     }
 
     #[test]
@@ -215,7 +219,7 @@ mod tests {
         let (response, repairs) = read("Bees fly. [1] They sting a lot. [2]", 6);
         assert_eq!(response.text, "Bees fly.");
         assert_eq!(response.used, [Doc(7)], "what cites the other is not there any more");
-        assert_eq!(repairs.cut, 1);
+        assert!(repairs.is_cut);
         let (response, _) = read("One two three four five [3]", 3);
         assert_eq!(response.text, "One two three");
         assert!(response.used.is_empty());

@@ -4,7 +4,7 @@ use super::overrides::variant_of;
 use super::{built_in, unknown};
 use crate::endpoints::{self, Endpoints};
 use crate::needs::NeedTable;
-use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS};
+use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once};
 use crate::recipes;
 use crate::rewrites::Rewrites;
 use clariq_collections::{Collection, KINDS, SystemClass};
@@ -12,7 +12,7 @@ use clariq_core::{ModelName, Result, TrainOn, bail, sha256_hex};
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
-    Chat, ConversationConfig, ExpectedFigures, Override, Prompt, System as Parsed, Uses,
+    About, ConversationConfig, ExpectedFigures, Override, Prompt, System as Parsed, Uses,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ impl SystemConfig {
         }
         self.check_uses_of_answers()?;
         self.check_endpoints()?;
-        self.check_chats_declared()?;
+        self.check_uses_declared()?;
         self.check_training_declared()?;
         check_measures(&self.expected)
     }
@@ -173,20 +173,19 @@ impl SystemConfig {
         format!("{}{}", self.name, self.variant)
     }
 
-    /// All of its models, each once.
-    pub fn models(&self) -> Vec<ModelName> {
-        let mut models = self.plan.models();
-        let of_need = self.need.as_ref().and_then(NeedTable::chat).map(Chat::model_name);
-        models.extend(of_need.filter(|model| !models.contains(model)));
-        models
+    /// Its stages, and the models that its tables name.
+    fn about(&self) -> impl Iterator<Item = About> {
+        self.plan.about().chain(self.need.as_ref().and_then(NeedTable::about))
     }
 
-    /// The prompts of its chat models, each once.
+    /// All of its models, each once.
+    pub fn models(&self) -> Vec<ModelName> {
+        each_once(self.about().flat_map(|about| about.models))
+    }
+
+    /// Its prompts, each once.
     pub fn prompts(&self) -> Vec<Prompt> {
-        let mut prompts = self.plan.prompts();
-        let of_need = self.need.as_ref().and_then(NeedTable::chat).map(|chat| chat.prompt.clone());
-        prompts.extend(of_need.filter(|prompt| !prompts.contains(prompt)));
-        prompts
+        each_once(self.about().flat_map(|about| about.prompts))
     }
 
     /// True if it answers.
@@ -272,12 +271,9 @@ impl SystemConfig {
         }
     }
 
-    /// Refuses undeclared uses of the system's chat models.
-    fn check_chats_declared(&self) -> Result<()> {
-        let of_stages = self.plan.stages().flat_map(|stage| stage.uses);
-        let of_need = self.need.as_ref().and_then(NeedTable::chat);
-        let of_chats = self.plan.chats().into_iter().chain(of_need).flat_map(Chat::uses);
-        for uses in of_stages.chain(of_chats) {
+    /// Refuses undeclared uses of stages and of the models of tables.
+    fn check_uses_declared(&self) -> Result<()> {
+        for uses in self.about().flat_map(|about| about.uses) {
             if !self.uses.contains(&uses) {
                 let hint =
                     "what a system looks at is shown beside its figures and must be declared";

@@ -16,6 +16,9 @@ const DEFAULTS: ChatDefaults = ChatDefaults {
     max_tokens: NonZeroU32::new(256).unwrap(),
 };
 
+const MISSING: &str = "rewrite: the model left out {count} of {all} queries; a request without any \
+                       keeps its utterance";
+
 /// More queries than this are a mistake.
 const MOST_QUERIES: f64 = 20.0;
 
@@ -61,26 +64,17 @@ impl ChatRewrite {
     pub(super) fn apply(&self, batch: &Batch) -> Result<Rewritten> {
         let asked = batch.requests.iter().map(|request| self.ask(request));
         let asked = asked.collect::<Result<Vec<_>>>()?;
-        let written = self.chat.complete(batch.context, &asked, &|_| {})?;
+        let written = self.chat.complete(batch.context, &asked)?;
         let most = self.keys.queries.get();
         let mut queries = Vec::with_capacity(batch.requests.len());
-        let mut missing = 0;
-        for (request, completion) in batch.requests.iter().zip(written) {
+        for ((request, asked), completion) in batch.requests.iter().zip(&asked).zip(written) {
             let mut texts = read_queries(&completion.text, most);
-            missing += most - texts.len();
+            batch.context.tallies.add(MISSING, &asked.messages, most - texts.len(), most);
             if texts.is_empty() {
                 texts.push(request.last_said());
             }
             let rewrite = |text| with_last_utterance(request, text);
             queries.push(texts.into_iter().map(rewrite).collect::<Vec<_>>());
-        }
-        if missing > 0 {
-            let wanted = most * queries.len();
-            batch.context.observer.note(&format!(
-                "note: {REWRITE}: the model wrote {} of {wanted} queries; a request without any \
-                 keeps its utterance",
-                wanted - missing
-            ));
         }
         let requests = queries.iter().map(|queries| queries[0].clone()).collect();
         let queries = (most > 1).then_some(queries);

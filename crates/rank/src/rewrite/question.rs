@@ -1,9 +1,10 @@
 //! Clarifying questions that a chat model writes. In a pipeline, documents are ranked by their likeness
 //! to the question.
 
-use super::Rewritten;
+use super::{Rewrite, Rewritten};
 use crate::chat::{Chat, ChatDefaults, Conversation};
 use crate::context::Context;
+use crate::pipeline::Pipeline;
 use crate::stage::{About, Batch};
 use clariq_core::{ChatRequest, Request, Result, Utterance};
 use std::num::NonZeroU32;
@@ -11,13 +12,15 @@ use std::num::NonZeroU32;
 /// The name by which descriptions and explanations know it.
 pub(super) const ASK: &str = "ask";
 
+const MISSING: &str = "ask: the model wrote no question for {count} of {all} requests";
+
 /// The defaults of a table that has a chat model write questions.
 pub const QUESTION: ChatDefaults =
     ChatDefaults { prompt: "ask", variables: &[], max_tokens: NonZeroU32::new(60).unwrap() };
 
 /// The table `[ask]` of a system that ranks.
 #[derive(Debug, Clone)]
-pub(crate) struct QuestionWriter(pub(crate) Chat);
+pub(crate) struct QuestionWriter(Chat);
 
 impl QuestionWriter {
     pub(super) fn about(&self) -> About {
@@ -38,6 +41,22 @@ impl QuestionWriter {
     }
 }
 
+impl Pipeline {
+    /// The pipeline with requests in the form of clarifying questions that a chat model writes; `None`
+    /// if a model rewrites them already.
+    pub fn with_questions(self, chat: Chat) -> Option<Self> {
+        let rewrite = Rewrite::Question(QuestionWriter(chat));
+        self.rewrite.is_none().then_some(Self { rewrite: Some(rewrite), ..self })
+    }
+
+    /// The clarifying question for a batch of one request, if a chat model writes one.
+    pub fn question(&self, one: &Batch) -> Result<Option<String>> {
+        let Some(Rewrite::Question(QuestionWriter(chat))) = &self.rewrite else { return Ok(None) };
+        let question = write_questions(chat, one.context, one.requests)?.pop();
+        Ok(question.filter(|question| !question.is_empty()))
+    }
+}
+
 /// Has a chat model write a clarifying question for each request. A note counts those for which it
 /// writes none, which are empty.
 pub fn write_questions(
@@ -50,15 +69,12 @@ pub fn write_questions(
         chat.request(about, &Conversation::of(request))
     };
     let asked: Vec<ChatRequest> = requests.iter().map(ask).collect::<Result<_>>()?;
-    let completions = chat.complete(context, &asked, &|_| {})?;
-    let questions: Vec<String> =
-        completions.iter().map(|completion| read_question(&completion.text)).collect();
-    let missing = questions.iter().filter(|question| question.is_empty()).count();
-    if missing > 0 {
-        let all = questions.len();
-        context.observer.note(&format!(
-            "note: {ASK}: the model wrote no question for {missing} of {all} requests"
-        ));
+    let completions = chat.complete(context, &asked)?;
+    let mut questions = Vec::with_capacity(requests.len());
+    for (asked, completion) in asked.iter().zip(completions) {
+        let question = read_question(&completion.text);
+        context.tallies.add(MISSING, &asked.messages, usize::from(question.is_empty()), 1);
+        questions.push(question);
     }
     Ok(questions)
 }

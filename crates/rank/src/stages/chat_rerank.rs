@@ -55,15 +55,6 @@ struct Keys {
     words: NonZeroUsize,
 }
 
-/// The documents of a request in their new order.
-struct Reordered {
-    docs: Vec<Hit>,
-    /// Answers of the model that could not be read as they are.
-    unclear: usize,
-    /// Answers of the model.
-    answers: usize,
-}
-
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let table = &mut build.table;
     let (method, span) = table.take_string("method")?;
@@ -129,7 +120,7 @@ impl ChatRerank {
         self.chat.request(about, &Values { conversation, query, documents })
     }
 
-    fn reorder(&self, context: &Context, batch: &[(&Request, &[Hit])]) -> Result<Vec<Reordered>> {
+    fn reorder(&self, context: &Context, batch: &[(&Request, &[Hit])]) -> Result<Vec<Ranking>> {
         match &self.method {
             Method::Pointwise(method) => method.reorder(self, context, batch),
             Method::Listwise(method) => method.reorder(self, context, batch),
@@ -144,33 +135,16 @@ impl Stage for ChatRerank {
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let mut reranked = Vec::with_capacity(rankings.len());
-        let mut unclear = 0;
-        let mut answers = 0;
         let requests = batch.requests.chunks(TOGETHER);
         for (requests, rankings) in requests.zip(rankings.chunks(TOGETHER)) {
             let pairs = requests.iter().zip(rankings);
             let heads: Vec<(&Request, &[Hit])> =
                 pairs.map(|(request, ranking)| (request, self.head(request, ranking))).collect();
-            for (reordered, ranking) in
-                self.reorder(batch.context, &heads)?.into_iter().zip(rankings)
-            {
-                unclear += reordered.unclear;
-                answers += reordered.answers;
-                reranked.push(before_the_rest(reordered.docs, ranking));
+            let reordered = self.reorder(batch.context, &heads)?;
+            for (docs, ranking) in reordered.into_iter().zip(rankings) {
+                reranked.push(before_the_rest(docs, ranking));
             }
             (batch.progress)(requests.len() as u64);
-        }
-        if unclear > 0 {
-            let what = match self.method {
-                Method::Pointwise(_) => "could not be read; their documents follow the others",
-                Method::Listwise(_) => {
-                    "were no permutations: missing documents were added in their order, repeats left out"
-                }
-            };
-            batch
-                .context
-                .observer
-                .note(&format!("note: {NAME}: {unclear} of {answers} answers {what}"));
         }
         Ok(reranked)
     }

@@ -50,7 +50,6 @@ fn run(system: &str, text: &'static str) -> (Result<Vec<Vec<&'static str>>, Erro
     let model = Writes(text);
     let mut context = Context::new(&bank, index_below(folder.path()));
     context.models = &model;
-    context.observer = &notes;
     let system = System::parse("one.toml", &format!("{HEAD}{system}"), &[]).unwrap();
     let requests = [Request::new("1", "red fox"), Request::new("2", "boat")];
     let before: Vec<Hit> =
@@ -58,6 +57,7 @@ fn run(system: &str, text: &'static str) -> (Result<Vec<Vec<&'static str>>, Erro
     let batch = Batch::new(&context, &requests);
     let ranked = system.pipeline.run(&batch, vec![before; 2]);
     let ranked = ranked.map(|rankings| rankings.iter().map(ids).collect());
+    context.tallies.report(&notes);
     let noted = notes.0.lock().unwrap().clone();
     (ranked, noted)
 }
@@ -124,7 +124,7 @@ fn several_queries_are_retrieved_and_fused() {
 #[test]
 fn missing_queries_are_counted() {
     let (_, notes) = run(&format!("rewrite = {{ chat = \"m\", queries = 3 }}\n{BM25}"), "a\na\nb");
-    assert!(notes[0].starts_with("note: rewrite: the model wrote 4 of 6 queries"), "{notes:?}");
+    assert!(notes[0].starts_with("note: rewrite: the model left out 2 of 6 queries"), "{notes:?}");
 }
 
 #[test]

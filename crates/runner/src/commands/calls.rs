@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 #[derive(Args)]
 pub(crate) struct CallArgs {
-    /// Take completions and scores from this file, written beside an earlier run, instead of asking
-    /// any server
+    /// Take all answers of models behind endpoints from this file, written beside an earlier run,
+    /// instead of asking any server
     #[arg(long, value_name = "FILE", conflicts_with_all = ["max_calls", "dry_run"])]
     replay: Option<PathBuf>,
     /// Stop with an error before a model behind an endpoint is called more often than this; answers

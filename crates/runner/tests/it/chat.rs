@@ -1,7 +1,7 @@
 //! Built-in systems with a language model, against a server on this machine: runs, their replay, and
 //! what is asked in a conversation.
 
-use crate::common::{Bench, Finished, root};
+use crate::common::{Bench, Finished, LEARNED, root};
 use crate::stub::{Received, Reply, Stub, completion, dialects, shared};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -47,10 +47,13 @@ fn run_and_replay(system: &str, split: &str, ending: &str) -> (String, Vec<u8>) 
     let bench = Bench::new();
     let stub = Stub::start(chat);
     let chat = format!("--set models.chat.url={}/v1", stub.url);
-    let servers = match system {
-        "ikat-organisers-2025" => format!("{chat} --set models.reranker.url={}", stub.url),
-        "rerank-endpoint" => format!("--set models.reranker.url={}/v1", stub.url),
-        _ => chat,
+    let (servers, prompt) = match system {
+        "ikat-organisers-2025" => {
+            (format!("{chat} --set models.reranker.url={}", stub.url), Some("rewrite"))
+        }
+        "rerank-endpoint" => (format!("--set models.reranker.url={}/v1", stub.url), None),
+        "clariq-chat" => (chat, Some("ask")),
+        _ => (chat, Some("rewrite")),
     };
     let line = format!("run {system} --split {split} {servers} -o");
     let first = succeed(&bench, &format!("{line} one.{ending}"));
@@ -60,7 +63,7 @@ fn run_and_replay(system: &str, split: &str, ending: &str) -> (String, Vec<u8>) 
     let replay = format!("two.{ending} --replay one.{ending}.completions.jsonl.zst");
     succeed(&bench, &format!("{line} {replay}"));
     assert_eq!(stub.received().len(), calls, "no server is asked");
-    if system != "rerank-endpoint" {
+    if let Some(prompt) = prompt {
         let validated = run(&bench, &format!("validate one.{ending} --split {split}"));
         assert!(
             validated.stderr.contains("a language model wrote texts by"),
@@ -68,7 +71,10 @@ fn run_and_replay(system: &str, split: &str, ending: &str) -> (String, Vec<u8>) 
             validated.stderr
         );
         succeed(&bench, &format!("report one.{ending} --split {split} -o one.html"));
-        assert!(bench.text("one.html").contains("language-model (rewrite, "), "its prompts");
+        assert!(
+            bench.text("one.html").contains(&format!("language-model ({prompt}")),
+            "its prompts"
+        );
     }
     let run = bench.read(&format!("one.{ending}"));
     assert!(bench.read(&format!("two.{ending}")) == run, "the same bytes");
@@ -83,20 +89,50 @@ fn the_organisers_construction_answers_from_cited_passages() {
     assert!(turns.len() > 10);
     for turn in turns {
         let response = &turn["responses"][0];
-        assert_eq!(response["text"], "It is so. It is not.");
         let passages = response["passage_provenance"].as_array().expect("passages");
+        let text = if passages.is_empty() { "" } else { "It is so. It is not." };
+        assert_eq!(response["text"], text);
         // The two that are cited are the best; BM25 may find fewer.
         for (index, passage) in passages.iter().enumerate() {
             assert_eq!(passage["used"] == json!(true), index < 2, "{response}");
         }
     }
-    assert!(notes.contains(" citations of passages that were not given"), "{notes}");
+    assert!(notes.contains(" citations are of passages that were not given"), "{notes}");
+}
+
+#[test]
+fn a_turn_without_passages_has_an_empty_response_and_is_not_sent() {
+    let bench = Bench::new();
+    let stub = Stub::start(chat);
+    let sample = root().join("data/sample-ikat");
+    let topics = std::fs::read_to_string(sample.join("2023_test_topics.json")).expect("topics");
+    let mut topics: Value = serde_json::from_str(&topics).expect("JSON");
+    topics.as_array_mut().expect("topics").truncate(1);
+    topics[0]["turns"].as_array_mut().expect("turns").truncate(2);
+    topics[0]["turns"][1]["utterance"] = "xyzzy".into();
+    bench.write("data/2023_test_topics.json", topics.to_string());
+    let passages = std::fs::read(sample.join("passages.jsonl")).expect("passages");
+    bench.write("data/passages.jsonl", passages);
+    let line = format!(
+        "run ikat-organisers-2025 --data data --split 2023-test -o one.json \
+         --set models.chat.url={0}/v1 --set models.reranker.url={0}",
+        stub.url
+    );
+    let finished = succeed(&bench, &line);
+    let run: Value = serde_json::from_slice(&bench.read("one.json")).expect("JSON");
+    let response = |turn: usize| run["turns"][turn]["responses"][0]["text"].as_str();
+    assert_eq!((response(0), response(1)), (Some("It is so. It is not."), Some("")));
+    let asked = stub.received().into_iter().filter(|one| one.path == "/v1/chat/completions");
+    let answers = asked.filter(|one| one.body.to_string().contains("cite the passages")).count();
+    assert_eq!(answers, 1, "{}", finished.stderr);
 }
 
 #[test]
 fn several_queries_are_fused_and_reordered() {
     let (notes, _) = run_and_replay("ikat-chat", "2023-test", "json");
-    assert!(notes.contains("note: rewrite: the model wrote "), "three of five: {notes}");
+    let missing =
+        notes.lines().filter(|line| line.starts_with("note: rewrite: the model left out "));
+    assert_eq!(missing.count(), 1, "two of five for each turn, noted once: {notes}");
     assert!(notes.contains("note: chat_rerank: "), "repaired: {notes}");
 }
 
@@ -121,6 +157,21 @@ fn a_reranker_behind_a_server_reorders_the_first_stage() {
         let words = |line: &[&str]| shared(requests[line[0]], questions[line[2]]);
         assert!(words(&pair[0]) >= words(&pair[1]), "{pair:?}");
     }
+}
+
+#[test]
+fn the_bank_is_ranked_by_likeness_to_a_written_question() {
+    if LEARNED.is_none() {
+        println!("skipped: built without `bert`");
+        return;
+    }
+    let (_, run) = run_and_replay("clariq-chat", "dev", "run");
+    let run = String::from_utf8(run).expect("text");
+    // The same question is written for every request.
+    let ranked: Vec<Vec<&str>> =
+        run.lines().map(|line| line.split(' ').skip(2).take(3).collect()).collect();
+    assert_eq!(ranked.len(), 15 * 30);
+    assert!(ranked.chunks(30).all(|ranking| ranking == &ranked[..30]));
 }
 
 #[test]

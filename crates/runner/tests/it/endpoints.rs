@@ -123,7 +123,7 @@ fn a_run_over_a_reranker_is_recorded_and_replayed_without_the_server() {
 }
 
 #[test]
-fn dense_retrieval_over_an_encoder_needs_no_libtorch() {
+fn dense_retrieval_over_an_encoder_is_replayed_without_libtorch_and_server() {
     let bench = bench();
     let stub = Stub::working();
     bench.write("near.toml", encoder(&stub, "dimensions = 4"));
@@ -132,15 +132,30 @@ fn dense_retrieval_over_an_encoder_needs_no_libtorch() {
     let texts = |one: &Received| one.body["inputs"].as_array().expect("texts").len();
     assert_eq!(sent.iter().map(texts).filter(|&count| count > 1).max(), Some(32));
     assert!(sent.iter().filter(|one| texts(one) == 1).count() >= 15, "each request by itself");
-    assert!(!bench.path("near.run.completions.jsonl.zst").exists());
     succeed(&bench, "run near.toml --data data -o again.run");
     assert_eq!(stub.received().len(), sent.len(), "all vectors are cached");
-    let refused = run(&bench, "run near.toml --data data --replay near.run -o no.run");
+    // A second system of one command has documents in its recording, too.
+    bench.write("other.toml", encoder(&stub, "dimensions = 4").replace("\"near\"", "\"other\""));
+    succeed(&bench, "run near.toml other.toml --data data");
+    let recording = |run: &str| format!("{run}.completions.jsonl.zst");
+    let first = bench.read(&recording("near.run"));
+    assert!(first == bench.read(&recording("again.run")));
+    assert!(first == bench.read(&recording("runs/sample/other.dev.run")));
+    fs::remove_dir_all(bench.path("cache")).expect("removed");
+    let replay = format!("--replay {}", recording("near.run"));
+    bench.succeed(&format!("run near.toml --data data {replay} -o two/near.run"));
+    assert_eq!(stub.received().len(), sent.len());
+    for file in ["near.run".to_owned(), "near.run.json".to_owned(), recording("near.run")] {
+        assert!(bench.read(&file) == bench.read(&format!("two/{file}")), "{file}");
+    }
+    let refused = run(&bench, &format!("run near.toml --data data --split train {replay}"));
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
-    bench.write("empty.jsonl", "");
-    let refused = run(&bench, "run near.toml --data data --replay empty.jsonl -o no.run");
-    assert!(refused.stderr.contains("embeddings of a server"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("found: none to this request"), "{}", refused.stderr);
     assert_in_no_file(&bench, KEY, "");
+    for system in ["near.toml", "other.toml"] {
+        bench.remove(system);
+    }
+    assert_in_no_file(&bench, &stub.url, "");
 }
 
 #[test]

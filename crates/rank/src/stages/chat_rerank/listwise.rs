@@ -4,11 +4,11 @@
 //! The window begins at the last documents and moves towards the first ones by `step`, so that good
 //! documents move up with it.
 
-use super::{ChatRerank, Reordered, defaults, variable};
+use super::{ChatRerank, defaults, variable};
 use crate::chat::ChatDefaults;
 use crate::context::Context;
 use crate::table::positive;
-use clariq_core::{ChatRequest, Explanation, Hit, Location, Request, Result, bail};
+use clariq_core::{ChatRequest, Explanation, Hit, Location, Ranking, Request, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -26,6 +26,9 @@ pub(super) struct Listwise {
 }
 
 pub(super) const DEFAULTS: ChatDefaults = defaults("rerank-list", &["query", "passages"], 300);
+
+const REPAIRED: &str = "chat_rerank: {count} of {all} answers were no permutations: missing documents \
+                        were added in their order, repeats left out";
 
 /// What the model made of a window.
 struct Permuted {
@@ -88,9 +91,10 @@ impl Listwise {
                 all.iter_mut().filter(|one| one.windows.len() > round).collect();
             let asked = moving.iter().map(|one| one.ask(stage, context, round));
             let asked = asked.collect::<Result<Vec<_>>>()?;
-            let completions = stage.chat.complete(context, &asked, &|_| {})?;
-            for (one, completion) in moving.iter_mut().zip(completions) {
-                one.apply(round, completion.text);
+            let completions = stage.chat.complete(context, &asked)?;
+            for ((one, asked), completion) in moving.iter_mut().zip(&asked).zip(completions) {
+                let is_repaired = one.apply(round, completion.text);
+                context.tallies.add(REPAIRED, &asked.messages, usize::from(is_repaired), 1);
             }
         }
         Ok(all)
@@ -102,17 +106,16 @@ impl Listwise {
         stage: &ChatRerank,
         context: &Context,
         batch: &[(&Request, &[Hit])],
-    ) -> Result<Vec<Reordered>> {
-        let permuted = self.permute(stage, context, batch)?.into_iter();
-        let reordered = permuted.map(|Progress { mut docs, permuted, .. }| {
+    ) -> Result<Vec<Ranking>> {
+        let mut reordered = Vec::with_capacity(batch.len());
+        for Progress { mut docs, .. } in self.permute(stage, context, batch)? {
             let count = docs.len();
             for (index, hit) in docs.iter_mut().enumerate() {
                 hit.score = (count - index) as f64;
             }
-            let unclear = permuted.iter().filter(|one| one.is_repaired).count();
-            Reordered { docs, unclear, answers: permuted.len() }
-        });
-        Ok(reordered.collect())
+            reordered.push(docs);
+        }
+        Ok(reordered)
     }
 
     /// Follows the document at `index` through the windows.
@@ -158,7 +161,8 @@ impl Progress<'_> {
         stage.ask(self.request, variable("passages", &passages))
     }
 
-    fn apply(&mut self, round: usize, text: String) {
+    /// Permutes the documents of a window; true if the permutation had to be repaired.
+    fn apply(&mut self, round: usize, text: String) -> bool {
         let window = self.windows[round].clone();
         let (order, is_repaired) = read_permutation(&text, window.len());
         let before = self.docs[window.clone()].to_vec();
@@ -166,6 +170,7 @@ impl Progress<'_> {
             self.docs[place] = before[old];
         }
         self.permuted.push(Permuted { window, order, text, is_repaired });
+        is_repaired
     }
 }
 

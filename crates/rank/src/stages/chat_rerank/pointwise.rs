@@ -6,11 +6,11 @@
 //! Prompting", NAACL Findings 2024, section 2.1. Grades are those of Zhuang et al., "Beyond Yes and No:
 //! Improving Zero-Shot LLM Rankers via Scoring Fine-Grained Relevance Labels", NAACL 2024.
 
-use super::{ChatRerank, Reordered, defaults, variable};
+use super::{ChatRerank, defaults, variable};
 use crate::chat::ChatDefaults;
 use crate::context::Context;
 use clariq_core::{
-    ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Request, Result, problem,
+    ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Ranking, Request, Result, problem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,8 @@ const VARIABLES: &[&str] = &["query", "passage"];
 /// servers give.
 const ALTERNATIVES: u8 = 20;
 const BEST_GRADE: u8 = 3;
+const UNREAD: &str = "chat_rerank: {count} of {all} answers could not be read; their documents follow \
+                      the others";
 /// The score of a document whose answer could not be read, below all others.
 const UNCLEAR: f64 = -1.0;
 
@@ -59,26 +61,25 @@ impl Pointwise {
         stage: &ChatRerank,
         context: &Context,
         batch: &[(&Request, &[Hit])],
-    ) -> Result<Vec<Reordered>> {
+    ) -> Result<Vec<Ranking>> {
         let mut asked = Vec::new();
         for (request, hits) in batch {
             for hit in *hits {
                 asked.push(ask(stage, context, request, hit.doc)?);
             }
         }
-        let completions = stage.chat.complete(context, &asked, &|_| {})?;
+        let completions = stage.chat.complete(context, &asked)?;
         let mut answers = asked.iter().zip(&completions);
         let mut all = Vec::with_capacity(batch.len());
         for (_, hits) in batch {
-            let mut unclear = 0;
             let mut docs = Vec::with_capacity(hits.len());
             for (hit, (asked, completion)) in hits.iter().zip(answers.by_ref()) {
                 let score = self.score.read(asked, completion)?;
-                unclear += usize::from(score.is_none());
+                context.tallies.add(UNREAD, &asked.messages, usize::from(score.is_none()), 1);
                 docs.push(Hit { score: score.unwrap_or(UNCLEAR), ..*hit });
             }
             docs.sort_by(|one, other| other.score.total_cmp(&one.score));
-            all.push(Reordered { docs, unclear, answers: hits.len() });
+            all.push(docs);
         }
         Ok(all)
     }
@@ -91,7 +92,7 @@ impl Pointwise {
         doc: Doc,
     ) -> Result<Explanation> {
         let asked = [ask(stage, context, request, doc)?];
-        let completions = stage.chat.complete(context, &asked, &|_| {})?;
+        let completions = stage.chat.complete(context, &asked)?;
         let score = self.score.read(&asked[0], &completions[0])?;
         let text = completions[0].text.trim();
         let what = match (self.score, score) {

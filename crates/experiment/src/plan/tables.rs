@@ -1,0 +1,294 @@
+//! The tables `[answer]` and `[ask]` of a system.
+
+use super::HINT;
+use crate::respond::ANSWER;
+use clariq_collections::SystemClass;
+use clariq_core::{Hit, Location, Need, Request, Result, bail, problem};
+use clariq_index::Analyzer;
+use clariq_rank::{About, Chat, ConfigSection, Pipeline, QUESTION};
+use serde::{Deserialize, Serialize};
+
+/// The table `[answer]`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerConfig {
+    /// The class of the system, which limits its input.
+    pub class: SystemClass,
+    /// The number of passages in a submission per turn.
+    #[serde(default = "usual_passages")]
+    pub passages: usize,
+    /// The choice of the statements that an answer uses.
+    pub statements: StatementRule,
+    /// The number of responses per turn, each from passages of its own.
+    #[serde(default = "one_response")]
+    pub responses: usize,
+    /// The composition of the text; without it, the system only ranks.
+    pub response: Option<ResponseRule>,
+    /// The chat model that writes the text; without it, the text is an extract.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<Chat>,
+    /// When the best passage fits what was said; without it, any does.
+    pub fits: Option<FitRule>,
+}
+
+/// What the best passage must share with what was said. A run answers every turn; `ask` says so
+/// where nothing fits.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitRule {
+    /// The analyser by which words are compared.
+    pub analyzer: Analyzer,
+    /// The least share of the words of the utterance, weighted by idf, stop words left out.
+    pub words: f64,
+}
+
+/// The rule that chooses statements: the best one, and others near to it.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatementRule {
+    /// The maximum number of statements.
+    most: usize,
+    /// The minimum score of a statement after the best.
+    least: f64,
+    /// The maximum difference to the score of the best.
+    gap: f64,
+}
+
+/// The rule that composes a text of sentences of the best passages.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResponseRule {
+    /// The number of passages whose sentences are used.
+    pub sources: usize,
+    /// The maximum number of tokens of an answer, which spaCy's count never exceeds.
+    pub tokens: usize,
+    /// The minimum number of words of an extracted sentence, if any sentence of a passage fits.
+    #[serde(default)]
+    pub fewest_words: usize,
+    /// The maximum number of words of an extracted sentence.
+    #[serde(default = "any_length")]
+    pub most_words: usize,
+}
+
+fn any_length() -> usize {
+    1000
+}
+
+/// The maximum number of tokens of a response in the guidelines.
+pub(crate) const MOST_TOKENS: usize = 250;
+/// The maximum number of passages that the validator accepts.
+const MOST_PASSAGES: usize = 1000;
+
+/// The maximum number of responses per turn.
+const MOST_RESPONSES: usize = 10;
+
+fn usual_passages() -> usize {
+    100
+}
+
+fn one_response() -> usize {
+    1
+}
+
+/// The table `[ask]`: when a system asks a clarifying question in place of an answer. It asks if
+/// one of the two conditions holds.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskConfig {
+    /// Ask if the predicted need is at least this.
+    pub need: Option<Need>,
+    /// Ask if the score of the best passage is below this.
+    pub score_below: Option<f64>,
+    /// The maximum number of questions in a conversation. All that the system said before that ends
+    /// in a question mark counts.
+    #[serde(default = "one_question")]
+    pub most: usize,
+    /// The number of passages that the question offers.
+    #[serde(default = "two_choices")]
+    pub choices: usize,
+    /// The chat model that writes the question; without it, the question offers extracts.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<Chat>,
+}
+
+/// The maximum number of passages that a question offers.
+const MOST_CHOICES: usize = 5;
+
+fn one_question() -> usize {
+    1
+}
+
+fn two_choices() -> usize {
+    2
+}
+
+impl AskConfig {
+    pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
+        let at = section.at.clone();
+        let chat = Chat::take_from(&mut section, QUESTION)?;
+        let config = Self { chat, ..section.read()? };
+        if config.score_below.is_some_and(|score| !score.is_finite()) {
+            bail!(at, "score_below as a finite number", "another", HINT);
+        }
+        if !(1..=MOST_CHOICES).contains(&config.choices) {
+            let found = config.choices.to_string();
+            bail!(at, "choices from 1 to {MOST_CHOICES}", found, HINT);
+        }
+        if config.chat.is_some() && config.choices != two_choices() {
+            let hint = "a chat model is given the conversation, and no passages to choose from";
+            bail!(at, "no key `choices` beside `chat`", (config.choices.to_string()), hint);
+        }
+        Ok(config)
+    }
+
+    /// Refuses a system that answers and never asks, and questions made of extracts that it has not.
+    pub(super) fn check_beside_answers(&self, at: &Location, has_extracts: bool) -> Result<()> {
+        if self.need.is_none() && self.score_below.is_none() {
+            bail!(at, "a key `need` or `score_below`", "neither", HINT);
+        }
+        if !has_extracts && self.chat.is_none() {
+            let expected = "a key `chat` in [ask], as in [answer]";
+            bail!(at, expected, "questions made of extracts", HINT);
+        }
+        Ok(())
+    }
+
+    /// The chat model that writes questions.
+    pub(super) fn about(&self) -> Option<About> {
+        self.chat.as_ref().map(|chat| chat.about("ask", self))
+    }
+
+    /// The pipeline of a system that does not answer: its requests are the questions that a chat
+    /// model writes.
+    pub(super) fn write_questions(self, at: &Location, pipeline: Pipeline) -> Result<Pipeline> {
+        if self.need.is_some() || self.score_below.is_some() {
+            bail!(at, "a table [answer] beside [ask], which has conditions", "none", HINT);
+        }
+        if self.most != one_question() {
+            let expected = "a table [answer] beside [ask] with a key `most`";
+            bail!(at, expected, "none", "the stage `stop` limits the questions of a conversation");
+        }
+        let Some(chat) = self.chat else {
+            bail!(at, "a table [answer] beside [ask], or a key `chat`", "neither", HINT);
+        };
+        let twice = || {
+            let hint = "the question would be written for the rewritten utterance; leave one out";
+            problem!(at, "either `rewrite` or [ask]", "both", hint).into()
+        };
+        pipeline.with_questions(chat).ok_or_else(twice)
+    }
+
+    /// The reason to ask in place of an answer, if there is one.
+    pub(crate) fn reason(&self, request: &Request, passages: &[Hit]) -> Option<String> {
+        let best = passages.first()?;
+        let asked = request.turns().filter(|turn| turn.system.trim_end().ends_with('?'));
+        if asked.count() >= self.most {
+            return None;
+        }
+        if let (Some(least), Some(need)) = (self.need, request.need)
+            && need >= least
+        {
+            return Some(format!("the predicted need is {need}, and from {least} on it asks"));
+        }
+        let least = self.score_below.filter(|least| best.score < *least)?;
+        Some(format!("the best passage scores {}, and below {least} it asks", best.score))
+    }
+}
+
+impl AnswerConfig {
+    pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
+        let at = section.at.clone();
+        let chat = Chat::take_from(&mut section, ANSWER)?;
+        let config = Self { chat, ..section.read()? };
+        config.check(&at)?;
+        Ok(config)
+    }
+
+    /// True if responses are extracts of passages.
+    pub(super) fn extracts(&self) -> bool {
+        self.response.is_some() && self.chat.is_none()
+    }
+
+    /// The chat model that writes responses.
+    pub(super) fn about(&self) -> Option<About> {
+        self.chat.as_ref().map(|chat| chat.about("answer", self))
+    }
+
+    fn check(&self, at: &Location) -> Result<()> {
+        let statements = &self.statements;
+        let mut ranges = vec![
+            ("passages", self.passages, 1..=MOST_PASSAGES),
+            ("statements.most", statements.most, 1..=MOST_PASSAGES),
+            ("responses", self.responses, 1..=MOST_RESPONSES),
+        ];
+        if let Some(response) = &self.response {
+            // The validator of 2025 counts the words of all responses to a turn together.
+            let tokens = MOST_TOKENS / self.responses.max(1);
+            ranges.push(("response.sources", response.sources, 1..=MOST_PASSAGES));
+            ranges.push(("response.tokens", response.tokens, 1..=tokens));
+        }
+        for (key, value, range) in ranges {
+            if !range.contains(&value) {
+                let (from, to) = range.into_inner();
+                bail!(at, "{key} from {from} to {to}", "{value}", HINT);
+            }
+        }
+        if self.chat.is_some() && self.response.is_none() {
+            bail!(at, "a key `response` beside `chat`", "none", HINT);
+        }
+        if let (Some(_), Some(response)) = (&self.chat, &self.response)
+            && (response.fewest_words != 0 || response.most_words != any_length())
+        {
+            let expected =
+                "no keys `response.fewest_words` and `response.most_words` beside `chat`";
+            let hint = "they choose the sentences of an extract";
+            bail!(at, expected, "one of them", hint);
+        }
+        let StatementRule { least, gap, .. } = statements;
+        if !least.is_finite() || gap.is_nan() || *gap < 0.0 {
+            let expected = "statements.gap of at least 0, and a number as least";
+            bail!(at, expected, "least {least} and gap {gap}", HINT);
+        }
+        if let Some(fits) = self.fits.filter(|fits| !(0.0..=1.0).contains(&fits.words)) {
+            let found = fits.words.to_string();
+            bail!(at, "fits.words from 0 to 1", found, HINT);
+        }
+        if let Some(ResponseRule { fewest_words, most_words, .. }) = &self.response
+            && fewest_words > most_words
+        {
+            let expected = "response.fewest_words below response.most_words";
+            bail!(at, expected, "{fewest_words} to {most_words}", HINT);
+        }
+        Ok(())
+    }
+}
+
+impl StatementRule {
+    /// The number of the best statements that are chosen: at least one, if there is one.
+    pub fn count(&self, ranking: &[Hit]) -> usize {
+        let Some(best) = ranking.first() else { return 0 };
+        let is_near = |hit: &&Hit| hit.score >= self.least && best.score - hit.score <= self.gap;
+        let more = ranking[1..].iter().take(self.most.saturating_sub(1)).take_while(is_near);
+        1 + more.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::Doc;
+
+    #[test]
+    fn the_best_is_always_taken_and_others_only_near_it() {
+        let rule = StatementRule { most: 3, least: 0.3, gap: 0.2 };
+        let count = |scores: &[f64]| {
+            let hits: Vec<Hit> = scores.iter().map(|&score| Hit { doc: Doc(0), score }).collect();
+            rule.count(&hits)
+        };
+        assert_eq!(count(&[]), 0);
+        assert_eq!(count(&[0.1]), 1);
+        assert_eq!(count(&[0.6, 0.5, 0.45, 0.44]), 3);
+        assert_eq!(count(&[0.6, 0.3]), 1);
+        assert_eq!(count(&[0.35, 0.29]), 1);
+    }
+}
