@@ -190,7 +190,7 @@ fn folders_that_are_almost_right_are_refused() {
                 fs::rename(folder.join("model.safetensors"), folder.join("pytorch_model.bin"))
                     .unwrap();
             },
-            "pickle",
+            "a file of PyTorch",
         ),
     ] {
         let error = refused(name, change);
