@@ -19,6 +19,10 @@
     reason = "libtorch counts in i64; no count here is near its limits, and none is negative"
 )]
 
+/// Held by tests that draw from libtorch's generator: a process has one.
+#[cfg(test)]
+static GENERATOR: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 mod batch;
 mod engine;
 mod folder;

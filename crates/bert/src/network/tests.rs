@@ -12,6 +12,7 @@ use clariq_core::Result;
 use rust_bert::Config;
 use rust_bert::bert::{BertConfig, BertEmbeddings, BertModel};
 use std::path::Path;
+use std::sync::PoisonError;
 use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor, no_grad};
 
@@ -24,6 +25,7 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
     for name in ["config.json", "vocab.txt"] {
         std::fs::copy(tiny.join(name), folder.join(name)).unwrap();
     }
+    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     tch::manual_seed(42);
     let mut store = VarStore::new(Device::Cpu);
     let config = BertConfig::from_file(folder.join("config.json"));
@@ -100,6 +102,7 @@ fn rounded_numbers_multiply_as_bf16_does() {
 
 /// A text of random tokens.
 fn random(ours: &Network, length: i64) -> Tokens {
+    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     let below = |most: i64| {
         let numbers = Tensor::randint(most, [length], (Kind::Int64, Device::Cpu));
         Vec::<i64>::try_from(numbers).unwrap()
