@@ -25,7 +25,6 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
     for name in ["config.json", "vocab.txt"] {
         std::fs::copy(tiny.join(name), folder.join(name)).unwrap();
     }
-    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     tch::manual_seed(42);
     let mut store = VarStore::new(Device::Cpu);
     let config = BertConfig::from_file(folder.join("config.json"));
@@ -51,6 +50,7 @@ fn head(folder: &ModelFolder) -> PoolingHead {
 
 #[test]
 fn the_fast_path_equals_the_naive_one() {
+    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let (naive, ours) = both(folder.path());
     let texts: Vec<Tokens> = LENGTHS.iter().map(|length| random(&ours, *length)).collect();
@@ -82,6 +82,7 @@ fn the_fast_path_equals_the_naive_one() {
 
 #[test]
 fn rounded_numbers_multiply_as_bf16_does() {
+    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let (_, mut ours) = both(folder.path());
     let text = random(&ours, 24);
@@ -102,7 +103,6 @@ fn rounded_numbers_multiply_as_bf16_does() {
 
 /// A text of random tokens.
 fn random(ours: &Network, length: i64) -> Tokens {
-    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     let below = |most: i64| {
         let numbers = Tensor::randint(most, [length], (Kind::Int64, Device::Cpu));
         Vec::<i64>::try_from(numbers).unwrap()
@@ -181,6 +181,7 @@ fn assert_close(found: &Tensor, expected: &Tensor) {
 
 #[test]
 fn a_padded_batch_equals_its_texts_one_by_one() {
+    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     let texts = texts();
     for of in [Network::pooled, Network::logits] {
         let (together, gradients) = answer(&texts.iter().collect::<Vec<_>>(), of);
@@ -200,6 +201,7 @@ fn a_padded_batch_equals_its_texts_one_by_one() {
 
 #[test]
 fn texts_of_one_length_have_no_padding() {
+    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
     let texts = texts();
     assert!(Padding::new(&[&texts[0], &texts[0]], Device::Cpu).is_none());
     assert!(Padding::new(&[&texts[0], &texts[1]], Device::Cpu).is_some());
