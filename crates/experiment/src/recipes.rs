@@ -85,7 +85,7 @@ pub(crate) fn check_files(name: &str, folder: &Path) -> Result<()> {
     bail!(format!("model `{name}`"), expected, found, hint)
 }
 
-/// Checks that a folder can be installed as a model of that name.
+/// Checks that a model can be installed under a name.
 pub fn check_model_name(name: &str) -> Result<()> {
     if let Err(wrong) = Name::new(name) {
         return Err(problem!("--model", "a name for a folder", wrong).into());
