@@ -37,6 +37,10 @@ impl Engine for Torch {
         ModelFolder::open(folder)?.describe()
     }
 
+    #[expect(
+        clippy::match_wildcard_for_single_variants,
+        reason = "a kind that no folder holds concerns engines no further"
+    )]
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model> {
         Ok(match kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(BertEncoder::open(folder, options)?)),
@@ -47,9 +51,9 @@ impl Engine for Torch {
                 Model::CrossEncoder(Arc::new(CrossEncoder::open(folder, options)?))
             }
             ModelKind::TextGenerator => Model::TextGenerator(Arc::new(T5::open(folder, options)?)),
-            ModelKind::Chat => {
-                let hint = "a table [models.NAME] with kind = \"chat\" names the server of one";
-                bail!(folder, "an encoder, a cross-encoder or a T5 model", "a chat model", hint)
+            kind => {
+                let hint = "a table [models.NAME] names the server of a model of this kind";
+                bail!(folder, "an encoder, a cross-encoder or a T5 model", (kind.to_string()), hint)
             }
         })
     }

@@ -8,7 +8,6 @@
 
 #![deny(missing_docs)]
 
-mod chat;
 mod checksum;
 mod document;
 mod embeddings;
@@ -31,7 +30,6 @@ mod recipe;
 mod regular;
 mod request;
 
-pub use chat::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion};
 pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };
@@ -44,7 +42,7 @@ pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{DocId, FacetId, Name, RequestId};
 pub use json::parse_json;
 pub use judgements::{JudgedSplit, Need, Surroundings};
-pub use model::{Model, ModelKind, ModelName, Models, NoModels};
+pub use model::*;
 pub use model_options::{ModelOptions, Precision};
 pub use observer::{Observer, Silent, Task};
 pub use printable::{Escaped, fixed, is_python_space, printable};

@@ -1,6 +1,7 @@
 //! Learned models by kind, and the trait that opens them by name.
 
-use crate::chat::ChatModel;
+mod chat;
+
 use crate::document::Documents;
 use crate::embeddings::{DocumentVectors, Embeddings};
 use crate::encoder::{Decoding, Encoder, PairScorer, Progress, TextGenerator};
@@ -9,6 +10,8 @@ use crate::problem::{Error, Result};
 use crate::reading::ReadingOverrides;
 use std::fmt;
 use std::sync::Arc;
+
+pub use chat::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion};
 
 /// The kinds of learned models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,17 +1,17 @@
 //! Predicted clarification needs, and the models that predict them.
 
-mod chat;
+mod few_shot;
 
 use crate::session::Session;
 use crate::systems::SystemConfig;
-use chat::{ChatNeedConfig, ChatNeedModel};
 use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_collections::clariq::evaluation::need_report;
 use clariq_collections::clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
-use clariq_rank::{About, Chat, ConfigSection};
+use clariq_rank::{About, ConfigSection};
+use few_shot::{FewShotConfig, FewShotModel};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -35,23 +35,23 @@ pub enum NeedScope {
 pub enum NeedTable {
     /// A model that is trained (key `model`).
     Trained(NeedConfig),
-    /// A chat model (key `chat`).
-    Chat(ChatNeedConfig),
+    /// A language model with examples in its prompt.
+    FewShot(FewShotConfig),
 }
 
 impl NeedTable {
     pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
-        Ok(match Chat::take_from(&mut section, chat::DEFAULTS)? {
-            Some(chat) => Self::Chat(ChatNeedConfig { chat, keys: section.read()? }),
+        Ok(match few_shot::take_model(&mut section)? {
+            Some(model) => Self::FewShot(FewShotConfig { model, keys: section.read()? }),
             None => Self::Trained(NeedConfig::read(section)?),
         })
     }
 
-    /// The chat model, if there is one.
+    /// The language model, if there is one.
     pub(crate) fn about(&self) -> Option<About> {
         match self {
             Self::Trained(_) => None,
-            Self::Chat(config) => Some(config.chat.about("need", config)),
+            Self::FewShot(config) => Some(config.model.about("need", config)),
         }
     }
 }
@@ -59,7 +59,7 @@ impl NeedTable {
 /// A model that predicts needs.
 pub(crate) enum NeedModel {
     Classifier(Box<Classifier>),
-    Chat(ChatNeedModel),
+    FewShot(FewShotModel),
 }
 
 impl NeedModel {
@@ -68,7 +68,7 @@ impl NeedModel {
             Self::Classifier(model) => {
                 Ok(model.predict(openings).into_iter().map(|prediction| prediction.need).collect())
             }
-            Self::Chat(model) => model.predict(session, openings),
+            Self::FewShot(model) => model.predict(session, openings),
         }
     }
 
@@ -76,7 +76,7 @@ impl NeedModel {
     pub(crate) fn record(&self) -> Value {
         match self {
             Self::Classifier(model) => need_record(model),
-            Self::Chat(model) => model.record(),
+            Self::FewShot(model) => model.record(),
         }
     }
 }
@@ -191,7 +191,7 @@ fn open_model(
         bail!("--need-model", "a system with a table [need]", found, hint);
     };
     if let Some(file) = named {
-        if matches!(table, NeedTable::Chat(_)) {
+        if matches!(table, NeedTable::FewShot(_)) {
             let found = format!("{} with `{}`", file.display(), config.name);
             bail!("--need-model", "a system whose [need] has a `model`", found, "leave it out");
         }
@@ -208,10 +208,10 @@ fn open_model(
         let config = match table {
             NeedTable::Trained(config) => config,
             // A request of train is never its own example: nothing has to be held out.
-            NeedTable::Chat(config) => {
-                let model =
-                    ChatNeedModel::new(config.clone(), &clariq.labelled(ClariqSplit::Train)?);
-                return Ok(Some((NeedModel::Chat(model), Vec::new())));
+            NeedTable::FewShot(config) => {
+                let train = clariq.labelled(ClariqSplit::Train)?;
+                let model = FewShotModel::new(config.clone(), &train);
+                return Ok(Some((NeedModel::FewShot(model), Vec::new())));
             }
         };
         let training = training(session, clariq, config)?;

@@ -1,16 +1,16 @@
 //! The texts of a system that answers: responses and clarifying questions, both composed of sentences
-//! of the best passages, or written by a chat model.
+//! of the best passages, or written by a language model.
 
-mod chat;
+mod generated;
 
 use crate::plan::{AnswerPlan, AskConfig, ResponseRule};
 use crate::ranker::{RankedPart, Ranker, run};
-pub(crate) use chat::ANSWER;
 use clariq_collections::WrittenResponse;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Progress, Ranking, Request, Result};
 use clariq_rank::{Pipeline, write_questions};
 use clariq_text::tokens;
+pub(crate) use generated::ANSWER;
 
 /// What a text is written from.
 pub(crate) struct Material<'m> {
@@ -22,7 +22,7 @@ pub(crate) struct Material<'m> {
 
 impl Ranker<'_> {
     /// Writes the responses to requests or, where there is a reason to ask, a clarifying question.
-    /// The calls to a chat model are sent together.
+    /// The calls to a language model are sent together.
     pub(crate) fn write(
         &self,
         plan: &AnswerPlan,
@@ -33,11 +33,10 @@ impl Ranker<'_> {
         let mut all = vec![Vec::new(); materials.len()];
         let (asking, answering): (Vec<usize>, Vec<usize>) =
             (0..materials.len()).partition(|&index| asks[index].is_some());
-        if let (Some(chat), Some(rule)) = (&plan.config.chat, &plan.config.response) {
-            for (index, responses) in
-                answering.iter().zip(self.chat_responses(plan, chat, rule, materials, &answering)?)
-            {
-                all[*index] = responses;
+        if let (Some(writer), Some(rule)) = (&plan.config.writer, &plan.config.response) {
+            let generated = self.generate_responses(plan, writer, rule, materials, &answering)?;
+            for (index, responses) in answering.into_iter().zip(generated) {
+                all[index] = responses;
             }
         } else {
             for index in answering {
@@ -45,11 +44,11 @@ impl Ranker<'_> {
             }
         }
         let Some(ask) = &plan.ask else { return Ok(all) };
-        if let Some(chat) = &ask.chat {
+        if let Some(writer) = &ask.writer {
             let requests: Vec<Request> =
                 asking.iter().map(|&index| materials[index].request.clone()).collect();
             let context = self.context(RankedPart::Documents)?;
-            let questions = write_questions(chat, context, &requests)?;
+            let questions = write_questions(writer, context, &requests)?;
             for (index, text) in asking.into_iter().zip(questions) {
                 all[index] = vec![WrittenResponse { text, used: Vec::new() }];
             }

@@ -1,7 +1,7 @@
 //! Making stages of the tables that declare them.
 
 use crate::pipeline::Pipeline;
-use crate::rewrite::{REWRITE, Rewrite};
+use crate::rewrite::{self, REWRITE};
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
 use crate::table::Table;
@@ -49,7 +49,7 @@ pub(crate) fn take_pipeline<'i>(
     let mut rewrite = None;
     if let Some(mut table) = table.take_table(REWRITE)? {
         settings.override_keys(&mut table, REWRITE);
-        rewrite = Some(Rewrite::read(table)?);
+        rewrite = Some(rewrite::read(table)?);
     }
     let is_rewritten = settings.is_rewritten || rewrite.is_some();
     let settings = SystemSettings { is_rewritten, ..settings };

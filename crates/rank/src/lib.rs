@@ -37,7 +37,6 @@
 //! ```
 
 mod build;
-mod chat;
 mod context;
 mod pipeline;
 mod prompt;
@@ -50,15 +49,14 @@ mod system;
 mod table;
 mod tally;
 
-pub use chat::{Chat, ChatDefaults, Conversation};
 pub use context::Context;
 pub use pipeline::{Pipeline, StageTrace};
 pub use prompt::Prompt;
-pub use rewrite::{QUESTION, REWRITE, write_questions};
+pub use rewrite::REWRITE;
 pub use shared_words::shared_words;
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
-pub use stages::STOPS;
+pub use stages::*;
 pub use system::{ConversationConfig, ExpectedFigures, System, WrittenScores};
 pub use table::{ConfigSection, Override};
 pub use tally::Tallies;

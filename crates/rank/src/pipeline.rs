@@ -2,17 +2,18 @@
 
 mod queries;
 
-use crate::rewrite::{Rewrite, Rewritten};
+use crate::rewrite::{Rewriter, Rewritten};
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Stages in the order in which they are applied.
 pub struct Pipeline {
     /// The model that rewrites the requests first.
-    pub(crate) rewrite: Option<Rewrite>,
+    pub(crate) rewrite: Option<Arc<dyn Rewriter>>,
     pub stages: Vec<Box<dyn Stage>>,
 }
 
@@ -92,7 +93,10 @@ impl Pipeline {
 
     /// The stages' descriptions of themselves.
     pub fn about(&self) -> impl Iterator<Item = About> {
-        self.rewrite.iter().map(Rewrite::about).chain(self.stages.iter().map(|stage| stage.about()))
+        self.rewrite
+            .iter()
+            .map(|rewrite| rewrite.about())
+            .chain(self.stages.iter().map(|stage| stage.about()))
     }
 
     /// All stages with their parameters, as they are written beside a run.

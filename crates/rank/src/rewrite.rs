@@ -1,31 +1,33 @@
 //! The key `rewrite` of a pipeline: a model rewrites the last utterance of requests, so that it can be
 //! understood alone, before the stages see them.
 
-mod chat;
-mod question;
+mod t5;
 
 use crate::stage::{About, Batch};
-use crate::table::{Table, number, positive};
-use chat::ChatRewrite;
-use clariq_core::{Decoding, ModelKind, ModelName, ReadingOverrides, Request, Result, Speaker};
-use question::QuestionWriter;
-pub use question::{QUESTION, write_questions};
-use serde::{Deserialize, Serialize};
-use std::num::NonZeroUsize;
+use crate::stages::REWRITERS;
+use crate::table::Table;
+use clariq_core::{Request, Result, Speaker};
+use std::sync::Arc;
 
 /// The name by which overrides, descriptions and explanations know the key.
 pub const REWRITE: &str = "rewrite";
 
-/// The model that a table `rewrite` or `[ask]` names.
-#[derive(Debug, Clone)]
-pub(crate) enum Rewrite {
-    /// A T5 (key `model`).
-    T5(T5Rewrite),
-    /// A chat model (key `chat`).
-    Chat(ChatRewrite),
-    /// A chat model that writes a clarifying question (table `[ask]`).
-    Question(QuestionWriter),
+/// Rewrites requests before the stages see them.
+pub(crate) trait Rewriter: Send + Sync {
+    /// Describes the model and its parameters.
+    fn about(&self) -> About;
+
+    /// The requests of a batch as the stages see them.
+    fn apply(&self, batch: &Batch) -> Result<Rewritten>;
+
+    /// The clarifying question that a batch of one request becomes, if it becomes one.
+    fn question(&self, one: &Batch) -> Result<Option<String>> {
+        let _ = one;
+        Ok(None)
+    }
 }
+
+pub(crate) type RewriterFactory = fn(Table) -> Result<Arc<dyn Rewriter>>;
 
 /// The requests of a batch as the stages see them.
 pub(crate) struct Rewritten {
@@ -35,156 +37,18 @@ pub(crate) struct Rewritten {
     pub(crate) queries: Option<Vec<Vec<Request>>>,
 }
 
-impl Rewrite {
-    pub(crate) fn read(table: Table) -> Result<Self> {
-        if table.has("chat") {
-            return Ok(Self::Chat(ChatRewrite::read(table)?));
-        }
-        Ok(Self::T5(T5Rewrite::read(table)?))
-    }
-
-    pub(crate) fn about(&self) -> About {
-        match self {
-            Self::T5(t5) => t5.about(),
-            Self::Chat(chat) => chat.about(),
-            Self::Question(question) => question.about(),
-        }
-    }
-
-    pub(crate) fn apply(&self, batch: &Batch) -> Result<Rewritten> {
-        match self {
-            Self::T5(t5) => Ok(Rewritten { requests: t5.apply(batch)?, queries: None }),
-            Self::Chat(chat) => chat.apply(batch),
-            Self::Question(question) => question.apply(batch),
-        }
-    }
+/// Reads a table `rewrite`. It is a T5's if it has the key of no other model.
+pub(crate) fn read(table: Table) -> Result<Arc<dyn Rewriter>> {
+    let other = REWRITERS.iter().find(|(key, _)| table.has(key));
+    other.map_or(t5::build as RewriterFactory, |(_, build)| *build)(table)
 }
 
 /// The request with another last utterance of the user.
-fn with_last_utterance(request: &Request, text: String) -> Request {
+pub(crate) fn with_last_utterance(request: &Request, text: String) -> Request {
     let mut request = request.clone();
     let mut said = request.said.iter_mut().rev();
     if let Some(last) = said.find(|said| said.speaker == Speaker::User) {
         last.text = text;
     }
     request
-}
-
-/// The table `rewrite` of a T5. Its defaults are those of the organisers' baseline of TREC iKAT 2023
-/// (irlabamsterdam/iKAT, `2023/scripts/baselines/code/baseline_runs.py`).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct T5Rewrite {
-    model: String,
-    /// Texts that are continued at each step; with 1, always the most probable token.
-    #[serde(default = "positive::<4>")]
-    beams: NonZeroUsize,
-    /// The exponent of a text's length that its log-probability is divided by.
-    #[serde(default = "number::<2, _>")]
-    length_penalty: f64,
-    /// Tokens that are written at most, and one more.
-    #[serde(default = "number::<250, _>")]
-    max_length: usize,
-    /// True if the search ends as soon as there are as many complete texts as beams.
-    #[serde(default = "yes")]
-    early_stopping: bool,
-    /// Tokens that are read at most, the last ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<usize>,
-    /// The separator before every utterance.
-    #[serde(default = "usual_separator")]
-    separator: String,
-    /// True if responses are read.
-    #[serde(default = "yes")]
-    responses: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn usual_separator() -> String {
-    " ||| ".to_owned()
-}
-
-/// More beams and tokens would take memory and time without limit.
-const MOST_BEAMS: f64 = 64.0;
-const MOST_TOKENS: f64 = 1024.0;
-
-impl T5Rewrite {
-    fn read(table: Table) -> Result<Self> {
-        let range = |key, from, to| (key, from..=to, format!("{key} from {from} to {to}"));
-        let finite =
-            ("length_penalty", f64::MIN..=f64::MAX, "length_penalty as a number".to_owned());
-        let ranges =
-            [range("beams", 1.0, MOST_BEAMS), range("max_length", 2.0, MOST_TOKENS), finite];
-        for (key, range, expected) in ranges {
-            table.check_number(key, range, &expected, "")?;
-        }
-        table.read()
-    }
-
-    fn model_name(&self) -> ModelName {
-        let reading =
-            ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
-        ModelName { reading, ..ModelName::new(&*self.model, ModelKind::TextGenerator) }
-    }
-
-    fn about(&self) -> About {
-        About { models: vec![self.model_name()], ..About::new(REWRITE, self) }
-    }
-
-    /// The requests of a batch with their last utterances rewritten. Where the model writes nothing,
-    /// the utterance stays.
-    fn apply(&self, batch: &Batch) -> Result<Vec<Request>> {
-        let texts: Vec<String> = batch.requests.iter().map(|request| self.text(request)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let decoding = Decoding {
-            beams: self.beams,
-            length_penalty: self.length_penalty,
-            max_length: self.max_length,
-            early_stopping: self.early_stopping,
-        };
-        let models = batch.context.models;
-        let written = models.generate(&self.model_name(), &texts, &decoding, batch.progress)?;
-        let rewrite = |(request, text): (&Request, String)| {
-            if text.trim().is_empty() {
-                request.clone()
-            } else {
-                with_last_utterance(request, text)
-            }
-        };
-        Ok(batch.requests.iter().zip(written).map(rewrite).collect())
-    }
-
-    /// The input of the model: everything said up to the user's last utterance.
-    fn text(&self, request: &Request) -> String {
-        let is_of_user = |speaker| speaker == Speaker::User;
-        let end = request.said.iter().rposition(|said| is_of_user(said.speaker));
-        let said = request.said[..end.map_or(0, |last| last + 1)].iter();
-        let said = said.filter(|said| self.responses || is_of_user(said.speaker));
-        said.flat_map(|said| [&*self.separator, &*said.text]).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clariq_core::Utterance;
-
-    fn rewrite(keys: &str) -> T5Rewrite {
-        toml::from_str(&format!("model = \"t5\"\n{keys}")).unwrap()
-    }
-
-    #[test]
-    fn the_organisers_form_is_read() {
-        let mut request = Request::new("1", "a");
-        assert_eq!(rewrite("").text(&request), " ||| a");
-        request.said.extend([Utterance::system("b"), Utterance::user("c"), Utterance::system("d")]);
-        assert_eq!(rewrite("").text(&request), " ||| a ||| b ||| c");
-        let other = rewrite("separator = \"/\"\nresponses = false");
-        assert_eq!(other.text(&request), "/a/c");
-        request.said.clear();
-        assert_eq!(rewrite("").text(&request), "");
-    }
 }

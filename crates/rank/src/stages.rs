@@ -1,8 +1,10 @@
-//! All stages. A new one is a file in `stages/` and a line here.
+//! All stages, and the models that rewrite requests before them. A new one is a file in `stages/` and a
+//! line here.
 
 mod bm25;
 mod candidates;
-mod chat_rerank;
+mod chat;
+pub use chat::{Chat, ChatDefaults, Conversation, QUESTION, write_questions};
 mod competition;
 mod conversation;
 mod cross_encoder;
@@ -22,12 +24,13 @@ pub use stop::STOPS;
 mod ties;
 
 use crate::build::{Factory, of_keys};
+use crate::rewrite::RewriterFactory;
 
 /// Every stage: its name in configurations, and what makes it of its table.
 pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("bm25", bm25::build),
     ("candidates", candidates::build),
-    ("chat_rerank", chat_rerank::build),
+    ("chat_rerank", chat::build_rerank),
     ("competition", competition::build),
     ("cross_encode", cross_encoder::build_cross_encode),
     ("cutoff", of_keys::<cutoff::Cutoff>),
@@ -44,3 +47,6 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("rm3", rm3::build),
     ("stop", stop::build),
 ];
+
+/// Models that rewrite: the key that names one in a table `rewrite`, and what makes it of the table.
+pub(crate) const REWRITERS: &[(&str, RewriterFactory)] = &[("chat", chat::build_rewriter)];

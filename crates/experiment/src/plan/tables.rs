@@ -25,8 +25,8 @@ pub struct AnswerConfig {
     /// The composition of the text; without it, the system only ranks.
     pub response: Option<ResponseRule>,
     /// The chat model that writes the text; without it, the text is an extract.
-    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-    pub chat: Option<Chat>,
+    #[serde(rename = "chat", skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<Chat>,
     /// When the best passage fits what was said; without it, any does.
     pub fits: Option<FitRule>,
 }
@@ -107,8 +107,8 @@ pub struct AskConfig {
     #[serde(default = "two_choices")]
     pub choices: usize,
     /// The chat model that writes the question; without it, the question offers extracts.
-    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-    pub chat: Option<Chat>,
+    #[serde(rename = "chat", skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<Chat>,
 }
 
 /// The maximum number of passages that a question offers.
@@ -125,8 +125,8 @@ fn two_choices() -> usize {
 impl AskConfig {
     pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
         let at = section.at.clone();
-        let chat = Chat::take_from(&mut section, QUESTION)?;
-        let config = Self { chat, ..section.read()? };
+        let writer = Chat::take_from(&mut section, QUESTION)?;
+        let config = Self { writer, ..section.read()? };
         if config.score_below.is_some_and(|score| !score.is_finite()) {
             bail!(at, "score_below as a finite number", "another", HINT);
         }
@@ -134,7 +134,7 @@ impl AskConfig {
             let found = config.choices.to_string();
             bail!(at, "choices from 1 to {MOST_CHOICES}", found, HINT);
         }
-        if config.chat.is_some() && config.choices != two_choices() {
+        if config.writer.is_some() && config.choices != two_choices() {
             let hint = "a chat model is given the conversation, and no passages to choose from";
             bail!(at, "no key `choices` beside `chat`", (config.choices.to_string()), hint);
         }
@@ -146,7 +146,7 @@ impl AskConfig {
         if self.need.is_none() && self.score_below.is_none() {
             bail!(at, "a key `need` or `score_below`", "neither", HINT);
         }
-        if !has_extracts && self.chat.is_none() {
+        if !has_extracts && self.writer.is_none() {
             let expected = "a key `chat` in [ask], as in [answer]";
             bail!(at, expected, "questions made of extracts", HINT);
         }
@@ -155,7 +155,7 @@ impl AskConfig {
 
     /// The chat model that writes questions.
     pub(super) fn about(&self) -> Option<About> {
-        self.chat.as_ref().map(|chat| chat.about("ask", self))
+        self.writer.as_ref().map(|writer| writer.about("ask", self))
     }
 
     /// The pipeline of a system that does not answer: its requests are the questions that a chat
@@ -168,14 +168,14 @@ impl AskConfig {
             let expected = "a table [answer] beside [ask] with a key `most`";
             bail!(at, expected, "none", "the stage `stop` limits the questions of a conversation");
         }
-        let Some(chat) = self.chat else {
+        let Some(writer) = self.writer else {
             bail!(at, "a table [answer] beside [ask], or a key `chat`", "neither", HINT);
         };
         let twice = || {
             let hint = "the question would be written for the rewritten utterance; leave one out";
             problem!(at, "either `rewrite` or [ask]", "both", hint).into()
         };
-        pipeline.with_questions(chat).ok_or_else(twice)
+        pipeline.with_questions(writer).ok_or_else(twice)
     }
 
     /// The reason to ask in place of an answer, if there is one.
@@ -198,20 +198,20 @@ impl AskConfig {
 impl AnswerConfig {
     pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
         let at = section.at.clone();
-        let chat = Chat::take_from(&mut section, ANSWER)?;
-        let config = Self { chat, ..section.read()? };
+        let writer = Chat::take_from(&mut section, ANSWER)?;
+        let config = Self { writer, ..section.read()? };
         config.check(&at)?;
         Ok(config)
     }
 
     /// True if responses are extracts of passages.
     pub(super) fn extracts(&self) -> bool {
-        self.response.is_some() && self.chat.is_none()
+        self.response.is_some() && self.writer.is_none()
     }
 
     /// The chat model that writes responses.
     pub(super) fn about(&self) -> Option<About> {
-        self.chat.as_ref().map(|chat| chat.about("answer", self))
+        self.writer.as_ref().map(|writer| writer.about("answer", self))
     }
 
     fn check(&self, at: &Location) -> Result<()> {
@@ -233,10 +233,10 @@ impl AnswerConfig {
                 bail!(at, "{key} from {from} to {to}", "{value}", HINT);
             }
         }
-        if self.chat.is_some() && self.response.is_none() {
+        if self.writer.is_some() && self.response.is_none() {
             bail!(at, "a key `response` beside `chat`", "none", HINT);
         }
-        if let (Some(_), Some(response)) = (&self.chat, &self.response)
+        if let (Some(_), Some(response)) = (&self.writer, &self.response)
             && (response.fewest_words != 0 || response.most_words != any_length())
         {
             let expected =

@@ -7,8 +7,8 @@
 //! Improving Zero-Shot LLM Rankers via Scoring Fine-Grained Relevance Labels", NAACL 2024.
 
 use super::{ChatRerank, defaults, variable};
-use crate::chat::ChatDefaults;
 use crate::context::Context;
+use crate::stages::ChatDefaults;
 use clariq_core::{
     ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Ranking, Request, Result, problem,
 };

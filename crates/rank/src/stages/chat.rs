@@ -1,5 +1,9 @@
 //! Tables that name a chat model: the model, its prompt, and how it writes.
 
+mod question;
+mod rerank;
+mod rewrite;
+
 use crate::context::Context;
 use crate::prompt::Prompt;
 use crate::stage::{About, Uses};
@@ -10,6 +14,10 @@ use clariq_core::{
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::time::Instant;
+
+pub use question::{QUESTION, write_questions};
+pub(super) use rerank::build as build_rerank;
+pub(super) use rewrite::build as build_rewriter;
 
 /// A chat model with a prompt, as a table of a configuration declares it.
 #[derive(Debug, Clone, Serialize)]

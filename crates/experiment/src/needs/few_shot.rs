@@ -1,14 +1,14 @@
-//! Needs that a chat model predicts, with examples from train.
+//! Needs that a chat model predicts, with examples from train in its prompt.
 
 use crate::session::Session;
 use clariq_collections::clariq::Labelled;
 use clariq_core::{ChatRequest, Need, Result, sha256};
-use clariq_rank::{Chat, ChatDefaults};
+use clariq_rank::{Chat, ChatDefaults, ConfigSection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroU32;
 
-pub(super) const DEFAULTS: ChatDefaults = ChatDefaults {
+const DEFAULTS: ChatDefaults = ChatDefaults {
     prompt: "need",
     variables: &["request", "examples"],
     max_tokens: NonZeroU32::new(4).unwrap(),
@@ -16,20 +16,25 @@ pub(super) const DEFAULTS: ChatDefaults = ChatDefaults {
 
 /// The table `[need]` with a key `chat`.
 #[derive(Debug, Clone, Serialize)]
-pub struct ChatNeedConfig {
+pub struct FewShotConfig {
     /// The model.
     #[serde(flatten)]
-    pub(crate) chat: Chat,
+    pub(super) model: Chat,
     #[serde(flatten)]
-    pub(super) keys: ChatNeedKeys,
+    pub(super) keys: FewShotKeys,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ChatNeedKeys {
+pub(super) struct FewShotKeys {
     /// Examples of each need in the prompt.
     #[serde(default = "two_examples")]
     examples: usize,
+}
+
+/// Takes the chat model and its prompt out of a table that has a key `chat`.
+pub(super) fn take_model(section: &mut ConfigSection) -> Result<Option<Chat>> {
+    Chat::take_from(section, DEFAULTS)
 }
 
 fn two_examples() -> usize {
@@ -37,8 +42,8 @@ fn two_examples() -> usize {
 }
 
 /// A chat model with the examples that it may see.
-pub(crate) struct ChatNeedModel {
-    config: ChatNeedConfig,
+pub(crate) struct FewShotModel {
+    config: FewShotConfig,
     /// The requests of train with their needs, in the order of their checksums: no topic is preferred.
     labels: Vec<Example>,
     /// The most frequent need, for answers that cannot be read.
@@ -58,8 +63,8 @@ struct Values<'a> {
     examples: Vec<&'a Example>,
 }
 
-impl ChatNeedModel {
-    pub(super) fn new(config: ChatNeedConfig, train: &Labelled) -> Self {
+impl FewShotModel {
+    pub(super) fn new(config: FewShotConfig, train: &Labelled) -> Self {
         let labelled = train.topics.iter().filter_map(|topic| Some((topic, topic.need?)));
         let mut labels: Vec<Example> = labelled
             .map(|(topic, need)| Example { request: topic.request.clone(), need })
@@ -85,7 +90,7 @@ impl ChatNeedModel {
     /// Predicts needs. An answer that cannot be read counts as the most frequent need of train; a note
     /// counts them.
     pub(super) fn predict(&self, session: &Session, requests: &[&str]) -> Result<Vec<Need>> {
-        let chat = &self.config.chat;
+        let chat = &self.config.model;
         let ask = |request: &&str| {
             let values = Values { request, examples: self.examples(request) };
             chat.request(format!("need of \"{request}\""), &values)

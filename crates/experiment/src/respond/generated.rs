@@ -29,7 +29,7 @@ struct AnswerValues<'m> {
 impl Ranker<'_> {
     /// The responses to the requests of some materials: each is written from passages of its own. A
     /// request without any passage has an empty response, as in systems that write extracts.
-    pub(super) fn chat_responses(
+    pub(super) fn generate_responses(
         &self,
         plan: &AnswerPlan,
         chat: &Chat,

@@ -5,8 +5,8 @@
 //! documents move up with it.
 
 use super::{ChatRerank, defaults, variable};
-use crate::chat::ChatDefaults;
 use crate::context::Context;
+use crate::stages::ChatDefaults;
 use crate::table::positive;
 use clariq_core::{ChatRequest, Explanation, Hit, Location, Ranking, Request, Result, bail};
 use serde::{Deserialize, Serialize};

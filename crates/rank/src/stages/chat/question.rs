@@ -1,16 +1,17 @@
 //! Clarifying questions that a chat model writes. In a pipeline, documents are ranked by their likeness
 //! to the question.
 
-use super::{Rewrite, Rewritten};
-use crate::chat::{Chat, ChatDefaults, Conversation};
+use super::{Chat, ChatDefaults, Conversation};
 use crate::context::Context;
 use crate::pipeline::Pipeline;
+use crate::rewrite::{Rewriter, Rewritten};
 use crate::stage::{About, Batch};
 use clariq_core::{ChatRequest, Request, Result, Utterance};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// The name by which descriptions and explanations know it.
-pub(super) const ASK: &str = "ask";
+const ASK: &str = "ask";
 
 const MISSING: &str = "ask: the model wrote no question for {count} of {all} requests";
 
@@ -19,17 +20,16 @@ pub const QUESTION: ChatDefaults =
     ChatDefaults { prompt: "ask", variables: &[], max_tokens: NonZeroU32::new(60).unwrap() };
 
 /// The table `[ask]` of a system that ranks.
-#[derive(Debug, Clone)]
-pub(crate) struct QuestionWriter(Chat);
+struct QuestionWriter(Chat);
 
-impl QuestionWriter {
-    pub(super) fn about(&self) -> About {
+impl Rewriter for QuestionWriter {
+    fn about(&self) -> About {
         self.0.about(ASK, &self.0)
     }
 
     /// The requests of a batch as what was written for them alone. Where the model writes nothing, a
     /// request stays as it is.
-    pub(super) fn apply(&self, batch: &Batch) -> Result<Rewritten> {
+    fn apply(&self, batch: &Batch) -> Result<Rewritten> {
         let questions = write_questions(&self.0, batch.context, batch.requests)?;
         let mut requests = batch.requests.to_vec();
         for (request, question) in requests.iter_mut().zip(questions) {
@@ -39,21 +39,24 @@ impl QuestionWriter {
         }
         Ok(Rewritten { requests, queries: None })
     }
+
+    fn question(&self, one: &Batch) -> Result<Option<String>> {
+        let question = write_questions(&self.0, one.context, one.requests)?.pop();
+        Ok(question.filter(|question| !question.is_empty()))
+    }
 }
 
 impl Pipeline {
     /// The pipeline with requests in the form of clarifying questions that a chat model writes; `None`
     /// if a model rewrites them already.
     pub fn with_questions(self, chat: Chat) -> Option<Self> {
-        let rewrite = Rewrite::Question(QuestionWriter(chat));
+        let rewrite: Arc<dyn Rewriter> = Arc::new(QuestionWriter(chat));
         self.rewrite.is_none().then_some(Self { rewrite: Some(rewrite), ..self })
     }
 
     /// The clarifying question for a batch of one request, if a chat model writes one.
     pub fn question(&self, one: &Batch) -> Result<Option<String>> {
-        let Some(Rewrite::Question(QuestionWriter(chat))) = &self.rewrite else { return Ok(None) };
-        let question = write_questions(chat, one.context, one.requests)?.pop();
-        Ok(question.filter(|question| !question.is_empty()))
+        self.rewrite.as_ref().map_or(Ok(None), |rewrite| rewrite.question(one))
     }
 }
 

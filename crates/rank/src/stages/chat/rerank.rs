@@ -4,11 +4,11 @@
 mod listwise;
 mod pointwise;
 
-use super::cross_encoder::QueryText;
+use super::{Chat, ChatDefaults, Conversation};
 use crate::build::Build;
-use crate::chat::{Chat, ChatDefaults, Conversation};
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
+use crate::stages::cross_encoder::QueryText;
 use crate::table::positive;
 use clariq_core::{ChatRequest, Doc, Explanation, Hit, Ranking, Request, Result, bail};
 use listwise::Listwise;
@@ -55,7 +55,7 @@ struct Keys {
     words: NonZeroUsize,
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
+pub(crate) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let table = &mut build.table;
     let (method, span) = table.take_string("method")?;
     let (method, defaults) = match method.as_str() {

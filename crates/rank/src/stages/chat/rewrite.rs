@@ -2,13 +2,14 @@
 //! (Abbasiantaeb and Aliannejadi, "Generate then Retrieve: Conversational Response Retrieval Using
 //! LLMs as Answer and Query Generators", 2024: MQ4CS).
 
-use super::{REWRITE, Rewritten, with_last_utterance};
-use crate::chat::{Chat, ChatDefaults, Conversation};
+use super::{Chat, ChatDefaults, Conversation};
+use crate::rewrite::{REWRITE, Rewriter, Rewritten, with_last_utterance};
 use crate::stage::{About, Batch};
 use crate::table::{Table, positive};
 use clariq_core::{ChatRequest, Request, Result};
 use serde::{Deserialize, Serialize};
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
 
 const DEFAULTS: ChatDefaults = ChatDefaults {
     prompt: "rewrite",
@@ -23,15 +24,15 @@ const MISSING: &str = "rewrite: the model left out {count} of {all} queries; a r
 const MOST_QUERIES: f64 = 20.0;
 
 /// The table `rewrite` of a chat model.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct ChatRewrite {
+#[derive(Serialize)]
+struct ChatRewrite {
     #[serde(flatten)]
     chat: Chat,
     #[serde(flatten)]
     keys: Keys,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Keys {
     /// Queries that the model writes.
@@ -47,21 +48,20 @@ struct Values<'a> {
     queries: NonZeroUsize,
 }
 
-impl ChatRewrite {
-    pub(super) fn read(mut table: Table) -> Result<Self> {
-        let chat = Chat::take(&mut table, DEFAULTS)?;
-        let expected = format!("queries from 1 to {MOST_QUERIES}");
-        table.check_number("queries", 1.0..=MOST_QUERIES, &expected, "")?;
-        Ok(Self { chat, keys: table.read()? })
-    }
+pub(crate) fn build(mut table: Table) -> Result<Arc<dyn Rewriter>> {
+    let chat = Chat::take(&mut table, DEFAULTS)?;
+    let expected = format!("queries from 1 to {MOST_QUERIES}");
+    table.check_number("queries", 1.0..=MOST_QUERIES, &expected, "")?;
+    Ok(Arc::new(ChatRewrite { chat, keys: table.read()? }))
+}
 
-    pub(super) fn about(&self) -> About {
+impl Rewriter for ChatRewrite {
+    fn about(&self) -> About {
         self.chat.about(REWRITE, self)
     }
 
-    /// The requests of a batch with their last utterances rewritten. Where the model writes nothing,
-    /// the utterance stays.
-    pub(super) fn apply(&self, batch: &Batch) -> Result<Rewritten> {
+    /// Where the model writes nothing, the utterance stays.
+    fn apply(&self, batch: &Batch) -> Result<Rewritten> {
         let asked = batch.requests.iter().map(|request| self.ask(request));
         let asked = asked.collect::<Result<Vec<_>>>()?;
         let written = self.chat.complete(batch.context, &asked)?;
@@ -80,7 +80,9 @@ impl ChatRewrite {
         let queries = (most > 1).then_some(queries);
         Ok(Rewritten { requests, queries })
     }
+}
 
+impl ChatRewrite {
     fn ask(&self, request: &Request) -> Result<ChatRequest> {
         let values = Values { conversation: Conversation::of(request), queries: self.keys.queries };
         self.chat.request(format!("{REWRITE} of request {}", request.id), &values)
