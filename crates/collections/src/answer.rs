@@ -13,9 +13,9 @@ pub struct SubmittedAnswer<'a> {
     /// The number of the request in the run, from 0.
     pub index: u64,
     pub request: &'a RequestId,
-    /// The responses, best first; none of a system that only ranks.
+    /// The responses, best first; none if the system only ranks.
     pub responses: &'a [WrittenResponse],
-    /// The statements of the user that they take into account, best first.
+    /// The user's statements that the responses take into account, best first.
     pub statements: &'a [Hit],
     /// The submitted passages, best first.
     pub passages: &'a [Hit],
@@ -107,7 +107,7 @@ impl From<SystemClass> for Sight {
     }
 }
 
-/// The class of a name in any spelling of TREC iKAT.
+/// Parses the name of a class in any spelling of TREC iKAT.
 impl TryFrom<String> for SystemClass {
     type Error = String;
 
@@ -118,7 +118,7 @@ impl TryFrom<String> for SystemClass {
             "only-response" | "only_response" | "generation-only" => Ok(Self::OnlyResponse),
             _ => {
                 let names = Self::ALL.map(Self::name).join(", ");
-                Err(format!("`{name}`, expected a class of {names}"))
+                Err(format!("`{name}`, expected one of {names}"))
             }
         }
     }

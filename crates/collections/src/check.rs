@@ -16,8 +16,7 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Reads the file of that name, whose problems become findings. One that is not there is listed
-    /// as absent.
+    /// Reads a file and turns its problems into findings. A missing file is listed as absent.
     ///
     /// # Errors
     ///

@@ -24,13 +24,13 @@ pub enum DataDir {
 }
 
 impl DataDir {
-    /// The file `name`, plain or packed (`.gz`, `.zst`), or `None` if the folder has none. A link
-    /// to nothing counts as a file: its target was meant to be read.
+    /// The file `name`, plain or packed (`.gz`, `.zst`), or `None` if the folder has none. A dangling
+    /// link counts as a file, so that reading it is an error.
     pub fn file(&self, name: &str) -> Option<Source> {
         self.file_below(&[""], name)
     }
 
-    /// The same in the first of some folders below this one that has either.
+    /// The file `name`, plain or packed, in the first of some subfolders that has it.
     pub(crate) fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
@@ -45,11 +45,11 @@ impl DataDir {
         }
     }
 
-    /// The file `name`, or the problem that it is not there.
+    /// The file `name`; an error if it is missing.
     pub fn require(&self, name: &str) -> Result<Source, Error> {
         self.file(name).ok_or_else(|| {
-            let hint = "`clariq data fetch` downloads the released files; `clariq data check` says \
-                        what is there";
+            let hint = "`clariq data fetch` downloads the released files; `clariq data check` lists \
+                        the files that are present";
             let problem =
                 problem!(self.path_of(name), "`{name}` in the data folder", "nothing", hint);
             problem.kind(ProblemKind::MissingFile).into()

@@ -1,5 +1,5 @@
-//! Passages: JSON lines of the track, of Anserini or of BEIR, tables of two columns, and `TrecWeb`,
-//! plain or packed, as a stream.
+//! Reads passages as a stream: JSON lines as the track, Anserini or BEIR write them, tables of two
+//! columns, and `TrecWeb`, plain or packed.
 //!
 //! A file is read record by record, so it may be longer than memory. The form is recognised by the
 //! first line: a JSON object, or else a table if it has a tab, and `TrecWeb` if it begins with `<`.
@@ -22,7 +22,7 @@ use clariq_files::{Source, shorten};
 use serde::Deserialize;
 use std::ops::ControlFlow;
 
-/// A longer line is no record of a passage.
+/// The most bytes of a line, and of a passage in `TrecWeb`.
 const LONGEST: u64 = 16 << 20;
 
 static FORM: ExpectedContent = ExpectedContent {
@@ -33,7 +33,7 @@ static FORM: ExpectedContent = ExpectedContent {
 /// A passage of a web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The id: that of the web page, and the number of the passage in it, from 0, as in
+    /// The id: the web page's id and the number of the passage in it, from 0, as in
     /// `clueweb22-en0004-50-00170:0`.
     pub id: String,
     /// Its text, without white space around it.
@@ -52,8 +52,8 @@ pub fn read_passages(source: &Source) -> Result<Vec<Passage>, Error> {
     Ok(passages)
 }
 
-/// Gives every passage of a file to `each`, or the problem in its place; `each` may stop early,
-/// with an error or without.
+/// Calls `each` with every passage of a file, or with the problem in its place; `each` may stop
+/// early, with an error or without.
 pub fn for_each_passage(
     source: &Source,
     mut each: impl FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>,
@@ -69,7 +69,7 @@ pub fn for_each_passage(
         if head.starts_with(b"<") && !is_table {
             return trec_web::read(&mut lines, &mut each);
         }
-        let parse = if is_table { of_table } else { of_json };
+        let parse = if is_table { parse_table_row } else { parse_json_line };
         read_lines(archive.name(), &mut lines, parse, &mut each)
     })
 }
@@ -116,8 +116,7 @@ fn read_lines(
     }
 }
 
-/// The keys of a line: of the track, of Anserini, and of BEIR. Further keys, such as `url`, are
-/// ignored.
+/// The keys of the track, of Anserini, and of BEIR. Other keys, such as `url`, are ignored.
 #[derive(Deserialize)]
 struct AnyPassage {
     doc_id: Option<String>,
@@ -131,10 +130,10 @@ struct AnyPassage {
     text: Option<String>,
 }
 
-/// A passage as JSON: `doc_id`, `passage_id`, `passage_text`, as the track releases them; `id`,
-/// `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and text
-/// are one text with a blank between them.
-fn of_json(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
+/// Parses a passage as JSON: `doc_id`, `passage_id`, `passage_text`, as the track releases them;
+/// `id`, `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and
+/// text become one text with a blank between them.
+fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let any: AnyPassage = parse_json(at, line.as_bytes())?;
     if let Some(page) = any.doc_id {
         let (Some(number), Some(text)) = (any.passage_id, any.passage_text) else {
@@ -156,8 +155,8 @@ fn of_json(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     }
 }
 
-/// A passage as a row of a table: its id, a tab, and its text.
-fn of_table(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
+/// Parses a passage as a row of a table: its id, a tab, and its text.
+fn parse_table_row(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let Some((id, text)) = line.split_once('\t') else {
         let found = format!("`{}`", shorten(line));
         return Err(Box::new(problem!(at, "a tab behind the id", found)));

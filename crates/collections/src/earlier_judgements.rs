@@ -1,10 +1,11 @@
-//! The splits around a split: earlier judgements, and the requests of all splits.
+//! The other splits, as a system sees them that runs over one split: earlier judgements, and the
+//! requests of all splits.
 
 use crate::Collection;
 use clariq_core::{Doc, Error, JudgedSplit, Surroundings};
 use std::sync::OnceLock;
 
-/// A split and the splits around it, each read on first use.
+/// The judgements before a split, and the requests of it and of all splits, each read on first use.
 pub struct EarlierJudgements<'a> {
     collection: &'a dyn Collection,
     task: &'static str,
@@ -15,7 +16,7 @@ pub struct EarlierJudgements<'a> {
 }
 
 impl<'a> EarlierJudgements<'a> {
-    /// The splits around `split`, for a task. Nothing is read yet.
+    /// For systems that run over `split`. Nothing is read yet.
     pub fn new(collection: &'a dyn Collection, task: &'static str, split: &'static str) -> Self {
         let judged = OnceLock::new();
         let own = OnceLock::new();
@@ -23,14 +24,14 @@ impl<'a> EarlierJudgements<'a> {
         Self { collection, task, split, judged, own, all }
     }
 
-    /// The splits around requests of no split: the judgements of the first split, the training data,
-    /// are known.
+    /// For systems that run over requests of no split: they may use the judgements of the first
+    /// split, the training data.
     pub fn outside(collection: &'a dyn Collection, task: &'static str) -> Self {
         let splits = collection.splits();
         Self::new(collection, task, splits.get(1).unwrap_or(&splits[0]))
     }
 
-    /// The judgements of a split; `None` where it has none.
+    /// The judgements of a split; `None` if it has none.
     fn judged(&self, split: &str) -> Result<Option<JudgedSplit>, Error> {
         let Some(qrels) = self.collection.qrels(split, self.task)? else { return Ok(None) };
         let documents = self.collection.documents(self.task)?;
@@ -127,10 +128,11 @@ mod tests {
     }
 
     #[test]
-    fn requests_come_once_whatever_the_split() {
+    fn all_requests_are_unique_and_include_those_of_the_split() {
         let collection = ClariQ::open(DataDir::Sample).unwrap();
         let around = EarlierJudgements::new(&collection, "questions", "dev");
-        let (own, all) = (around.own_requests().unwrap(), around.all_requests().unwrap());
+        let own = around.own_requests().unwrap();
+        let all = around.all_requests().unwrap();
         assert!(own.iter().all(|request| all.contains(request)));
         assert!((1..all.len()).all(|index| !all[..index].contains(&all[index])));
     }

@@ -1,10 +1,10 @@
-//! Objects of JSON whose keys are names: their entries in file order.
+//! JSON objects with arbitrary keys: their entries in file order.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The entries of an object in file order, each occurrence of a repeated key among them.
+/// The entries of an object in file order, repeated keys included.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entries<T>(pub(crate) Vec<(String, T)>);
 

@@ -58,7 +58,7 @@ pub enum TieRule {
     Interval,
 }
 
-/// A file to score, and the figures that are wanted.
+/// A file to score, and the requested figures.
 #[derive(Default)]
 pub struct EvalRequest<'a> {
     pub file: PathBuf,
@@ -77,7 +77,7 @@ pub struct EvalRequest<'a> {
 }
 
 impl EvalRequest<'_> {
-    /// True if the figures of every topic are wanted, in the table or in a file.
+    /// True if the figures of every topic are requested, in the table or in a file.
     pub fn by_topic(&self) -> bool {
         self.per_topic || self.out_file
     }
@@ -233,13 +233,13 @@ pub struct PageRequest<'a> {
 /// A page that was rendered.
 pub struct RenderedPage {
     pub html: String,
-    /// The topics or turns that it shows.
+    /// The number of topics or turns that it shows.
     pub topics: usize,
     /// Parts of runs that the figures ignore, each with the name of its file.
     pub warnings: Vec<String>,
 }
 
-/// The topics that runs are scored on, and the file that they are of.
+/// The topics that runs are scored on, and the file that they come from.
 pub(crate) struct ScoredTopics {
     pub(crate) ids: HashSet<RequestId>,
     file: String,
@@ -253,8 +253,8 @@ impl ScoredTopics {
         Self { ids: ids.cloned().collect(), file: file.into() }
     }
 
-    /// Refuses a file of another split: it would be 0 everywhere, and everything else significantly
-    /// better.
+    /// Refuses a file of another split: all of its figures would be 0, and any other run
+    /// significantly better.
     pub(crate) fn check_answered<'a>(
         &self,
         source: &Source,
@@ -263,30 +263,30 @@ impl ScoredTopics {
         let is_known = |topic: &RequestId| self.ids.contains(topic);
         let found = match answered.next() {
             Some(topic) if is_known(topic) || answered.any(is_known) => return Ok(()),
-            Some(topic) => format!("other topics alone, such as `{topic}`"),
+            Some(topic) => format!("only other topics, such as `{topic}`"),
             None => "no line".to_owned(),
         };
         let file = &self.file;
         let at = source.name();
-        let hint = "--split names the labels, --data their folder: name those of the file";
+        let hint = "choose the split of the file with --split, and its collection with --data";
         Err(clariq_core::problem!(at, "answers to topics of {file}", found, hint))
     }
 
     /// Describes the lines of a run that the figures ignore.
     pub(crate) fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
-        passed_over(&diagnose(run, self.ids.iter(), None), ties)
+        ignored_lines(&diagnose(run, self.ids.iter(), None), ties)
     }
 }
 
 /// Describes the lines that the figures ignore. Only the official order drops lines.
-pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
+pub(crate) fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
     let mut warnings = Vec::new();
     if ties == Ties::Official && found.dropped_lines > 0 {
         let lines = found.dropped_lines;
         let topics = found.dropped_topics;
         warnings.push(format!(
             "{lines} lines of {topics} topics repeat a score and are dropped, as the official \
-             scorer does; `clariq eval --ties interval` shows what their order is worth"
+             scorer does; `clariq eval --ties interval` shows how much their order matters"
         ));
     }
     warnings.extend(counted(&[
@@ -299,8 +299,8 @@ pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
     warnings
 }
 
-/// Counts with their names, without zeros.
+/// Counts with their descriptions, without zeros.
 pub(crate) fn counted(counts: &[(usize, &str)]) -> Vec<String> {
     let some = counts.iter().filter(|(count, _)| *count > 0);
-    some.map(|(count, what)| format!("{count} {what}")).collect()
+    some.map(|(count, description)| format!("{count} {description}")).collect()
 }

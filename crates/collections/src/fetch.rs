@@ -2,9 +2,8 @@
 
 use crate::{Release, ReleasedFile};
 use clariq_core::{Error, Observer, ProblemKind, bail, problem};
-use clariq_files::Lock;
-use clariq_files::Timeouts;
 use clariq_files::download::{Downloader, LocalCopy, Origin, Published, TIMEOUTS};
+use clariq_files::{Lock, Timeouts};
 use std::fs;
 use std::path::PathBuf;
 
@@ -13,7 +12,7 @@ use std::path::PathBuf;
 pub struct FetchRequest {
     /// The origin of the files.
     pub origin: Origin,
-    /// The data folder; made if it does not exist.
+    /// The data folder, which is created if it does not exist.
     pub folder: PathBuf,
     /// The files, in this order.
     pub files: Vec<ReleasedFile>,
@@ -49,7 +48,7 @@ pub enum FetchOutcome {
 
 /// Fetches the files of a request, except those that are present. Known digests are verified.
 ///
-/// It ends at the first error; files that are complete by then stay, and the next call skips them. If a
+/// Stops at the first error; files that are complete by then stay, and the next call skips them. If a
 /// file in the folder differs from the released one, nothing is fetched without
 /// [`FetchRequest::force`]: the error names the file. Other errors are those of
 /// [`Downloader::fetch`], and a required file that the origin does not have.
@@ -87,11 +86,11 @@ pub fn fetch(
     Ok(outcomes)
 }
 
-/// The error of an origin with none of the files.
+/// The error if the origin has none of the files.
 fn nothing_found(request: &FetchRequest) -> Error {
     let names: Vec<&str> = request.files.iter().map(|file| file.path).collect();
     let expected = format!("released files: {}", names.join(", "));
-    let hint = "`--from` names the folder or address that these paths follow: check it";
+    let hint = "check `--from`, the folder or address that these paths are relative to";
     problem!(request.origin.locate(""), expected, "none of them", hint)
         .kind(ProblemKind::MissingFile)
         .into()
@@ -138,7 +137,7 @@ fn refuse_different(
 
 fn missing(request: &FetchRequest, file: &ReleasedFile) -> Error {
     let location = request.origin.locate(file.path);
-    let hint = "`--from` names the folder or address that this path follows: check it";
+    let hint = "check `--from`, the folder or address that this path is relative to";
     let problem = match request.origin {
         Origin::Url(_) => {
             problem!(location, "the file as it was released", "no such file on the server", hint)

@@ -13,11 +13,11 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 //!
-//! A collection that is new is one folder with an implementation of [`Collection`], and one line of
+//! A new collection is one folder with an implementation of [`Collection`], and one line of
 //! [`KINDS`].
 
-/// The files of a folder of this crate as parts of the program: their names, the names for
-/// messages, and their bytes.
+/// Embeds files of a folder of this crate in the program: their names, their names for messages, and
+/// their bytes.
 macro_rules! embedded {
     ($folder:literal, $($name:literal),* $(,)?) => {
         &[$((
@@ -113,8 +113,8 @@ pub trait Collection: Any + Send + Sync {
         self.registered().name
     }
 
-    /// Its name in tables of figures and in paths of runs: `clariq`, `ikat`, or one that tells this
-    /// bank from others of its kind.
+    /// Its name in tables of figures and in paths of runs: `clariq`, `ikat`, or a name that
+    /// distinguishes it from other collections of its kind.
     fn label(&self) -> String;
 
     /// Its location, for messages.
@@ -131,7 +131,7 @@ pub trait Collection: Any + Send + Sync {
         self.registered().splits
     }
 
-    /// The files of its folder that have names of data and are not read.
+    /// The files of its folder that look like data, by their names, and are not read.
     fn unread_files(&self) -> &[PathBuf] {
         &[]
     }
@@ -168,8 +168,8 @@ pub trait Collection: Any + Send + Sync {
         request
     }
 
-    /// The id of the request that ends with the utterance of the user `back` before the last one of
-    /// this request; `None` if earlier utterances belong to no request.
+    /// The id of the request that ends `back` utterances of the user earlier; `None` if earlier
+    /// utterances belong to no request.
     fn turn_before(&self, _request: &str, _back: usize) -> Option<String> {
         None
     }
@@ -184,8 +184,8 @@ pub trait Collection: Any + Send + Sync {
         None
     }
 
-    /// Replaces the documents of a task by those of files: those with the ids in `wanted`, or all. The
-    /// `keeper` stores them on disk if they are too many for memory.
+    /// Replaces the documents of a task by documents from files: those with the ids in `wanted`, or
+    /// all. The `keeper` stores them on disk if they are too many for memory.
     fn take_documents(
         &mut self,
         task: &str,
@@ -223,8 +223,8 @@ pub trait Collection: Any + Send + Sync {
 }
 
 impl dyn Collection {
-    /// The split of that name, even if its files are missing: reading them gives the error. The problem
-    /// of an unknown name lists the available splits.
+    /// Finds a split by its name, even if its files are missing: reading them gives the error. The
+    /// problem of an unknown name lists the available splits.
     pub fn find_split(&self, name: &str) -> Result<&'static str, Problem> {
         if let Some(split) = self.splits().iter().find(|split| **split == name) {
             return Ok(split);
@@ -236,10 +236,10 @@ impl dyn Collection {
             [only] => format!("`{only}`, the split of this collection"),
             names => format!("one of the splits {}", names.join(", ")),
         };
-        Err(problem!("--split", expected, "`{name}`", (self.named())))
+        Err(problem!("--split", expected, "`{name}`", (self.hint())))
     }
 
-    /// The split of that name; without a name the only one that is there, or else the usual one.
+    /// Finds a split by its name; without a name, the only available split, or else the usual one.
     ///
     /// # Errors
     ///
@@ -261,25 +261,25 @@ impl dyn Collection {
             _ => {
                 let expected = format!("--split {}", present.join(" or --split "));
                 let found = format!("no --split, and no {usual} in {}", self.location());
-                Err(problem!("--split", expected, found, (self.named())))
+                Err(problem!("--split", expected, found, (self.hint())))
             }
         }
     }
 
-    /// The task of that name; the problem names all.
+    /// Finds a task by its name. The problem of an unknown name lists all tasks.
     pub fn find_task(&self, name: &str) -> Result<&'static str, Problem> {
         self.tasks().iter().copied().find(|task| *task == name).ok_or_else(|| {
             let expected = format!("one of the tasks {}", self.tasks().join(", "));
-            problem!("--task", expected, "`{name}`", (self.named()))
+            problem!("--task", expected, "`{name}`", (self.hint()))
         })
     }
 
-    /// The name of the collection, for hints.
-    fn named(&self) -> String {
+    /// The hint of problems about names: the collection that they were looked up in.
+    fn hint(&self) -> String {
         format!("the collection is {} in {}", self.kind(), self.location())
     }
 
-    /// The same collection as its own type, where it is of that type.
+    /// This collection as its concrete type, or `None` if it has another one.
     pub fn downcast<C: Collection>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }

@@ -32,7 +32,7 @@ impl<'a> ArchiveLines<'a> {
         self.reader.number()
     }
 
-    /// The line that was read last.
+    /// The location of the line that was read last.
     pub(crate) fn at(&self) -> Location {
         self.reader.location()
     }

@@ -1,7 +1,7 @@
 //! The public files of collections, each at one commit of its repository, with the digests that are
 //! known: the tables in `released/`.
 
-/// GitHub takes no larger file into a repository: 100 MiB.
+/// GitHub's limit on the size of a file: 100 MiB.
 const LARGEST: u64 = 100 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,11 +10,11 @@ pub struct ReleasedFile {
     pub name: &'static str,
     /// Its path at the origin.
     pub path: &'static str,
-    /// The SHA-256 in lower-case hexadecimal; `None` where the released bytes are not known.
+    /// The SHA-256 in lower-case hexadecimal; `None` if the released bytes are not known.
     pub sha256: Option<&'static str>,
-    /// The size in bytes, or the most that it can be where the size is not known.
+    /// The size in bytes, or an upper bound if the size is not known.
     pub most_bytes: u64,
-    /// True if the data folder is of no use without the file.
+    /// True if the data folder is useless without the file.
     pub required: bool,
     /// True for the large archives of conversations and multi-turn evaluation tables.
     pub archive: bool,
@@ -30,7 +30,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// The files. A field is empty where it is not known, the path where it is the name.
+    /// The files. In the table, an empty field is unknown, and an empty path equals the name.
     pub fn files(&self) -> Vec<ReleasedFile> {
         self.table.lines().skip(1).filter_map(parse).collect()
     }

@@ -19,7 +19,7 @@ const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said
 
 const FORM_OF_TEXTS: &str = "a line is {\"id\": …, \"text\": …}, or an id, a tab and a text";
 
-/// Finds a document by its id; finds nothing if candidates do not matter.
+/// Finds a candidate by its id; `None` ignores candidates and statements.
 type FindDocument<'f> = Option<&'f dyn Fn(&str) -> Option<Doc>>;
 
 /// Reads requests in the order of their file; the first problem is the error.
@@ -34,8 +34,8 @@ pub fn last_said_in(source: &Source) -> Result<HashMap<RequestId, String>, Error
     Ok(requests.into_iter().map(|request| (request.id.clone(), request.last_said())).collect())
 }
 
-/// The texts of a file in the form of requests, by their ids. A conversation in place of a text is an
-/// error.
+/// Reads texts by their ids from a file in the form of requests. A conversation in place of a text is
+/// an error.
 pub fn texts_in(input: &FileContent) -> Result<HashMap<String, String>, Error> {
     let requests = strictly(|sink| parse(input, Some(&|_| None), sink))?;
     let is_text =
@@ -81,7 +81,7 @@ enum UtteranceObject {
     System(String),
 }
 
-/// The request of a line of JSON, and the statements of its user, if there are any. Unlike in the
+/// Parses a line of JSON: a request, and the statements of its user, if there are any. Unlike in the
 /// file of a collection, other keys are an error.
 pub fn request_in(
     line: &str,
@@ -99,8 +99,7 @@ pub fn request_in(
     Ok((request(any, Some(find), &at)?, statements))
 }
 
-/// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is
-/// left out.
+/// Reads the valid requests of a file. Every problem goes to `sink`, and its request is left out.
 pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<Request> {
     let mut requests = Vec::new();
     if !has_few_lines(input, MOST_LINES, sink) {
@@ -169,7 +168,7 @@ fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request
     };
     let mut request = Request { said, ..Request::new(&*id, "") };
     if request.opening().trim().is_empty() {
-        return Err(problem!(at, "a request that says something", "an empty one", FORM));
+        return Err(problem!(at, "a request that is not empty", "an empty one", FORM));
     }
     let Some(find) = find else { return Ok(request) };
     if any.statements.is_some() {

@@ -19,7 +19,7 @@ pub struct Statistics {
 pub struct StatisticsRow {
     /// The name of the count.
     pub name: &'static str,
-    /// A value for each column, where it has one.
+    /// A value for each column; `None` if the figure does not apply to it.
     pub amounts: Vec<Option<Amount>>,
 }
 
@@ -46,7 +46,8 @@ impl From<f64> for Amount {
 pub(crate) type StatisticsFigure<S> = (&'static str, fn(&S) -> Option<Amount>);
 
 impl Statistics {
-    /// The figures of every split, and below them those of the documents in a column of their own.
+    /// The rows of the splits, and below them those of the documents, which have a column of their
+    /// own.
     pub(crate) fn new<S>(
         splits: &[(&'static str, S)],
         figures: &[StatisticsFigure<S>],
@@ -66,14 +67,14 @@ impl Statistics {
     }
 }
 
-/// Words of some texts, separated by white space.
+/// Counts of the words of texts, which are separated by white space.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct WordCounts {
     /// The number of texts.
     pub(crate) texts: usize,
     /// The average number of words; 0 without texts.
     pub(crate) mean: f64,
-    /// The words of the longest.
+    /// The number of words of the longest text.
     pub(crate) longest: usize,
 }
 
@@ -83,7 +84,8 @@ impl WordCounts {
         Self::of_counts(&texts.into_iter().map(count).collect::<Vec<_>>())
     }
 
-    /// The words of documents, whose texts may lie on the disk: only their counts are held.
+    /// Counts the words of documents. Their texts may be on disk, so only the counts are kept in
+    /// memory.
     pub(crate) fn of_documents(documents: &dyn Documents) -> Result<Self, Error> {
         let count = |doc| Ok(documents.text(doc)?.split_whitespace().count());
         let counts = Doc::all(documents.len()).map(count).collect::<Result<Vec<_>, Error>>()?;
@@ -99,7 +101,7 @@ impl WordCounts {
     }
 }
 
-/// The mean of some counts; 0 of none.
+/// The mean of counts; 0 without any.
 pub(crate) fn mean(counts: &[usize]) -> f64 {
     if counts.is_empty() { 0.0 } else { counts.iter().sum::<usize>() as f64 / counts.len() as f64 }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) enum TextOrNumber {
     Text(String),
     Whole(i64),
-    /// A number above those of `i64`.
+    /// A number above `i64::MAX`.
     Large(u64),
     Float(f64),
 }
@@ -24,7 +24,7 @@ impl TextOrNumber {
         convert(&value).ok_or_else(|| value.refuse(expected))
     }
 
-    /// Reads a value. Messages about one of another type show `expected`.
+    /// Reads a value. A value of another type is an error, which shows `expected`.
     fn read<'de, D: Deserializer<'de>>(
         deserializer: D,
         expected: &'static str,

@@ -20,8 +20,8 @@ pub struct ValidationOptions<'a> {
 pub enum OfficialVerdict {
     /// It refuses the run.
     Error,
-    /// An iKAT run of 2023 or 2024 has no turn: the validator says so and reports success without a
-    /// look at anything else.
+    /// An iKAT run of 2023 or 2024 has no turns: the validator reports success without checking
+    /// anything else.
     NothingToValidate,
     /// It accepts the run with this number of warnings.
     Accepted {

@@ -32,7 +32,7 @@ fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Val
     } else if is_text_run(&input) {
         return Ok(check_text_run(&input, bank));
     } else {
-        check.run(&input, bank);
+        check.check_run_lines(&input, bank);
     }
     Ok(check.finish())
 }
@@ -85,7 +85,7 @@ fn check_needs(check: &mut FileCheck, input: &FileContent) {
         let at = (&*input.name, need.line);
         let topic = &need.topic;
         let label = need.label;
-        if let Some(first) = check.topic(topic, need.line) {
+        if let Some(first) = check.record_topic(topic, need.line) {
             let found = format!("{topic} again, which is on line {first} already");
             check.note(problem!(at, "every topic once", found, "the last line of a topic counts"));
         }

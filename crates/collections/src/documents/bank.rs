@@ -8,12 +8,12 @@ use std::borrow::Cow;
 pub struct BankRow {
     /// Its id, unique in the bank.
     pub id: DocId,
-    /// The text; empty for the one that stands for saying nothing.
+    /// The text; empty for the empty question.
     pub text: String,
 }
 
-/// Texts sorted by id. The *number* of a text is its index in that order, so that comparing numbers
-/// is comparing ids: the tie rule of every ranking ("descending id") needs no text.
+/// Texts sorted by id. The *number* of a text is its index in that order, so that numbers compare as
+/// the ids do: the tie rule of every ranking ("descending id") compares numbers.
 #[derive(Debug, Clone)]
 pub struct Bank {
     rows: Vec<BankRow>,
@@ -22,8 +22,8 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// Makes a bank of rows in any order. The text with the id `empty_question`, if there is one, stands
-    /// for saying nothing.
+    /// Makes a bank of rows in any order. The text with the id `empty_question`, if there is one, is
+    /// the empty question: choosing it means asking nothing.
     ///
     /// # Panics
     ///

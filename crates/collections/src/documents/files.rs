@@ -5,10 +5,10 @@ use clariq_files::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The endings of files of documents, plain.
+/// The endings of files of documents, before those of packing.
 const FORMS: [&str; 4] = [".jsonl", ".json", ".tsv", ".trecweb"];
 
-/// The endings of packed files.
+/// The endings of packing; empty for plain files.
 pub(crate) const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 
 /// Packings that are not read.
@@ -19,7 +19,7 @@ const NOT_READ: [&str; 5] = [".bz2", ".xz", ".lz4", ".zip", ".7z"];
 pub(crate) enum DocumentFileKind {
     /// JSON lines, a table or `TrecWeb`, plain or packed.
     Documents,
-    /// The same in a packing that is not read.
+    /// Documents in a packing that is not read.
     NotRead,
     /// Anything else.
     Other,
@@ -28,7 +28,7 @@ pub(crate) enum DocumentFileKind {
 impl DocumentFileKind {
     pub(crate) fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        // The record beside a run is about the run.
+        // The record of a run, not a file of documents.
         if name.starts_with('.') || name.ends_with(".run.json") {
             return Self::Other;
         }
@@ -70,7 +70,7 @@ impl DocumentFolder {
         Ok(listed)
     }
 
-    /// The same with tables among the files that are not read.
+    /// Counts tables among the files that are not read.
     pub(crate) fn without_tables(mut self) -> Self {
         for path in std::mem::take(&mut self.documents) {
             let files = if is_table(&path) { &mut self.unread } else { &mut self.documents };
@@ -109,22 +109,22 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-/// The error of a file that would be read in another packing.
+/// The error for a file of documents in a packing that is not read.
 pub(crate) fn packing_not_read(path: &Path) -> Error {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let hint = "unpack it, or pack it with gzip or zstd";
     problem!(path, "a file that is plain, .gz or .zst", "`{name}`", hint).into()
 }
 
-/// The files of documents that a path names: itself, or those of a folder.
+/// The files of documents at a path: the file itself, or those of the folder.
 pub fn document_files(path: &Path) -> Result<Vec<Source>, Error> {
     if !path.is_dir() {
         return Ok(vec![Source::new(path)]);
     }
     let listed = DocumentFolder::list(path)?;
     if listed.documents.is_empty() {
-        let hint = "their names end in .jsonl, .json, .tsv or .trecweb, and packed in .gz or .zst \
-                    behind that";
+        let hint = "their names end in .jsonl, .json, .tsv or .trecweb, followed by .gz or .zst if \
+                    they are packed";
         bail!(path, "a folder with files of documents", "none", hint);
     }
     Ok(listed.documents.into_iter().map(Source::Path).collect())
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_listed_with_the_folders_below_them() {
+    fn folders_are_listed_with_their_subfolders() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("b/c")).unwrap();
         for name in ["b/c/1.JSONL", "a.tsv.GZ", "notes.txt", ".hidden.jsonl", "b/2.trecweb.zst"] {

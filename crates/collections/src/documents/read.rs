@@ -1,4 +1,4 @@
-//! The passages of files as documents, in memory or kept on the disk.
+//! The passages of files as documents, in memory or on disk.
 
 use super::{Bank, BankRow, Passage, for_each_passage};
 use crate::CheckReport;
@@ -18,7 +18,7 @@ pub(crate) fn read_all(
     read(files, keeper, |files| read_bank(files, &|_| true, true))
 }
 
-/// All documents of files as [`read_all`] reads them. In memory, each id may be there once.
+/// Like [`read_all`], but a repeated id is an error if the documents are in memory.
 pub(crate) fn read_unique(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
@@ -49,11 +49,11 @@ fn keep(files: &[Source], keeper: &dyn TextKeeper) -> Result<Box<dyn Documents>,
                 add(&passage.id, &passage.text).map(ControlFlow::Continue)
             })
         };
-        // The error of the first file that has one, whichever thread is faster.
+        // Return the error of the first file that has one, whichever thread is faster.
         files.par_iter().find_map_first(|file| read(file).err()).map_or(Ok(()), Err)
     });
     kept.map_err(|error| match error {
-        // Read once more for the line with the second text.
+        // Read again to find the line with the second text.
         Error::Problem(problem) if problem.kind == ProblemKind::Contradiction => {
             let again = read_bank(files, &|id| id == problem.found, true);
             again.err().unwrap_or(Error::Problem(problem))
@@ -62,7 +62,7 @@ fn keep(files: &[Source], keeper: &dyn TextKeeper) -> Result<Box<dyn Documents>,
     })
 }
 
-/// Bytes of files as they are on the disk, packed or not.
+/// The size of the files on disk in bytes, packed or not.
 fn size(files: &[Source]) -> u64 {
     let size = |file: &Source| match file {
         Source::Path(path) => std::fs::metadata(path).map_or(0, |found| found.len()),
@@ -71,8 +71,8 @@ fn size(files: &[Source]) -> u64 {
     files.iter().map(size).sum()
 }
 
-/// The documents of files whose ids `keep` wants. An id may be there again only where files may share
-/// documents, and with the same text.
+/// Reads the documents whose ids `keep` accepts. An id may be repeated only if files may share
+/// documents, and then with the same text.
 pub(crate) fn read_bank(
     files: &[Source],
     keep: &dyn Fn(&str) -> bool,
@@ -90,10 +90,11 @@ pub(crate) fn read_bank(
     }
     // Stable: the second of two equal ids is the one that is refused.
     all.sort_by(|(a, ..), (b, ..)| a.id.cmp(&b.id));
-    for ((first, file, line), (again, other, at)) in all.iter().zip(all.iter().skip(1)) {
-        let at = (&*files[*other].name(), *at);
+    for ((first, first_file, first_line), (again, file, line)) in all.iter().zip(all.iter().skip(1))
+    {
+        let at = (&*files[*file].name(), *line);
         if first.id == again.id && !may_share {
-            let first_at = Location::line(files[*file].name(), *line);
+            let first_at = Location::line(files[*first_file].name(), *first_line);
             let found = format!("`{}`, which is at {first_at} already", first.id);
             let hint = "remove one of the two, or give it an id of its own";
             bail!(at, "an id that no other document has", found, hint);
@@ -108,13 +109,13 @@ pub(crate) fn read_bank(
     Ok(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), ""))
 }
 
-/// Reads files of documents, and reports their problems: those that `fault` finds in a document, and
-/// with `again` repeated ids. Returns the location of each id.
+/// Reads files of documents and reports their problems: those that `fault` finds in a document, and a
+/// problem made by `repeated` for each repeated id. Returns the location of each id.
 pub(crate) fn check_documents(
     files: &[Source],
     report: &mut CheckReport,
     fault: fn(&str, &Passage) -> Option<Problem>,
-    again: fn(Location, &str, &str) -> Problem,
+    repeated: fn(Location, &str, &str) -> Problem,
 ) -> Result<HashMap<String, String>, Error> {
     let mut seen: HashMap<String, String> = HashMap::new();
     for file in files {
@@ -135,7 +136,7 @@ pub(crate) fn check_documents(
             }
             let at = Location::line(&name, passage.line);
             if let Some(before) = seen.get(&passage.id) {
-                findings.add(again(at, &passage.id, before));
+                findings.add(repeated(at, &passage.id, before));
             } else {
                 seen.insert(passage.id, at.to_string());
             }

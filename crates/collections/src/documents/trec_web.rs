@@ -1,10 +1,10 @@
-//! `TrecWeb` as the track's segmenter writes it: a `<DOC>` for a page, with `<DOCNO>`, `<TITLE>`,
+//! `TrecWeb` as the track's segmenter writes it: a `<DOC>` for each page, with `<DOCNO>`, `<TITLE>`,
 //! `<URL>` and a `<BODY>` of passages.
 //!
-//! It is no XML: nothing is escaped, and a text may hold anything but lines that begin with a tag of
-//! passages. Only a line that is a tag from end to end begins a passage or ends one; the segmenter
-//! puts no line end between the tags of a body and those of its passages. Any other line with such a
-//! tag is an error, so that no passage is lost.
+//! It is not XML: nothing is escaped, and a text may contain anything but lines that begin with a
+//! passage tag. Only a line that consists of tags begins or ends a passage; the segmenter writes the
+//! tags of a body on the same lines as those of its passages. Any other line with a passage tag is an
+//! error, so that no passage is lost.
 
 use super::{LONGEST, Passage, PassageSink};
 use crate::lines::ArchiveLines;
@@ -106,7 +106,7 @@ fn opening(line: &str) -> &str {
     line.strip_prefix("<BODY>").unwrap_or(line).trim()
 }
 
-/// The error of a line with a tag where there may be none, or with more than the tag.
+/// The error for a line with a misplaced tag, or with text beside a tag.
 fn not_alone(line: &str, lines: &ArchiveLines) -> Error {
     let expected = "`<DOCNO>…</DOCNO>`, `<PASSAGE id=N>` and `</PASSAGE>` on lines of their own, \
                     each passage closed before the next";

@@ -5,7 +5,7 @@ mod topics;
 use self::topics::Rankings;
 use super::{
     ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
-    RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, passed_over,
+    RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, ignored_lines,
 };
 use crate::Collection;
 use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
@@ -25,9 +25,10 @@ use std::slice;
 /// The measures that users of `trec_eval` look at first.
 pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
 
-/// Judgements, and the collection that they are of.
+/// Judgements, with the collection that they belong to, if any.
 pub struct ByQrels<'a> {
-    of: Option<(&'a dyn Collection, &'static str)>,
+    /// The collection and its split; `None` for judgements of a file.
+    origin: Option<(&'a dyn Collection, &'static str)>,
     task: &'static str,
     pub(crate) qrels: Qrels,
     topics: ScoredTopics,
@@ -56,10 +57,11 @@ impl<'a> ByQrels<'a> {
                 .kind(ProblemKind::MissingFile)
         })?;
         let file = collection.source(split)?.name();
-        Ok(Self { of: Some((collection, split)), task, ..Self::new(file, qrels)? })
+        Ok(Self { origin: Some((collection, split)), task, ..Self::new(file, qrels)? })
     }
 
-    /// Judgements from a file of any TREC collection, with what the user said last in the requests.
+    /// Reads judgements from a file of any TREC collection. `texts` are the last utterances of its
+    /// requests.
     pub fn read(file: &Source, texts: HashMap<RequestId, String>) -> Result<Self, Error> {
         let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
         Ok(Self { texts, ..Self::new(file.name(), qrels)? })
@@ -70,10 +72,10 @@ impl<'a> ByQrels<'a> {
         let usual = parse_measures(USUAL_MEASURES)?;
         let texts = HashMap::new();
         let warnings = Vec::new();
-        Ok(Self { of: None, task: "", qrels, topics, usual, texts, warnings })
+        Ok(Self { origin: None, task: "", qrels, topics, usual, texts, warnings })
     }
 
-    /// The figures of a run by the measures of some names; other names are left out.
+    /// The figures of a run by named measures. Names that are not measures are left out.
     pub fn by_name<'n>(
         &self,
         run: &Run,
@@ -103,17 +105,17 @@ impl<'a> ByQrels<'a> {
         };
         let lowest = scores(Favour::Against);
         let highest = scores(Favour::For);
-        EvalResult { highest: Some(highest.means.clone()), ..named(&lowest) }
+        EvalResult { highest: Some(highest.means.clone()), ..result_of(&lowest) }
     }
 
     /// The user's last utterance of every request of the split.
     fn requests(&self) -> Result<HashMap<RequestId, String>, Error> {
-        let Some((collection, split)) = self.of else { return Ok(self.texts.clone()) };
+        let Some((collection, split)) = self.origin else { return Ok(self.texts.clone()) };
         collection.last_said(split)
     }
 }
 
-fn named(scores: &Scores) -> EvalResult {
+fn result_of(scores: &Scores) -> EvalResult {
     let figures = scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect();
     EvalResult { figures, form: FigureFormat::Topics, ..EvalResult::default() }
 }
@@ -127,13 +129,13 @@ impl Evaluation for ByQrels<'_> {
             Some(TieRule::Order(ties)) => ties,
             None | Some(TieRule::Interval) => Ties::Id,
         };
-        let warnings = passed_over(&diagnose(&run, self.topics.ids.iter(), None), ties);
+        let warnings = ignored_lines(&diagnose(&run, self.topics.ids.iter(), None), ties);
         if request.ties == Some(TieRule::Interval) {
             return Ok(EvalResult { warnings, ..self.interval(measures, &run) });
         }
         let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
         let topics = if request.by_topic() { scores.columns("") } else { Vec::new() };
-        Ok(EvalResult { topics, warnings, ..named(&scores) })
+        Ok(EvalResult { topics, warnings, ..result_of(&scores) })
     }
 
     fn warnings(&self) -> &[String] {
@@ -143,14 +145,14 @@ impl Evaluation for ByQrels<'_> {
     fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
         let Some(run) = written.run else { return Ok(EvalResult::default()) };
         if written.expected.is_empty() {
-            return Ok(named(&evaluate(&self.usual, &RankedRun::new(run), &self.qrels)));
+            return Ok(result_of(&evaluate(&self.usual, &RankedRun::new(run), &self.qrels)));
         }
         let figures = self.by_name(run, written.expected.iter().copied());
         Ok(EvalResult { figures, ..EvalResult::default() })
     }
 
     fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
-        if let (Some(task), Some((collection, split))) = (by.task, self.of)
+        if let (Some(task), Some((collection, split))) = (by.task, self.origin)
             && task != self.task
         {
             let other = Self::open(collection, split, collection.find_task(task)?)?;
@@ -195,8 +197,8 @@ impl ByQrels<'_> {
     ) -> Result<String, Error> {
         let values = &compared.baseline().columns[0].values;
         let text_of = |topic: &RequestId| requests.get(topic).map_or("", String::as_str);
-        let (topics, split) =
-            (count(values.len(), "topic"), self.of.map_or("the qrels", |(_, split)| split));
+        let topics = count(values.len(), "topic");
+        let split = self.origin.map_or("the qrels", |(_, split)| split);
         let intro =
             format!("Measures of the literature, as trec_eval defines them, over {topics}.");
         let titles = ["Figures of every run"; 2];
@@ -204,7 +206,7 @@ impl ByQrels<'_> {
         let shown = values.iter().map(|(topic, _)| (topic.as_str(), text_of(topic)));
         sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
         let rankings = Rankings::read(request.runs)?;
-        let documents = self.of.map(|(collection, _)| collection.documents(self.task));
+        let documents = self.origin.map(|(collection, _)| collection.documents(self.task));
         let topics_of = topics::TopicSection {
             compared,
             rankings: &rankings,

@@ -19,7 +19,7 @@ pub struct EvalOption {
 }
 
 impl EvalOption {
-    /// A flag that goes with all others.
+    /// A flag that can be given beside all other options.
     pub(crate) const fn flag(name: &'static str, help: &'static str) -> Self {
         let value = OptionValue::None;
         Self { name, aliases: &[], help, value, conflicts: &[], formats: Formats::All }
@@ -41,9 +41,9 @@ pub enum OptionValue {
 pub enum Formats {
     /// All of them.
     All,
-    /// All but those that hold a single table.
+    /// All but those that can only hold a single table.
     SeveralTables,
-    /// None: the output is text of one form.
+    /// None: the output is always the same text.
     Text,
 }
 

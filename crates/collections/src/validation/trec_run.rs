@@ -1,4 +1,4 @@
-//! The check of a TREC run by the requests and the documents of a collection.
+//! The check of a TREC run against the requests and the documents of a collection.
 
 use super::{OfficialVerdict, Validation, ValidationOptions};
 use crate::{Collection, DataDir};
@@ -18,7 +18,7 @@ pub(crate) fn check_run(
     let topics = topics_of(&*collection, split)?;
     let input = run.read()?;
     let mut check = FileCheck::new(&input.name, &topics);
-    check.run(&input, collection.documents(task)?);
+    check.check_run_lines(&input, collection.documents(task)?);
     Ok(check.finish())
 }
 
@@ -32,12 +32,12 @@ pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<
     Ok(topics)
 }
 
-/// A file of answers to the requests of a split while it is checked.
+/// The check of a file of answers to the requests of a split.
 pub(crate) struct FileCheck<'a> {
     file: &'a str,
     topics: &'a [RequestId],
     known: HashSet<&'a RequestId>,
-    /// The topics of the file, each with its first line.
+    /// The topics that the file answers, each with its first line.
     answered: HashMap<RequestId, u64>,
     official: Findings,
     let_through: Findings,
@@ -57,7 +57,7 @@ impl<'a> FileCheck<'a> {
 
     /// The result, including the requests without an answer.
     pub(crate) fn finish(mut self) -> Validation {
-        self.missing();
+        self.note_missing_topics();
         let is_refused = self.official.has_errors();
         Validation {
             verdict: if is_refused {
@@ -71,13 +71,13 @@ impl<'a> FileCheck<'a> {
         }
     }
 
-    /// Adds what the official program refuses.
+    /// Adds a problem for which the official program refuses the file.
     pub(crate) fn refuse(&mut self, problem: Problem) {
         self.official.add(problem);
     }
 
     /// Checks the lines of a TREC run.
-    pub(crate) fn run(&mut self, input: &FileContent, documents: &dyn Documents) {
+    pub(crate) fn check_run_lines(&mut self, input: &FileContent, documents: &dyn Documents) {
         let run = parse_run(input, &mut |mut problem| {
             // The official scorer refuses words after the last field.
             problem.severity = Severity::Error;
@@ -93,7 +93,7 @@ impl<'a> FileCheck<'a> {
             let at = (self.file, line.line);
             let topic = &line.topic;
             let score = line.score;
-            self.topic(topic, line.line);
+            self.record_topic(topic, line.line);
             // Zero and negative zero are one score.
             if let Some(first) = scores.insert((topic, (score + 0.0).to_bits()), line.line) {
                 let found = format!("{score} of topic {topic} on line {first} too");
@@ -114,7 +114,7 @@ impl<'a> FileCheck<'a> {
     }
 
     /// Records that a topic is answered, and returns the line on which it was answered before.
-    pub(crate) fn topic(&mut self, topic: &RequestId, line: u64) -> Option<u64> {
+    pub(crate) fn record_topic(&mut self, topic: &RequestId, line: u64) -> Option<u64> {
         if let Some(&first) = self.answered.get(topic) {
             return Some(first);
         }
@@ -127,8 +127,8 @@ impl<'a> FileCheck<'a> {
         None
     }
 
-    /// A topic without an answer counts 0, which changes every mean.
-    fn missing(&mut self) {
+    /// Notes the topics without an answer: each counts 0, which changes every mean.
+    fn note_missing_topics(&mut self) {
         for topic in self.topics.iter().filter(|topic| !self.answered.contains_key(*topic)) {
             let expected = "an answer to every topic of the split";
             let hint = "a topic that is not answered counts 0";
@@ -137,7 +137,7 @@ impl<'a> FileCheck<'a> {
         }
     }
 
-    /// Adds what the official program lets through.
+    /// Adds a problem that the official program overlooks.
     pub(crate) fn note(&mut self, problem: Problem) {
         self.let_through.add(problem.warning());
     }

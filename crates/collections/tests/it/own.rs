@@ -187,7 +187,7 @@ fn faults_are_refused_with_their_line() {
         ),
         (
             vec![corpus, ("requests.dev.jsonl", "{\"id\": 1, \"text\": \" \"}")],
-            "a request that says something",
+            "a request that is not empty",
         ),
         (
             vec![

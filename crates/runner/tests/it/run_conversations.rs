@@ -294,7 +294,7 @@ fn eval_scores_next_questions_without_documents() {
     );
     for (more, says) in [
         ("--task document_relevance", "no --task with --conversations"),
-        ("--split train", "other topics alone"),
+        ("--split train", "only other topics"),
     ] {
         let line = format!("eval --data data silent.run --conversations c.jsonl {more}");
         let finished = bench.run(&line.split(' ').collect::<Vec<_>>());

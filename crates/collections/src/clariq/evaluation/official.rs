@@ -15,7 +15,7 @@ use crate::earlier_judgements::read_once;
 use crate::evaluation::{
     ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
     PageRun, RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, counted,
-    passed_over,
+    ignored_lines,
 };
 use clariq_core::{Error, ProblemKind, RequestId, bail};
 use clariq_eval::{Column, Ties, diagnose};
@@ -88,7 +88,7 @@ impl<'a> Official<'a> {
         let found = diagnose(&run, topics, Some(&self.clariq.bank));
         let scores = question_relevance(&run, labels, ties);
         let is_interval = request.ties == Some(TieRule::Interval);
-        let warnings = passed_over(&found, if is_interval { Ties::Id } else { ties });
+        let warnings = ignored_lines(&found, if is_interval { Ties::Id } else { ties });
         let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
         if is_interval {
             let [lowest, highest] = recall_interval(&run, labels);
@@ -235,7 +235,7 @@ impl<'a> Official<'a> {
         if found.contexts == 0 {
             let (name, hint) =
                 (&labels.name, "--split names the labels that the conversations are about");
-            bail!(file, "conversations about topics of {name}", "other topics alone", hint);
+            bail!(file, "conversations about topics of {name}", "only other topics", hint);
         }
         Ok(EvalResult {
             figures: found

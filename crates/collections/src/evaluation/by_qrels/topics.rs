@@ -3,21 +3,19 @@
 use crate::evaluation::PageRun;
 use clariq_core::{DocId, Documents, Error, RequestId};
 use clariq_eval::{Qrels, RankedRun};
-use clariq_files::TopicJudgements;
-use clariq_files::read_run;
+use clariq_files::{TopicJudgements, read_run};
 use clariq_report::figures::ComparedRuns;
 use clariq_report::page::scroll;
 use clariq_report::words::{count, figure, shorten};
 use maud::{Markup, html};
 
-/// The first documents of a run that are shown.
+/// Documents shown for each run.
 const SHOWN: usize = 10;
-/// The relevant documents of a topic that are shown.
+/// Relevant documents shown for each topic.
 const RELEVANT: usize = 20;
-/// Characters of a document that are shown.
+/// Characters shown of each document.
 const CHARACTERS: usize = 240;
-/// The number of topics with documents; further topics only have figures, to limit the size of the
-/// page.
+/// Topics shown with documents; further topics only have figures, to limit the size of the page.
 const MOST_TOPICS: usize = 500;
 
 /// The rankings of runs, in the order of the page.
@@ -52,7 +50,7 @@ struct DocumentRow {
 }
 
 impl TopicSection<'_> {
-    /// The section of topics, those first on which runs differ most from the baseline.
+    /// The section of topics. Those on which runs differ most from the baseline come first.
     pub(super) fn section<'r>(
         &self,
         request: impl Fn(&RequestId) -> &'r str,
@@ -152,7 +150,7 @@ impl TopicSection<'_> {
         })
     }
 
-    /// The relevant documents of a topic, those of the highest grade first.
+    /// The relevant documents of a topic, highest grades first.
     fn relevant(&self, topic: &RequestId) -> Vec<DocId> {
         let judgements = self.qrels.topic(topic);
         let documents = judgements.into_iter().flat_map(TopicJudgements::documents);

@@ -281,7 +281,7 @@ const REFUSALS: &[Case] = &[
             bench.edit("b.json", |text| text.replace("\"turn_id\":\"", "\"turn_id\":\"7"));
         },
         "compare a.json b.json",
-        ["b.json", "answers to topics of", "other topics alone"],
+        ["b.json", "answers to topics of", "only other topics"],
     ),
     case(
         "a split of iKAT in a folder of ClariQ",
