@@ -1,5 +1,5 @@
-//! The `ClariQ` files, in and out: topics, facets, the question bank, relevance labels, run files
-//! and need files.
+//! Reads and writes the files of `ClariQ`: topics, facets, the question bank, relevance labels, run
+//! files and need files.
 
 mod candidates;
 mod check;

@@ -1,8 +1,8 @@
-//! The files of TREC iKAT, 2023 to 2025, in and out: topics, passages, labels and runs.
+//! Reads and writes the files of TREC iKAT 2023 to 2025: topics, passages, labels and runs.
 //!
-//! iKAT is conversational search with a persona. For every user turn a system ranks the statements
+//! iKAT is conversational search with a persona. For every user turn, a system ranks the statements
 //! of the user's personal knowledge base (PTKB), ranks passages, and answers; one file holds all of
-//! it. The forms changed every year; here they are read into one model.
+//! it. The formats changed every year; they are read into one model.
 //!
 //! ```
 //! use clariq_collections::DataDir;

@@ -16,7 +16,7 @@ pub(super) const FORM: ExpectedContent = ExpectedContent {
     hint: "they are `{topic: [document, …]}` or `{topic: {document: score}}`, written by Python's pickle",
 };
 
-/// The keys above the documents of a topic: its id.
+/// The number of keys above the documents of a topic: its id.
 pub(super) const DEPTH: usize = 1;
 
 /// The documents of a topic.

@@ -1,8 +1,8 @@
-//! The check of a data folder: everything that is wrong with it, all at once.
+//! The check of a data folder, which reports all problems at once.
 
 use crate::DataDir;
 use crate::check::CheckReport;
-use crate::clariq::collection::{ClariqSplit, RELEASE, unknown_documents};
+use crate::clariq::collection::{ClariqSplit, RELEASE, unknown_questions};
 use crate::clariq::conversation::{RecordOptions, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
 use crate::clariq::labelled::{Labelled, LabelledTopic, parse_requests};
@@ -13,7 +13,7 @@ use clariq_files::{FileContent, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-/// The table of conversations that people had.
+/// The table of conversations between people.
 const HUMAN: &str = "multi_turn_human_generated_data.tsv";
 /// The released evaluation tables; every folder should have the first.
 pub(super) const EVAL_TABLES: [&str; 5] = [
@@ -23,11 +23,10 @@ pub(super) const EVAL_TABLES: [&str; 5] = [
     "multi_turn_dev_eval",
     "multi_turn_test_eval",
 ];
-/// The released conversations, made of the labels.
+/// The released conversations, which were synthesised from the labels.
 pub(super) const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"];
 
-/// Reads every file of a data folder and names everything that is wrong. Only the question bank
-/// must be there.
+/// Reads every file of a data folder and reports all problems. Only the question bank is required.
 pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut checker = Checker { data, report: CheckReport::default() };
     data.require("question_bank.tsv")?;
@@ -35,18 +34,18 @@ pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     if let Some(bank) = &bank {
         check_bank(bank, &checker.report.files[0], &mut checker.report.findings);
     }
-    checker.splits(bank.as_ref())?;
+    checker.read_splits(bank.as_ref())?;
     for name in ["train.qrel", "dev.qrel", "test.qrel"] {
         checker
             .read(name, |input, sink| check_judgements(&parse_qrels(input, sink), input, sink))?;
     }
-    checker.human()?;
+    checker.read_human_conversations()?;
     for stem in EVAL_TABLES {
-        checker.packed(stem, |sources| EvalTable::read(sources).map(drop))?;
+        checker.read_packed(stem, |sources| EvalTable::read(sources).map(drop))?;
     }
     let reading = RecordOptions { bank: bank.as_ref(), skip_bad: false };
     for stem in CONVERSATIONS {
-        checker.packed(stem, |sources| {
+        checker.read_packed(stem, |sources| {
             read_records(&sources[0], &reading, &mut |_| ControlFlow::Continue(())).map(drop)
         })?;
     }
@@ -61,8 +60,8 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Reads a file. It may be sound and still lack rows, so that its digest is compared with the
-    /// released one. The sample is a release of its own.
+    /// Reads a file. A valid file may still lack rows, so its digest is compared with the released
+    /// one, except in the sample.
     fn read<T>(
         &mut self,
         name: &str,
@@ -73,8 +72,8 @@ impl Checker<'_> {
         let digest = digest.filter(|_| *self.data != DataDir::Sample);
         self.report.read(name, self.data.file(name), |input, sink| {
             if digest.is_some_and(|digest| sha256_hex(&input.bytes) != digest) {
-                let hint = "figures of it compare with no published ones; `clariq data fetch` \
-                            gets the release";
+                let hint = "its figures cannot be compared with published ones; `clariq data fetch` \
+                            downloads the release";
                 let problem = problem!((&*input.name), "the released file", "another one", hint);
                 sink(problem.warning());
             }
@@ -83,7 +82,7 @@ impl Checker<'_> {
     }
 
     /// Reads a file that may be packed or in pieces, up to the first problem.
-    fn packed(
+    fn read_packed(
         &mut self,
         stem: &str,
         read: impl FnOnce(&[Source]) -> Result<(), Error>,
@@ -99,7 +98,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn human(&mut self) -> Result<(), Error> {
+    fn read_human_conversations(&mut self) -> Result<(), Error> {
         let reading = RecordOptions { bank: None, skip_bad: true };
         let counts = self.read(HUMAN, |input, _| {
             let source = Source::memory(&*input.name, &*input.bytes);
@@ -114,7 +113,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn splits(&mut self, bank: Option<&Bank>) -> Result<(), Error> {
+    fn read_splits(&mut self, bank: Option<&Bank>) -> Result<(), Error> {
         let mut seen: HashMap<RequestId, String> = HashMap::new();
         let mut test = None;
         for split in ClariqSplit::ALL {
@@ -122,32 +121,32 @@ impl Checker<'_> {
                 continue;
             };
             check_labelled(&labelled, bank, &mut self.report.findings);
-            self.disjoint(&labelled, &mut seen);
+            self.check_disjoint(&labelled, &mut seen);
             if split == ClariqSplit::Test {
                 test = Some(labelled);
             }
         }
         let requests = self.read("test.tsv", parse_requests)?;
         if let (Some(requests), Some(test)) = (requests, test) {
-            self.same_requests(&requests, &test);
+            self.check_same_requests(&requests, &test);
         }
         Ok(())
     }
 
-    fn disjoint(&mut self, labelled: &Labelled, seen: &mut HashMap<RequestId, String>) {
+    fn check_disjoint(&mut self, labelled: &Labelled, seen: &mut HashMap<RequestId, String>) {
         for LabelledTopic { id, .. } in &labelled.topics {
             if let Some(other) = seen.insert(id.clone(), labelled.name.clone()) {
                 self.report.findings.add(problem!(
                     &labelled.name,
                     "topics of this split alone",
                     "`{id}`, which is in {other} too",
-                    "what learns from one split must not be measured on its topics"
+                    "a system must not be measured on topics that it learned from"
                 ));
             }
         }
     }
 
-    fn same_requests(&mut self, requests: &[LabelledTopic], test: &Labelled) {
+    fn check_same_requests(&mut self, requests: &[LabelledTopic], test: &Labelled) {
         let labelled: HashMap<_, _> =
             test.topics.iter().map(|topic| (&topic.id, &topic.request)).collect();
         for LabelledTopic { id, request, .. } in requests {
@@ -160,7 +159,7 @@ impl Checker<'_> {
                 &test.name,
                 "the topics of test.tsv, in the same words",
                 found,
-                "where there are labels, their requests are the ones that are ranked"
+                "systems rank for the requests of the file with labels"
             ));
         }
     }
@@ -171,7 +170,7 @@ fn check_bank(bank: &Bank, file: &str, findings: &mut Findings) {
     for row in bank.rows() {
         if let Some(first) = texts.insert(&row.text, row.id.as_str()) {
             let found = format!("`{}` has the text of `{first}`, `{}`", row.id, row.text);
-            let hint = "in multi-turn runs the last of them is meant";
+            let hint = "in multi-turn runs, the text stands for the last of them";
             findings.add(problem!(file, "a text that occurs once", found, hint).warning());
         }
     }
@@ -181,10 +180,10 @@ fn check_bank(bank: &Bank, file: &str, findings: &mut Findings) {
             file,
             "an empty text for `{NO_QUESTION}`",
             "`{text}`",
-            "to choose it is to ask nothing"
+            "choosing it means asking nothing"
         )),
         None => {
-            let hint = "without it no system can choose to ask nothing";
+            let hint = "without it, no system can choose to ask nothing";
             let expected = format!("`{NO_QUESTION}`, the empty question");
             findings.add(problem!(file, expected, "no such id", hint).warning());
         }
@@ -193,7 +192,7 @@ fn check_bank(bank: &Bank, file: &str, findings: &mut Findings) {
 
 fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findings) {
     if let Some(bank) = bank {
-        unknown_documents(labelled, bank).for_each(|problem| findings.add(problem));
+        unknown_questions(labelled, bank).for_each(|problem| findings.add(problem));
     }
     let mut seen = HashSet::new();
     for row in &labelled.rows {
@@ -205,7 +204,7 @@ fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findi
         let mut warn = |problem: Problem| findings.add(problem.warning());
         if !seen.insert((row.facet, question.as_str())) {
             let expected = "each facet with each question once";
-            let hint = "they count once in every figure";
+            let hint = "repeated rows count once in every figure";
             warn(problem!(at, expected, "`{facet}` with `{question}` again", hint));
         }
         if topic.description.trim().is_empty() {
@@ -213,12 +212,12 @@ fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findi
             warn(problem!(at, "a text in `topic_desc`", found, "no figure depends on it"));
         }
         let text = bank.and_then(|bank| Some(bank.text(bank.find(question.as_str())?)));
-        // The released files differ from their bank in blanks, which no reader of them minds.
+        // The released files differ from their bank in white space, which is ignored.
         if let Some(text) = text
             && !row.text.split_whitespace().eq(text.split_whitespace())
         {
             let found = format!("`{}`, and `{text}` as `{question}` in the bank", row.text);
-            let hint = "the bank's is ranked and written";
+            let hint = "the text of the bank is ranked and written";
             warn(problem!(at, "the text of the bank", found, hint));
         }
     }
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_is_sound() {
+    fn the_sample_has_no_errors() {
         let report = check(&DataDir::Sample).unwrap();
         // As in the release, a topic of the labelled test split has no description.
         assert_eq!(found(&report), [("a text in `topic_desc`", Warning, 34)]);
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_named_at_once() {
+    fn all_problems_are_reported_at_once() {
         let folder = folder(&[
             (
                 "question_bank.tsv",
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_differs_from_the_released_one_is_named() {
+    fn a_file_that_differs_from_the_released_one_is_reported() {
         let report = check_folder(&folder(&[]));
         let finding = report.findings.iter().next().unwrap();
         assert_eq!(finding.first.expected, "the released file");

@@ -1,5 +1,5 @@
-//! The files of `ClariQ`, in a data folder or in the sample inside the program: a question bank, and
-//! the splits beside it.
+//! `ClariQ` in a data folder or in the sample inside the program: a question bank, and the splits
+//! beside it.
 
 use crate::clariq::kind::KIND;
 use crate::clariq::labelled::{Labelled, LabelledTopic, read_requests};
@@ -37,9 +37,9 @@ pub(super) const RELEASE: Release = Release {
 pub enum ClariqSplit {
     /// `train.tsv`: everything is learned and tuned here.
     Train,
-    /// `dev.tsv`: looked at to compare.
+    /// `dev.tsv`: systems are compared here.
     Dev,
-    /// `test_with_labels.tsv` where a user has it, else the bare requests of `test.tsv`.
+    /// `test_with_labels.tsv` if the user has it, else the requests of `test.tsv`, without labels.
     Test,
 }
 
@@ -77,16 +77,16 @@ impl fmt::Display for ClariqSplit {
     }
 }
 
-/// The requests of one split, and its labels where the folder has them.
+/// The requests of one split, and its labels if the folder has them.
 #[derive(Debug, Clone)]
 pub struct SplitData {
     /// The requests in file order.
     pub topics: Vec<LabelledTopic>,
-    /// The labels; `None` where only requests were released.
+    /// The labels; `None` if only the requests were released.
     pub labels: Option<Labelled>,
 }
 
-/// A question bank and the splits beside it, which are read on first use.
+/// A question bank, and the splits beside it, which are read on each use.
 #[derive(Debug, Clone)]
 pub struct ClariQ {
     pub data: DataDir,
@@ -108,14 +108,14 @@ impl ClariQ {
         Self::open(if is_there { DataDir::Folder(usual.to_owned()) } else { DataDir::Sample })
     }
 
-    /// A collection as `ClariQ`, for what only `ClariQ` has: facets, need labels, evaluation
-    /// tables, its official scorer.
+    /// A collection as `ClariQ`, for features that only `ClariQ` has: facets, need labels, evaluation
+    /// tables, and its official scorer.
     pub fn of(collection: &dyn Collection) -> Result<&Self, Problem> {
         collection.downcast().ok_or_else(|| {
             let kind = collection.kind();
             let location = collection.location();
-            let hint = "this takes ClariQ's facets, need labels, tables or official scorer; --data \
-                        names another folder";
+            let hint = "this needs ClariQ's facets, need labels, tables or official scorer; choose \
+                        another folder with --data";
             problem!("--data", "a ClariQ collection", "{kind} in {location}", hint)
         })
     }
@@ -142,7 +142,7 @@ impl ClariQ {
             return Ok(SplitData { topics: read_requests(&source)?, labels: None });
         }
         let labelled = Labelled::read(&source)?;
-        if let Some(problem) = unknown_documents(&labelled, &self.bank).next() {
+        if let Some(problem) = unknown_questions(&labelled, &self.bank).next() {
             return Err(problem.into());
         }
         Ok(SplitData { topics: labelled.topics.clone(), labels: Some(labelled) })
@@ -154,7 +154,7 @@ impl ClariQ {
             problem!(
                 self.data.path_of(split.labelled_file()),
                 "the labels of {split}",
-                "a folder with the requests alone",
+                "a folder with only the requests",
                 "the labels of test are held out: use --split dev, or add that file if you have it"
             )
             .kind(ProblemKind::MissingFile)
@@ -162,7 +162,7 @@ impl ClariQ {
         })
     }
 
-    /// The labels that a model is trained on, as one.
+    /// The labels that a model is trained on, joined.
     pub fn training_labels(&self, train_on: TrainOn) -> Result<Labelled, Error> {
         let mut labelled = self.labelled(ClariqSplit::Train)?;
         if train_on == TrainOn::TrainAndDev {
@@ -172,8 +172,8 @@ impl ClariQ {
     }
 }
 
-/// Rows whose question is not in the bank.
-pub(crate) fn unknown_documents<'a>(
+/// A problem for each row whose question is not in the bank.
+pub(crate) fn unknown_questions<'a>(
     labelled: &'a Labelled,
     bank: &'a Bank,
 ) -> impl Iterator<Item = Problem> + 'a {

@@ -40,7 +40,7 @@ pub(super) const FORM: ExpectedContent = ExpectedContent {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClariqTurn {
-    /// The question; empty where nothing was asked.
+    /// The question; empty if nothing was asked.
     pub question: String,
     pub answer: String,
 }
@@ -48,11 +48,11 @@ pub struct ClariqTurn {
 /// A request and the turns that followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClariqConversation {
-    /// `context_id`: what runs and evaluation tables call it.
+    /// `context_id`, the name in runs and evaluation tables.
     pub id: i64,
-    /// The topic; empty where the file does not say.
+    /// The topic; empty if the file has none.
     pub topic: RequestId,
-    /// The user's intended facet; empty if the file does not say.
+    /// The user's intended facet; empty if the file has none.
     pub facet: FacetId,
     pub request: String,
     /// The turns so far, oldest first.
@@ -60,8 +60,8 @@ pub struct ClariqConversation {
 }
 
 impl ClariqConversation {
-    /// True if a question was asked; blanks between words do not matter.
-    pub fn asked_words(&self, question: &str) -> bool {
+    /// True if a question was asked before; white space between words does not matter.
+    pub fn has_asked(&self, question: &str) -> bool {
         let same =
             |turn: &ClariqTurn| turn.question.split_whitespace().eq(question.split_whitespace());
         self.turns.iter().any(same)
@@ -69,7 +69,7 @@ impl ClariqConversation {
 }
 
 impl From<&ClariqConversation> for Request {
-    /// The same, as systems see it.
+    /// The conversation as systems see it.
     fn from(conversation: &ClariqConversation) -> Self {
         let id = RequestId::from(conversation.id.to_string().as_str());
         let mut request = Self::new(id, conversation.request.as_str());
@@ -97,8 +97,8 @@ pub struct ConversationRecord {
 /// Options for reading records.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RecordOptions<'a> {
-    /// The questions that a conversation may hold; any, if there is no bank. What people asked in
-    /// the human-generated table is never looked up: they used words of their own.
+    /// The questions that a conversation may hold; any, if there is no bank. The questions of the
+    /// human-generated table are never looked up, because people used words of their own.
     pub bank: Option<&'a Bank>,
     /// True if bad records are counted and left out; otherwise the first one is an error.
     pub skip_bad: bool,
@@ -111,12 +111,12 @@ pub struct RecordCounts {
     pub records: u64,
     /// Records that were left out.
     pub bad: u64,
-    /// The problem of the first of them.
+    /// The problem of the first record that was left out.
     pub first: Option<Problem>,
 }
 
-/// Reads a file of conversations in any form and hands its records on in file order, until `each`
-/// breaks off.
+/// Reads a file of conversations in any form and calls `each` with its records in file order, until
+/// it breaks.
 pub fn read_records(
     source: &Source,
     reading: &RecordOptions,
@@ -161,8 +161,7 @@ fn is_table(head: &[u8]) -> bool {
     line.split(|&byte| byte == b'\t').any(name) || (line.contains(&b'\t') && line.is_ascii())
 }
 
-/// The texts of a bank. The released files differ from theirs in blanks, which no reader of them
-/// minds.
+/// The texts of a bank. The released conversations differ from them in white space, which is ignored.
 struct BankTexts<'a> {
     exact: HashSet<&'a str>,
     words: HashSet<String>,
@@ -171,22 +170,23 @@ struct BankTexts<'a> {
 impl<'a> BankTexts<'a> {
     fn new(bank: &'a Bank) -> Self {
         let texts = || bank.rows().iter().map(|row| row.text.as_str());
-        Self { exact: texts().collect(), words: texts().map(words).collect() }
+        Self { exact: texts().collect(), words: texts().map(join_words).collect() }
     }
 
     fn has(&self, text: &str) -> bool {
-        self.exact.contains(text) || self.words.contains(&words(text))
+        self.exact.contains(text) || self.words.contains(&join_words(text))
     }
 }
 
-/// A text with single blanks between its words and none around them.
-fn words(text: &str) -> String {
+/// The words of a text, with single blanks between them.
+fn join_words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Why reading ends before the file does.
+/// The reason for ending before the end of the file.
 enum EndOfReading {
-    Wanted,
+    /// No more records are wanted.
+    Stopped,
     Bad(Box<Problem>),
 }
 
@@ -194,7 +194,7 @@ enum EndOfReading {
 struct RecordReader<'a> {
     texts: Option<BankTexts<'a>>,
     skip_bad: bool,
-    /// A hash of each context's conversation: an id can stand for one conversation only.
+    /// A hash of each context's conversation: an id may stand for one conversation only.
     contexts: HashMap<i64, u64>,
     counts: RecordCounts,
     each: &'a mut dyn FnMut(ConversationRecord) -> ControlFlow<()>,
@@ -202,14 +202,14 @@ struct RecordReader<'a> {
 }
 
 impl RecordReader<'_> {
-    /// Checks a draft and hands the record on.
+    /// Checks a draft and passes the record on.
     fn finish(&mut self, draft: Draft, id: String, at: Location) -> ControlFlow<()> {
         let record = draft.finish(id, at.clone(), self.texts.as_ref());
-        let record = record.and_then(|record| self.same_context(record, at));
+        let record = record.and_then(|record| self.check_context(record, at));
         self.take(record)
     }
 
-    fn same_context(
+    fn check_context(
         &mut self,
         mut record: ConversationRecord,
         at: Location,
@@ -223,12 +223,12 @@ impl RecordReader<'_> {
                 record.again = before.is_some();
                 return Ok(record);
             }
-            // The first one holds.
+            // The id stays with its first conversation.
             before => self.contexts.extend(before.map(|before| (*id, before))),
         }
         let hint = "records with one `context_id` only differ in `question` and `answer`; \
                     --skip-bad keeps the first";
-        let found = "another one than in a record before it";
+        let found = "another one than in an earlier record";
         Err(Box::new(problem!(at, "one conversation with the `context_id` {id}", found, hint)))
     }
 
@@ -237,7 +237,7 @@ impl RecordReader<'_> {
         let end = match record {
             Ok(record) => {
                 self.counts.records += 1;
-                (self.each)(record).is_break().then_some(EndOfReading::Wanted)
+                (self.each)(record).is_break().then_some(EndOfReading::Stopped)
             }
             Err(problem) if self.skip_bad => {
                 self.counts.bad += 1;

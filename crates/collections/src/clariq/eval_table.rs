@@ -1,5 +1,5 @@
-//! `ClariQ`'s evaluation tables: how good the documents are that a search finds after a question
-//! was asked and answered, per metric, facet (or conversation) and question.
+//! `ClariQ`'s evaluation tables: the quality of the documents retrieved after a question was asked
+//! and answered, by metric, facet (or conversation) and question.
 //!
 //! They are Python pickles of `{metric: {context: {question: {"with_answer": figure, "no_answer":
 //! figure}}}}`, plain, packed, or in pieces.
@@ -15,8 +15,8 @@ use serde::Deserialize;
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// The candidate that represents the worst question of a context: what an unsuitable question
-/// counts as.
+/// The candidate that represents the worst question of a context. A question that is not a candidate
+/// has its figure.
 pub const WORST: &str = "MIN";
 /// The candidate that represents the best question of a context.
 pub const BEST: &str = "MAX";
@@ -27,7 +27,7 @@ pub(super) const FORM: ExpectedContent = ExpectedContent {
     hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
 };
 
-/// The keys above the figures of a context: its metric and its id.
+/// The number of keys above the figures of a context: its metric and its id.
 pub(super) const DEPTH: usize = 2;
 
 /// The query that documents are retrieved with.
@@ -70,7 +70,7 @@ impl fmt::Display for ContextId {
     }
 }
 
-/// The file of the table `stem` in a data folder, or its pieces; `None` where it has neither.
+/// The file of the table `stem` in a data folder, or its pieces; `None` if there are neither.
 pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
     let packed = format!("{stem}.pkl.tar.gz");
     if let Some(source) = data.file(&format!("{stem}.pkl")).or_else(|| data.file(&packed)) {
@@ -86,10 +86,10 @@ pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// An evaluation table: ten million figures in memory.
+/// An evaluation table in memory: up to about ten million figures.
 #[derive(Debug, Default)]
 pub struct EvalTable {
-    /// The questions, each once. A figure belongs to the position of one.
+    /// The distinct questions. Figures refer to them by position.
     questions: IndexSet<Box<str>>,
     metrics: IndexMap<String, QuestionsByContext>,
 }
@@ -98,14 +98,14 @@ pub struct EvalTable {
 type QuestionsByContext = IndexMap<ContextId, Vec<(u32, Option<f64>)>>;
 
 impl EvalTable {
-    /// Reads the table `stem` of a data folder, `single_turn_train_eval` say: `stem.pkl`, else
+    /// Reads the table `stem` of a data folder, such as `single_turn_train_eval`: `stem.pkl`, else
     /// `stem.pkl.gz`, else `stem.pkl.tar.gz`, else the pieces `stem.pkl.tar.gz.aa`, `.ab` and so
     /// on.
     pub fn open(data: &DataDir, stem: &str) -> Result<Self, Error> {
         Self::open_of(data, stem, RetrievedWith::Answer)
     }
 
-    /// Reads the figures of one kind of retrieval, as [`EvalTable::open`] finds the table.
+    /// Like [`EvalTable::open`], with the figures of one kind of retrieval.
     pub fn open_of(data: &DataDir, stem: &str, with: RetrievedWith) -> Result<Self, Error> {
         let sources = locate(data, stem).ok_or_else(|| {
             problem!(
@@ -119,8 +119,8 @@ impl EvalTable {
         Self::read_of(&sources, with)
     }
 
-    /// Reads a table from one file, or from the pieces of one in their order. What they are packed
-    /// in is recognised by their content.
+    /// Reads a table from one file, or from its pieces in order. The packing is recognised by the
+    /// content.
     pub fn read(sources: &[Source]) -> Result<Self, Error> {
         Self::read_of(sources, RetrievedWith::Answer)
     }
@@ -165,7 +165,7 @@ impl EvalTable {
         self.metrics[metric].insert(context, rows);
     }
 
-    /// True if some question has a figure: not every table has those without the answer.
+    /// True if any question has a figure: not every table has figures without the answer.
     pub fn has_figures(&self) -> bool {
         let questions = self.metrics.values().flat_map(QuestionsByContext::values).flatten();
         questions.into_iter().any(|(_, figure)| figure.is_some())

@@ -1,4 +1,4 @@
-//! `ClariQ` as one of the collections that there are.
+//! `ClariQ` in the registry of collections.
 
 use crate::clariq::collection::{ClariQ, ClariqSplit, RELEASE, SAMPLE};
 use crate::clariq::evaluation::{OPTIONS, Official, names};
@@ -31,7 +31,7 @@ pub(crate) const KIND: Kind = Kind {
 const SPLITS: [&str; 3] =
     [ClariqSplit::Train.name(), ClariqSplit::Dev.name(), ClariqSplit::Test.name()];
 
-/// The first digits of the checksums of the banks that have names.
+/// The first digits of the checksums of the known banks, and their names.
 const NAMED: [(&str, &str); 2] = [("2100c70232f6", "clariq"), ("575333ff3f8b", "sample")];
 
 impl Collection for ClariQ {
@@ -39,8 +39,8 @@ impl Collection for ClariQ {
         &KIND
     }
 
-    /// `clariq` for the released bank, `sample` for that of the sample, `bank-` and the first
-    /// digits of its checksum for another.
+    /// `clariq` for the released bank, `sample` for the bank of the sample, `bank-` and the first
+    /// digits of the checksum for any other.
     fn label(&self) -> String {
         let checksum = self.bank.checksum().short();
         match NAMED.iter().find(|(known, _)| *known == checksum) {
@@ -62,27 +62,27 @@ impl Collection for ClariQ {
     }
 
     fn source(&self, split: &str) -> Result<Source, Error> {
-        self.requests_file(known(split))
+        self.requests_file(parse_split(split))
     }
 
     fn requests(&self, split: &str, _task: &str) -> Result<Requests<'_>, Error> {
-        let topics = self.split(known(split))?.topics;
+        let topics = self.split(parse_split(split))?.topics;
         Ok(Box::new(topics.into_iter().map(|topic| Ok(Request::from(&topic)))))
     }
 
     fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
-        Ok(self.split(known(split))?.labels.as_ref().map(Qrels::from))
+        Ok(self.split(parse_split(split))?.labels.as_ref().map(Qrels::from))
     }
 
     fn own_evaluation(
         &self,
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(Official::new(self, known(split)))))
+        Ok(Some(Box::new(Official::new(self, parse_split(split)))))
     }
 
     fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
-        let Some(labels) = self.split(known(split))?.labels else { return Ok(Vec::new()) };
+        let Some(labels) = self.split(parse_split(split))?.labels else { return Ok(Vec::new()) };
         let mut annotations: Vec<Annotation> = labels
             .topics
             .iter()
@@ -109,7 +109,7 @@ impl Collection for ClariQ {
     }
 }
 
-fn known(split: &str) -> ClariqSplit {
+fn parse_split(split: &str) -> ClariqSplit {
     ClariqSplit::named(split).unwrap_or_else(|| panic!("ClariQ has no split `{split}`"))
 }
 

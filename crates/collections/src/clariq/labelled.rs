@@ -33,7 +33,7 @@ pub struct LabelledTopic {
 }
 
 impl From<&LabelledTopic> for Request {
-    /// The same, as systems see it: neither the description nor the label is part of it.
+    /// The request as systems see it: without the description and the label.
     fn from(topic: &LabelledTopic) -> Self {
         Self::new(topic.id.as_str(), topic.request.as_str())
     }
@@ -44,16 +44,16 @@ impl From<&LabelledTopic> for Request {
 pub struct Facet {
     /// Its id, unique over all topics.
     pub id: FacetId,
-    /// The place of its topic in [`Labelled::topics`].
+    /// The position of its topic in [`Labelled::topics`].
     pub topic: usize,
     /// The information need in full.
     pub description: String,
 }
 
-/// A question that is relevant to a topic, and what a user with this facet in mind answered.
+/// A question that is relevant to a topic, and the answer of a user with this facet in mind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledRow {
-    /// The place of the facet in [`Labelled::facets`].
+    /// The position of the facet in [`Labelled::facets`].
     pub facet: usize,
     pub question: DocId,
     /// The question as this file spells it.
@@ -69,11 +69,9 @@ pub struct LabelledRow {
 pub struct Labelled {
     /// The file, for messages.
     pub name: String,
-    /// All topics.
     pub topics: Vec<LabelledTopic>,
-    /// All facets.
     pub facets: Vec<Facet>,
-    /// All rows, in file order.
+    /// In file order.
     pub rows: Vec<LabelledRow>,
 }
 
@@ -83,8 +81,8 @@ impl Labelled {
         read_strictly(source, MOST_OF_A_TABLE, Self::parse)
     }
 
-    /// Reads what can be read of a labelled file: every problem goes to `sink`. A row that cannot
-    /// be read is left out, one that contradicts an earlier row is kept.
+    /// Reads a labelled file as far as it is valid. Every problem goes to `sink`: a bad row is left
+    /// out, a row that contradicts an earlier one is kept.
     pub fn parse(input: &FileContent, sink: Sink) -> Self {
         let mut builder = Builder {
             labelled: Self { name: input.name.clone(), ..Self::default() },
@@ -133,12 +131,12 @@ impl From<&Labelled> for Qrels {
 
 struct Builder {
     labelled: Labelled,
-    topics: HashMap<RequestId, TopicPosition>,
-    facets: HashMap<FacetId, TopicPosition>,
+    topics: HashMap<RequestId, FirstOccurrence>,
+    facets: HashMap<FacetId, FirstOccurrence>,
 }
 
-/// The position of a topic or facet, and the line that it is first on.
-type TopicPosition = (usize, u64);
+/// The position of a topic or facet, and the first line that has it.
+type FirstOccurrence = (usize, u64);
 
 impl Builder {
     fn add(&mut self, row: &Row, sink: Sink) {
@@ -156,7 +154,7 @@ impl Builder {
         }
         let line = row.line();
         let Some(label) = Need::parse(need.trim()) else {
-            let hint = "1 is clear by itself, 4 cannot be answered before asking back";
+            let hint = "1 is clear by itself, 4 cannot be answered without a clarifying question";
             return sink(problem!(
                 (&*self.labelled.name, line),
                 "a clarification need from 1 to 4",
@@ -183,41 +181,42 @@ impl Builder {
         sink: Sink,
     ) -> usize {
         let Labelled { name, topics, .. } = &mut self.labelled;
-        let Some(&(place, on)) = self.topics.get(id) else {
+        let Some(&(position, first_line)) = self.topics.get(id) else {
             self.topics.insert(id.into(), (topics.len(), line));
             let request = request.to_owned();
             let description = description.to_owned();
             topics.push(LabelledTopic { id: id.into(), request, description, need: Some(need) });
             return topics.len() - 1;
         };
-        let first = &topics[place];
+        let first = &topics[position];
         if first.request != request {
             // The released test labels have a topic with two wordings, row by row. The official
             // scorer reads neither.
-            let expected = format!("the request of `{id}` as on line {on}, `{}`", first.request);
+            let expected =
+                format!("the request of `{id}` as on line {first_line}, `{}`", first.request);
             let hint = "the first wording is the request of the topic; no figure depends on it";
             sink(problem!((&**name, line), expected, "`{request}`", hint).warning());
         }
         if let Some(was) = first.need.filter(|was| *was != need) {
-            let what = format!("the need label of `{id}` as on line {on}");
+            let what = format!("the need label of `{id}` as on line {first_line}");
             sink(contradiction((name, line), &what, was, need));
         }
-        place
+        position
     }
 
     fn facet(&mut self, [id, text]: [&str; 2], topic: usize, line: u64, sink: Sink) -> usize {
         let Labelled { name, topics, facets, .. } = &mut self.labelled;
-        let Some(&(place, on)) = self.facets.get(id) else {
+        let Some(&(position, first_line)) = self.facets.get(id) else {
             self.facets.insert(id.into(), (facets.len(), line));
             facets.push(Facet { id: id.into(), topic, description: text.to_owned() });
             return facets.len() - 1;
         };
-        if facets[place].topic != topic {
-            let what = format!("the topic of `{id}` as on line {on}");
-            let [was, is] = [facets[place].topic, topic].map(|topic| &topics[topic].id);
+        if facets[position].topic != topic {
+            let what = format!("the topic of `{id}` as on line {first_line}");
+            let [was, is] = [facets[position].topic, topic].map(|topic| &topics[topic].id);
             sink(contradiction((name, line), &what, was, is));
         }
-        place
+        position
     }
 }
 
@@ -234,8 +233,7 @@ pub fn read_requests(source: &Source) -> Result<Vec<LabelledTopic>, Error> {
     read_strictly(source, MOST_OF_A_TABLE, parse_requests)
 }
 
-/// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left
-/// out.
+/// Reads the valid rows of a file of requests. Every problem goes to `sink`, and its row is left out.
 pub fn parse_requests(input: &FileContent, sink: Sink) -> Vec<LabelledTopic> {
     let mut topics: Vec<LabelledTopic> = Vec::new();
     let mut seen: HashMap<RequestId, (u64, usize)> = HashMap::new();

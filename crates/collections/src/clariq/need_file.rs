@@ -1,5 +1,5 @@
-//! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request
-//! needs.
+//! Need files: lines of `<topic_id> <label>`, the clarification need that a system predicts for each
+//! request.
 
 use clariq_core::{Error, Need, RequestId};
 use clariq_files::lines::{LineForm, for_each_line};
@@ -26,10 +26,10 @@ pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
     read_strictly(source, MOST_OF_A_TABLE, parse_need_file)
 }
 
-/// Reads what can be read of a need file: every problem goes to `sink`, and its line is left out.
+/// Reads the valid lines of a need file. Every problem goes to `sink`, and its line is left out.
 pub fn parse_need_file(input: &FileContent, sink: Sink) -> Vec<NeedLine> {
     let mut lines = Vec::new();
-    for_each_line(input, FORM, sink, |line, sink| match label(line.fields[1]) {
+    for_each_line(input, FORM, sink, |line, sink| match parse_label(line.fields[1]) {
         Some(label) => {
             lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.at.1 });
         }
@@ -41,8 +41,9 @@ pub fn parse_need_file(input: &FileContent, sink: Sink) -> Vec<NeedLine> {
     lines
 }
 
-/// A whole number, also as `2.0`: programs that keep labels as floating-point numbers write it so.
-fn label(field: &str) -> Option<i64> {
+/// Parses a whole number, also if it is written as `2.0`, as by programs that keep labels as
+/// floating-point numbers.
+fn parse_label(field: &str) -> Option<i64> {
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 1e15;
     field.parse().ok().or_else(|| field.parse().ok().filter(whole).map(|number| number as i64))
 }
@@ -76,13 +77,13 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_labels_however_they_are_written() {
-        let labels = ["2", "-1", "+3", "2.0", "4e0"].map(label);
+        let labels = ["2", "-1", "+3", "2.0", "4e0"].map(parse_label);
         assert_eq!(labels, [Some(2), Some(-1), Some(3), Some(2), Some(4)]);
-        assert_eq!(["2.5", "nan", "inf", "1e300", "two"].map(label), [None; 5]);
+        assert_eq!(["2.5", "nan", "inf", "1e300", "two"].map(parse_label), [None; 5]);
     }
 
     #[test]
-    fn a_label_that_is_no_number_is_a_problem() {
+    fn a_label_that_is_not_a_number_is_a_problem() {
         let source = Source::memory("a.need", *b"1 2\n2 high\n");
         let error = read_need_file(&source).unwrap_err();
         assert!(error.to_string().starts_with("a.need:2: expected a label"), "{error}");

@@ -1,4 +1,4 @@
-"""Writes the dictionaries of a pickle as JSON lines, without executing anything of it.
+"""Writes the dictionaries of a pickle as JSON lines, without executing anything in it.
 
 Usage: python3 -I -S -c SCRIPT DEPTH < PICKLE
 
@@ -36,7 +36,7 @@ def scalar(dtype, data):
 
 
 def encode(text, codec):
-    """Bytes of protocols 0 to 2, which have no bytes of their own."""
+    """Makes bytes in protocols 0 to 2, which have no type for bytes."""
     if codec != "latin1":
         raise pickle.UnpicklingError(f"bytes encoded as `{codec}`")
     return text.encode("latin1")

@@ -28,7 +28,7 @@ type LineSink<'e> = &'e mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>, Error>;
 #[derive(PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PickleHeader {
-    /// The SHA-256 of every file of the pickle, packed as they are.
+    /// The SHA-256 of each file of the pickle, as it is packed.
     sha256: Vec<String>,
 }
 
@@ -50,8 +50,8 @@ pub(super) fn read(pickle: &Archive, depth: usize, each: LineSink) -> Result<(),
     unpickle(pickle, depth, each)
 }
 
-/// Converts the released pickles of a data folder that are not converted yet, and names the files
-/// that it writes.
+/// Converts the released pickles of a data folder that are not converted yet. Returns the files that
+/// it writes.
 pub fn convert_archives(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
     let tables = EVAL_TABLES.iter().map(|stem| (stem, &eval_table::FORM, eval_table::DEPTH));
     let conversations =
@@ -66,7 +66,7 @@ pub fn convert_archives(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Writes the lines of a pickle to a file beside it, unless it is there. Returns the file.
+/// Writes the lines of a pickle to a file beside it, and returns the file; `None` if it is up to date.
 fn convert(pickle: &Archive, depth: usize) -> Result<Option<PathBuf>, Error> {
     let Some(path) = converted_path(pickle) else { return Ok(None) };
     let header = PickleHeader::of(pickle)?;
@@ -110,7 +110,7 @@ fn read_header(lines: &mut dyn BufRead) -> Option<PickleHeader> {
     serde_json::from_slice(&first).ok()
 }
 
-/// Reads the lines of a converted pickle. Returns false if they are of another pickle.
+/// Reads the lines of a converted pickle. Returns false if they belong to another pickle.
 fn read_converted(pickle: &Archive, converted: &Source, each: LineSink) -> Result<bool, Error> {
     let mut lines = converted.stream()?;
     if read_header(&mut *lines) != Some(PickleHeader::of(pickle)?) {
@@ -120,7 +120,7 @@ fn read_converted(pickle: &Archive, converted: &Source, each: LineSink) -> Resul
     Ok(true)
 }
 
-/// Returns false if `each` broke off.
+/// Returns false if `each` stopped early.
 fn for_each_line(lines: &mut dyn BufRead, name: &str, each: LineSink) -> Result<bool, Error> {
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).map_err(Error::io("read", name))? > 0 {

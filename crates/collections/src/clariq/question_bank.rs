@@ -22,27 +22,28 @@ impl Bank {
         read_strictly(source, MOST_OF_A_TABLE, Self::parse)
     }
 
-    /// Reads what can be read of `question_bank.tsv`: every problem goes to `sink`, and its row is
-    /// left out.
+    /// Reads the valid rows of `question_bank.tsv`. Every problem goes to `sink`, and its row is left
+    /// out.
     pub fn parse(input: &FileContent, sink: Sink) -> Self {
-        let mut lined: Vec<(u64, BankRow)> = Vec::new();
+        let mut rows: Vec<(u64, BankRow)> = Vec::new();
         for_each_row(input, COLUMNS, sink, |row, sink| {
             let [id, text] = row.fields[..] else { return };
             if let Err(problem) = row.check_id("question_id", id) {
                 return sink(*problem);
             }
-            lined.push((row.line(), BankRow { id: id.into(), text: text.to_owned() }));
+            rows.push((row.line(), BankRow { id: id.into(), text: text.to_owned() }));
         });
         // Stable: of two equal ids the first in the file stays first, and the second is reported.
-        lined.sort_by(|a, b| a.1.id.cmp(&b.1.id));
-        lined.dedup_by(|(line, again), (first, row)| {
-            if again.id == row.id {
-                let same = again.text == row.text;
-                sink(repeated((&*input.name, *line), "question", &row.id, *first, same));
+        rows.sort_by(|a, b| a.1.id.cmp(&b.1.id));
+        rows.dedup_by(|(line, again), (first_line, first)| {
+            if again.id == first.id {
+                let same_text = again.text == first.text;
+                let at = (&*input.name, *line);
+                sink(repeated(at, "question", &first.id, *first_line, same_text));
             }
-            again.id == row.id
+            again.id == first.id
         });
-        Self::from_rows(lined.into_iter().map(|(_, row)| row).collect())
+        Self::from_rows(rows.into_iter().map(|(_, row)| row).collect())
     }
 }
 
@@ -51,17 +52,17 @@ pub(crate) fn repeated(
     at: impl Into<Location>,
     what: &str,
     id: impl fmt::Display,
-    first: u64,
-    same: bool,
+    first_line: u64,
+    same_text: bool,
 ) -> Problem {
-    if same {
+    if same_text {
         let hint = "the first of equal rows counts";
         return problem!(at, "each {what} once", "`{id}` again", hint).warning();
     }
     problem!(
         at,
         "a {what} id that is unique in the file",
-        "`{id}`, which is on line {first} with another text",
+        "`{id}`, which is on line {first_line} with another text",
         "remove one of the two lines, or give one a new id"
     )
 }

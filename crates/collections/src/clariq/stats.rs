@@ -1,4 +1,4 @@
-//! Statistics of a collection: its size, and how its labels are spread.
+//! Statistics of a collection: its size, and the distribution of its labels.
 
 use crate::clariq::collection::{ClariQ, ClariqSplit};
 use crate::clariq::labelled::Labelled;
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 struct SplitStats {
     split: ClariqSplit,
     topics: usize,
-    /// Information needs behind them; `None` without labels.
+    /// Facets of the topics; `None` without labels.
     facets: Option<usize>,
     /// Topics with a single facet.
     single: Option<usize>,
@@ -52,7 +52,7 @@ const FIGURES: &[StatisticsFigure<SplitStats>] = &[
     ("words per answer, mean", |split| Some(split.answer_words?.into())),
 ];
 
-/// Counts a collection.
+/// Computes the statistics of a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
     let words = WordCounts::of_documents(&collection.bank)?;
     let splits = ClariqSplit::ALL.into_iter().filter(|&split| collection.has(split, false));

@@ -25,23 +25,22 @@ pub fn read_text_run(source: &Source, bank: &Bank) -> Result<Run, Error> {
     read_strictly(source, MOST_OF_A_RUN, |input, sink| parse_text_run(input, bank, sink))
 }
 
-/// Reads what can be read of a multi-turn run: every problem goes to `sink`, and its line is left
-/// out.
+/// Reads the valid lines of a multi-turn run. Every problem goes to `sink`, and its line is left out.
 pub fn parse_text_run(input: &FileContent, bank: &Bank, sink: Sink) -> Run {
-    // Of two questions with one text the last counts, as in a Python dictionary.
+    // Of two questions with the same text, the last counts, as in a Python dictionary.
     let ids: HashMap<&str, &str> =
         bank.rows().iter().map(|row| (row.text.as_str(), row.id.as_str())).collect();
     let mut run = Run { name: input.name.clone(), ..Run::default() };
     let mut records = Records::new(input, b' ');
-    let mut any = false;
+    let mut is_empty = true;
     while let Some((at, record)) = records.next() {
-        any = true;
+        is_empty = false;
         match record.and_then(|record| parse_line(record, at, &ids)) {
             Ok(line) => run.lines.push(line),
             Err(problem) => sink(*problem),
         }
     }
-    if !any {
+    if is_empty {
         let hint = "was the run that wrote it interrupted?";
         let problem = problem!((&*input.name, 1), "lines of the form `{FORM}`", "nothing", hint);
         sink(problem.kind(ProblemKind::Empty));

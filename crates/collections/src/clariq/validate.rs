@@ -37,13 +37,13 @@ fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Val
     Ok(check.finish())
 }
 
-/// True for a multi-turn run: questions are quoted texts.
+/// True for a multi-turn run, whose questions are quoted texts.
 fn is_text_run(input: &FileContent) -> bool {
     let mut lines = input.bytes.split(|&byte| byte == b'\n');
     lines.find(|line| !line.trim_ascii().is_empty()).is_some_and(|line| line.contains(&b'"'))
 }
 
-/// Checks a multi-turn run. No file of the folder lists its contexts.
+/// Checks a multi-turn run. Missing contexts are not found, because no file of the folder lists them.
 fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
     let mut official = Findings::default();
     let mut let_through = Findings::default();
@@ -56,7 +56,7 @@ fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
         contexts.insert(context);
         if context.as_str().parse::<i64>().is_err() {
             let found = format!("`{}`", shorten(context.as_str()));
-            let hint = "it is not looked at: contexts have whole numbers";
+            let hint = "it is ignored: the ids of contexts are whole numbers";
             let_through.add(problem!(at, "a context id", found, hint).warning());
         }
         if line.document.as_str() == NOT_IN_THE_BANK {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_file_has_no_finding() {
+    fn a_valid_file_has_no_findings() {
         let accepted = (OfficialVerdict::Accepted { warnings: 0 }, vec![]);
         assert_eq!(checked("1 0 Q1 1 2 t\n1 0 Q2 2 1 t\n2 0 Q1 1 2 t\n"), accepted);
         assert_eq!(checked("1 4\n2 2.0\n"), accepted);

@@ -1,4 +1,4 @@
-//! The form of submissions in each year.
+//! Writes submissions in the form of each year.
 
 use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
@@ -53,7 +53,7 @@ impl AnswerForm for IkatAnswerForm<'_> {
 
 impl IkatAnswerForm<'_> {
     fn turn(&self, answer: &SubmittedAnswer) -> io::Result<SubmittedTurn> {
-        // Rankings are parts of a response, so that a system that only ranks has an empty response.
+        // Rankings are parts of a response, so a system that only ranks writes an empty response.
         let empty = WrittenResponse::default();
         let texts = match answer.responses {
             [] => slice::from_ref(&empty),

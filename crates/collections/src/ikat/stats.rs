@@ -1,4 +1,4 @@
-//! Counts of a folder with the track's files.
+//! Statistics of a folder with the track's files.
 
 use super::splits::IkatSplit;
 use super::topics::{IkatTurn, TopicFile};
@@ -11,9 +11,9 @@ struct SplitCounts {
     conversations: usize,
     turns: usize,
     statements: usize,
-    /// Turns with a relevant statement, and relevant statements; `None` where none were released.
+    /// Turns with a relevant statement, and relevant statements; `None` if none were released.
     relevant: Option<(usize, usize)>,
-    /// Turns that cite a passage, and citations; `None` where none were released.
+    /// Turns that cite a passage, and citations; `None` if none were released.
     citations: Option<(usize, usize)>,
     utterance_words: f64,
     response_words: f64,
@@ -39,7 +39,7 @@ impl SplitCounts {
         }
     }
 
-    fn named(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({
             "conversations": self.conversations,
             "turns": self.turns,
@@ -66,7 +66,7 @@ const FIGURES: &[StatisticsFigure<SplitCounts>] = &[
     ("words per response, mean", |counts| Some(counts.response_words.into())),
 ];
 
-/// Counts the splits and the passages.
+/// Computes the statistics of the splits and the passages.
 pub(super) fn statistics(
     topics: &[(IkatSplit, TopicFile)],
     passages: &dyn Documents,
@@ -77,7 +77,7 @@ pub(super) fn statistics(
     let of_passages =
         [("passages", words.texts.into()), ("words per passage, mean", words.mean.into())];
     let by_split: Map<String, Value> =
-        splits.iter().map(|(name, counts)| ((*name).to_owned(), counts.named())).collect();
+        splits.iter().map(|(name, counts)| ((*name).to_owned(), counts.to_json())).collect();
     let of_all = json!({"count": words.texts, "words": words.mean, "sha256": passages.checksum()});
     let named = json!({ "splits": by_split, "passages": of_all });
     Ok(Statistics::new(&splits, FIGURES, ("passages", &of_passages), named))

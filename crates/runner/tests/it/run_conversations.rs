@@ -186,7 +186,7 @@ fn bad_conversations_are_refused_or_counted() {
             "clash",
             lines(&GOOD.replace("Saturn", "Jupiter")),
             "one conversation with the `context_id` 7",
-            "another one than in a record before it",
+            "another one than in an earlier record",
         ),
         (
             "key",

@@ -9,7 +9,7 @@ use clariq_files::archive::Archive;
 use clariq_files::shorten;
 use serde::de::IgnoredAny;
 
-/// The dictionaries above a record.
+/// The number of keys above a record: its id.
 pub(in crate::clariq) const DEPTH: usize = 1;
 
 pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! Drafts of records: a record as its file has it, before it is checked.
+//! Drafts of records: the content of a file, before it is checked.
 
 use super::{BankTexts, ClariqConversation, ClariqTurn, ConversationRecord, MOST_TURNS};
 use crate::text_or_number::IdOrNumber;
@@ -26,7 +26,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// The record, if it is one. Questions must be among `texts`, where there are any.
+    /// Checks the draft and makes a record of it. Questions must be among `texts`, if there are any.
     pub(super) fn finish(
         self,
         id: String,
@@ -80,7 +80,7 @@ fn missing(key: &str, what: &str) -> ExpectedAndFound {
     (format!("a key `{key}` with {what}"), "a record without it".to_owned())
 }
 
-/// A question has an answer and is one of the bank's. Where nothing was asked, nothing is answered.
+/// Checks that a question has an answer and is in the bank. The empty question needs no answer.
 fn check_turn(
     turn: &ClariqTurn,
     place: &str,

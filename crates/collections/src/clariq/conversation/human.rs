@@ -27,7 +27,7 @@ const COLUMNS: &[ColumnNames] = &[
     &["answer3"],
 ];
 
-/// More turns than a row has.
+/// The distance between the first ids of two rows: more than the contexts of a row.
 const CONTEXTS_PER_ROW: i64 = 10;
 
 pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), Error> {
@@ -43,9 +43,14 @@ pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), E
     }
     let input = FileContent { name: archive.name().to_owned(), bytes: bytes.into() };
     let rows = RefCell::new(Rows { reader, file: &input.name, next: 0, fatal: None });
-    for_each_row(&input, COLUMNS, &mut |problem| rows.borrow_mut().bad(problem), |row, _| {
-        rows.borrow_mut().add(row);
-    });
+    for_each_row(
+        &input,
+        COLUMNS,
+        &mut |problem| rows.borrow_mut().add_problem(problem),
+        |row, _| {
+            rows.borrow_mut().add(row);
+        },
+    );
     match rows.into_inner().fatal {
         Some(problem) => Err(problem.into()),
         None => Ok(()),
@@ -55,20 +60,19 @@ pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), E
 struct Rows<'a, 'r> {
     reader: &'a mut RecordReader<'r>,
     file: &'a str,
-    /// The number of the next row. A row that cannot be read counts as well: those after it keep
-    /// their ids.
+    /// The number of the next row. Bad rows count as well, so that later rows keep their ids.
     next: i64,
-    /// Something is wrong with the file and not with a row of it.
+    /// A problem of the file and not of one of its rows.
     fatal: Option<Problem>,
 }
 
 impl Rows<'_, '_> {
-    fn bad(&mut self, problem: Problem) {
+    fn add_problem(&mut self, problem: Problem) {
         if matches!(problem.kind, ProblemKind::MissingColumn | ProblemKind::Empty) {
             self.fatal = Some(problem);
         } else if self.reader.end.is_none() {
             self.next += 1;
-            // Whether reading has ended is checked before the next row.
+            // The next row checks whether reading has ended.
             let _ = self.reader.take(Err(Box::new(problem)));
         }
     }
@@ -77,7 +81,7 @@ impl Rows<'_, '_> {
         if self.reader.end.is_some() {
             return;
         }
-        let first = self.next * CONTEXTS_PER_ROW;
+        let first_id = self.next * CONTEXTS_PER_ROW;
         self.next += 1;
         let turns = turns(row);
         let whole = Draft {
@@ -85,7 +89,7 @@ impl Rows<'_, '_> {
             facet_id: Some(row.fields[1].to_owned()),
             initial_request: Some(row.fields[2].to_owned()),
             conversation_context: Some(turns.clone()),
-            context_id: Some(first),
+            context_id: Some(first_id),
             ..Draft::default()
         };
         let at = Location::line(self.file, row.line());
@@ -96,7 +100,7 @@ impl Rows<'_, '_> {
                 return;
             }
         };
-        for (id, count) in (first..).zip(0..=turns.len()) {
+        for (id, count) in (first_id..).zip(0..=turns.len()) {
             let past = turns[..count].to_vec();
             let record = ConversationRecord {
                 id: id.to_string(),
@@ -111,7 +115,7 @@ impl Rows<'_, '_> {
     }
 }
 
-/// The turns of a row, up to the first that is not there.
+/// The turns of a row, up to the first empty one.
 fn turns(row: &Row) -> Vec<ClariqTurn> {
     let pairs = row.fields[3..].chunks_exact(2);
     let turns = pairs.take_while(|pair| pair.iter().any(|text| !text.trim().is_empty()));

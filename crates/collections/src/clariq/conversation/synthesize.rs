@@ -8,8 +8,7 @@
 //! Ids are derived from content and not counted, so that they do not depend on other records: a
 //! context without turns has the number of its facet, as in the released files; a context with turns
 //! has that number × 1,000,000 plus two digits for each turn, which are the question's place among the
-//! facet's rows. A record has the id of its context × 100 plus the place of its
-//! question.
+//! facet's rows. A record has the id of its context × 100 plus the place of its question.
 
 use super::{ClariqConversation, ClariqTurn, ConversationRecord, put_json_lines};
 use crate::Collection;
@@ -29,15 +28,15 @@ const CONTEXTS_OF_A_FACET: i64 = PLACES * PLACES * PLACES;
 /// The most turns of a conversation, the next question included, for which there are ids.
 const MOST_TURNS: usize = 4;
 
-const HINT: &str = "the ids of conversations are made of the number of their facet";
+const HINT: &str = "the ids of conversations are made from the number of their facet";
 
-/// The role of the order of past turns.
+/// The orders of past turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TurnOrder {
-    /// Ignored: each set of questions occurs once, in the order of the file.
+    /// Each set of questions occurs once, in the order of the file.
     #[default]
     Combinations,
-    /// Respected: each sequence of questions occurs.
+    /// Each set of questions occurs in every order.
     Permutations,
 }
 
@@ -46,7 +45,7 @@ pub enum TurnOrder {
 pub struct ConversationShape {
     /// The most turns of a conversation, the next question included.
     pub turns: usize,
-    /// The role of the order of past turns.
+    /// The orders of past turns.
     pub order: TurnOrder,
     /// True if conversations may contain the empty question.
     pub no_question: bool,
@@ -101,7 +100,7 @@ fn check_name(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The conversations that the rows of a labelled file make.
+/// The conversations synthesised from the rows of a labelled file.
 pub struct Synthesis<'a> {
     labelled: &'a Labelled,
     facets: Vec<FacetRows<'a>>,
@@ -116,8 +115,8 @@ struct FacetRows<'a> {
 }
 
 impl<'a> Synthesis<'a> {
-    /// Sorts the rows by facet. An id must be `F` and a number, which the ids of contexts are made
-    /// of.
+    /// Groups the rows by facet. The id of a facet must be `F` and a number, from which the ids of
+    /// contexts are made.
     pub fn new(labelled: &'a Labelled, shape: ConversationShape) -> Result<Self, Error> {
         if !(1..=MOST_TURNS).contains(&shape.turns) {
             let found = shape.turns.to_string();
@@ -127,16 +126,16 @@ impl<'a> Synthesis<'a> {
         let mut rows: Vec<Vec<&LabelledRow>> = vec![Vec::new(); labelled.facets.len()];
         labelled.rows.iter().for_each(|row| rows[row.facet].push(row));
         let mut ids = HashMap::new();
-        let facet = |(place, rows): (usize, Vec<&'a LabelledRow>)| {
+        let mut facets = Vec::with_capacity(rows.len());
+        for (place, rows) in rows.into_iter().enumerate() {
             let facet = FacetRows::new(labelled, place, &rows, shape)?;
             let id = labelled.facets[place].id.as_str();
             if let Some(other) = ids.insert(facet.number, id) {
                 let at = (&*labelled.name, rows.first().map_or(1, |row| row.line));
                 bail!(at, "facet ids with different numbers", "`{id}` beside `{other}`", HINT);
             }
-            Ok(facet)
-        };
-        let facets = rows.into_iter().enumerate().map(facet).collect::<Result<_, Error>>()?;
+            facets.push(facet);
+        }
         Ok(Self { labelled, facets, shape })
     }
 
@@ -194,7 +193,7 @@ impl<'a> Synthesis<'a> {
         }
     }
 
-    /// Every context of a facet, as places of its rows.
+    /// Every context of a facet, as positions of its rows.
     fn contexts(&self, facet: &FacetRows) -> impl Iterator<Item = Vec<usize>> + use<> {
         let questions = 0..facet.rows.len();
         let order = self.shape.order;

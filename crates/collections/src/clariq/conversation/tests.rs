@@ -1,4 +1,4 @@
-//! Tests of the readers: what they accept, and the problems they report.
+//! Tests of the readers: accepted files, and reported problems.
 
 use super::*;
 use crate::DataDir;
@@ -47,7 +47,7 @@ fn synthesized_conversations_are_read_back() {
 }
 
 #[test]
-fn ids_are_unique_and_do_not_depend_on_what_else_is_made() {
+fn ids_are_unique_and_do_not_depend_on_other_records() {
     let mut seen = HashSet::new();
     let all = synthesized(ConversationShape::default());
     assert!(all.iter().all(|record| seen.insert(&record.id)), "a record id twice");
@@ -58,7 +58,7 @@ fn ids_are_unique_and_do_not_depend_on_what_else_is_made() {
         contexts_only: true,
     };
     let more = synthesized(shape);
-    let contexts: std::collections::HashMap<i64, &ClariqConversation> =
+    let contexts: HashMap<i64, &ClariqConversation> =
         more.iter().map(|record| (record.conversation.id, &record.conversation)).collect();
     assert_eq!(contexts.len(), more.len(), "a context id twice");
     for record in &all {
@@ -97,12 +97,11 @@ fn counts_are_those_of_combinatorics() {
                 .map(|row| row.question.as_str())
                 .filter(|id| no_question || *id != crate::clariq::NO_QUESTION)
                 .collect();
-            let n = questions.len();
-            let pairs =
-                n * n.saturating_sub(1) / if order == TurnOrder::Combinations { 2 } else { 1 };
+            let count = questions.len();
+            let divisor = if order == TurnOrder::Combinations { 2 } else { 1 };
             expected[0] += 1;
-            expected[1] += n;
-            expected[2] += pairs;
+            expected[1] += count;
+            expected[2] += count * count.saturating_sub(1) / divisor;
         }
         assert_eq!(synthesis.counts(), expected);
     }
@@ -153,7 +152,7 @@ fn a_quote_that_is_never_closed_in_the_human_table_is_an_error() {
 }
 
 #[test]
-fn bad_lines_are_told_with_their_number() {
+fn bad_lines_are_reported_with_their_number() {
     let turn = r#"{"question": "p", "answer": "b"}"#;
     let many = vec![turn; 50].join(", ");
     let bank = sample().bank;
@@ -209,7 +208,7 @@ fn bad_lines_are_told_with_their_number() {
 }
 
 #[test]
-fn bad_pickles_are_told_with_their_record() {
+fn bad_records_of_pickles_are_reported_with_their_id() {
     // pickle.dumps({5: {"initial_request": "r", "conversation_context": [], "context_id": 7}, 6:
     // …}, 0)
     let good = "I5\n(dVinitial_request\nVr\nsVconversation_context\n(lsVcontext_id\nI7\nss";
@@ -234,9 +233,9 @@ fn bad_pickles_are_told_with_their_record() {
     ];
     for (bad, expected, found) in cases {
         let bytes = format!("(d{good}{bad}{}.", good.replace("I5", "I8"));
-        let told = problem(bytes.as_bytes(), &RecordOptions::default());
-        assert_eq!(told.at.file, "x: record 6");
-        assert!(told.expected.contains(expected) && told.found.contains(found), "{told}");
+        let refused = problem(bytes.as_bytes(), &RecordOptions::default());
+        assert_eq!(refused.at.file, "x: record 6");
+        assert!(refused.expected.contains(expected) && refused.found.contains(found), "{refused}");
         let (kept, counts) =
             records("x", bytes, &RecordOptions { bank: None, skip_bad: true }).unwrap();
         assert_eq!((kept.len(), counts.bad), (2, 1));
@@ -244,7 +243,7 @@ fn bad_pickles_are_told_with_their_record() {
 }
 
 #[test]
-fn what_is_no_file_of_conversations_says_so() {
+fn other_files_than_conversations_are_refused() {
     for (bytes, expected, found) in [
         (&b""[..], "conversations", "nothing"),
         (b"(d.", "at least one conversation", "none"),
@@ -253,8 +252,8 @@ fn what_is_no_file_of_conversations_says_so() {
         (b"cos\nsystem\n(Vls\ntR.", "text, numbers and dictionaries only", "os.system"),
         (b"(dI1\n", "conversations", "Ran out of input"),
     ] {
-        let told = problem(bytes, &RecordOptions { bank: None, skip_bad: true });
-        assert!(told.expected.contains(expected) && told.found.contains(found), "{told}");
+        let refused = problem(bytes, &RecordOptions { bank: None, skip_bad: true });
+        assert!(refused.expected.contains(expected) && refused.found.contains(found), "{refused}");
     }
 }
 

@@ -1,10 +1,10 @@
-//! Conversations written as JSON lines.
+//! Writes conversations as JSON lines.
 
 use super::{ClariqTurn, ConversationRecord};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
-/// Writes one JSON object a line, with the keys of the released dictionaries and a `record_id`.
+/// Writes one JSON object per line, with the keys of the released dictionaries and a `record_id`.
 pub fn put_json_lines(
     out: &mut dyn Write,
     records: impl IntoIterator<Item = ConversationRecord>,

@@ -69,7 +69,7 @@ pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedSc
     }
 }
 
-/// An undefined ratio is 0.
+/// The ratio of two counts; 0 if it is undefined.
 pub(super) fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_scikit_learn_gives() {
+    fn figures_are_those_of_scikit_learn() {
         // precision_score, recall_score and f1_score with average='weighted', scikit-learn 1.7.
         let labels = needs(&[("1", 1), ("2", 2), ("3", 2), ("4", 3), ("5", 4), ("6", 4), ("7", 4)]);
         let predicted = lines(&[("1", 1), ("2", 2), ("3", 3), ("4", 3), ("5", 2), ("6", 4)]);

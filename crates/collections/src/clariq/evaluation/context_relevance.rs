@@ -1,6 +1,5 @@
-//! The next question of a conversation, judged without documents: whether it is relevant to the
-//! topic, whether it is new, and whether people with that need answered it by something other
-//! than "no".
+//! Scores the next question of a conversation without documents: is it relevant to the topic, is it
+//! new, and did people with that need answer it by something other than "no"?
 
 use super::clarification_need::ratio;
 use super::document_relevance::{FirstQuestion, first_questions};
@@ -18,17 +17,17 @@ pub struct ContextRelevance {
     pub contexts: usize,
     /// Contexts of other topics, which are left out.
     pub unknown: usize,
-    /// Contexts that the run has no line for.
+    /// Contexts without a line in the run.
     pub missing: usize,
-    /// Contexts for which it asks a question.
+    /// Contexts for which the run asks a question.
     pub asked: usize,
-    /// Questions asked that are listed for the topic.
+    /// Questions that are relevant to the topic.
     pub relevant: usize,
     /// Questions that were not asked before.
     pub new: usize,
-    /// Questions that the labels have an answer to for this facet, and not a "no".
+    /// Questions with an answer for this facet in the labels that is not a "no".
     pub answered: usize,
-    /// Contexts for which it asks the empty question.
+    /// Contexts for which the run asks the empty question.
     pub stopped: usize,
     /// The turns of these contexts.
     pub turns_until_stop: usize,
@@ -52,12 +51,12 @@ impl ContextRelevance {
     }
 }
 
-/// Looks at contexts one after the other.
+/// Scores contexts one after the other.
 pub struct ContextScorer<'a> {
     bank: &'a Bank,
     first: HashMap<&'a str, FirstQuestion<'a>>,
     relevant: HashMap<&'a str, HashSet<DocId>>,
-    /// Facet and question of answers that are no refusals.
+    /// The facet and the question of each answer that is not a refusal.
     answered: HashSet<(&'a str, &'a str)>,
     /// The counts so far.
     pub found: ContextRelevance,
@@ -82,7 +81,7 @@ impl<'a> ContextScorer<'a> {
         }
     }
 
-    /// Looks at one context.
+    /// Scores one context.
     pub fn add(&mut self, conversation: &ClariqConversation) {
         let Some(relevant) = self.relevant.get(conversation.topic.as_str()) else {
             self.found.unknown += 1;
@@ -102,7 +101,7 @@ impl<'a> ContextScorer<'a> {
         }
         self.found.asked += 1;
         self.found.relevant += usize::from(relevant.contains(*question));
-        self.found.new += usize::from(text.is_none_or(|text| !conversation.asked_words(text)));
+        self.found.new += usize::from(text.is_none_or(|text| !conversation.has_asked(text)));
         let key = (conversation.facet.as_str(), question.as_str());
         self.found.answered += usize::from(self.answered.contains(&key));
     }
@@ -117,7 +116,7 @@ mod tests {
     use crate::documents::BankRow;
 
     #[test]
-    fn each_question_is_looked_at_by_itself() {
+    fn each_context_is_scored_by_itself() {
         let row = |id: &str, text: &str| BankRow { id: id.into(), text: text.to_owned() };
         let bank = Bank::from_rows(vec![
             row("Q1", ""),

@@ -1,5 +1,5 @@
-//! `ClariQ`'s document relevance: how good the documents are after the first question and its
-//! answer.
+//! `ClariQ`'s document relevance: the quality of the documents retrieved after the first question and
+//! its answer.
 //!
 //! The figures of every candidate question were computed once, by retrieving documents with the
 //! question and its answer, and released as a table. The official scorer looks up the question
@@ -16,8 +16,8 @@ use std::collections::{HashMap, HashSet};
 pub struct DocumentRelevance {
     /// All metrics of the table, in its order, with the contexts in its order.
     pub metrics: Vec<Column>,
-    /// Topics or contexts whose highest score occurs on more than one line: the last of them in the
-    /// file counts, where the official scorer's unstable sort leaves it open.
+    /// Topics or contexts whose highest score occurs on more than one line. The last of these lines
+    /// counts here; the official scorer's unstable sort leaves it open.
     pub tied: usize,
     /// Contexts that the run does not answer; each counts 0.
     pub missing: usize,
@@ -25,8 +25,8 @@ pub struct DocumentRelevance {
     pub not_candidates: usize,
 }
 
-/// The name of the table with the figures of a split. The official scorer finds the dev facets in
-/// the one that is called train.
+/// The name of the table with the figures of a split. As in the official scorer, the table called
+/// train has the dev facets, too.
 pub fn table_stem(split: ClariqSplit, multi_turn: bool) -> String {
     match (multi_turn, split) {
         (true, split) => format!("multi_turn_{split}_eval"),
@@ -54,7 +54,7 @@ pub fn multi_turn_document_relevance(run: &Run, table: &EvalTable) -> DocumentRe
     score(run, table, |context| Some(context.to_string().as_str().into()))
 }
 
-/// `answered_by` names the topic of the run that answers a context; `None` leaves the context out.
+/// `answered_by` returns the topic of the run that answers a context; `None` leaves the context out.
 fn score(
     run: &Run,
     table: &EvalTable,
@@ -70,9 +70,9 @@ fn score(
             let Some(topic) = answered_by(id) else { continue };
             let id = RequestId::from(id.to_string().as_str());
             let question = first.get(topic.as_str()).map(|first| first.question.as_str());
-            // Naming the best is not a way to reach it.
-            let own = question.filter(|question| *question != BEST).unwrap_or(WORST);
-            let figure = question.and_then(|_| context.figure(own)).unwrap_or_else(|| {
+            // A run cannot get the best figure by writing `MAX`.
+            let candidate = question.filter(|question| *question != BEST).unwrap_or(WORST);
+            let figure = question.and_then(|_| context.figure(candidate)).unwrap_or_else(|| {
                 let counted = if question.is_some() { &mut not_candidates } else { &mut missing };
                 counted.insert(id.clone());
                 question.and_then(|_| context.figure(WORST)).unwrap_or(0.0)
@@ -98,8 +98,8 @@ pub(super) struct FirstQuestion<'r> {
     pub(super) tied: bool,
 }
 
-/// The question with the highest score of each topic, the last in the file among equals: that is
-/// what a stable sort gives where the official scorer's sort leaves it open.
+/// The question with the highest score of each topic, and among equals the last in the file, as if
+/// the official scorer's sort were stable.
 pub(super) fn first_questions(run: &Run) -> HashMap<&str, FirstQuestion<'_>> {
     let mut first: HashMap<&str, FirstQuestion> = HashMap::new();
     for line in &run.lines {
@@ -119,9 +119,7 @@ pub(super) fn first_questions(run: &Run) -> HashMap<&str, FirstQuestion<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::tests::labels;
-    use crate::clariq::evaluation::tests::run;
-    use crate::clariq::evaluation::tests::table;
+    use crate::clariq::evaluation::tests::{labels, run, table};
 
     fn figures(lines: &[(&str, &str, f64)]) -> (Vec<f64>, DocumentRelevance) {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q2"])]);
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_score_is_looked_up_and_the_last_of_equals() {
+    fn the_question_with_the_highest_score_counts_and_the_last_of_equals() {
         let (found, scores) =
             figures(&[("1", "Q9", 1.0), ("1", "Q1", 1.0), ("2", "Q2", 2.0), ("2", "Q9", 1.0)]);
         assert_eq!(found, [0.5, 0.4]);
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn min_and_max_are_no_questions() {
+    fn a_run_that_writes_min_or_max_gets_the_minimum() {
         assert_eq!(figures(&[("1", "MAX", 1.0), ("2", "MIN", 1.0)]).0, [0.1, 0.2]);
     }
 }

@@ -1,5 +1,5 @@
-//! Requests for another search over documents: for every facet, what the user asked, the question
-//! that a run asks first, and the answer of a user with this facet in mind.
+//! Requests for another search over documents: for every facet, the user's request, the first question
+//! of a run, and the answer of a user with this facet in mind.
 
 use super::document_relevance::first_questions;
 use crate::Collection;
@@ -8,12 +8,12 @@ use clariq_core::{Documents, Request, Result, Utterance};
 use clariq_files::{Source, read_run};
 use std::collections::HashMap;
 
-/// The requests of all facets of a split, named after the facets.
+/// The requests of all facets of a split, with the ids of the facets.
 #[derive(Debug)]
 pub struct FacetRequests {
     /// In the order of the labelled file.
     pub requests: Vec<Request>,
-    /// Facets whose topic gets no question: the run has none, or asks the empty one.
+    /// The number of facets whose topic gets no question: the run has none, or asks the empty one.
     pub not_asked: usize,
     /// The number of facets without an answer to the question, which stays unanswered.
     pub not_answered: usize,

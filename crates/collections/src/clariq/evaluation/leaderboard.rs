@@ -1,13 +1,14 @@
 //! The final leaderboards of the `ClariQ` challenge, and the rank that a run would have there.
 //!
-//! The tables are those of `leaderboard`, which names their source. The challenge ranked by one
+//! The tables are in the folder `leaderboard`, which names their source. The challenge ranked by one
 //! measure on test: Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. The
 //! same measure orders the entries on the split of the page; the published rank is shown beside it.
 
 use crate::clariq::ClariqSplit;
 use crate::clariq::evaluation::ScorerTask;
 
-/// The first digits of the checksum of the released bank, which published figures are about.
+/// The first digits of the checksum of the released bank, on which the published figures were
+/// measured.
 pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +28,7 @@ pub struct LeaderboardEntry {
 pub struct Leaderboard {
     /// The measures, named as the official scorer names them.
     pub measures: &'static [&'static str],
-    /// The positions in `measures` that order the entries: the first decides, the others where it does
-    /// not.
+    /// The positions in `measures` that order the entries: the first decides, the others break ties.
     pub ordered_by: &'static [usize],
     /// All entries, oracles included.
     pub entries: Vec<LeaderboardEntry>,
@@ -37,8 +37,8 @@ pub struct Leaderboard {
 /// The rank that a run would have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placement {
-    /// Its rank, from 1, among the ranked entries and itself. Before it stand those that are
-    /// better, not those that are equal.
+    /// Its rank, from 1, among the ranked entries and itself: one more than the number of entries that
+    /// are better.
     pub rank: usize,
     /// The number of ranked entries, the run included.
     pub ranked: usize,
@@ -57,7 +57,7 @@ macro_rules! table {
     };
 }
 
-/// Task, whether it is of several turns, split, the prefix of the columns, and the file.
+/// The task, true for multi-turn, the split, the prefix of the columns, and the file.
 const TABLES: [ReleasedTable; 7] = [
     (ScorerTask::Ranking, false, ClariqSplit::Dev, "", table!("question_relevance.dev")),
     (ScorerTask::Ranking, false, ClariqSplit::Test, "", table!("question_relevance.test")),
@@ -74,7 +74,8 @@ const TABLES: [ReleasedTable; 7] = [
     (ScorerTask::Need, false, ClariqSplit::Test, "test_", table!("clarification_need")),
 ];
 
-/// The official scorer's names of the columns of a task, and which of them decide.
+/// The official scorer's names of the columns of a task, and the positions of those that order the
+/// entries.
 fn measures(task: ScorerTask) -> (&'static [&'static str], &'static [usize]) {
     match task {
         ScorerTask::Ranking => (&["Recall5", "Recall10", "Recall20", "Recall30"], &[3, 2]),
@@ -84,11 +85,11 @@ fn measures(task: ScorerTask) -> (&'static [&'static str], &'static [usize]) {
 }
 
 impl Leaderboard {
-    /// The leaderboard of a task on a split; `None` where none was published.
+    /// The leaderboard of a task on a split; `None` if none was published.
     pub fn published(task: ScorerTask, multi_turn: bool, split: ClariqSplit) -> Option<Self> {
-        let of = (task, multi_turn, split);
+        let wanted = (task, multi_turn, split);
         let (.., prefix, text) =
-            TABLES.into_iter().find(|table| (table.0, table.1, table.2) == of)?;
+            TABLES.into_iter().find(|table| (table.0, table.1, table.2) == wanted)?;
         let (measures, ordered_by) = measures(task);
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next()?.split('\t').collect();
@@ -127,7 +128,7 @@ impl Leaderboard {
     }
 }
 
-/// In units of the fourth decimal.
+/// Rounds to four decimals, in units of the fourth.
 fn rounded(figure: f64) -> i64 {
     (figure * 1e4).round() as i64
 }
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_is_read_and_none_is_invented() {
+    fn every_published_table_is_read() {
         for (task, multi_turn, split, ..) in TABLES {
             let entries = board(task, multi_turn, split).entries;
             let ranks: Vec<usize> = entries.iter().filter_map(|entry| entry.rank).collect();
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_stands_beside_its_equals() {
+    fn a_run_has_the_rank_of_its_equals() {
         let board = board(ScorerTask::Ranking, false, ClariqSplit::Test);
         let first = board.place(&[0.3404, 0.6329, 0.8335, 0.874_43]);
         assert_eq!((first.rank, first.before), (1, 0), "rounded, it equals the first");

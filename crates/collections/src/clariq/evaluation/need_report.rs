@@ -1,8 +1,9 @@
-//! Figures of a need model per class, its confusion matrix, and how far off its predictions are.
+//! Figures of a need model per class, its confusion matrix, and the distance of its predictions from
+//! the labels.
 //!
 //! Need labels are ordinal: taking a 4 for a 3 is a smaller mistake than taking it for a 1. The
-//! official figures do not see that; the mean absolute error and the quadratically weighted kappa
-//! do. Kappa is of Cohen, *Weighted kappa: nominal scale agreement with provision for scaled
+//! official figures ignore that; the mean absolute error and the quadratically weighted kappa do not.
+//! Kappa is defined by Cohen, *Weighted kappa: nominal scale agreement with provision for scaled
 //! disagreement or partial credit*, Psychological Bulletin 70(4), 1968.
 
 use super::clarification_need::ratio;
@@ -14,7 +15,7 @@ use clariq_eval::exact_mean;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// The classes of a prediction: no usable one, and the needs 1 to 4.
+/// The classes of predictions: no valid one, and the needs 1 to 4.
 const CLASSES: usize = 5;
 
 /// The figures of one need.
@@ -22,7 +23,7 @@ const CLASSES: usize = 5;
 pub struct NeedClass {
     /// The need, 1 to 4.
     pub need: u8,
-    /// TP / predicted; 0 where nothing was predicted.
+    /// TP / predicted; 0 without predictions.
     pub precision: f64,
     /// TP / support; 0 without support.
     pub recall: f64,
@@ -30,7 +31,7 @@ pub struct NeedClass {
     pub f1: f64,
     /// Topics with this label.
     pub support: usize,
-    /// Their number by prediction: without a usable one, then as 1, 2, 3 and 4.
+    /// The number of these topics by prediction: without a valid one, then as 1, 2, 3 and 4.
     pub predicted_as: [usize; CLASSES],
 }
 
@@ -48,7 +49,7 @@ pub struct NeedReport {
     pub mean_absolute_error: f64,
     /// κ = 1 − Σ wᵢⱼ Oᵢⱼ / Σ wᵢⱼ Eᵢⱼ with wᵢⱼ = (i − j)², O the observed counts and E those
     /// expected if labels and predictions were independent: 1 is agreement, 0 is chance. `None`
-    /// where one class is all there is.
+    /// if all labels and predictions are of one class.
     pub quadratic_kappa: Option<f64>,
 }
 
@@ -59,13 +60,13 @@ pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
     let pairs =
         || (0..CLASSES).flat_map(|label| (0..CLASSES).map(move |predicted| (label, predicted)));
     let topics: usize = confusion.iter().flatten().sum();
-    let off: usize = pairs()
+    let steps_off: usize = pairs()
         .map(|(label, predicted)| label.abs_diff(predicted) * confusion[label][predicted])
         .sum();
     NeedReport {
         macro_average: macro_average(&classes),
         accuracy: ratio((0..CLASSES).map(|need| confusion[need][need]).sum(), topics),
-        mean_absolute_error: ratio(off, topics),
+        mean_absolute_error: ratio(steps_off, topics),
         quadratic_kappa: quadratic_kappa(&confusion),
         classes,
     }
@@ -119,7 +120,7 @@ fn row(
     cells
 }
 
-/// Topics by label (row) and prediction (column). The last line of a topic counts, as for the
+/// Counts topics by label (row) and prediction (column). The last line of a topic counts, as in the
 /// official scorer.
 fn confusion(predictions: &[NeedLine], labels: &Labelled) -> [[usize; CLASSES]; CLASSES] {
     let predicted: HashMap<&RequestId, i64> =

@@ -28,23 +28,23 @@ use std::sync::OnceLock;
 /// Weighted F1 of need labels, as configurations name it.
 const NEED_F1: &str = "need F1";
 /// The measures of the challenge's leaderboard of document relevance.
-pub(super) const OF_DOCUMENTS: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+pub(super) const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
 
 /// The note on `--out-file` with needs.
 const NO_FILE: &str =
-    "note: --out-file: as the official scorer, nothing is written for clarification need";
+    "note: --out-file: nothing is written for clarification need, as in the official scorer";
 
 /// The note below the tables of `--full`.
-const NEED_LEGEND: &str = "as none … as 4: topics with this label by what was predicted; none: no \
+const NEED_LEGEND: &str = "as none … as 4: topics with this label, by their prediction; none: no \
                            prediction from 1 to 4";
 
 /// The names of the figures that configurations may expect.
 pub(crate) fn names() -> Vec<String> {
-    let own = [NEED_F1].into_iter().chain(OF_DOCUMENTS).map(str::to_owned);
+    let own = [NEED_F1].into_iter().chain(DOCUMENT_MEASURES).map(str::to_owned);
     CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).chain(own).collect()
 }
 
-/// A split with its labels, which are read when they are needed.
+/// A split with its labels, which are read on first use.
 pub(crate) struct Official<'a> {
     clariq: &'a ClariQ,
     split: ClariqSplit,
@@ -100,13 +100,13 @@ impl<'a> Official<'a> {
             figures: names.zip(scores.means.iter().copied()).collect(),
             topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
             warnings,
-            form: FigureFormat::Lines(line),
-            text: options.leaderboard.then(|| row(&request.file, &scores.means)),
+            form: FigureFormat::Lines(scorer_line),
+            text: options.leaderboard.then(|| leaderboard_row(&request.file, &scores.means)),
             ..EvalResult::default()
         })
     }
 
-    /// Labels of clarification need.
+    /// Precision, recall and F1 of clarification need.
     fn needs(&self, request: &EvalRequest, options: &OfficialOptions) -> Result<EvalResult, Error> {
         let takes = ["task", "leaderboard", "full", "out-file"];
         request.takes("--task clarification_need", &takes)?;
@@ -144,7 +144,7 @@ impl<'a> Official<'a> {
         })
     }
 
-    /// The documents after the first question and its answer.
+    /// Document relevance after the first question and its answer.
     fn documents(
         &self,
         request: &EvalRequest,
@@ -163,12 +163,14 @@ impl<'a> Official<'a> {
             let hint = "the table and the labels must be of one release";
             bail!(file, "figures for the contexts of {split}", "none", hint);
         }
-        let of = |name: &str| figures.iter().find(|(metric, _)| metric == name).map(|of| of.1);
-        let board: Option<Vec<f64>> = OF_DOCUMENTS.into_iter().map(of).collect();
+        let figure_of = |name: &str| {
+            figures.iter().find(|(metric, _)| metric == name).map(|(_, figure)| *figure)
+        };
+        let board: Option<Vec<f64>> = DOCUMENT_MEASURES.into_iter().map(figure_of).collect();
         let leaderboard = match board {
-            Some(figures) => Some(row(&request.file, &figures)),
+            Some(figures) => Some(leaderboard_row(&request.file, &figures)),
             None if options.leaderboard => {
-                let hint = "leave --leaderboard out to see the metrics that there are";
+                let hint = "leave --leaderboard out to see the metrics of the table";
                 bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
             }
             None => None,
@@ -187,7 +189,7 @@ impl<'a> Official<'a> {
                     "contexts ask a question without figures in the table; its minimum is used",
                 ),
             ]),
-            form: FigureFormat::Lines(line),
+            form: FigureFormat::Lines(scorer_line),
             text: leaderboard.filter(|_| options.leaderboard),
             ..EvalResult::default()
         })
@@ -219,7 +221,7 @@ impl<'a> Official<'a> {
         Ok(document_relevance(&run, &table()?, labels))
     }
 
-    /// True if the next question of each conversation is relevant, new and answered.
+    /// The shares of conversations whose next question is relevant, new and answered.
     fn contexts(&self, request: &EvalRequest, file: &Path) -> Result<EvalResult, Error> {
         request.takes("--conversations", &["conversations"])?;
         let labels = self.labels()?;
@@ -233,8 +235,8 @@ impl<'a> Official<'a> {
         })?;
         let found = scorer.found;
         if found.contexts == 0 {
-            let (name, hint) =
-                (&labels.name, "--split names the labels that the conversations are about");
+            let name = &labels.name;
+            let hint = "choose the split of the conversations with --split";
             bail!(file, "conversations about topics of {name}", "only other topics", hint);
         }
         Ok(EvalResult {
@@ -247,14 +249,14 @@ impl<'a> Official<'a> {
                 (found.missing, "contexts are not answered"),
                 (found.unknown, "contexts are about topics without labels and are ignored"),
             ]),
-            form: FigureFormat::Lines(line),
+            form: FigureFormat::Lines(scorer_line),
             ..EvalResult::default()
         })
     }
 
     /// Document relevance of runs by the measures of the leaderboard, with and without the answer, as
     /// far as the data folder has figures.
-    fn documents_of(&self, runs: &[Run]) -> Result<Vec<DocumentsOfRuns>, Error> {
+    fn document_figures(&self, runs: &[Run]) -> Result<Vec<DocumentsOfRuns>, Error> {
         let mut all = Vec::new();
         for with in [RetrievedWith::Answer, RetrievedWith::QuestionAlone] {
             let stem = table_stem(self.split, false);
@@ -268,8 +270,8 @@ impl<'a> Official<'a> {
             let mut figures = Vec::with_capacity(runs.len());
             for run in runs {
                 let scores = document_relevance(run, &table, self.labels()?);
-                let of = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
-                let means = OF_DOCUMENTS.map(|name| of(name).map_or(0.0, Column::mean));
+                let find = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
+                let means = DOCUMENT_MEASURES.map(|name| find(name).map_or(0.0, Column::mean));
                 figures.push(means.to_vec());
             }
             all.push(DocumentsOfRuns { with, figures });
@@ -277,7 +279,7 @@ impl<'a> Official<'a> {
         Ok(all)
     }
 
-    /// Document relevance by the expected measures, where the data folder has the table.
+    /// Document relevance by the expected measures, if the data folder has the table.
     fn expected_documents(&self, run: &Run, written: &SystemOutput) -> Result<EvalResult, Error> {
         let data = &self.clariq.data;
         let split = self.split;
@@ -334,20 +336,20 @@ impl Evaluation for Official<'_> {
             figures.push((NEED_F1.to_owned(), clarification_need(&needs, self.labels()?).f1));
         }
         let mut notes = Vec::new();
-        if written.expected.iter().any(|name| OF_DOCUMENTS.contains(name)) {
+        if written.expected.iter().any(|name| DOCUMENT_MEASURES.contains(name)) {
             let documents = self.expected_documents(run, written)?;
             figures.extend(documents.figures);
             notes = documents.notes;
         }
         let is_new = |name: &&str| {
-            !OF_DOCUMENTS.contains(name) && figures.iter().all(|(known, _)| known != name)
+            !DOCUMENT_MEASURES.contains(name) && figures.iter().all(|(known, _)| known != name)
         };
         let others: Vec<&str> = written.expected.iter().copied().filter(is_new).collect();
         figures.extend(self.by_qrels()?.by_name(run, others.into_iter()));
         Ok(EvalResult { figures, notes, ..EvalResult::default() })
     }
 
-    /// The official recalls, which differ from others where a run has a question twice.
+    /// The official recalls, which differ from the usual ones if a run repeats a question.
     fn values(&self, run: &Run, measure: &str) -> Option<Vec<(RequestId, f64)>> {
         let cutoff = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == measure)?;
         let scores = question_relevance(run, self.labels().ok()?, Ties::Official);
@@ -394,7 +396,7 @@ impl Evaluation for Official<'_> {
             topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
             needs.push(lines);
         }
-        let documents = self.documents_of(&runs)?;
+        let documents = self.document_figures(&runs)?;
         let html = render(&ClariqPage {
             documents: &documents,
             request: *request,
@@ -408,18 +410,18 @@ impl Evaluation for Official<'_> {
     }
 }
 
-fn line(name: &str, figure: f64) -> String {
+fn scorer_line(name: &str, figure: f64) -> String {
     format!("{name}: {}", python_float(figure))
 }
 
-fn row(file: &Path, figures: &[f64]) -> String {
+fn leaderboard_row(file: &Path, figures: &[f64]) -> String {
     let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.4}")).collect();
     let tag = tag_of(file).unwrap_or_else(|| "MODELNAME".to_owned());
     let (team, model) = tag.split_once('/').unwrap_or(("CREATOR", &tag));
     format!("| RANK | {team} | {model} | {} |", figures.join(" | "))
 }
 
-/// The last field of the first line of a run. Standard input was read already.
+/// The name of a run: the last field of its first line. Standard input cannot be read again.
 fn tag_of(file: &Path) -> Option<String> {
     if file.as_os_str() == "-" {
         return None;

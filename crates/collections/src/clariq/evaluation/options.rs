@@ -80,15 +80,15 @@ pub(crate) const OPTIONS: &[EvalOption] = &[
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct OfficialOptions {
     pub(super) task: ScorerTask,
-    /// The file is of the multi-turn form.
+    /// True if the file is a multi-turn run.
     pub(super) multi_turn: bool,
-    /// Documents are those found without the answer to the question.
+    /// True to score the documents retrieved without the answer to the question.
     pub(super) no_answer: bool,
     /// The conversations that the file answers.
     pub(super) conversations: Option<PathBuf>,
-    /// A row for the leaderboard in place of the figures.
+    /// True to print a row for the leaderboard in place of the figures.
     pub(super) leaderboard: bool,
-    /// Figures per class, and confusions.
+    /// True to print figures per class and the confusion matrix.
     pub(super) full: bool,
 }
 

@@ -19,10 +19,10 @@ pub enum Choice {
     Worst,
 }
 
-/// The question of every topic whose facets the table knows, in file order. A topic's figure is the
-/// mean over its facets, where a question that is no candidate counts as the facet's worst, as the
-/// official scorer has it. Of equal figures the higher id is chosen. The worst question is called
-/// [`WORST`], which is the worst for each facet by itself and what the published run says.
+/// The question of every topic with facets in the table, in file order. A topic's figure is the mean
+/// over its facets, where a question that is not a candidate counts as the facet's worst, as in the
+/// official scorer. Of equal figures, the higher id is chosen. The worst question is [`WORST`], which
+/// is the worst of each facet by itself, as in the published run.
 fn oracle_of_topics(
     table: &EvalTable,
     metric: &str,
@@ -54,12 +54,12 @@ fn best_of(facets: &[ContextFigures]) -> Option<String> {
     };
     let sum = |question: &str| facets.iter().map(|facet| figure(facet, question)).sum::<f64>();
     let questions = candidates.into_iter().filter(|question| ![BEST, WORST].contains(question));
-    // In ascending order of ids, the last of equals is kept.
+    // Ids ascend, and `max_by` keeps the last of equals.
     questions.max_by(|a, b| sum(a).total_cmp(&sum(b))).map(str::to_owned)
 }
 
-/// The question of every context of a multi-turn table, in its order; of equal figures the higher
-/// id.
+/// The question of every context of a multi-turn table, in its order. Of equal figures, the higher id
+/// is chosen.
 fn oracle_of_contexts(
     table: &EvalTable,
     metric: &str,
@@ -101,7 +101,7 @@ pub struct OracleRequest<'a> {
     pub multi_turn: bool,
 }
 
-/// Writes the run of an oracle.
+/// Makes the run of an oracle.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Resul
     let table = EvalTable::open(&clariq.data, &stem)?;
     let choice = request.choice.unwrap_or(Choice::Best);
     let mut lines = Vec::new();
-    let shown = |question: String| match request.choice {
+    let written = |question: String| match request.choice {
         Some(_) => question,
         None => NO_QUESTION.to_owned(),
     };
@@ -124,7 +124,7 @@ pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Resul
     if request.multi_turn {
         let chosen = oracle_of_contexts(&table, request.metric, choice);
         for (context, question) in chosen.ok_or_else(|| no_metric(request.metric, &table))? {
-            let question = shown(question);
+            let question = written(question);
             let hint = "the table and the bank must be of one release";
             let Some(number) = clariq.bank.find(&question) else {
                 bail!(stem, "question ids of question_bank.tsv", "`{question}`", hint)
@@ -136,7 +136,7 @@ pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Resul
         let labels = clariq.labelled(split)?;
         let chosen = oracle_of_topics(&table, request.metric, &labels, choice);
         for (topic, question) in chosen.ok_or_else(|| no_metric(request.metric, &table))? {
-            writeln!(lines, "{topic} 0 {} 1 1 {name}", shown(question)).map_err(&write)?;
+            writeln!(lines, "{topic} 0 {} 1 1 {name}", written(question)).map_err(&write)?;
         }
     }
     Ok(OracleRun { lines, table: stem })
@@ -152,8 +152,7 @@ fn no_metric(metric: &str, table: &EvalTable) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::tests::labels;
-    use crate::clariq::evaluation::tests::table;
+    use crate::clariq::evaluation::tests::{labels, table};
 
     #[test]
     fn a_topic_gets_the_question_that_is_best_over_its_facets() {
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_gets_its_own() {
+    fn a_context_gets_its_best_or_worst_question() {
         let table = table(&[
             (968.into(), &[("Q1", 0.5), ("Q2", 0.6), ("MIN", 0.1), ("MAX", 0.9)]),
             (7.into(), &[("MIN", 0.1)]),

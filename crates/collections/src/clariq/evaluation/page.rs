@@ -32,7 +32,7 @@ pub(crate) struct ClariqPage<'a> {
     pub(crate) labels: &'a Labelled,
     /// The lines of the runs.
     pub(crate) runs: &'a [Run],
-    /// Their document relevance, where the evaluation table is there.
+    /// Their document relevance, if the folder has the evaluation table.
     pub(crate) documents: &'a [DocumentsOfRuns],
     /// The lines of the need files.
     pub(crate) needs: &'a [Vec<NeedLine>],
@@ -80,7 +80,8 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
     );
     let titles = ["Recall of every run", "Recall of relevant questions"];
     let placed = leaderboard::section(comparison, judged);
-    let shown = judged.topics.iter().map(|it| (it.topic.id.as_str(), it.topic.request.as_str()));
+    let topics = judged.topics.iter().map(|judged| judged.topic);
+    let shown = topics.map(|topic| (topic.id.as_str(), topic.request.as_str()));
     let deepest = Focus::by_topic(topics::DEEPEST, shown);
     let has_documents = !comparison.documents.is_empty();
     let documents = has_documents.then(|| documents::section(comparison));
@@ -154,7 +155,10 @@ fn diagnose_run(comparison: &ClariqPage, run: &Run) -> Vec<String> {
         (found.unknown_documents, "line", "with a question that is not in the bank"),
     ];
     let counts = counts.iter().filter(|(number, ..)| *number > 0);
-    remarks.extend(counts.map(|(number, what, how)| format!("{} {how}.", count(*number, what))));
+    remarks.extend(counts.map(|(number, unit, remark)| {
+        let counted = count(*number, unit);
+        format!("{counted} {remark}.")
+    }));
     remarks
 }
 

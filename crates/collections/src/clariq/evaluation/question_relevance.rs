@@ -1,5 +1,5 @@
 //! `ClariQ`'s question relevance: recall of a topic's relevant questions at 5, 10, 20 and 30, and
-//! how much of it is the order of equal scores.
+//! its interval over all orders of equal scores.
 
 use crate::clariq::Labelled;
 use clariq_core::{DocId, RequestId};
@@ -68,8 +68,7 @@ pub fn recall_interval(run: &Run, labels: &Labelled) -> [Vec<f64>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::tests::labels;
-    use crate::clariq::evaluation::tests::run;
+    use crate::clariq::evaluation::tests::{labels, run};
     use crate::documents::{Bank, BankRow};
     use clariq_eval::{Diagnosis, Qrels, RankedRun, diagnose, evaluate, parse_measures};
     use proptest::prelude::*;
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_counts_once_and_takes_two_places() {
+    fn a_duplicate_counts_once_and_takes_two_ranks() {
         let labels = labels(&[("1", &["Q1", "Q2"])]);
         let lines: Vec<_> =
             [("Q1", 6.0), ("Q1", 5.0), ("Q7", 4.0), ("Q8", 3.0), ("Q9", 2.0), ("Q2", 1.0)]
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn recall_is_that_of_the_measure_where_nothing_ties() {
+    fn without_ties_recall_is_that_of_the_measure() {
         let labels = labels(&[("1", &["Q1", "Q2", "Q3"]), ("2", &["Q4"])]);
         let names: Vec<String> = (0..12).map(|n| format!("Q{n}")).collect();
         let scores = (0..12).map(|n| f64::from(n * 7 % 12));
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_at_the_cut_off_is_open() {
+    fn equal_scores_at_the_cutoff_make_an_interval() {
         let labels = labels(&[("1", &["Q1", "Q2"])]);
         let mut lines = vec![("1", "Q1", 2.0)];
         lines.extend(["Q2", "Q3", "Q4", "Q5", "Q6"].map(|question| ("1", question, 1.0)));
@@ -181,13 +180,13 @@ mod tests {
         /// Any order of the equal scores is a run without ties; its official recall must lie in the
         /// interval.
         #[test]
-        fn contains_every_order(
+        fn interval_contains_every_order(
             lines in prop::collection::vec((0..9_u32, 0..3_i32), 1..24).prop_flat_map(|lines| Just(lines).prop_shuffle()),
         ) {
             let names: Vec<String> = (0..9).map(|question| format!("Q{question}")).collect();
             let labels = labels(&[("1", &["Q0", "Q3", "Q4", "Q8"])]);
-            let tied: Vec<_> = lines.iter().map(|&(q, score)| ("1", names[q as usize].as_str(), f64::from(score))).collect();
-            // The shuffled order, made strict.
+            let tied: Vec<_> = lines.iter().map(|&(question, score)| ("1", names[question as usize].as_str(), f64::from(score))).collect();
+            // The shuffled order, without ties.
             let strict: Vec<_> = (0..).zip(&tied).map(|(index, &(topic, question, score))| {
                 (topic, question, score - f64::from(index) * 1e-6)
             }).collect();
@@ -198,12 +197,12 @@ mod tests {
             }
         }
 
-        /// Both ends are reached: all orders of a small list, by brute force.
+        /// All orders of a small list, by brute force, reach both ends of the interval.
         #[test]
         fn both_ends_are_reached(lines in prop::collection::vec((0..4_u32, 0..2_i32), 5)) {
             let names = ["Q0", "Q1", "Q2", "Q3"];
             let labels = labels(&[("1", &["Q0", "Q1", "Q2"])]);
-            let tied: Vec<_> = lines.iter().map(|&(q, score)| ("1", names[q as usize], f64::from(score))).collect();
+            let tied: Vec<_> = lines.iter().map(|&(question, score)| ("1", names[question as usize], f64::from(score))).collect();
             let recalls = permutations(tied.len()).into_iter().map(|order| {
                 let strict: Vec<_> = order.iter().enumerate().map(|(index, &line)| {
                     let (topic, question, score) = tied[line];

@@ -1,5 +1,5 @@
-//! Recall at every depth, as a chart, whose lines differ in colour, dashes and the name at the end,
-//! and as numbers.
+//! Recall at every depth, as numbers and as a chart, whose lines differ in colour, dashes and the name
+//! at the end.
 
 use super::judged::{DEPTH, JudgedRuns, OfficialRun};
 use crate::clariq::evaluation::CUTOFFS;
@@ -171,7 +171,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn six_runs_differ_in_both_and_thirty_six_in_one() {
+    fn six_runs_differ_in_colour_and_dashes_and_36_in_one_of_them() {
         assert_eq!(line_classes(2), "line c2 d2");
         assert_eq!((0..36).map(line_classes).collect::<BTreeSet<_>>().len(), 36);
     }

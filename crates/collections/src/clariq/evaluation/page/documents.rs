@@ -3,9 +3,8 @@
 use super::ClariqPage;
 use super::leaderboard::{is_released, part};
 use crate::clariq::RetrievedWith;
-use crate::clariq::evaluation::Leaderboard;
-use crate::clariq::evaluation::ScorerTask;
-use crate::clariq::evaluation::official::OF_DOCUMENTS;
+use crate::clariq::evaluation::official::DOCUMENT_MEASURES;
+use crate::clariq::evaluation::{Leaderboard, ScorerTask};
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
 use maud::{Markup, html};
@@ -32,8 +31,8 @@ pub(super) fn section(comparison: &ClariqPage) -> Markup {
         section id="documents" {
             h2 { "Document relevance" }
             p {
-                "How good the documents are that a search finds after the first question of each run, "
-                "as the official scorer looks it up in the released table, averaged over facets."
+                "The quality of the documents retrieved after the first question of each run, looked up "
+                "in the released table as by the official scorer, averaged over facets."
             }
             @for documents in comparison.documents {
                 h3 { (documents.title()) }
@@ -50,7 +49,7 @@ fn table(names: &[&str], documents: &DocumentsOfRuns) -> Markup {
             thead {
                 tr {
                     th.text scope="col" { "run" }
-                    @for measure in OF_DOCUMENTS { th scope="col" { (measure) } }
+                    @for measure in DOCUMENT_MEASURES { th scope="col" { (measure) } }
                 }
             }
             tbody {

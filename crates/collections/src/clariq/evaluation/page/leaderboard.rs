@@ -2,9 +2,8 @@
 
 use super::ClariqPage;
 use super::judged::JudgedRuns;
-use crate::clariq::evaluation::ScorerTask;
 use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
-use crate::clariq::evaluation::{Leaderboard, Placement, clarification_need};
+use crate::clariq::evaluation::{Leaderboard, Placement, ScorerTask, clarification_need};
 use clariq_core::Documents;
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
@@ -18,8 +17,8 @@ struct RankedEntry {
     placement: Placement,
 }
 
-/// The leaderboards with the runs and need files among their entries; `None` on other collections
-/// than the released one, and where nothing was published.
+/// The leaderboards with the runs and need files among their entries; `None` for other collections
+/// than the released one, and for splits without published entries.
 pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Markup> {
     if !is_released(comparison) {
         return None;
@@ -41,7 +40,7 @@ pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Ma
     })
 }
 
-/// True for the released bank, which the published entries are about.
+/// True for the released bank, on which the published entries were measured.
 pub(super) fn is_released(comparison: &ClariqPage) -> bool {
     comparison.bank.checksum().to_string().starts_with(RELEASED_BANK)
 }
@@ -75,7 +74,7 @@ pub(super) fn part(
         ul {
             @for run in &placed {
                 li {
-                    b { (run.name) } " would be number " (run.placement.rank) " of "
+                    b { (run.name) } " would rank " (run.placement.rank) " of "
                     (run.placement.ranked) "."
                 }
             }

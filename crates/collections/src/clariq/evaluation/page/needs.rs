@@ -17,19 +17,19 @@ pub(crate) fn section(comparison: &ClariqPage) -> Markup {
             h2 { "Clarification need" }
             p {
                 "Rows are the labels, columns the predictions, from 1 (clear by itself) to 4 "
-                "(cannot be answered before asking back); ✓ marks correct predictions. The "
+                "(cannot be answered without a clarifying question); ✓ marks correct predictions. The "
                 "stronger the colour of a cell, the larger its share of the row."
             }
             div.matrices {
                 @for (name, lines) in comparison.named_needs() {
-                    (one(name, lines, comparison.labels))
+                    (matrix(name, lines, comparison.labels))
                 }
             }
         }
     }
 }
 
-fn one(name: &str, lines: &[NeedLine], labels: &Labelled) -> Markup {
+fn matrix(name: &str, lines: &[NeedLine], labels: &Labelled) -> Markup {
     let report = need_report(lines, labels);
     let scores = clarification_need(lines, labels);
     html! {

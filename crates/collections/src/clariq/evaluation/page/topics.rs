@@ -11,7 +11,7 @@ use clariq_report::page::scroll;
 use clariq_report::words::count;
 use maud::{Markup, html};
 
-/// The questions of a list that are shown at once; a click shows the rest.
+/// The number of questions of a list that are shown at once; a click shows the rest.
 const SHOWN: usize = 10;
 /// The column of the measure that topics are ordered by.
 pub(super) const DEEPEST: usize = CUTOFFS.len() - 1;
@@ -34,40 +34,45 @@ pub(crate) fn section(
                 }
             }
             @for topic in compared.by_difference(DEEPEST) {
-                (one(comparison.bank, judged, compared, topic))
+                (topic_details(comparison.bank, judged, compared, topic))
             }
         }
     }
 }
 
-fn one(bank: &Bank, judged: &JudgedRuns, compared: &ComparedRuns, topic: usize) -> Markup {
-    let it = &judged.topics[topic];
+fn topic_details(
+    bank: &Bank,
+    judged: &JudgedRuns,
+    compared: &ComparedRuns,
+    topic: usize,
+) -> Markup {
+    let entry = &judged.topics[topic];
     html! {
         details.topic id={ "topic-" (topic) } {
             summary {
-                span.number { (it.topic.id) } " " span.request { (it.topic.request) } " "
+                span.number { (entry.topic.id) } " " span.request { (entry.topic.request) } " "
                 span.range { (compared.range(DEEPEST, topic)) }
             }
             div.inside {
                 p.note {
-                    @if !it.topic.description.is_empty() { (it.topic.description) " · " }
-                    (count(it.relevant.len(), "relevant question"))
-                    @if let Some(need) = it.topic.need { " · clarification need " (need) }
+                    @if !entry.topic.description.is_empty() { (entry.topic.description) " · " }
+                    (count(entry.relevant.len(), "relevant question"))
+                    @if let Some(need) = entry.topic.need { " · clarification need " (need) }
                 }
-                @let name = format!("Relevant questions of topic {}", it.topic.id);
-                (scroll(&name, &rank_table(bank, judged, it, topic)))
-                div.lists { @for run in &judged.runs { (list(bank, it, run, topic)) } }
+                @let name = format!("Relevant questions of topic {}", entry.topic.id);
+                (scroll(&name, &rank_table(bank, judged, entry, topic)))
+                div.lists { @for run in &judged.runs { (list(bank, entry, run, topic)) } }
             }
         }
     }
 }
 
 /// The rank of each relevant question in each run, the earliest found first, missed questions last.
-fn rank_table(bank: &Bank, judged: &JudgedRuns, it: &JudgedTopic, topic: usize) -> Markup {
+fn rank_table(bank: &Bank, judged: &JudgedRuns, entry: &JudgedTopic, topic: usize) -> Markup {
     let rank_in = |run: &OfficialRun, wanted: &DocId| {
         run.lists[topic].iter().position(|question| *question == wanted)
     };
-    let mut rows: Vec<(&DocId, Vec<Option<usize>>)> = it
+    let mut rows: Vec<(&DocId, Vec<Option<usize>>)> = entry
         .relevant
         .iter()
         .map(|wanted| (wanted, judged.runs.iter().map(|run| rank_in(run, wanted)).collect()))
@@ -89,7 +94,7 @@ fn rank_table(bank: &Bank, judged: &JudgedRuns, it: &JudgedTopic, topic: usize) 
                         @for rank in ranks { td { (mark_rank(rank)) } }
                     }
                 }
-                (found(judged, it, topic))
+                (found(judged, entry, topic))
             }
         }
     }
@@ -104,19 +109,19 @@ fn mark_rank(rank: Option<usize>) -> Markup {
     }
 }
 
-fn found(judged: &JudgedRuns, it: &JudgedTopic, topic: usize) -> Markup {
+fn found(judged: &JudgedRuns, entry: &JudgedTopic, topic: usize) -> Markup {
     let hits = |run: &OfficialRun| {
-        it.relevant.iter().filter(|wanted| run.lists[topic].contains(wanted)).count()
+        entry.relevant.iter().filter(|wanted| run.lists[topic].contains(wanted)).count()
     };
     html! {
         tr.sum {
             th.text scope="row" { "found among the first " (DEPTH) }
-            @for run in &judged.runs { td { (hits(run)) " of " (it.relevant.len()) } }
+            @for run in &judged.runs { td { (hits(run)) " of " (entry.relevant.len()) } }
         }
     }
 }
 
-fn list(bank: &Bank, it: &JudgedTopic, run: &OfficialRun, topic: usize) -> Markup {
+fn list(bank: &Bank, entry: &JudgedTopic, run: &OfficialRun, topic: usize) -> Markup {
     let questions = &run.lists[topic];
     let recalls = CUTOFFS.iter().zip(&run.scores.topics[topic].1);
     html! {
@@ -127,14 +132,14 @@ fn list(bank: &Bank, it: &JudgedTopic, run: &OfficialRun, topic: usize) -> Marku
             }
             @if questions.is_empty() { p { "No answer." } }
             ol {
-                @for rank in 0..questions.len().min(SHOWN) { (item(bank, it, questions, rank)) }
+                @for rank in 0..questions.len().min(SHOWN) { (item(bank, entry, questions, rank)) }
             }
             @if questions.len() > SHOWN {
-                @let hits = hits_below(it, questions);
+                @let hits = hits_below(entry, questions);
                 details.more {
                     summary { "Ranks 11 to " (questions.len()) ": " (hits) }
                     ol start=(SHOWN + 1) {
-                        @for rank in SHOWN..questions.len() { (item(bank, it, questions, rank)) }
+                        @for rank in SHOWN..questions.len() { (item(bank, entry, questions, rank)) }
                     }
                 }
             }
@@ -142,10 +147,10 @@ fn list(bank: &Bank, it: &JudgedTopic, run: &OfficialRun, topic: usize) -> Marku
     }
 }
 
-/// The ranks of the hits that are not shown at once.
-fn hits_below(it: &JudgedTopic, questions: &[&DocId]) -> String {
+/// The hits among the questions that are not shown at once, with their ranks.
+fn hits_below(entry: &JudgedTopic, questions: &[&DocId]) -> String {
     let hits: Vec<String> = (SHOWN..questions.len())
-        .filter(|&rank| is_hit(it, questions, rank))
+        .filter(|&rank| is_hit(entry, questions, rank))
         .map(|rank| (rank + 1).to_string())
         .collect();
     match hits.len() {
@@ -155,16 +160,16 @@ fn hits_below(it: &JudgedTopic, questions: &[&DocId]) -> String {
     }
 }
 
-/// A repeated question is no second hit.
-fn is_hit(it: &JudgedTopic, questions: &[&DocId], rank: usize) -> bool {
-    it.relevant.contains(questions[rank]) && !questions[..rank].contains(&questions[rank])
+/// True if the question at a rank is relevant and not a repetition.
+fn is_hit(entry: &JudgedTopic, questions: &[&DocId], rank: usize) -> bool {
+    entry.relevant.contains(questions[rank]) && !questions[..rank].contains(&questions[rank])
 }
 
-fn item(bank: &Bank, it: &JudgedTopic, questions: &[&DocId], rank: usize) -> Markup {
+fn item(bank: &Bank, entry: &JudgedTopic, questions: &[&DocId], rank: usize) -> Markup {
     let id = questions[rank];
     let again = questions[..rank].contains(&id);
     html! {
-        @if is_hit(it, questions, rank) {
+        @if is_hit(entry, questions, rank) {
             li.hit {
                 span.mark aria-hidden="true" { "✓ " } span.unseen { "relevant: " } (words(bank, id))
             }
@@ -178,7 +183,7 @@ fn words(bank: &Bank, id: &DocId) -> Markup {
     html! { (question(bank, id)) " " span.id { (id) } }
 }
 
-/// The text of a question, or a remark in brackets where there is none.
+/// The text of a question, or a remark in brackets if it has none.
 fn question<'a>(bank: &'a Bank, id: &DocId) -> &'a str {
     match bank.find(id.as_str()) {
         Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),

@@ -157,7 +157,7 @@ const BAD_DATA: &[Case] = &[
         "held-out labels",
         |bench| bench.remove("data/test_with_labels.tsv"),
         "eval good.run --data data --split test",
-        ["data/test_with_labels.tsv", "the labels of test", "requests alone"],
+        ["data/test_with_labels.tsv", "the labels of test", "only the requests"],
     ),
 ];
 
