@@ -1,4 +1,4 @@
-//! The check of a folder with the track's files: everything that is wrong with them, all at once.
+//! The check of a folder with the track's files, which reports all problems at once.
 
 use super::splits::IkatSplit;
 use super::topics::TopicFile;
@@ -18,7 +18,7 @@ pub(super) fn files(data: &DataDir) -> Vec<Source> {
     files
 }
 
-/// Reads every file of a folder and names everything that is wrong.
+/// Reads every file of a folder and reports all problems.
 pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
     for &split in IkatSplit::ALL {

@@ -24,15 +24,15 @@ impl SystemClass {
 }
 
 impl IkatConversation {
-    /// The utterances up to the user's turn at `index` (from 0), as a system of `class` may see it: a
-    /// manual one sees resolved utterances, and perhaps the statements that are relevant to them.
+    /// The utterances up to the user's turn at `index` (from 0), as a system with this sight sees them:
+    /// a manual one sees resolved utterances and, if the sight has them, the relevant statements.
     pub fn utterances(&self, index: usize, sight: impl Into<Sight>) -> Vec<Utterance> {
         let mut utterances = self.all_utterances(sight.into());
         utterances.truncate(2 * index + 1);
         utterances
     }
 
-    /// All utterances, as a system of `class` may see them in a later conversation.
+    /// All utterances, as a system with this sight sees them in a later conversation.
     pub(super) fn all_utterances(&self, sight: Sight) -> Vec<Utterance> {
         let mut utterances = Vec::with_capacity(2 * self.turns.len());
         for turn in &self.turns {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn scrambling_what_a_class_may_not_see_changes_nothing() {
+    fn scrambling_the_parts_that_a_class_may_not_see_changes_nothing() {
         let plain = topics(&conversation());
         for class in SystemClass::ALL {
             for index in 0..3 {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_guidelines_of_2024_gives_its_rankings_to_systems_that_respond() {
+    fn systems_that_only_respond_see_the_sample_rankings_of_2024() {
         let topics = topics(&json!([{
             "number": "1-1",
             "title": "a title",
@@ -183,7 +183,7 @@ mod tests {
             .into_iter()
             .map(|utterance| utterance.text)
             .collect();
-        // Those of earlier turns and of this one, and none of the next.
+        // The statements of earlier turns and of this one, but not of the next.
         assert_eq!(utterances, ["resolved 1 I like tea.", "response 1", "resolved 2 I am tall."]);
         let automatic = Sight { relevant_statements: true, ..Sight::from(SystemClass::Automatic) };
         assert_eq!(

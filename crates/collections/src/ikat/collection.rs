@@ -4,7 +4,7 @@
 use super::answers::{IkatAnswerForm, statement_number};
 use super::evaluation::{OPTIONS, TrackEvaluation, names};
 use super::folder::location;
-use super::qrels::{citation_judgements, of_labels, statement_judgements};
+use super::qrels::{citation_judgements, statement_judgements, to_qrels};
 use super::splits::IkatSplit;
 use super::topics::{IkatConversation, TopicFile};
 use super::validate::validate;
@@ -50,7 +50,7 @@ pub const PASSAGES: &str = "passages";
 
 /// The reason why figures of passages cannot be compared with published ones.
 const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
-                          the licensed collection: figures on them compare with each other alone";
+                          the licensed collection: figures on them only compare with each other";
 
 const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
 
@@ -65,8 +65,8 @@ pub struct Ikat {
 }
 
 impl Ikat {
-    /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` keeps
-    /// those that are too many for memory.
+    /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` stores
+    /// the passages if they are too many for memory.
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let mut topics = Vec::new();
         for split in data.track_splits() {
@@ -75,8 +75,8 @@ impl Ikat {
         let mut rows = Vec::new();
         for (split, topics) in &topics {
             for IkatConversation { number, statements, .. } in &topics.conversations {
-                rows.extend((1..).zip(statements).map(|(n, text)| BankRow {
-                    id: statement_id(*split, number, n).as_str().into(),
+                rows.extend((1..).zip(statements).map(|(statement, text)| BankRow {
+                    id: statement_id(*split, number, statement).as_str().into(),
                     text: text.clone(),
                 }));
             }
@@ -177,7 +177,7 @@ impl Collection for Ikat {
         if documents.is_empty() {
             let hint = "put passages into that folder; `clariq data segment` makes them of pages";
             let expected = "passages, such as `passages.jsonl`";
-            let problem = problem!(self.location(), expected, "topics alone", hint);
+            let problem = problem!(self.location(), expected, "only topics", hint);
             return Err(problem.kind(ProblemKind::Empty).into());
         }
         Ok(documents)
@@ -199,7 +199,7 @@ impl Collection for Ikat {
     /// follow the utterance of each turn.
     fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
         let split = split_of(split)?;
-        let of_statements = task == STATEMENTS;
+        let ranks_statements = task == STATEMENTS;
         let topics = self.topics(split)?;
         let mut labels = topics.turns().filter_map(|(_, turn)| turn.relevant_statements.as_ref());
         if sight.relevant_statements && labels.all(Vec::is_empty) {
@@ -210,7 +210,7 @@ impl Collection for Ikat {
         Ok(Box::new(topics.conversations.iter().flat_map(move |conversation| {
             let before = topics.before(&conversation.number);
             let before = before.filter(move |_| sight.earlier_conversations);
-            let own = of_statements.then(|| {
+            let own = ranks_statements.then(|| {
                 let mut docs = self.statements_of(split, conversation, before.clone());
                 docs.sort_unstable();
                 docs
@@ -234,7 +234,7 @@ impl Collection for Ikat {
         Some(Box::new(IkatAnswerForm { year, submitter, statements, passages }))
     }
 
-    /// A statement of an earlier conversation has the number that it continues the user's with.
+    /// The statements of earlier conversations are numbered after those of this conversation.
     fn name_in_runs<'i>(&self, request: &str, task: &str, id: &'i str) -> Cow<'i, str> {
         if task != STATEMENTS {
             return id.into();
@@ -297,14 +297,14 @@ impl Collection for Ikat {
         let split = split_of(split)?;
         let topics = self.topics(split)?;
         if task != STATEMENTS {
-            return of_labels(split.topics_file(), &citation_judgements(topics));
+            return to_qrels(split.topics_file(), &citation_judgements(topics));
         }
         let mut labels = statement_judgements(topics);
         for label in &mut labels {
             let conversation = self.conversation_of(&label.topic);
             label.document = format!("{split}/{conversation}/{}", label.document).into();
         }
-        of_labels(split.topics_file(), &labels)
+        to_qrels(split.topics_file(), &labels)
     }
 
     fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
@@ -373,7 +373,8 @@ mod tests {
     #[test]
     fn every_user_has_statements_of_their_own() {
         let sample = sample();
-        let (split, bank) = (IkatSplit::TEST_2023, sample.ranked_in(STATEMENTS));
+        let split = IkatSplit::TEST_2023;
+        let bank = sample.ranked_in(STATEMENTS);
         let requests: Vec<Request> =
             sample.requests(split.name(), STATEMENTS).unwrap().map(Result::unwrap).collect();
         for (request, (conversation, _)) in
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_said_in_an_earlier_conversation_is_known_where_it_is_used() {
+    fn earlier_conversations_are_part_of_requests_if_the_system_uses_them() {
         let folder = tempfile::tempdir().unwrap();
         let conversation = |number: &str, statements: &[&str]| {
             let turn = |turn: u32| {
@@ -428,8 +429,8 @@ mod tests {
             });
             shown.collect()
         };
-        let (alone, known) =
-            (seen(SystemClass::Automatic, false), seen(SystemClass::Automatic, true));
+        let alone = seen(SystemClass::Automatic, false);
+        let known = seen(SystemClass::Automatic, true);
         assert_eq!(alone[2], "1-2_1: utterance 1-2 1 | 1 I am tall. 2 I cook.");
         for other in [0, 1, 4, 5] {
             assert_eq!(alone[other], known[other], "nothing came before");

@@ -1,9 +1,9 @@
-//! Runs as TREC runs, byte for byte as the official `generate_run.py` of each year writes them.
+//! Converts runs to TREC runs, byte for byte as the official `generate_run.py` of each year.
 //!
 //! The fields are separated by tabs: turn, `Q0`, passage, rank, score, name of the run. 2023 and
-//! 2024 take a passage once, where it comes first, multiply its score by the reciprocal of one more
-//! than the rank of the response, and number the passages by appearance, so that the scores of a
-//! second response lie between those of the first. 2025 sorts the references of a turn by score.
+//! 2024 take each passage where it comes first, multiply its score by 1 / (rank of the response + 1),
+//! and number the passages in this order, so that the scores of a second response lie between those of
+//! the first. 2025 sorts the references of a turn by score.
 
 use super::run::{Submission, SubmittedTurn};
 use clariq_core::{Error, bail};
@@ -11,7 +11,7 @@ use clariq_files::{Source, Target, python_float};
 use std::collections::HashSet;
 use std::io::Write;
 
-/// Writes the passages of a run of any year as a TREC run, atomically where the target is a file.
+/// Writes the passages of a run of any year as a TREC run, atomically if the target is a file.
 pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
     let mut lines = Vec::new();
     put_trec(&mut lines, &Submission::read(run, None)?, &run.name())?;
@@ -77,8 +77,8 @@ mod tests {
     }
 
     fn converted(year: Year, turn: SubmittedTurn) -> Result<String, Error> {
-        let (run_name, turns) = ("r".to_owned(), vec![turn]);
-        let submission = Submission { year, run_name, turns, ..Submission::default() };
+        let run_name = "r".to_owned();
+        let submission = Submission { year, run_name, turns: vec![turn], ..Submission::default() };
         let mut out = Vec::new();
         put_trec(&mut out, &submission, "r.json")?;
         Ok(String::from_utf8(out).unwrap())

@@ -34,7 +34,7 @@ pub(super) const SAMPLE: &[EmbeddedFile] = embedded![
 
 /// The track's files, in the data folder or in one of `FOLDERS` below it.
 impl DataDir {
-    /// The file of this name, plain or with `.gz` appended, or `None` if the folder has neither.
+    /// The file `name`, plain or packed (`.gz`, `.zst`), or `None` if the folder has none.
     pub fn track_file(&self, name: &str) -> Option<Source> {
         self.file_below(&FOLDERS, name)
     }
@@ -114,7 +114,7 @@ fn missing(data: &DataDir, name: &str) -> Problem {
     let topics = if splits.is_empty() {
         "no topics at all".to_owned()
     } else {
-        format!("topics of {splits} alone")
+        format!("only topics of {splits}")
     };
     let (found, hint) = match data {
         DataDir::Folder(folder) if !folder.exists() => (
@@ -127,20 +127,20 @@ fn missing(data: &DataDir, name: &str) -> Problem {
         ),
         DataDir::Sample => (
             topics,
-            "--data names a folder with the track's files; the built-in sample has the split \
-             2023-test alone",
+            "--data names a folder with the track's files; the built-in sample only has the split \
+             2023-test",
         ),
     };
     problem!((location(data)), "a file `{name}`", found, hint).kind(ProblemKind::MissingFile)
 }
 
-/// The problem of topics in the form of another year than that of their split.
+/// The problem of topics in the form of another year than their split.
 pub(super) fn other_year(at: impl Into<Location>, found: Year, split: IkatSplit) -> Problem {
     problem!(
         at,
         (format!("topics in the form of {}", split.year())),
         "topics in the form of {found}",
-        "each year has a form of its own: is the file another year's?"
+        "each year has a form of its own: is the file from another year?"
     )
 }
 
@@ -168,7 +168,7 @@ mod tests {
         let problem = data.topics(split("2024")).unwrap_err().to_string();
         assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
         let problem = data.topics(split("2025")).unwrap_err().to_string();
-        assert!(problem.contains("found topics of 2023-test, 2024 alone"), "{problem}");
+        assert!(problem.contains("found only topics of 2023-test, 2024"), "{problem}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Labels in four columns: which statements and which passages are relevant to a turn.
+//! Labels in four columns: the statements and the passages that are relevant to a turn.
 //!
 //! The files are TREC qrels, so [`clariq_files::read_qrels`] reads those of passages as they are.
-//! Labels of statements are made from the topics here, and NIST's of 2025 get the numbers that
-//! everything else uses. Answers that people wrote are JSON by turn.
+//! Labels of statements are made from the topics; in NIST's of 2025, statements get the numbers that
+//! are used everywhere else. Answers that people wrote are JSON by turn.
 
 use super::topics::TopicFile;
 use crate::entries::Entries;
@@ -20,13 +20,13 @@ pub(super) enum LabelKind {
     Organisers,
     /// Statements, by NIST.
     Nist,
-    /// Passages, with the name of their part of the figures.
+    /// Passages, with their name in figures.
     Passages(&'static str),
     /// Answers that people wrote, for comparison with responses.
     Answers,
 }
 
-/// The parts of the figures by graded labels of passages.
+/// The names in figures of passages with graded labels.
 pub(super) const GRADED_BY_NIST: &str = "passages (graded by NIST)";
 pub(super) const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
 
@@ -41,7 +41,7 @@ impl LabelKind {
     }
 }
 
-/// Refuses labels of turns that the topics do not have: they would be another year's.
+/// Refuses labels of turns that the topics do not have: they belong to another year.
 pub(super) fn check_turns<'l>(
     source: &Source,
     mut turns: impl Iterator<Item = &'l str>,
@@ -58,8 +58,8 @@ pub(super) fn read_answers(source: &Source) -> Result<Vec<(String, String)>, Err
     read_strictly(source, MOST_OF_A_TABLE, parse_answers)
 }
 
-/// Reads answers leniently: an object of texts, as in 2025, or of objects whose
-/// `manual.response` is the text, as in 2024. Turns without an answer are left out.
+/// Parses answers: an object of texts, as in 2025, or of objects whose `manual.response` is the text,
+/// as in 2024. Turns without an answer are left out.
 fn parse_answers(input: &FileContent, sink: Sink) -> Vec<(String, String)> {
     const FORM: &str = "answers are one JSON object, `{\"1-1_3\": \"…\"}` as in 2025 or \
                         `{\"0_8\": {\"manual\": {\"response\": \"…\"}}}` as in 2024";
@@ -112,7 +112,8 @@ pub fn read_statement_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
     read_strictly(source, MOST_OF_A_TABLE, parse_statement_qrels)
 }
 
-/// Reads labels of statements leniently: every problem goes to `sink`, and its line is left out.
+/// Reads the valid lines of labels of statements. Every problem goes to `sink`, and its line is left
+/// out.
 pub fn parse_statement_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
     let mut judgements = parse_qrels(input, sink);
     for judgement in &mut judgements {
@@ -166,8 +167,8 @@ pub fn citation_judgements(topics: &TopicFile) -> Vec<Judgement> {
         .collect()
 }
 
-/// Labels by turn; `None` where there are none.
-pub(super) fn of_labels(file: &str, labels: &[Judgement]) -> Result<Option<Qrels>, Error> {
+/// Labels by turn; `None` if there are none.
+pub(super) fn to_qrels(file: &str, labels: &[Judgement]) -> Result<Option<Qrels>, Error> {
     (!labels.is_empty()).then(|| Qrels::from_judgements(file, labels)).transpose()
 }
 

@@ -15,7 +15,7 @@ use super::topics::Year;
 use clariq_core::Error;
 use clariq_files::{FileContent, Sink, Source, read_strictly};
 
-/// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
+/// The most bytes of a run, unpacked: a thousand passages with their texts for each of 500 turns.
 pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
 
 /// A run of one system over the turns of a year.
@@ -25,7 +25,7 @@ pub struct Submission {
     pub year: Year,
     /// The name of the run; 2025 calls it `run_id`.
     pub run_name: String,
-    /// The class of the system in the words of the year, see
+    /// The class of the system in the year's terms, see
     /// [`SystemClass::run_type`](super::SystemClass::run_type).
     pub run_type: String,
     /// The team; only in 2025.
@@ -98,13 +98,13 @@ impl Submission {
     /// Reads a run in the form of `year`; the first problem is the error.
     ///
     /// Without a year, the form is recognised: 2025 is JSON lines, 2023 has statements as objects, 2024
-    /// as numbers. A run of 2023 or 2024 without any statement has both
-    /// forms, and counts as one of 2024.
+    /// as numbers. A run of 2023 or 2024 without any statement has both forms, and counts as one of
+    /// 2024.
     pub fn read(source: &Source, year: Option<Year>) -> Result<Self, Error> {
         read_strictly(source, MOST_OF_A_RUN, |input, sink| Self::parse(input, year, sink))
     }
 
-    /// Reads a run leniently: every problem goes to `sink`, and its turn is left out.
+    /// Reads the valid turns of a run. Every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &FileContent, year: Option<Year>, sink: Sink) -> Self {
         let is_lines = match year {
             Some(year) => year.has_line_runs(),

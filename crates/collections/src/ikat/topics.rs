@@ -54,7 +54,6 @@ pub struct TopicFile {
     pub name: String,
     /// The year whose form the file has, 2023 if it has no conversation.
     pub year: Year,
-    /// All conversations.
     pub conversations: Vec<IkatConversation>,
 }
 
@@ -74,24 +73,23 @@ pub struct IkatConversation {
 /// An utterance of the user, the response to it, and the labels if they were released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IkatTurn {
-    /// The turn as runs and labels call it: `9-1_3`.
+    /// The id in runs and labels: `9-1_3`.
     pub id: RequestId,
     /// Its number in the conversation, from 1.
     pub number: u32,
     /// The user's utterance.
     pub utterance: String,
-    /// The same, rewritten by hand so that it can be understood alone; empty in one released turn.
+    /// The utterance, rewritten by hand so that it can be understood alone; empty in one released turn.
     pub resolved: String,
     /// The organisers' response.
     pub response: String,
-    /// The numbers (from 1) of the statements that matter here; `None` where labels were not
-    /// released.
+    /// The numbers (from 1) of the relevant statements; `None` if labels were not released.
     pub relevant_statements: Option<Vec<u32>>,
-    /// The passages that the response was written from, `clueweb22-…:3`; `None` where labels were
-    /// not released.
+    /// The passages that the response was written from, `clueweb22-…:3`; `None` if labels were not
+    /// released.
     pub citations: Option<Vec<String>>,
-    /// A ranking of passages that the organisers give to systems that only respond, as in the
-    /// example of the guidelines of 2024.
+    /// The organisers' ranking of passages for systems that only respond, as in the example of the
+    /// guidelines of 2024.
     pub sample_ranking: Option<Vec<String>>,
 }
 
@@ -138,7 +136,7 @@ impl TopicFile {
         before.filter(move |other| user.is_some() && user_of(&other.number) == user)
     }
 
-    /// The turn with this name, and its conversation.
+    /// The turn with this id, and its conversation.
     pub fn turn(&self, id: &str) -> Option<(&IkatConversation, &IkatTurn)> {
         let (number, _) = id.rsplit_once('_')?;
         let conversation = self.conversation(number)?;

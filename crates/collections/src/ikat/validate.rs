@@ -16,7 +16,7 @@ use super::topics::TopicFile;
 use clariq_core::{Error, Findings, Location, problem};
 use clariq_files::Source;
 
-/// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
+/// The most warnings that the validators of 2023 and 2024 accept: one more is an error.
 pub const MAX_WARNINGS: usize = 2000;
 
 /// The number of tokens that the guidelines allow a response.
@@ -35,19 +35,19 @@ enum OfficialReaction {
 
 use OfficialReaction::{Overlooked, Rejected, Warned};
 
-/// A rule that runs should keep.
+/// A rule for runs.
 struct Rule {
-    class: OfficialReaction,
+    reaction: OfficialReaction,
     expected: &'static str,
     hint: &'static str,
     /// Lists the places where a run breaks the rule.
     find: fn(&CheckedRun, &mut Violations),
 }
 
-/// The line, if the form has lines, and the value that was found.
+/// For each violation, the line, if the form has lines, and the value that was found.
 type Violations = Vec<(Option<u64>, String)>;
 
-/// A run while it is checked.
+/// A run to check, with the topics of its year.
 struct CheckedRun<'a> {
     submission: &'a Submission,
     /// The lines of 2025.
@@ -119,7 +119,7 @@ pub fn validate(
         for (line, found) in found {
             let at = Location { file: input.name.clone(), line };
             let problem = problem!(at, (rule.expected), found, (rule.hint));
-            match rule.class {
+            match rule.reaction {
                 Rejected => {
                     errors += 1;
                     official.add(problem);

@@ -8,14 +8,14 @@ use clariq_eval::{
 use clariq_files::{Qrels, Run};
 
 /// The default measures of graded passages: nDCG counts all grades, the others those from 2, as the
-/// track's published figures do. The labels are of a pool, so that the other figures are as reliable
-/// as the share of judged passages is high.
+/// track's published figures do. Only pooled passages were judged, so the figures are reliable only
+/// if the share of judged passages is high.
 const BY_GRADE: [&str; 7] =
     ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
 /// The default measures of graded passages if all parts are shown.
 const FEW_BY_GRADE: [&str; 3] = ["nDCG@3", "nDCG@5", "Judged@10"];
 
-/// The part of passages by the citations of the organisers' responses.
+/// The name in figures of passages judged by the citations of the organisers' responses.
 pub(super) const CITED: &str = "passages (cited)";
 
 /// The part of runs that is compared.
@@ -126,7 +126,7 @@ pub fn columns(
 }
 
 impl IkatLabels {
-    /// The labels of a part with the name of both; responses have none.
+    /// The labels of a part, with the names of the part in figures; responses have none.
     fn of(&self, part: RunPart) -> Vec<(&'static str, &Qrels)> {
         let named = match part {
             RunPart::Statements => {
@@ -158,17 +158,17 @@ fn of_sets(evaluated: &EvaluatedRun, qrels: &Qrels, names: &[&str], part: &str) 
     let values = set_values(&evaluated.chosen, qrels);
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
-        let values = values.iter().map(|(turn, of)| (turn.clone(), set_figure(name, of)));
+        let values = values.iter().map(|(turn, set)| (turn.clone(), set_figure(name, set)));
         columns.push(Column::new(part, *name, values.collect()));
     }
     columns
 }
 
-fn set_figure(name: &str, of: &SetAverage) -> f64 {
+fn set_figure(name: &str, set: &SetAverage) -> f64 {
     match name {
-        "P" => of.precision,
-        "R" => of.recall,
-        _ => of.f1,
+        "P" => set.precision,
+        "R" => set.recall,
+        _ => set.f1,
     }
 }
 
@@ -226,9 +226,8 @@ mod tests {
         (EvaluatedRun::of_submission(&ikat, split, &submission), labels)
     }
 
-    /// The means of the columns are the figures of `eval`.
     #[test]
-    fn the_means_are_the_figures_of_the_run() {
+    fn the_means_of_the_columns_are_the_figures_of_eval() {
         let (evaluated, labels) = sample();
         let mut known = figures(&evaluated, &labels).unwrap();
         known.extend(provenance(&evaluated, &labels).unwrap());
@@ -236,7 +235,7 @@ mod tests {
         known.extend(graded(&evaluated, &labels).unwrap());
         for part in RunPart::ALL {
             let columns = columns(&evaluated, &labels, Some(part), &[]).unwrap();
-            // The rankings of statements are not handed in.
+            // The rankings of statements are not part of a submission.
             assert_eq!(columns.is_empty(), part == RunPart::Statements);
             for column in columns {
                 let name = match part {
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn measures_by_name_are_for_rankings() {
+    fn measures_by_name_apply_to_rankings_only() {
         let (evaluated, labels) = sample();
         let measures = parse(&["P@1"]).unwrap();
         let names = |only| {

@@ -1,6 +1,6 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use crate::ikat::qrels::{GRADED_BY_MODEL, LabelKind, check_turns, of_labels, read_answers};
+use crate::ikat::qrels::{GRADED_BY_MODEL, LabelKind, check_turns, read_answers, to_qrels};
 use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{
     Ikat, IkatSplit, TopicFile, Year, citation_judgements, read_statement_qrels,
@@ -41,7 +41,7 @@ pub struct IkatLabels {
     pub responses: HashMap<String, String>,
 }
 
-/// The part of passages by the graded labels that a user names.
+/// The name in figures of passages graded by a file of the user.
 const GRADED_BY_FILE: &str = "passages (graded by --qrels)";
 
 impl IkatLabels {
@@ -54,8 +54,8 @@ impl IkatLabels {
         let turns = topics.turns().filter(|(_, turn)| cites(turn));
         let file = split.topics_file();
         let mut labels = Self {
-            organisers: of_labels(file, &statement_judgements(topics))?,
-            cited: of_labels(file, &citation_judgements(topics))?,
+            organisers: to_qrels(file, &statement_judgements(topics))?,
+            cited: to_qrels(file, &citation_judgements(topics))?,
             responses: turns
                 .map(|(_, turn)| (turn.id.as_str().to_owned(), turn.response.clone()))
                 .collect(),
@@ -79,14 +79,14 @@ impl IkatLabels {
                 LabelKind::Passages(part) => {
                     labels.graded.push((part, qrels(&file, &read_qrels(&file)?, topics)?));
                 }
-                LabelKind::Answers => labels.take_answers(&file, topics)?,
+                LabelKind::Answers => labels.replace_answers(&file, topics)?,
             }
         }
         Ok(labels)
     }
 
-    /// Takes files that a user names in place of those of the folder.
-    pub(super) fn take(
+    /// Replaces labels of the folder by those of files that the user names.
+    pub(super) fn replace(
         &mut self,
         graded: Option<&Path>,
         answers: Option<&Path>,
@@ -103,10 +103,10 @@ impl IkatLabels {
             }
             self.graded = vec![(GRADED_BY_FILE, qrels(&file, &judgements, topics)?)];
         }
-        answers.map_or(Ok(()), |file| self.take_answers(&Source::new(file), topics))
+        answers.map_or(Ok(()), |file| self.replace_answers(&Source::new(file), topics))
     }
 
-    fn take_answers(&mut self, file: &Source, topics: &TopicFile) -> Result<(), Error> {
+    fn replace_answers(&mut self, file: &Source, topics: &TopicFile) -> Result<(), Error> {
         let answers = read_answers(file)?;
         check_turns(file, answers.iter().map(|(turn, _)| turn.as_str()), topics)?;
         self.responses = answers.into_iter().collect();
@@ -128,7 +128,7 @@ impl IkatLabels {
     }
 }
 
-/// The labels of a file, which are of turns of these topics.
+/// The labels of a file. Labels of turns that the topics do not have are an error.
 fn qrels(file: &Source, judgements: &[Judgement], topics: &TopicFile) -> Result<Qrels, Error> {
     check_turns(file, judgements.iter().map(|label| label.topic.as_str()), topics)?;
     Qrels::from_judgements(&file.name(), judgements)
@@ -136,7 +136,7 @@ fn qrels(file: &Source, judgements: &[Judgement], topics: &TopicFile) -> Result<
 
 impl EvaluatedRun {
     /// The parts of a submission: of several responses to a turn, the statements and the text of the
-    /// best, and the passages of all, each once.
+    /// best one, and the passages of all, each once.
     pub fn of_submission(ikat: &Ikat, split: IkatSplit, submission: &Submission) -> Self {
         let mut evaluated = Self::default();
         let mut provenance = Run::default();
@@ -156,7 +156,7 @@ impl EvaluatedRun {
 
     /// True if a complete ranking of statements belongs to these responses: it has all statements that
     /// they use.
-    pub(super) fn rests_on_statements(&self, ranking: &Run) -> bool {
+    pub(super) fn matches_statements(&self, ranking: &Run) -> bool {
         let lines = ranking.lines.iter().map(|line| (&line.topic, &line.document));
         let ranked: HashSet<(&RequestId, &DocId)> = lines.collect();
         self.chosen
@@ -165,11 +165,11 @@ impl EvaluatedRun {
     }
 
     /// True if a complete ranking of passages begins with the submitted ones, turn by turn.
-    pub(super) fn begins_passages(&self, ranking: &Run) -> bool {
+    pub(super) fn matches_passages(&self, ranking: &Run) -> bool {
         let whole = by_turn(ranking);
         by_turn(&self.passages)
             .iter()
-            .all(|(turn, handed_in)| whole.get(turn).is_some_and(|all| all.starts_with(handed_in)))
+            .all(|(turn, submitted)| whole.get(turn).is_some_and(|all| all.starts_with(submitted)))
     }
 }
 
@@ -182,7 +182,7 @@ fn by_turn(run: &Run) -> HashMap<&RequestId, Vec<&DocId>> {
     turns
 }
 
-/// Adds a ranking, each document where it comes first.
+/// Adds a ranking. A repeated document counts where it comes first.
 fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>) {
     let mut seen = HashSet::new();
     for (index, document) in documents.filter(|document| seen.insert(*document)).enumerate() {
@@ -195,7 +195,8 @@ fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>)
     }
 }
 
-/// The numbers of the statements of the best response; 2025 names them by their text.
+/// The numbers of the statements of the best response. 2025 names them by their text; a text that is
+/// not a statement of this conversation is left out.
 fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<String> {
     let Some(best) = turn.best_response() else { return Vec::new() };
     let known = ikat.topics(split).ok().and_then(|topics| topics.turn(&turn.id));

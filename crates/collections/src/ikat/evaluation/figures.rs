@@ -36,14 +36,17 @@ pub fn figures(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Result<Vec<(Str
     let columns = |part| columns(evaluated, labels, Some(part), &[]);
     let mean = |name: String, column: &Column| (name, column.mean());
     let statements = columns(RunPart::Statements)?;
-    let mut figures: Vec<_> = statements.iter().map(|of| mean(of.name(), of)).collect();
+    let mut figures: Vec<_> = statements.iter().map(|column| mean(column.name(), column)).collect();
     let of_sets = sets(evaluated, labels).into_iter();
-    figures.extend(of_sets.filter(|(name, _)| AVERAGES.iter().any(|of| name.ends_with(of))));
+    figures
+        .extend(of_sets.filter(|(name, _)| AVERAGES.iter().any(|average| name.ends_with(average))));
     let passages = columns(RunPart::Passages)?;
-    let cited = passages.iter().filter(|of| of.part == CITED);
-    figures.extend(cited.map(|of| mean(format!("passages {}", of.measure), of)));
+    let cited = passages.iter().filter(|column| column.part == CITED);
+    figures.extend(cited.map(|column| mean(format!("passages {}", column.measure), column)));
     let responses = columns(RunPart::Responses)?;
-    figures.extend(responses.iter().map(|of| mean(format!("response {}", of.measure), of)));
+    let of_responses =
+        responses.iter().map(|column| mean(format!("response {}", column.measure), column));
+    figures.extend(of_responses);
     Ok(figures)
 }
 
@@ -53,23 +56,23 @@ pub fn provenance(
     labels: &IkatLabels,
 ) -> Result<Vec<(String, f64)>, Error> {
     let columns = columns(evaluated, labels, Some(RunPart::Provenance), &[])?;
-    Ok(columns.iter().map(|of| (of.name(), of.mean())).collect())
+    Ok(columns.iter().map(|column| (column.name(), column.mean())).collect())
 }
 
-/// The figures of passages by graded labels. Of the passages that are here few are graded, so that
-/// they say little of a system that ranks these.
+/// The figures of passages by graded labels. Few of the released passages are graded, so the figures
+/// mean little for a system that ranks these.
 pub fn graded(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Result<Vec<(String, f64)>, Error> {
     let passages = columns(evaluated, labels, Some(RunPart::Passages), &[])?;
-    let graded = passages.iter().filter(|of| of.part != CITED);
-    Ok(graded.map(|of| (of.name(), of.mean())).collect())
+    let graded = passages.iter().filter(|column| column.part != CITED);
+    Ok(graded.map(|column| (column.name(), column.mean())).collect())
 }
 
 /// Precision, recall and F1 of the sets of statements, micro and macro.
 pub fn sets(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Vec<(String, f64)> {
     let mut figures = Vec::new();
     for (name, report) in set_reports(evaluated, labels) {
-        for (average, of) in [("micro", report.micro), ("macro", report.macro_average)] {
-            for (measure, value) in [("P", of.precision), ("R", of.recall), ("F1", of.f1)] {
+        for (average, set) in [("micro", report.micro), ("macro", report.macro_average)] {
+            for (measure, value) in [("P", set.precision), ("R", set.recall), ("F1", set.f1)] {
                 figures.push((format!("sets ({name}) {average} {measure}"), value));
             }
         }
@@ -78,7 +81,8 @@ pub fn sets(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Vec<(String, f64)>
 }
 
 /// The figures of sets by the names in [`SETS`]. The organisers only label turns with a relevant
-/// statement, so that a turn without labels has none. Turns without labels of NIST's are left out.
+/// statement, so in a turn without labels, every statement is wrong. Turns without labels of NIST's
+/// are left out.
 fn set_reports(evaluated: &EvaluatedRun, labels: &IkatLabels) -> Vec<(&'static str, SetReport)> {
     let chosen = &evaluated.chosen;
     let mut reports = Vec::new();

@@ -16,7 +16,7 @@ use clariq_report::words::{count, shorten};
 use maud::html;
 use std::collections::{HashMap, HashSet};
 
-/// The characters that are shown of a passage.
+/// The number of characters shown of a passage.
 const EXCERPT: usize = 240;
 
 /// The beginning of a passage's text, if the collection has the passage.
@@ -28,7 +28,7 @@ fn text_of(ikat: &Ikat, id: &str) -> String {
 
 pub(crate) const STYLE: &str = include_str!("page/style.css");
 
-/// A run of the page, and what was read of it.
+/// A run of the page, as it was read.
 pub(crate) struct PageEntry<'a> {
     pub(crate) shown: &'a PageRun,
     pub(crate) submission: Submission,
@@ -98,7 +98,7 @@ fn first_of(compared: &ComparedRuns, part: &str) -> Option<usize> {
     compared.baseline().columns.iter().position(|column| column.part.starts_with(part))
 }
 
-/// The first measure of a part of the runs, where there is one.
+/// The differences by the first measure of a part of the runs, if there is one.
 fn focus<'a>(
     comparison: &'a IkatPage,
     compared: &'a ComparedRuns,

@@ -1,4 +1,4 @@
-//! The track's figures as the evaluation of iKAT: of rankings and sets of statements, passages, and
+//! The evaluation of iKAT by the track's figures, for rankings and sets of statements, passages, and
 //! responses.
 
 use super::page::{IkatPage, PageEntry, render};
@@ -43,7 +43,7 @@ impl<'a> TrackEvaluation<'a> {
         Ok(Self { ikat, split, labels, turns })
     }
 
-    /// The labels, or the problem that there are none.
+    /// The labels; an error if there are none.
     fn labels(&self) -> Result<&IkatLabels, Error> {
         if self.labels.are_absent() {
             let hint = "the documentation names the files of labels (reference, Formats); `clariq eval` also takes --qrels \
@@ -112,11 +112,11 @@ fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<St
         }
         let ranking = read_run(&Source::new(&path))?;
         let is_of_this_run = match task {
-            STATEMENTS => evaluated.rests_on_statements(&ranking),
-            _ => evaluated.begins_passages(&ranking),
+            STATEMENTS => evaluated.matches_statements(&ranking),
+            _ => evaluated.matches_passages(&ranking),
         };
         if !is_of_this_run {
-            warnings.push(format!("{} is of another run and is ignored", path.display()));
+            warnings.push(format!("{} belongs to another run and is ignored", path.display()));
         } else if task == STATEMENTS {
             evaluated.statements = Some(ranking);
         } else {
@@ -126,19 +126,22 @@ fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<St
     Ok(warnings)
 }
 
-/// The number of repeated documents in a ranking.
+/// The number of repeated documents in the rankings of a submission.
 fn repeated(submission: &Submission) -> usize {
     fn again<'s>(documents: impl Iterator<Item = &'s str>) -> usize {
         let mut seen = HashSet::new();
         documents.filter(|document| !seen.insert(*document)).count()
     }
     let responses = submission.turns.iter().flat_map(|turn| &turn.responses);
-    let of_responses = responses.map(|response| {
-        // 2025 names statements by their text, the other years by their number.
-        let statements = response.statements.iter();
-        let names = statements.map(|one| if one.id.is_empty() { &*one.text } else { &*one.id });
-        again(names) + again(response.passages.iter().map(|passage| &*passage.id))
-    });
+    let of_responses =
+        responses.map(|response| {
+            // 2025 names statements by their text, the other years by their number.
+            let statements = response.statements.iter();
+            let names = statements.map(|statement| {
+                if statement.id.is_empty() { &*statement.text } else { &*statement.id }
+            });
+            again(names) + again(response.passages.iter().map(|passage| &*passage.id))
+        });
     let references = submission.turns.iter().map(|turn| turn.references.iter());
     let of_turns = references.map(|references| again(references.map(|passage| &*passage.id)));
     of_responses.chain(of_turns).sum()
@@ -148,12 +151,12 @@ impl Evaluation for TrackEvaluation<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
         request.takes("runs of iKAT", &["qrels", ANSWERS])?;
         let answers = request.options.get(ANSWERS).map(Path::new);
-        let mut named = None;
+        let mut replaced = None;
         if request.qrels.is_some() || answers.is_some() {
-            let labels = named.insert(IkatLabels::read(self.ikat, self.split)?);
-            labels.take(request.qrels, answers, self.ikat.topics(self.split)?)?;
+            let labels = replaced.insert(IkatLabels::read(self.ikat, self.split)?);
+            labels.replace(request.qrels, answers, self.ikat.topics(self.split)?)?;
         }
-        let labels = named.as_ref().map_or_else(|| self.labels(), Ok)?;
+        let labels = replaced.as_ref().map_or_else(|| self.labels(), Ok)?;
         if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&request.file))? {
             if answers.is_some() {
                 let hint = "leave it out, or score the submission";
@@ -205,19 +208,19 @@ impl Evaluation for TrackEvaluation<'_> {
             let hint = "leave it out: equal scores are in the order of ids";
             bail!("--ties", "runs of ClariQ beside it", "runs of iKAT", hint);
         }
-        let part = by.task.map(part).transpose()?;
+        let part = by.task.map(parse_part).transpose()?;
         if let Some(part) = part.filter(|part| !part.is_ranking() && !by.measures.is_empty()) {
             let hint = "sets and responses have measures of their own";
             let part = part.name();
             bail!("-m", "--task statements or --task passages", "--task {part}", hint);
         }
-        if let Some((of, evaluated, warnings)) = self.ranking(source)? {
-            if let Some(part) = part.filter(|part| *part != of) {
-                let expected = format!("--task {}", of.name());
+        if let Some((ranked, evaluated, warnings)) = self.ranking(source)? {
+            if let Some(part) = part.filter(|part| *part != ranked) {
+                let expected = format!("--task {}", ranked.name());
                 let found = part.name();
                 bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
             }
-            let columns = columns(&evaluated, self.labels()?, Some(of), by.measures)?;
+            let columns = columns(&evaluated, self.labels()?, Some(ranked), by.measures)?;
             return Ok(ValuesByRequest { columns, warnings });
         }
         let (_, evaluated, warnings) = self.read(source)?;
@@ -244,7 +247,7 @@ impl Evaluation for TrackEvaluation<'_> {
         for run in request.runs {
             let (submission, evaluated, found) = self.read(&run.file)?;
             warnings.extend(found.iter().map(|warning| format!("{}: {warning}", run.file.name())));
-            // Without labels, the page shows what was found.
+            // Without labels, the page shows rankings and responses without figures.
             let columns = if self.labels.are_absent() {
                 Vec::new()
             } else {
@@ -255,7 +258,7 @@ impl Evaluation for TrackEvaluation<'_> {
         keep_common(&mut runs);
         if self.labels.are_absent() {
             let split = self.split;
-            warnings.push(format!("no labels of {split} are there: the page has no figures"));
+            warnings.push(format!("the folder has no labels of {split}: the page has no figures"));
         }
         let topics = self.ikat.topics(self.split)?;
         let html = render(&IkatPage {
@@ -270,7 +273,7 @@ impl Evaluation for TrackEvaluation<'_> {
     }
 }
 
-/// Leaves out the figures that some run does not have: only runs of this program have complete
+/// Leaves out the figures that any of the runs lacks: only runs of this program have complete
 /// rankings of statements beside them.
 fn keep_common(runs: &mut [PageEntry]) {
     let names = |entry: &PageEntry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
@@ -280,7 +283,7 @@ fn keep_common(runs: &mut [PageEntry]) {
     }
 }
 
-fn part(name: &str) -> Result<RunPart, Problem> {
+fn parse_part(name: &str) -> Result<RunPart, Problem> {
     RunPart::named(name).ok_or_else(|| {
         let parts = RunPart::ALL.map(RunPart::name).join(", ");
         let hint = "--task names the part of the runs to score; the default is all parts";

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::ops::ControlFlow;
 
-/// The hint of a fault in a line.
+/// The hint of a problem in a line.
 pub(in crate::ikat) const FORM: &str = "a line has metadata, turn_id, responses and references";
 
 /// A line. The official program ignores other fields.
@@ -30,7 +30,8 @@ pub(in crate::ikat) struct RunMetadata {
     pub(in crate::ikat) run_type: String,
 }
 
-/// A response. The official program does not look at the fields of one that it drops.
+/// A response. Its fields are optional, because the official program does not check those of a
+/// response that it drops.
 #[derive(Debug, Clone, Deserialize)]
 pub(in crate::ikat) struct LineResponse {
     pub(in crate::ikat) rank: Option<i32>,
@@ -53,7 +54,7 @@ impl From<Entries<f64>> for Scores {
     }
 }
 
-/// Reads the lines that can be read; problems of others go to `sink`.
+/// Reads the valid lines. The problems of other lines go to `sink`.
 pub(in crate::ikat) fn read_lines(input: &FileContent, sink: Sink) -> Vec<Line> {
     let mut lines = Vec::new();
     if !has_few_lines(input, MOST_LINES, sink) {
@@ -83,7 +84,7 @@ pub(super) fn read(input: &FileContent, sink: Sink) -> Submission {
     submission(&lines, &input.name, sink)
 }
 
-/// The run of some lines; a turn with a fault is left out.
+/// Makes a run of lines. A turn with a problem is left out.
 pub(in crate::ikat) fn submission(lines: &[Line], file: &str, sink: Sink) -> Submission {
     let mut submission = Submission { year: Year::Y2025, ..Submission::default() };
     for line in lines {

@@ -1,4 +1,4 @@
-//! Runs, written in the form of their year, a turn on a line.
+//! Writes runs in the form of their year, one turn per line.
 
 use super::{Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
@@ -25,7 +25,7 @@ pub(in crate::ikat) fn put_turn(
     turn: &SubmittedTurn,
 ) -> io::Result<()> {
     if head.year.has_line_runs() {
-        put_value(out, &entry(head, turn)?)?;
+        put_value(out, &line_turn(head, turn)?)?;
         return out.write_all(b"\n");
     }
     if index == 0 {
@@ -35,7 +35,7 @@ pub(in crate::ikat) fn put_turn(
     put_value(out, &object_turn(head.year, turn)?)
 }
 
-/// Writes what precedes the turns; 2025 repeats it in every turn.
+/// Writes the beginning of the file, before the turns. In 2025, every line repeats it instead.
 fn put_head(out: &mut dyn Write, head: &Submission) -> io::Result<()> {
     if head.year.has_line_runs() {
         return Ok(());
@@ -48,7 +48,7 @@ fn put_head(out: &mut dyn Write, head: &Submission) -> io::Result<()> {
     write!(out, "{}, \"turns\": [", object.trim_end_matches('}'))
 }
 
-/// Writes what follows the turns.
+/// Writes the end of the file, after the turns.
 pub(in crate::ikat) fn put_end(out: &mut dyn Write, year: Year) -> io::Result<()> {
     if year.has_line_runs() { Ok(()) } else { out.write_all(b"\n]}\n") }
 }
@@ -93,8 +93,8 @@ fn object_response(year: Year, response: &Response) -> io::Result<Value> {
     }))
 }
 
-/// A line of 2025.
-fn entry(head: &Submission, turn: &SubmittedTurn) -> io::Result<Value> {
+/// A turn as a line of 2025.
+fn line_turn(head: &Submission, turn: &SubmittedTurn) -> io::Result<Value> {
     let mut responses = Vec::with_capacity(turn.responses.len());
     for response in &turn.responses {
         let cited = response.passages.iter().filter(|passage| passage.used);

@@ -1,4 +1,4 @@
-//! The three forms of topics, read into one.
+//! Reads the three forms of topics into one.
 
 use super::{IkatConversation, IkatTurn, TopicFile, Year};
 use crate::text_or_number::IdOrNumber;
@@ -239,7 +239,8 @@ impl TopicReader<'_> {
                     .map(|place| place + 1)
                     .or_else(|| text.parse().ok()),
             };
-            let Some(number) = number.filter(|n| (1..=statements.len()).contains(n)) else {
+            let Some(number) = number.filter(|number| (1..=statements.len()).contains(number))
+            else {
                 let expected = format!("one of the {} statements of this user", statements.len());
                 let found = format!("`{}` in turn {turn}", shorten(&label.into_text()));
                 let hint = "a label that names no statement counts against every system";

@@ -11,56 +11,56 @@ const MOST_REFERENCES: usize = 1000;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "a run_type of manual, automatic or generation-only",
         hint: "use one of these names",
         find: unknown_run_type,
     },
     // The official program cuts them, and then refuses what it has cut.
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "at most 1000 references",
         hint: "leave out the last ones",
         find: too_many_references,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "a passage id such as clueweb22-en0004-50-00170:0",
         hint: "references are passages of ClueWeb22",
         find: passage_id_of_another_form,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "text, citations and ptkb_provenance in a response",
         hint: "they may be empty",
         find: missing_field_of_a_response,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "a citation that is a reference",
-        hint: "what a response cites has to be among the references of the turn",
-        find: citation_that_is_no_reference,
+        hint: "cited passages have to be among the references of the turn",
+        find: citation_that_is_not_a_reference,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "at most 250 words in all responses",
         hint: "the official program drops whole responses from the end: write less",
         find: too_many_words,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "every turn of the topics",
         hint: "a run answers every turn of the topics",
         find: missing_turn,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "a turn of the topics",
         hint: "a run only answers the turns of these topics",
         find: unknown_turn,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "the metadata of the first line",
         hint: "a file holds one run",
         find: other_metadata,
@@ -106,24 +106,24 @@ fn passage_id_of_another_form(run: &CheckedRun, found: &mut Violations) {
 }
 
 /// The number of words of a text after compatibility normalization (NFKC), split as Python splits.
-fn words(text: &str) -> usize {
+fn count_words(text: &str) -> usize {
     let normal: String = text.trim_matches(is_python_space).nfkc().collect();
     normal.split(is_python_space).filter(|word| !word.is_empty()).count()
 }
 
 /// The number of words of every response.
-fn lengths(line: &Line) -> Vec<usize> {
+fn word_counts(line: &Line) -> Vec<usize> {
     let responses = line.responses.iter().flatten();
-    responses.map(|response| response.text.as_deref().map_or(0, words)).collect()
+    responses.map(|response| response.text.as_deref().map_or(0, count_words)).collect()
 }
 
 /// The responses that the official program checks: it drops whole responses from the end while all
 /// of them have more than 250 words.
 fn checked_responses(line: &Line) -> &[LineResponse] {
     let responses = line.responses.as_deref().unwrap_or_default();
-    let lengths = lengths(line);
+    let words = word_counts(line);
     let mut count = responses.len();
-    while count > 0 && lengths[..count].iter().sum::<usize>() > MOST_TOKENS {
+    while count > 0 && words[..count].iter().sum::<usize>() > MOST_TOKENS {
         count -= 1;
     }
     &responses[..count]
@@ -145,11 +145,12 @@ fn missing_field_of_a_response(run: &CheckedRun, found: &mut Violations) {
     }
 }
 
-fn citation_that_is_no_reference(run: &CheckedRun, found: &mut Violations) {
+fn citation_that_is_not_a_reference(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let references: HashSet<&str> =
             line.references.0.iter().map(|(id, _)| id.as_str()).collect();
-        let citations = checked_responses(line).iter().filter_map(|it| it.citations.as_ref());
+        let responses = checked_responses(line).iter();
+        let citations = responses.filter_map(|response| response.citations.as_ref());
         for (id, _) in citations.flat_map(|citations| &citations.0) {
             if !references.contains(id.as_str()) {
                 found.push((Some(line.number), format!("`{}`", shorten(id))));
@@ -160,9 +161,9 @@ fn citation_that_is_no_reference(run: &CheckedRun, found: &mut Violations) {
 
 fn too_many_words(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
-        let all: usize = lengths(line).iter().sum();
-        if all > MOST_TOKENS {
-            found.push((Some(line.number), all.to_string()));
+        let words: usize = word_counts(line).iter().sum();
+        if words > MOST_TOKENS {
+            found.push((Some(line.number), words.to_string()));
         }
     }
 }
@@ -209,7 +210,7 @@ mod tests {
             ("a\u{a8}b", 2),
             ("a\u{200b}b", 1),
         ] {
-            assert_eq!(words(text), count, "{text:?}");
+            assert_eq!(count_words(text), count, "{text:?}");
         }
     }
 

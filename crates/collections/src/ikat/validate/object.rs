@@ -11,124 +11,129 @@ const FIRST: f64 = 1e9;
 const MOST_PASSAGES: usize = 1000;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { class: Warned, expected: "a run_name", hint: "name the run", find: no_run_name },
+    Rule { reaction: Warned, expected: "a run_name", hint: "name the run", find: no_run_name },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "a run_type",
         hint: "name the class of the system",
         find: no_run_type,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "a run_type of automatic, manual or, in 2024, only_response",
         hint: "use one of these names",
         find: unknown_run_type,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "as many turns as in the topics",
         hint: "a run answers every turn of the topics once",
         find: other_number_of_turns,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "as many conversations as in the topics",
         hint: "a run answers every turn of the topics once",
         find: other_number_of_conversations,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "as many turns of each conversation as in the topics",
         hint: "a run answers every turn of the topics once",
         find: other_number_of_turns_in_a_conversation,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "a turn id `<conversation>_<turn>`",
         hint: "such as 9-1_3, in 2024 0_3",
         find: turn_id_of_another_form,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "a conversation of the topics",
         hint: "a run only answers the turns of these topics: is it of another year?",
         find: unknown_conversation,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "a turn of the conversation, from 1",
         hint: "turns are numbered from 1",
         find: unknown_turn,
     },
-    Rule { class: Warned, expected: "a rank", hint: "the best response has rank 1", find: no_rank },
     Rule {
-        class: Warned,
+        reaction: Warned,
+        expected: "a rank",
+        hint: "the best response has rank 1",
+        find: no_rank,
+    },
+    Rule {
+        reaction: Warned,
         expected: "a rank above 0",
         hint: "the best response has rank 1",
         find: rank_not_above_0,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "the text of a response",
-        hint: "write what the user is to read",
+        hint: "write the text that the user reads",
         find: no_text,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "scores of passages that do not rise",
         hint: "order passages by score",
         find: rising_scores_of_passages,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "a passage id that begins with `clueweb22-`",
         hint: "the passages of the track are those of ClueWeb22",
         find: passage_of_another_collection,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "a passage id `page:number` with one colon",
         hint: "such as clueweb22-en0004-50-00170:0",
         find: passage_id_of_another_form,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "a passage that is used",
-        hint: "set `used` where the response rests on a passage; otherwise the first five count",
+        hint: "set `used` for the passages of the response; otherwise the first five count",
         find: no_used_passage,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "passages",
         hint: "give passage_provenance, best first",
         find: no_passages,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "at most 1000 passages",
         hint: "leave out the last ones",
         find: too_many_passages,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "statements",
         hint: "give ptkb_provenance, even if no statement seems to matter",
         find: no_statements,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "a statement of this user, from 1",
         hint: "statements are numbered from 1, as in the topics",
         find: unknown_statement,
     },
     Rule {
-        class: Rejected,
+        reaction: Rejected,
         expected: "the text of the statement",
         hint: "give the text as it is in the topics",
         find: other_text_of_a_statement,
     },
     Rule {
-        class: Warned,
+        reaction: Warned,
         expected: "scores of statements that do not rise",
         hint: "order statements by score",
         find: rising_scores_of_statements,
@@ -179,10 +184,10 @@ fn turns_by_conversation(run: &CheckedRun) -> HashMap<String, usize> {
 }
 
 fn other_number_of_conversations(run: &CheckedRun, found: &mut Violations) {
-    let (conversations, wanted) =
-        (turns_by_conversation(run).len(), run.topics.conversations.len());
-    if conversations != wanted {
-        found.push((None, format!("{conversations} in place of {wanted}")));
+    let conversations = turns_by_conversation(run).len();
+    let expected = run.topics.conversations.len();
+    if conversations != expected {
+        found.push((None, format!("{conversations} in place of {expected}")));
     }
 }
 
@@ -398,7 +403,7 @@ fn other_text_of_a_statement(run: &CheckedRun, found: &mut Violations) {
                 && known != statement.text
             {
                 let text = in_turn(turn, &statement.text);
-                found.push((None, format!("{text}, where it is `{}`", shorten(known))));
+                found.push((None, format!("{text}, in the topics `{}`", shorten(known))));
             }
         }
     }

@@ -9,64 +9,64 @@ use std::iter;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "every turn once",
         hint: "remove one of the two",
         find: repeated_turn,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "every turn of the topics by its name",
         hint: "a run answers every turn of the topics, by the name that it has there",
         find: missing_turn,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "a response",
         hint: "a turn without one scores nothing",
         find: no_response,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "ranks of responses that rise",
         hint: "number responses from 1",
         find: ranks_that_do_not_rise,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "at most 250 tokens",
         hint: "the guidelines allow a response 250 tokens",
         find: too_many_tokens,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "the text of a response",
-        hint: "an empty response is judged as one",
+        hint: "an empty response is judged like any other",
         find: no_text,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "every passage once",
         hint: "only the first one counts",
         find: repeated_passage,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "every statement once",
         hint: "only the first one counts",
         find: repeated_statement,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "a statement from 1",
         hint: "statements are numbered from 1",
         find: statement_0,
     },
     Rule {
-        class: Overlooked,
+        reaction: Overlooked,
         expected: "a statement of this user",
         hint: "statements are given by their text, as it is in the topics",
-        find: statement_of_nobody,
+        find: unknown_statement,
     },
 ];
 
@@ -119,7 +119,7 @@ fn too_many_tokens(run: &CheckedRun, found: &mut Violations) {
     }
 }
 
-/// The other validators warn.
+/// In the other cases, the validators warn.
 fn no_text(run: &CheckedRun, found: &mut Violations) {
     let submission = run.submission;
     let is_judged = submission.eval_response && submission.run_type == "only_response";
@@ -173,15 +173,17 @@ fn statement_0(run: &CheckedRun, found: &mut Violations) {
 }
 
 /// In 2025, a statement may be of any conversation of the user so far.
-fn statement_of_nobody(run: &CheckedRun, found: &mut Violations) {
+fn unknown_statement(run: &CheckedRun, found: &mut Violations) {
     if !run.submission.year.has_line_runs() || run.topics.conversations.is_empty() {
         return;
     }
     for (turn, response) in run.responses() {
         for statement in &response.statements {
-            let conversation = turn.id.rsplit_once('_');
-            let conversation = conversation.and_then(|(number, _)| run.topics.conversation(number));
-            if !conversation.is_some_and(|it| is_of_user(run, it, &statement.text)) {
+            let number = turn.id.rsplit_once('_').map(|(number, _)| number);
+            let conversation = number.and_then(|number| run.topics.conversation(number));
+            let is_known = conversation
+                .is_some_and(|conversation| is_of_user(run, conversation, &statement.text));
+            if !is_known {
                 let text = shorten(&statement.text);
                 found.push((turn.line, format!("`{text}` in turn {}", turn.id)));
             }

@@ -75,7 +75,7 @@ fn a_figure_has_one_name_whatever_file_it_is_of() {
     bench.write("alone.passages.run", "1-1_1 Q0 p:0 1 1.0 other\n");
     let warned = bench.succeed("eval alone.json --split 2023-test").stderr;
     for task in ["statements", "passages"] {
-        let warning = format!("warning: alone.{task}.run is of another run and is ignored\n");
+        let warning = format!("warning: alone.{task}.run belongs to another run and is ignored\n");
         assert!(warned.contains(&warning), "{warned}");
     }
     assert_eq!(figures("eval alone.json"), alone);

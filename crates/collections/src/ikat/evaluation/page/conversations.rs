@@ -10,10 +10,9 @@ use clariq_report::words::{count, figure};
 use maud::{Markup, html};
 use std::collections::{HashMap, HashSet};
 
-/// Statements and passages that are shown of a ranking. Below them are the relevant ones of lower
-/// ranks.
+/// Statements and passages shown of each ranking. Below them are the relevant ones of lower ranks.
 const SHOWN: usize = 5;
-/// The lowest of NIST's grades of passages that counts as relevant.
+/// The lowest grade by NIST that counts as relevant.
 const RELEVANT: i32 = 2;
 
 /// The id of a turn on the page.
@@ -80,14 +79,14 @@ struct DocumentLabel {
 }
 
 /// The first measure of a part of the runs, turn by turn, for the summaries of turns.
-struct Marked<'a> {
+struct SummaryMeasure<'a> {
     part: &'static str,
     column: usize,
     /// The positions of turns in the column, by their ids.
     turns: HashMap<&'a str, usize>,
 }
 
-impl<'a> Marked<'a> {
+impl<'a> SummaryMeasure<'a> {
     fn new(compared: &'a ComparedRuns, part: &'static str) -> Option<Self> {
         let column = first_of(compared, part)?;
         let values = &compared.baseline().columns[column].values;
@@ -97,13 +96,13 @@ impl<'a> Marked<'a> {
 }
 
 /// The scores of a turn, with a mark if runs differ from the baseline: `statements nDCG@3 0.63 to 1.00`.
-fn scores(compared: &ComparedRuns, marked: &[Marked], turn: &IkatTurn) -> Markup {
+fn scores(compared: &ComparedRuns, measures: &[SummaryMeasure], turn: &IkatTurn) -> Markup {
     html! {
-        @for of in marked {
-            @if let Some(&index) = of.turns.get(turn.id.as_str()) {
+        @for measure in measures {
+            @if let Some(&index) = measure.turns.get(turn.id.as_str()) {
                 " "
-                span.range.differs[compared.difference(of.column, index) > 0.0] {
-                    (of.part) " " (compared.range(of.column, index))
+                span.range.differs[compared.difference(measure.column, index) > 0.0] {
+                    (measure.part) " " (compared.range(measure.column, index))
                 }
             }
         }
@@ -113,13 +112,13 @@ fn scores(compared: &ComparedRuns, marked: &[Marked], turn: &IkatTurn) -> Markup
 /// The number of turns of a conversation on which a run differs from the baseline.
 fn count_differing(
     compared: &ComparedRuns,
-    marked: &[Marked],
+    measures: &[SummaryMeasure],
     conversation: &IkatConversation,
 ) -> usize {
     let differs = |turn: &&IkatTurn| {
-        marked.iter().any(|of| {
-            let index = of.turns.get(turn.id.as_str());
-            index.is_some_and(|&index| compared.difference(of.column, index) > 0.0)
+        measures.iter().any(|measure| {
+            let index = measure.turns.get(turn.id.as_str());
+            index.is_some_and(|&index| compared.difference(measure.column, index) > 0.0)
         })
     };
     conversation.turns.iter().filter(differs).count()
@@ -132,17 +131,17 @@ pub(super) fn section(
     parts: [&'static str; 2],
 ) -> Markup {
     let runs: Vec<RunByTurn> = comparison.runs.iter().map(RunByTurn::new).collect();
-    let marked = parts.map(|part| Marked::new(compared, part));
-    let marked: Vec<Marked> = marked.into_iter().flatten().collect();
+    let measures = parts.map(|part| SummaryMeasure::new(compared, part));
+    let measures: Vec<SummaryMeasure> = measures.into_iter().flatten().collect();
     html! {
         section id="conversations" {
             h2 { "Conversations" }
             p {
-                "Open a conversation and a turn to see what each run gave for it, beside what the "
-                "organisers did. " span.mark { "✓" } " marks what labels call relevant (a passage that "
-                "the organisers cite, or that NIST grades 2 or higher), "
-                span.cross { "✗" } " what a run does not have."
-                @if runs.len() > 1 && !marked.is_empty() {
+                "Open a conversation and a turn to compare the results of each run with the labels and "
+                "the organisers' response. " span.mark { "✓" } " marks relevant statements and passages "
+                "(a passage that the organisers cite, or that NIST grades 2 or higher), "
+                span.cross { "✗" } " relevant ones that a run does not have."
+                @if runs.len() > 1 && !measures.is_empty() {
                     " The scores of a turn go from the lowest run to the highest, and are "
                     span.differs { "marked" } " where a run differs from the baseline."
                 }
@@ -152,7 +151,7 @@ pub(super) fn section(
                     summary {
                         span.number { (conversation.number) } " "
                         span.request { (conversation.title) } " "
-                        @let differing = count_differing(compared, &marked, conversation);
+                        @let differing = count_differing(compared, &measures, conversation);
                         span.range {
                             (count(conversation.turns.len(), "turn"))
                             @if differing > 0 { ", " (differing) " with a difference" }
@@ -171,7 +170,7 @@ pub(super) fn section(
                                 summary {
                                     span.number { (turn.number) } " "
                                     span.request { (turn.utterance) }
-                                    (scores(compared, &marked, turn))
+                                    (scores(compared, &measures, turn))
                                 }
                                 (details(comparison, &runs, conversation, turn))
                             }
@@ -211,13 +210,14 @@ fn answer(
     let found = run.and_then(|run| run.by_turn.get(turn.id.as_str())).unwrap_or(&nothing);
     let response = found.response;
     let labels = comparison.labels;
-    let of_statement = |number: &str| {
-        let of = [("organisers", &labels.organisers), ("NIST", &labels.nist)];
-        let of = of.iter().filter(|(_, qrels)| grade(qrels.as_ref(), turn, number) > Some(0));
-        let words: Vec<String> = of.map(|(who, _)| (*who).to_owned()).collect();
+    let label_statement = |number: &str| {
+        let judges = [("organisers", &labels.organisers), ("NIST", &labels.nist)];
+        let judges =
+            judges.iter().filter(|(_, qrels)| grade(qrels.as_ref(), turn, number) > Some(0));
+        let words: Vec<String> = judges.map(|(judge, _)| (*judge).to_owned()).collect();
         DocumentLabel { is_relevant: !words.is_empty(), words }
     };
-    let of_passage = |id: &str| {
+    let label_passage = |id: &str| {
         let cited = grade(labels.cited.as_ref(), turn, id).filter(|grade| *grade > 0);
         let graded = grade(labels.graded_by_people(), turn, id);
         let words = cited.map(|_| "cited".to_owned()).into_iter();
@@ -226,17 +226,18 @@ fn answer(
     };
     let numbers: Vec<String> =
         (1..=conversation.statements.len()).map(|number| number.to_string()).collect();
-    let relevant = numbers.iter().map(String::as_str).filter(|it| of_statement(it).is_relevant);
+    let numbers = numbers.iter().map(String::as_str);
+    let relevant = numbers.filter(|number| label_statement(number).is_relevant);
     let statement = |(rank, id): (Option<usize>, _)| {
         let index = str::parse::<usize>(id).ok().and_then(|number| number.checked_sub(1));
         let text = index.and_then(|index| conversation.statements.get(index));
         let text = text.map_or("(not one of the user's)", String::as_str).to_owned();
-        ListItem { rank, id, text, label: of_statement(id), is_used: false }
+        ListItem { rank, id, text, label: label_statement(id), is_used: false }
     };
     let passage = |(rank, id): (Option<usize>, _)| {
         let used = response.into_iter().flat_map(|response| &response.passages);
         let is_used = used.filter(|passage| passage.used).any(|passage| passage.id == id);
-        ListItem { rank, id, text: text_of(comparison.ikat, id), label: of_passage(id), is_used }
+        ListItem { rank, id, text: text_of(comparison.ikat, id), label: label_passage(id), is_used }
     };
     let statements = select(&found.statements, relevant).into_iter().map(statement);
     let cited = turn.citations.iter().flatten().map(String::as_str);
