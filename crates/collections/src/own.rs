@@ -1,5 +1,5 @@
-//! Documents of the user's own, in the forms that people have: BEIR, MS MARCO, Anserini's JSON, and
-//! what `clariq data export` writes.
+//! Documents of the user's own, in common forms: BEIR, MS MARCO, Anserini's JSON, and the form that
+//! `clariq data export` writes.
 //!
 //! Documents alone are a collection. Requests and judgements are found by their names, as
 //! [`folder`] lists them.
@@ -19,7 +19,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Documents, requests for them, and judgements: as much of it as the folder has.
+/// Documents, and requests for them and judgements as far as the folder has them.
 pub(crate) const KIND: Kind = Kind {
     name: "own",
     sign: "documents.jsonl, corpus.jsonl or collection.tsv",
@@ -43,7 +43,7 @@ struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
     splits: Vec<SplitFiles>,
-    /// Files with names of data that are not read.
+    /// Files that look like data, by their names, and are not read.
     unread: Vec<PathBuf>,
 }
 
@@ -80,17 +80,18 @@ impl Own {
     }
 
     /// Warnings about documents and requests that judgements name but the folder lacks.
-    fn unknown(&self, split: &str, qrels: &Qrels) -> Result<Vec<String>, Error> {
+    fn unknown_ids(&self, split: &str, qrels: &Qrels) -> Result<Vec<String>, Error> {
         let mut documents: Vec<&str> = Vec::new();
         for (_, judged) in qrels.topics() {
             let ids = judged.documents().map(|(id, _)| id.as_str());
             documents.extend(ids.filter(|id| self.documents.find(id).is_none()));
         }
-        let mut asked = HashSet::new();
+        let mut requests = HashSet::new();
         for request in self.requests(split, KIND.tasks[0])? {
-            asked.insert(request?.id);
+            requests.insert(request?.id);
         }
-        let topics = qrels.topics().map(|(topic, _)| topic).filter(|topic| !asked.contains(*topic));
+        let topics = qrels.topics().map(|(topic, _)| topic);
+        let topics = topics.filter(|topic| !requests.contains(*topic));
         let topics: Vec<&str> = topics.map(RequestId::as_str).collect();
         let file = self.split(split)?.qrels.as_ref().map_or_else(String::new, Source::name);
         let warn = |ids: &[&str], what: &str| {
@@ -98,7 +99,7 @@ impl Own {
             Some(format!("{file}: {} judgements name {what}, such as `{first}`", ids.len()))
         };
         let documents = warn(&documents, "documents that the collection does not have");
-        let topics = warn(&topics, "topics that are none of its requests");
+        let topics = warn(&topics, "topics that are not among its requests");
         Ok([documents, topics].into_iter().flatten().collect())
     }
 }
@@ -140,7 +141,7 @@ impl Collection for Own {
     }
 
     fn has(&self, split: &str) -> bool {
-        self.splits.iter().any(|there| there.name == split)
+        self.splits.iter().any(|known| known.name == split)
     }
 
     fn documents(&self, _task: &str) -> Result<&dyn Documents, Error> {
@@ -167,7 +168,7 @@ impl Collection for Own {
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         let mut by_qrels = ByQrels::open(self, split, KIND.tasks[0])?;
-        by_qrels.warnings = self.unknown(split, &by_qrels.qrels)?;
+        by_qrels.warnings = self.unknown_ids(split, &by_qrels.qrels)?;
         Ok(Some(Box::new(by_qrels)))
     }
 
@@ -176,7 +177,7 @@ impl Collection for Own {
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {
-        /// The words of requests, and how many judgements and relevant documents they have.
+        /// The words of requests, and the numbers of their judgements and relevant documents.
         type RequestCounts = (WordCounts, Option<(usize, usize)>);
         const FIGURES: [StatisticsFigure<RequestCounts>; 4] = [
             ("requests", |(words, _)| Some(words.texts.into())),
@@ -237,12 +238,12 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
     for split in SPLITS_OF_TRACKS {
         let split = report.note(folder.split(split))?.flatten();
         let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
-        let mut asked = HashSet::new();
+        let mut request_ids = HashSet::new();
         let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
         let is_known = report.files.contains(&requests.name());
         let mut read = |input: &FileContent, sink: Sink| {
             let read = requests::parse(input, Some(&find), sink);
-            asked.extend(read.into_iter().map(|request| request.id.to_string()));
+            request_ids.extend(read.into_iter().map(|request| request.id.to_string()));
         };
         if is_known {
             // The file of all splits was reported with the first.
@@ -254,14 +255,14 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         report.read("", Some(qrels), |input, sink| {
             for Judgement { topic, document, .. } in parse_qrels(input, sink) {
                 let mut warn = |expected, id| {
-                    let hint = "missing ones are not found, and count as such";
+                    let hint = "it cannot be found, and counts as missed";
                     let found = format!("`{id}`");
                     sink(problem!(&*input.name, expected, found, hint).warning());
                 };
                 if !ids.contains_key(&*document) {
-                    warn("judgements of documents that are there", &document);
+                    warn("judgements of documents of the collection", &document);
                 }
-                if !asked.contains(&*topic) {
+                if !request_ids.contains(&*topic) {
                     warn("topics that are requests", &topic);
                 }
             }

@@ -1,4 +1,4 @@
-//! The files of a folder, by their names and by how they begin.
+//! The files of a folder, which are found by their names and their first lines.
 
 use crate::DataDir;
 use crate::documents::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::io::{BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 
-/// Files of all documents: of `clariq data export`, of BEIR and of MS MARCO.
+/// Files of all documents, as `clariq data export`, BEIR and MS MARCO name them.
 const DOCUMENTS: [&str; 4] = ["documents.jsonl", "corpus.jsonl", "collection.tsv", "documents.tsv"];
 
 /// Folders of such files.
@@ -18,7 +18,7 @@ const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
 /// The beginnings of names of files that contain no documents.
 const OTHERS: [&str; 5] = ["requests", "queries", "topics", "qrels", "annotations"];
 
-/// The bytes at the beginning of a file that show its content.
+/// The number of bytes that are read to recognise the content of a file.
 const HEAD: u64 = 1 << 16;
 
 /// A folder of a user.
@@ -29,7 +29,7 @@ pub(super) struct SplitFiles {
     pub(super) name: &'static str,
     pub(super) requests: Source,
     pub(super) qrels: Option<Source>,
-    /// True if the requests are those of all splits, of which the judged ones are of this one.
+    /// True if the file has the requests of all splits; those with judgements belong to this one.
     pub(super) is_shared: bool,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// The files of that name, plain and packed. A link to nothing counts as a file.
+    /// The files of that name, plain and packed. A dangling link counts as a file.
     fn files(&self, name: &str) -> Vec<PathBuf> {
         let paths = PACKED.map(|ending| self.0.join(format!("{name}{ending}")));
         paths.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
@@ -68,7 +68,8 @@ impl<'a> Folder<'a> {
         let mut paths: Vec<PathBuf> = DOCUMENTS.iter().flat_map(|name| self.files(name)).collect();
         for name in FOLDERS {
             let folder = self.0.join(name);
-            let is_empty = DocumentFolder::list(&folder).is_ok_and(|it| it.documents.is_empty());
+            let listed = DocumentFolder::list(&folder);
+            let is_empty = listed.is_ok_and(|listed| listed.documents.is_empty());
             if folder.is_dir() && !is_empty {
                 paths.push(folder);
             }
@@ -76,8 +77,8 @@ impl<'a> Folder<'a> {
         paths
     }
 
-    /// The files of JSON lines or `TrecWeb` in the folder itself that may be of documents, by
-    /// their names.
+    /// The files of JSON lines or `TrecWeb` in the folder itself that may contain documents, by their
+    /// names.
     fn loose_files(&self) -> Vec<PathBuf> {
         let mut files = entries(self.0).unwrap_or_default();
         files.retain(|path| {
@@ -92,9 +93,9 @@ impl<'a> Folder<'a> {
         files
     }
 
-    /// The files of the documents, in the order of their names. Files in the folder itself are
-    /// read if one of them begins with a document: then all are, so that none is left out
-    /// because of a fault in its first line.
+    /// The files of the documents, in the order of their names. If one of the files in the folder
+    /// itself begins with a document, all of them are read, so that none is left out because of a
+    /// mistake in its first line.
     pub(crate) fn documents(&self) -> Result<Vec<Source>, Error> {
         self.check_packings()?;
         let named = self.named_documents();
@@ -136,7 +137,7 @@ impl<'a> Folder<'a> {
         files
     }
 
-    /// The files with names of data that are not read.
+    /// The files that look like data, by their names, and are not read.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
         let mut names: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
         for split in crate::kinds::SPLITS_OF_TRACKS {
@@ -177,12 +178,12 @@ impl<'a> Folder<'a> {
             other => &[other],
         };
         for alias in aliases {
-            let of = |names: [&str; 4]| names.map(|name| name.replace("{}", alias));
-            let requests =
-                of(["requests.{}.jsonl", "queries.{}.jsonl", "queries.{}.tsv", "requests.{}.tsv"]);
-            let requests = self.only(&format!("requests of {name}"), &requests)?;
-            let qrels = of(["qrels/{}.tsv", "qrels/{}.txt", "qrels.{}.tsv", "qrels.{}.txt"]);
-            let qrels = self.only(&format!("judgements of {name}"), &qrels)?;
+            let with_alias = |names: [&str; 4]| names.map(|name| name.replace("{}", alias));
+            let names =
+                ["requests.{}.jsonl", "queries.{}.jsonl", "queries.{}.tsv", "requests.{}.tsv"];
+            let requests = self.only(&format!("requests of {name}"), &with_alias(names))?;
+            let names = ["qrels/{}.tsv", "qrels/{}.txt", "qrels.{}.tsv", "qrels.{}.txt"];
+            let qrels = self.only(&format!("judgements of {name}"), &with_alias(names))?;
             let is_shared = requests.is_none();
             let requests = match requests {
                 None if qrels.is_some() => self.shared_requests()?,
@@ -219,7 +220,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-/// The error of two files of which only one can be used.
+/// The error for two files or folders of which only one can be used.
 fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> Error {
     let found = format!("`{}` and `{}`", one.display(), other.display());
     let hint = "leave one of them, or give each a data folder of its own";
@@ -231,12 +232,12 @@ fn begins_with_document(path: &Path) -> bool {
     let head = || -> Option<String> {
         let source = Source::Path(path.to_owned());
         let lines = source.stream().ok()?.take(HEAD).lines();
-        // A damaged archive repeats its error for ever.
+        // Stop at the first error: a damaged archive repeats it forever.
         lines.map_while(Result::ok).find(|line| !line.trim().is_empty())
     };
     let Some(head) = head() else { return false };
     let head = head.trim_start_matches('\u{feff}').trim();
-    // A longer document may be cut there.
+    // The head may have cut a longer document.
     let Ok(first) = serde_json::from_str::<Value>(head) else {
         return head.len() as u64 >= HEAD - 4;
     };
