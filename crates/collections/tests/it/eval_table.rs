@@ -95,7 +95,7 @@ fn python_and_numpy_pickles_of_all_protocols_are_the_same_table() {
 }
 
 #[test]
-fn a_table_answers_by_metric_context_and_question() {
+fn figures_are_found_by_metric_context_and_question() {
     let table = read_file(&fixtures().join("multi.p4.numpy2.pkl")).unwrap();
     let names: Vec<&str> = table.metrics().map(|metric| metric.name).collect();
     assert_eq!(names, ["NDCG1", "P1", "MRR100"]);
@@ -134,7 +134,7 @@ fn the_released_table_is_read() {
     for metric in table.metrics() {
         assert_eq!(metric.contexts().len(), 160, "{}", metric.name);
     }
-    // Figures that Python prints.
+    // The figures as Python prints them.
     let (facet, context) = table.metric("NDCG1").unwrap().contexts().next().unwrap();
     assert_eq!(*facet, "F0609".into());
     assert_eq!(context.figure("Q00304"), Some(1.0 / 3.0));
@@ -192,7 +192,7 @@ fn expected_of(read: Result<EvalTable, Error>) -> String {
 }
 
 #[test]
-fn faults_of_an_evaluation_table_are_named() {
+fn problems_of_an_evaluation_table_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::Folder(folder.path().to_owned());
     assert_eq!(problem(EvalTable::open(&data, "t")).0, ProblemKind::MissingFile);
@@ -214,7 +214,7 @@ fn faults_of_an_evaluation_table_are_named() {
 }
 
 #[test]
-fn a_pickle_that_is_no_table_is_refused() {
+fn a_pickle_that_is_not_a_table_is_refused() {
     let cases: [(&[u8], &str); 6] = [
         (b"K\x01.", "`int` in place of a dictionary"),
         (b"(Vm\nF1\nd.", "`float` in place of a dictionary"),
@@ -230,7 +230,7 @@ fn a_pickle_that_is_no_table_is_refused() {
 }
 
 #[test]
-fn fields_that_are_no_figures_are_ignored_and_integers_are_figures() {
+fn other_fields_are_ignored_and_integers_are_figures() {
     let table =
         read_bytes(b"(Vm\n(I1\n(Vq\n(Vnote\nF7\nVno_answer\nNVwith_answer\nI1\ndddd.").unwrap();
     let context = table.metric("m").unwrap().context(&1.into()).unwrap();
@@ -238,7 +238,7 @@ fn fields_that_are_no_figures_are_ignored_and_integers_are_figures() {
 }
 
 #[test]
-fn a_second_table_in_an_archive_is_refused_and_not_passed_over() {
+fn an_archive_with_a_second_table_is_refused() {
     let pickle = fixture("single.p2.python.pkl");
     let two = tar(&[("one.pkl", &pickle), ("two.pkl", &pickle)]);
     let (kind, found) = problem(read_bytes(&gzip(&two)));
@@ -313,7 +313,7 @@ fn a_pickle_that_grows_is_refused_before_it_fills_the_memory() {
 }
 
 #[test]
-fn converted_lines_are_read_while_they_are_of_that_pickle() {
+fn converted_lines_are_read_unless_they_belong_to_another_pickle() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::Folder(folder.path().to_owned());
     let pickle = folder.path().join("multi_turn_dev_eval.pkl.gz");

@@ -1,5 +1,5 @@
-//! Fetching into a data folder: what is right stays, what differs is kept unless it is to go, and
-//! processes wait.
+//! Fetching into a data folder: released files stay, different ones are only replaced with force, and
+//! one process waits for another.
 
 use crate::released::released;
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch};
@@ -31,7 +31,8 @@ fn arrange(files: &[(&str, &str)], wanted: &[ReleasedFile]) -> (TempDir, FetchRe
     }
     let release = KINDS[0].released.unwrap();
     let mut request = FetchRequest::of(&release, outer.path().join("data"));
-    (request.origin, request.files) = (Origin::Folder(origin), wanted.to_vec());
+    request.origin = Origin::Folder(origin);
+    request.files = wanted.to_vec();
     (outer, request)
 }
 
@@ -40,7 +41,7 @@ fn outcomes(request: &FetchRequest) -> Vec<FetchOutcome> {
 }
 
 #[test]
-fn a_file_that_is_there_already_is_not_fetched_again() {
+fn a_file_that_is_already_present_is_not_fetched_again() {
     let wanted =
         [known("train.tsv", b"T"), file("train.qrel", None, false), file("no", None, false)];
     let (_outer, request) = arrange(&[("train.tsv", "T"), ("train.qrel", "Q")], &wanted);
@@ -54,7 +55,7 @@ fn a_file_that_is_there_already_is_not_fetched_again() {
 }
 
 #[test]
-fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
+fn a_different_local_file_is_only_replaced_with_force() {
     let wanted =
         [known("question_bank.tsv", b"B"), known("train.tsv", b"T"), known("dev.tsv", b"D")];
     let released = [("question_bank.tsv", "B"), ("train.tsv", "T"), ("dev.tsv", "D")];
@@ -92,8 +93,8 @@ fn twenty_fetches_into_one_folder_all_succeed() {
         let all: Vec<_> = (0..20).map(|_| scope.spawn(|| outcomes(&request))).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    let came = |outcome: &FetchOutcome| matches!(outcome, FetchOutcome::Fetched(_));
-    assert_eq!(finished.iter().flatten().filter(|outcome| came(outcome)).count(), 2);
+    let is_fetched = |outcome: &FetchOutcome| matches!(outcome, FetchOutcome::Fetched(_));
+    assert_eq!(finished.iter().flatten().filter(|outcome| is_fetched(outcome)).count(), 2);
     assert_eq!(fs::read_to_string(request.folder.join("train.tsv")).unwrap(), body);
 }
 
@@ -106,7 +107,7 @@ impl Observer for Waits<'_> {
 }
 
 #[test]
-fn whoever_waits_for_another_fetch_is_told() {
+fn a_fetch_that_waits_for_another_one_prints_a_note() {
     let (_outer, request) = arrange(&[("train.tsv", "T")], &[known("train.tsv", b"T")]);
     fs::create_dir(&request.folder).unwrap();
     let lock = Lock::acquire(&request.folder.join(".fetch.lock"), || {}).unwrap();

@@ -1,6 +1,6 @@
-//! Readers keep their promises on the corpora of the fuzz targets, earlier findings included.
+//! Runs the checks of the fuzz targets on their corpora, earlier findings included.
 //!
-//! `fuzz/README.md` says how the corpora were made and how to fuzz further.
+//! `fuzz/README.md` explains how the corpora were made and how to fuzz further.
 
 #[path = "../../../../fuzz/src/readers/mod.rs"]
 #[allow(unreachable_pub, reason = "the fuzz targets use it from outside")]

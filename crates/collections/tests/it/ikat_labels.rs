@@ -1,5 +1,5 @@
-//! Labels of 2024 and 2025 are read under their released names and scored by. All of them are
-//! invented, in the released forms.
+//! Labels of 2024 and 2025 are read under their released names and used for scores. The labels here
+//! are invented, in the released forms.
 
 use clariq_collections::evaluation::{EvalOptions, EvalRequest};
 use clariq_collections::{DataDir, check, open};
@@ -65,7 +65,7 @@ impl Data {
         data.put("qrels-nist.trec", &grades("1-1_1"));
         data.put("qrels-llm.txt", &format!("1-1_1\t{SUN} \t1\n1-1_1\t{WATER}\t3\n"));
         data.put("qrels-ptkb-nist.trec", "1-1_1 0 ptkb-1-1-0 4\n1-1_1 0 ptkb-1-1-1 0\n");
-        // Every turn is there, also one without a relevant statement.
+        // Every turn is listed, also one without a relevant statement.
         let organisers = "1-1_1 0 1 0\n1-1_1 0 2 1\n1-1_2 0 1 0\n1-1_2 0 2 0\n";
         data.put("ptkb-relevance-organizers.trec", organisers);
         data.put("gold-response-nist.json", &json!({"1-1_1": "Tomatoes need sun."}).to_string());
@@ -83,11 +83,11 @@ impl Data {
     }
 }
 
-fn of(file: &Path) -> EvalRequest<'static> {
+fn eval_request(file: &Path) -> EvalRequest<'static> {
     EvalRequest { file: file.to_owned(), ..EvalRequest::default() }
 }
 
-/// The run ranks the passage of grade 1 first, and another turn, which is not judged.
+/// A run that ranks the passage of grade 1 first, and answers another turn, which is not judged.
 fn trec(data: &Data, turn: &str) -> PathBuf {
     let (conversation, _) = turn.rsplit_once('_').unwrap();
     data.put(
@@ -106,7 +106,7 @@ fn assert_figures(found: &[(String, f64)], expected: &[(&str, f64)]) {
     }
 }
 
-/// The gain of grade 1 before 2, and the best order.
+/// The gain of grade 1 before 2, divided by that of the best order.
 fn ndcg() -> f64 {
     let second = 1.0 / 3.0_f64.log2();
     (1.0 + 2.0 * second) / (2.0 + second)
@@ -115,16 +115,16 @@ fn ndcg() -> f64 {
 #[test]
 fn trec_runs_are_scored_by_the_grades_of_their_year() {
     let data = Data::with_labels();
-    let found = data.score("2024", &of(&trec(&data, "0_1"))).unwrap();
+    let found = data.score("2024", &eval_request(&trec(&data, "0_1"))).unwrap();
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
     let nist =
         ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
     assert_eq!(names, nist.map(|name| format!("passages (graded by NIST) {name}")));
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
     for (value, expected) in values.iter().zip([ndcg(), ndcg(), ndcg(), 0.5, 1.0, 1.0, 1.0]) {
-        assert!((value - expected).abs() < 1e-6, "{values:?}: the turn that is judged alone");
+        assert!((value - expected).abs() < 1e-6, "{values:?}: only the judged turn counts");
     }
-    let found = data.score("2025", &of(&trec(&data, "1-1_1"))).unwrap();
+    let found = data.score("2025", &eval_request(&trec(&data, "1-1_1"))).unwrap();
     assert_figures(
         &found,
         &[
@@ -134,7 +134,7 @@ fn trec_runs_are_scored_by_the_grades_of_their_year() {
         ],
     );
     let statements = data.put("s.run", "0_1 Q0 1 1 2 r\n0_1 Q0 2 2 1 r\n");
-    let error = data.score("2024", &of(&statements)).unwrap_err();
+    let error = data.score("2024", &eval_request(&statements)).unwrap_err();
     assert!(error.contains("expected labels of statements of 2024"), "{error}");
 }
 
@@ -149,11 +149,11 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
     let run = json!({"run_name": "r", "run_type": "automatic", "eval_response": true,
                      "turns": [turn("0_1"), turn("0_2")]});
     let file = data.put("r.json", &run.to_string());
-    let found = data.score("2024", &of(&file)).unwrap();
+    let found = data.score("2024", &eval_request(&file)).unwrap();
     // Two of three words.
     let expected = [("response ROUGE-1", 2.0 / 3.0), ("passages (graded by NIST) nDCG@5", ndcg())];
     assert_figures(&found, &expected);
-    assert_eq!(found.len(), 9, "nothing but passages and responses is labelled: {found:?}");
+    assert_eq!(found.len(), 9, "only passages and responses have labels: {found:?}");
 
     let line = |id: &str| {
         json!({
@@ -164,7 +164,7 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
         })
     };
     let file = data.put("r.jsonl", &format!("{}\n{}\n", line("1-1_1"), line("1-1_2")));
-    let found = data.score("2025", &of(&file)).unwrap();
+    let found = data.score("2025", &eval_request(&file)).unwrap();
     assert_figures(
         &found,
         &[
@@ -186,22 +186,27 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
 fn files_can_be_named_in_place_of_those_of_the_folder() {
     let data = Data::new();
     let run = trec(&data, "0_1");
-    let error = data.score("2024", &of(&run)).unwrap_err();
+    let error = data.score("2024", &eval_request(&run)).unwrap_err();
     assert!(error.contains("expected labels of 2024, found topics without labels"), "{error}");
     let qrels = data.put("mine.txt", &format!("0_1\t{SUN}\t4\n"));
     let answers = data.put("mine.json", &json!({"0_1": "Sun."}).to_string());
-    let found = data.score("2024", &EvalRequest { qrels: Some(&qrels), ..of(&run) }).unwrap();
+    let found =
+        data.score("2024", &EvalRequest { qrels: Some(&qrels), ..eval_request(&run) }).unwrap();
     assert_figures(&found, &[("passages (graded by --qrels) RR(rel=2)", 0.5)]);
     let error = data
         .score(
             "2024",
-            &EvalRequest { options: EvalOptions::default().with("answers", &answers), ..of(&run) },
+            &EvalRequest {
+                options: EvalOptions::default().with("answers", &answers),
+                ..eval_request(&run)
+            },
         )
         .unwrap_err();
     assert!(error.contains("found a TREC run"), "{error}");
     let statements = data.put("statements.txt", "0_1 0 1 1\n");
-    let error =
-        data.score("2024", &EvalRequest { qrels: Some(&statements), ..of(&run) }).unwrap_err();
+    let error = data
+        .score("2024", &EvalRequest { qrels: Some(&statements), ..eval_request(&run) })
+        .unwrap_err();
     assert!(
         error.contains("expected grades of passages, page:number, found `1` of `0_1`"),
         "{error}"
@@ -213,17 +218,15 @@ fn labels_that_are_not_understood_are_refused_by_name() {
     let refused = |name: &str, text: &str| {
         let data = Data::new();
         data.put(name, text);
-        let run = trec(
-            &data,
-            if name.contains("2024") || name.contains("human") { "0_1" } else { "1-1_1" },
-        );
-        let split = if name.contains("2024") || name.contains("human") { "2024" } else { "2025" };
-        let error = data.score(split, &of(&run)).unwrap_err();
+        let is_2024 = name.contains("2024") || name.contains("human");
+        let (split, turn) = if is_2024 { ("2024", "0_1") } else { ("2025", "1-1_1") };
+        let run = trec(&data, turn);
+        let error = data.score(split, &eval_request(&run)).unwrap_err();
         assert!(error.contains(name), "{error}");
         error
     };
     let human = "gold_response_and_nuggets_human.json";
-    for (name, text, says) in [
+    for (name, text, expected) in [
         ("2024_test_qrels.trec", format!("9_1 0 {SUN} 2\n"), "found `9_1`"),
         ("2024_test_qrels.trec", format!("0_1 0 {SUN} high\n"), "trec:1: expected a whole number"),
         ("qrels-llm.txt", format!("1-1_1 {SUN} 2\n1-1_1 0 {SUN} 2\n"), "txt:2: expected 3 fields"),
@@ -246,17 +249,17 @@ fn labels_that_are_not_understood_are_refused_by_name() {
         ),
     ] {
         let error = refused(name, &text);
-        assert!(error.contains(says), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn a_check_reads_the_labels_that_are_there() {
+fn a_check_reads_the_labels_of_the_folder() {
     let data = Data::with_labels();
     data.put("gold-response-nist.json", "{\"1-1_1\": null}");
     let report = check(&data.folder()).unwrap();
     for file in ["qrels-llm.txt", "2024_test_qrels.trec", "gold_response_and_nuggets_human.json"] {
         assert!(report.files.iter().any(|name| name.ends_with(file)), "{file}");
     }
-    assert!(report.findings.has_errors(), "an answer that is no text");
+    assert!(report.findings.has_errors(), "an answer that is not a text");
 }

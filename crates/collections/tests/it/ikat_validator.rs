@@ -1,5 +1,5 @@
-//! The validator says what the official ones say, in every recorded case, and lists what they let
-//! through.
+//! The validator gives the official verdict in every recorded case, and lists the problems that the
+//! official programs overlook.
 
 use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};
@@ -23,7 +23,7 @@ fn check(run: Vec<u8>, topics: &TopicFile) -> Validation {
     validate(&Source::memory("run.json", run), topics, &options()).unwrap()
 }
 
-fn is_helpful(findings: &Findings) {
+fn assert_helpful(findings: &Findings) {
     for problem in findings.iter().map(|finding| &finding.first) {
         let texts = [&problem.expected, &problem.found, &problem.hint];
         assert!(texts.iter().all(|text| !text.is_empty()), "{problem:?}");
@@ -41,8 +41,8 @@ fn verdicts(year: u16) -> Option<Vec<(Case, Validation)>> {
         TopicFile::read(&file(&folder, &format!("topics/{year}_test_topics.json"))).unwrap();
     let verdict = |case: Case| {
         let validation = check(case.run.clone(), &topics);
-        is_helpful(&validation.official);
-        is_helpful(&validation.let_through);
+        assert_helpful(&validation.official);
+        assert_helpful(&validation.let_through);
         (case, validation)
     };
     Some(cases(&folder.join("sample_runs"), year).into_iter().map(verdict).collect())
@@ -102,7 +102,7 @@ fn small_run() -> Value {
 }
 
 #[test]
-fn findings_name_their_turn_and_faults_their_path() {
+fn findings_name_their_turn_and_errors_of_the_form_their_path() {
     let topics = TopicFile::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
     let mut run = small_run();
     run["turns"][1]["responses"][0]["ptkb_provenance"] = json!([2, 9]);
@@ -135,7 +135,8 @@ fn dropped_responses_of_2025_are_not_checked() {
                 {"rank": 1, "text": long, "ptkb_provenance": [], "citations": {}}, second]})
     };
     let verdict = |second: Value| check(entry(second).to_string().into_bytes(), &topics).verdict;
-    // The second response makes the turn too long, so that nobody sees that it lacks its citations.
+    // The second response makes the turn too long and is dropped, so its missing citations are not
+    // reported.
     assert_eq!(verdict(json!({"text": long})), OfficialVerdict::Accepted { warnings: 0 });
     assert_eq!(verdict(json!({"text": "short"})), OfficialVerdict::Error);
     assert_eq!(verdict(json!({"text": 3})), OfficialVerdict::Error);

@@ -1,4 +1,4 @@
-//! Collections of one's own: every form that is recognised, and what is refused.
+//! Collections of a user's own: the forms that are recognised, and the files that are refused.
 
 use clariq_collections::evaluation::ComparisonOptions;
 use clariq_collections::{Collection, DataDir, check, kind_of, open};
@@ -102,16 +102,16 @@ fn ms_marco_is_tables() {
 
 #[test]
 fn documents_alone_are_a_collection_in_one_file_or_many_packed_or_not() {
-    let of =
+    let line =
         |id: &str| format!("{{\"id\": \"{id}\", \"contents\": \"text of {id}\", \"url\": 1}}\n");
     let folder = tempfile::tempdir().unwrap();
     for place in [folder.path().to_owned(), folder.path().join("collection")] {
         fs::create_dir_all(&place).unwrap();
-        fs::write(place.join("part-2.jsonl"), of("c")).unwrap();
+        fs::write(place.join("part-2.jsonl"), line("c")).unwrap();
         let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
-        gzip.write_all((of("b") + &of("a")).as_bytes()).unwrap();
+        gzip.write_all((line("b") + &line("a")).as_bytes()).unwrap();
         fs::write(place.join("part-1.json.gz"), gzip.finish().unwrap()).unwrap();
-        let zstandard = zstd::encode_all(of("d").as_bytes(), 1).unwrap();
+        let zstandard = zstd::encode_all(line("d").as_bytes(), 1).unwrap();
         fs::write(place.join("part-3.jsonl.zst"), zstandard).unwrap();
         let own = open(&data(&place)).unwrap();
         assert_eq!(ids_of(&*own), ["a", "b", "c", "d"]);
@@ -121,7 +121,7 @@ fn documents_alone_are_a_collection_in_one_file_or_many_packed_or_not() {
         }
     }
     // Below the data folder, too.
-    fs::write(folder.path().join("collection/one.json"), of("x")).unwrap();
+    fs::write(folder.path().join("collection/one.json"), line("x")).unwrap();
     fs::write(folder.path().join("requests.jsonl"), "{\"id\": 1, \"text\": \"x\"}").unwrap();
     let own = open(&data(folder.path())).unwrap();
     assert_eq!((ids_of(&*own), ids(&*own, "all")), (vec!["x".to_owned()], vec!["1".to_owned()]));
@@ -142,7 +142,7 @@ fn requests_may_be_conversations_and_name_candidates() {
 }
 
 #[test]
-fn faults_are_refused_with_their_line() {
+fn mistakes_are_refused_with_their_line() {
     let corpus = ("corpus.jsonl", CORPUS);
     for (files, expected) in [
         (
@@ -236,7 +236,6 @@ fn unknown_ids_of_judgements_are_counted_in_one_warning_each() {
     assert_eq!(found.findings.iter().len(), 2);
 }
 
-/// A BEIR form of the sample of `ClariQ` has the figures of the sample.
 #[test]
 fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
     let clariq = open(&DataDir::Sample).unwrap();
@@ -246,7 +245,8 @@ fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
         let (id, text) = (questions.id(doc), questions.text(doc).unwrap());
         writeln!(corpus, "{}", json!({ "_id": id, "title": "", "text": text })).unwrap();
     }
-    let (mut queries, mut qrels) = (String::new(), "query-id\tcorpus-id\tscore\n".to_owned());
+    let mut queries = String::new();
+    let mut qrels = "query-id\tcorpus-id\tscore\n".to_owned();
     let labels = clariq.qrels("dev", "questions").unwrap().unwrap();
     let mut run = String::new();
     for request in clariq.requests("dev", "questions").unwrap() {
@@ -338,7 +338,8 @@ fn files_that_are_not_read_are_listed_by_the_check() {
 #[test]
 fn two_files_of_one_split_are_refused_with_both_names() {
     let documents = ("documents.jsonl", DOCUMENT);
-    let (requests, qrels) = (("queries.dev.tsv", "q1\tx\n"), "q1 0 a 1\n");
+    let requests = ("queries.dev.tsv", "q1\tx\n");
+    let qrels = "q1 0 a 1\n";
     let refused =
         refusal(&[documents, requests, ("qrels.dev.txt", qrels), ("qrels/dev.tsv", qrels)]);
     assert!(
@@ -370,7 +371,7 @@ fn ids_that_begin_like_another_form_are_ids() {
 }
 
 #[test]
-fn rows_without_a_text_are_documents_and_no_requests() {
+fn rows_without_a_text_are_documents_but_not_requests() {
     let (_folder, own) = opened(&[("collection.tsv", "a\tone\nb\t\n")]);
     assert_eq!(documents(&*own)[1], ("b".to_owned(), String::new()));
     let refused = refusal(&[("collection.tsv", "a\tone\n"), ("queries.dev.tsv", "7\t\n")]);

@@ -1,10 +1,10 @@
-//! Where the files that tracks release are. They are no part of the repository, and tests that need
-//! them skip.
+//! Finds the files that tracks release. They are not part of the repository; tests that need them are
+//! skipped without them.
 
 use clariq_files::Source;
 use std::path::{Path, PathBuf};
 
-/// A folder of released files, or `None` with a line that says so.
+/// A folder of released files, or `None` after printing that the test is skipped.
 pub(crate) fn released(name: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
     if folder.is_dir() {

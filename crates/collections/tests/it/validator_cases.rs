@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A changed run and what the official validator says of it.
+/// A changed run, and the official validator's verdict on it.
 pub(crate) struct Case {
-    /// What was changed.
+    /// The change.
     pub(crate) name: String,
-    /// The file.
+    /// The bytes of the file.
     pub(crate) run: Vec<u8>,
-    /// The number of warnings of an accepted run; `None` where the validator ends with an error.
+    /// The number of warnings of an accepted run; `None` if the validator ends with an error.
     pub(crate) warnings: Option<usize>,
-    /// Whether it says that there is nothing to validate.
+    /// True if the validator finds nothing to validate.
     pub(crate) has_no_turn: bool,
 }
 
@@ -60,12 +60,12 @@ fn read_json_lines(path: &Path) -> Value {
     text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect()
 }
 
-/// The changed run of a case: JSON Pointers, or one of a few changes that are described.
+/// The changed run of a case. A patch is a list of JSON Pointers with values, or a change in words.
 fn patched(run: &Value, patch: &Value) -> Value {
     let mut run = run.clone();
     match patch {
         Value::Array(steps) => steps.iter().for_each(|step| apply(&mut run, step)),
-        Value::String(change) => described(&mut run, change),
+        Value::String(change) => apply_described(&mut run, change),
         _ => panic!("{patch}"),
     }
     run
@@ -76,7 +76,10 @@ fn apply(run: &mut Value, step: &Value) {
     if step["op"] == "note" {
         assert_eq!(path, "turn 0 given 1001 references");
         run[0]["references"] = (0..1001)
-            .map(|n| (format!("clueweb22-en0000-00-00000:{n}"), json!(1.0 - f64::from(n) / 2000.0)))
+            .map(|index| {
+                let id = format!("clueweb22-en0000-00-00000:{index}");
+                (id, json!(1.0 - f64::from(index) / 2000.0))
+            })
             .collect::<serde_json::Map<_, _>>()
             .into();
         return;
@@ -98,7 +101,7 @@ fn apply(run: &mut Value, step: &Value) {
     }
 }
 
-fn described(run: &mut Value, change: &str) {
+fn apply_described(run: &mut Value, change: &str) {
     let turns = run["turns"].as_array_mut().unwrap();
     if change == "the response of turn 0 given twice" {
         let responses = turns[0]["responses"].as_array_mut().unwrap();
@@ -111,9 +114,10 @@ fn described(run: &mut Value, change: &str) {
     } else {
         let count = change.strip_prefix("passage_provenance of turn 0 replaced by ").unwrap();
         let count: u32 = count.split_once(' ').unwrap().0.parse().unwrap();
-        let passage = |n: u32| {
-            let score = 1.0 - f64::from(n) / 2000.0;
-            json!({"id": format!("clueweb22-en0000-00-00000:{n}"), "score": score, "used": n == 0})
+        let passage = |index: u32| {
+            let id = format!("clueweb22-en0000-00-00000:{index}");
+            let score = 1.0 - f64::from(index) / 2000.0;
+            json!({"id": id, "score": score, "used": index == 0})
         };
         turns[0]["responses"][0]["passage_provenance"] = (0..count).map(passage).collect();
     }
