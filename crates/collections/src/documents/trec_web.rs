@@ -116,7 +116,8 @@ fn not_alone(line: &str, lines: &ArchiveLines) -> Error {
 /// `<PASSAGE id=3>` or `<PASSAGE id="3">` → `3`.
 fn passage_number(line: &str) -> Option<&str> {
     let number = opening(line).strip_prefix("<PASSAGE id=")?.strip_suffix('>')?;
-    let number = number.strip_prefix('"').and_then(|n| n.strip_suffix('"')).unwrap_or(number);
+    let unquoted = number.strip_prefix('"').and_then(|number| number.strip_suffix('"'));
+    let number = unquoted.unwrap_or(number);
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 

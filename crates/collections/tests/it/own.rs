@@ -242,7 +242,8 @@ fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
     let questions = clariq.documents("questions").unwrap();
     let mut corpus = String::new();
     for doc in Doc::all(questions.len()) {
-        let (id, text) = (questions.id(doc), questions.text(doc).unwrap());
+        let id = questions.id(doc);
+        let text = questions.text(doc).unwrap();
         writeln!(corpus, "{}", json!({ "_id": id, "title": "", "text": text })).unwrap();
     }
     let mut queries = String::new();

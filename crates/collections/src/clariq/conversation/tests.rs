@@ -243,7 +243,7 @@ fn bad_records_of_pickles_are_reported_with_their_id() {
 }
 
 #[test]
-fn other_files_than_conversations_are_refused() {
+fn files_without_conversations_are_refused() {
     for (bytes, expected, found) in [
         (&b""[..], "conversations", "nothing"),
         (b"(d.", "at least one conversation", "none"),

@@ -89,7 +89,7 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
     [
         Some(figures::section(compared, &intro, titles, &remarks(comparison))),
         placed.map(|placed| section("leaderboard", "Leaderboard", placed)),
-        documents.map(|of| section("documents", "Documents", of)),
+        documents.map(|documents| section("documents", "Documents", documents)),
         Some(section("depth", "Depth", depth::section(judged))),
         differences::section(compared, &deepest),
         needs.map(|needs| section("needs", "Need", needs)),

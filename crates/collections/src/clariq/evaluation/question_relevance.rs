@@ -120,8 +120,8 @@ mod tests {
     #[test]
     fn without_ties_recall_is_that_of_the_measure() {
         let labels = labels(&[("1", &["Q1", "Q2", "Q3"]), ("2", &["Q4"])]);
-        let names: Vec<String> = (0..12).map(|n| format!("Q{n}")).collect();
-        let scores = (0..12).map(|n| f64::from(n * 7 % 12));
+        let names: Vec<String> = (0..12).map(|number| format!("Q{number}")).collect();
+        let scores = (0..12).map(|number| f64::from(number * 7 % 12));
         let lines: Vec<_> =
             names.iter().zip(scores).map(|(name, score)| ("1", name.as_str(), score)).collect();
         let run = run(&lines);

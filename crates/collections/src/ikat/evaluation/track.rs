@@ -8,7 +8,7 @@ use crate::evaluation::{
     ComparisonOptions, EvalOption, EvalRequest, EvalResult, Evaluation, OptionValue, PageRequest,
     RenderedPage, ScoredTopics, SystemOutput, ValuesByRequest, counted,
 };
-use crate::ikat::run::Submission;
+use crate::ikat::run::{RankedStatement, Submission};
 use crate::ikat::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use crate::ranking_path;
 use crate::validation::first_fields;
@@ -132,16 +132,16 @@ fn repeated(submission: &Submission) -> usize {
         let mut seen = HashSet::new();
         documents.filter(|document| !seen.insert(*document)).count()
     }
+    /// 2025 names statements by their text, the other years by their number.
+    fn name(statement: &RankedStatement) -> &str {
+        if statement.id.is_empty() { &statement.text } else { &statement.id }
+    }
     let responses = submission.turns.iter().flat_map(|turn| &turn.responses);
-    let of_responses =
-        responses.map(|response| {
-            // 2025 names statements by their text, the other years by their number.
-            let statements = response.statements.iter();
-            let names = statements.map(|statement| {
-                if statement.id.is_empty() { &*statement.text } else { &*statement.id }
-            });
-            again(names) + again(response.passages.iter().map(|passage| &*passage.id))
-        });
+    let of_responses = responses.map(|response| {
+        let statements = again(response.statements.iter().map(name));
+        let passages = again(response.passages.iter().map(|passage| &*passage.id));
+        statements + passages
+    });
     let references = submission.turns.iter().map(|turn| turn.references.iter());
     let of_turns = references.map(|references| again(references.map(|passage| &*passage.id)));
     of_responses.chain(of_turns).sum()
