@@ -10,9 +10,9 @@ const LEFT: f64 = 68.0;
 const RIGHT: f64 = 712.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 236.0;
-/// With more topics than this there is no room for their ids.
+/// The maximum number of topics whose ids are shown.
 const NAMED: usize = 64;
-/// Bars are as wide as with this many topics at most.
+/// With fewer topics than this, bars do not become wider.
 const WIDEST: usize = 8;
 
 /// A bar: its label and its height.
@@ -34,7 +34,7 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &s
             aria-labelledby=(id) {
             title id=(id) { (title) }
             (grid(y, &axis, &format!("difference in {measure}")))
-            @for (index, bar) in bars.iter().enumerate() { (one(bar, index, x, y)) }
+            @for (index, bar) in bars.iter().enumerate() { (draw_bar(bar, index, x, y)) }
             line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
             @if has_names { (names(bars, x)) }
             text.name x=(px(LEFT)) y=(px(height - 6.0)) {
@@ -96,7 +96,7 @@ fn tick(value: f64) -> String {
     text.strip_suffix('0').unwrap_or(&text).replace('-', "−")
 }
 
-fn one(bar: &Bar, index: usize, x: Scale, y: Scale) -> Markup {
+fn draw_bar(bar: &Bar, index: usize, x: Scale, y: Scale) -> Markup {
     let from = x.at(index as f64 + 0.1);
     let to = x.at(index as f64 + 0.9);
     let top = y.at(bar.value.max(0.0));

@@ -21,8 +21,8 @@ pub struct Focus<'a> {
 }
 
 impl<'a> Focus<'a> {
-    /// The column at that position by topic; of each its id and what the user said. The parts of
-    /// the page about topics have the ids `topic-0`, `topic-1` and so on.
+    /// The column at that position by topic; `topics` has the ids and requests. The parts of the page
+    /// about topics have the ids `topic-0`, `topic-1` and so on.
     pub fn by_topic(column: usize, topics: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let topic =
             |(index, (id, request))| TopicRow { id, request, anchor: format!("topic-{index}") };
@@ -59,13 +59,19 @@ pub fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
                 "Bars go up (and are blue) where the run is better, down (and are orange) where "
                 b { (baseline) } " is. Without a difference, a " (unit) " has no bar."
             }
-            @for (index, run) in compared.others() { (one(compared, focus, index, run)) }
+            @for (index, run) in compared.others() { (compare_with_baseline(compared, focus, index, run)) }
         }
     };
     (compared.runs.len() > 1).then_some(Section { id: focus.id, name: focus.name, content })
 }
 
-fn one(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFigures) -> Markup {
+/// The chart and the table of a run.
+fn compare_with_baseline(
+    compared: &ComparedRuns,
+    focus: &Focus,
+    index: usize,
+    run: &RunFigures,
+) -> Markup {
     let sorted = sort_by_difference(compared, focus, run);
     let bars: Vec<Bar> = sorted
         .iter()
@@ -100,7 +106,7 @@ fn one(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFigures) -
         }
         @if !same_everywhere {
             details {
-                summary { "The same as numbers, with requests" }
+                summary { "The same figures in a table, with requests" }
                 (scroll(&title, &table(compared, focus, run, &sorted)))
             }
         }

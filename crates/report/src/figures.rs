@@ -12,7 +12,7 @@ const LEVEL: f64 = 0.05;
 pub struct RunFigures<'a> {
     /// Its name on the page.
     pub name: &'a str,
-    /// Declared uses beyond one request and the documents.
+    /// The declared input of its system beyond one request and the documents.
     pub uses: &'a [String],
     /// The same measures and topics for all runs.
     pub columns: Vec<Column>,
@@ -82,8 +82,8 @@ impl<'a> ComparedRuns<'a> {
     }
 }
 
-/// The figures below `intro`, which describes the measures, and `remarks` about runs where there
-/// are any. `label` names the region that the table scrolls in.
+/// The section of figures: `intro` describes the measures, `remarks` are about single runs, and
+/// `label` names the region that the table scrolls in.
 pub fn section(
     compared: &ComparedRuns,
     intro: &str,
@@ -148,7 +148,7 @@ fn table(compared: &ComparedRuns, caption: &str) -> Markup {
     }
 }
 
-/// A row above the measures with the part of the runs that they are of; nothing for a single part.
+/// A row above the measures with the part of the runs that each belongs to; nothing without parts.
 fn parts(columns: &[Column], uses: bool) -> Markup {
     let parts = columns.chunk_by(|a, b| a.part == b.part);
     html! {
@@ -248,7 +248,7 @@ fn test_row(compared: &ComparedRuns, tested: &BaselineTest) -> Markup {
     }
 }
 
-/// Oddities of runs that a reader would not expect; nothing where there are none.
+/// Remarks about single runs; nothing without any.
 fn list_remarks(remarks: &[(&str, String)]) -> Markup {
     html! {
         @if !remarks.is_empty() {

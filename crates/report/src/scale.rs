@@ -44,7 +44,7 @@ pub fn spread(positions: &[f64], gap: f64, lowest: f64) -> Vec<f64> {
     for pair in order.windows(2) {
         moved[pair[1]] = moved[pair[1]].max(moved[pair[0]] + gap);
     }
-    // Labels pushed off the chart move back and take their neighbours along.
+    // Positions beyond `lowest` move back and take their neighbours along.
     let mut floor = lowest;
     for &label in order.iter().rev() {
         moved[label] = moved[label].min(floor);

@@ -46,12 +46,12 @@ pub fn thousands(number: usize) -> String {
         .collect()
 }
 
-/// Cuts a text to `most` characters; the last is an ellipsis if some are left out.
-pub fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+/// Cuts a text to `max_chars` characters; the last is an ellipsis if some are left out.
+pub fn shorten(text: &str, max_chars: usize) -> String {
+    if text.chars().count() <= max_chars {
         return text.to_owned();
     }
-    text.chars().take(most - 1).chain(['…']).collect()
+    text.chars().take(max_chars - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]
