@@ -8,6 +8,7 @@ use clariq_core::{Doc, Hit, Result, bail};
 use clariq_rank::{STOPS, StageTrace, shared_words};
 use std::slice;
 
+/// The number of candidates and sources that are listed.
 const SHOWN: usize = 5;
 
 /// A system that holds conversations.
@@ -23,8 +24,8 @@ pub struct Asker<'a> {
 pub enum Move {
     /// To ask a question.
     Ask {
-        /// The question with its score; one that was written has no id, and the score of the best
-        /// document.
+        /// The question with its score. A question that a chat model wrote has no id, and the score
+        /// of the best document.
         question: RankedText,
         /// The explanation, if explanations were requested.
         why: QuestionExplanation,
@@ -40,7 +41,7 @@ pub enum Move {
     Answer {
         /// The answer, or the clarifying question.
         outcome: RankerOutcome,
-        /// Why no document fits what was said, if none does.
+        /// The reason why no document fits the utterance, if none does.
         unfit: Option<String>,
     },
 }
@@ -56,7 +57,7 @@ pub struct QuestionExplanation {
 
 impl Move {
     /// The text for the user: the question, or the answer.
-    pub fn says(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match self {
             Self::Ask { question, .. } => Some(&question.text),
             Self::Answer { outcome, .. } => outcome.answer.as_ref().map(Answer::text),
@@ -90,7 +91,7 @@ impl<'a> Asker<'a> {
 
     /// Opens the documents, indexes and models, so that a later error concerns a request.
     pub fn warm_up(&self) -> Result<()> {
-        self.next(&mut UserRequest::of_nobody()).map(drop)
+        self.next(&mut UserRequest::dummy()).map(drop)
     }
 
     /// Decides on the next move, and predicts the need of the conversation's opening.
@@ -124,8 +125,8 @@ impl<'a> Asker<'a> {
         Ok(Move::Ask { question, why })
     }
 
-    /// Why the best passage does not fit the opening of a conversation, where the system has a rule.
-    /// Later turns go on with what was said before, and are always answered.
+    /// The reason why the best passage does not fit the opening of a conversation, if the system has
+    /// a rule. Later turns refer to earlier ones, and are always answered.
     fn unfit(&self, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<Option<String>> {
         let config = self.system.config.plan.answer();
         let Some(rule) = config.and_then(|config| config.fits) else { return Ok(None) };
@@ -139,11 +140,11 @@ impl<'a> Asker<'a> {
         };
         let opening = conversation.request.opening();
         let Some(shared) = shared_words(context, rule.analyzer, opening, best.doc)? else {
-            return Ok(Some("the request has stop words alone".to_owned()));
+            return Ok(Some("the request has only stop words".to_owned()));
         };
         let reason = format!(
-            "the best document shares {:.0} % of what the words of the request weigh, and {:.0} % are \
-             wanted",
+            "the best document shares {:.0} % of the request's words, weighted by idf; the minimum is \
+             {:.0} %",
             100.0 * shared,
             100.0 * rule.words
         );
@@ -158,17 +159,17 @@ impl<'a> Asker<'a> {
         let stages = traces.iter().flat_map(|(_, stages)| stages);
         let parts =
             stages.filter_map(|stage| stage.explanation.as_ref()).flat_map(|why| &why.parts);
-        let due = parts.filter_map(|part| Some((part.value, part.what.strip_prefix(STOPS)?)));
-        let due: Vec<String> = due.map(|(value, what)| format!("{value}, {what}")).collect();
+        let stops = parts.filter_map(|part| Some((part.value, part.what.strip_prefix(STOPS)?)));
+        let stops: Vec<String> = stops.map(|(value, what)| format!("{value}, {what}")).collect();
         let nothing = "the system asks nothing".to_owned();
-        Ok(if due.is_empty() { nothing } else { format!("{nothing}: {}", due.join("; ")) })
+        Ok(if stops.is_empty() { nothing } else { format!("{nothing}: {}", stops.join("; ")) })
     }
 
     /// The best candidates, and the traces of the first one with a text.
     fn why(&self, conversation: &UserRequest, ranking: &[Hit]) -> Result<QuestionExplanation> {
         let empty_question = self.system.session().documents.empty_question();
-        let real = ranking.iter().find(|hit| Some(hit.doc) != empty_question);
-        let Some(about) = real.or(ranking.first()) else {
+        let with_text = ranking.iter().find(|hit| Some(hit.doc) != empty_question);
+        let Some(about) = with_text.or(ranking.first()) else {
             return Ok(QuestionExplanation::default());
         };
         let traces = self.system.explain(conversation, RankedPart::Documents, about.doc)?;

@@ -64,7 +64,7 @@ pub(crate) fn store(made: &Path, entry: &Path) -> Result<()> {
     fs::rename(made, entry).map_err(Error::io("create", entry))
 }
 
-/// Removes an entry. It is renamed first, so that an interrupted removal leaves no half of it.
+/// Removes an entry. It is renamed first, so that an interrupted removal leaves no incomplete entry.
 pub(crate) fn remove(entry: &Path) -> Result<()> {
     if !entry.exists() {
         return Ok(());
@@ -210,20 +210,20 @@ const MOST_IN_MEMORY: u64 = 512 << 20;
 pub struct TextStores {
     /// The cache.
     pub cache: PathBuf,
-    /// From this size on, the texts of files are stored on disk.
-    pub from: u64,
+    /// The size in bytes from which on the texts of files are stored on disk.
+    pub min_bytes: u64,
 }
 
 impl Default for TextStores {
     /// In the user's cache, from 512 MiB on.
     fn default() -> Self {
-        Self { cache: folder(), from: MOST_IN_MEMORY }
+        Self { cache: folder(), min_bytes: MOST_IN_MEMORY }
     }
 }
 
 impl TextKeeper for TextStores {
     fn takes(&self, bytes: u64) -> bool {
-        bytes >= self.from
+        bytes >= self.min_bytes
     }
 
     fn keep(
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn entries_unused_for_longest_are_removed_first() {
         let folder = tempfile::tempdir().unwrap();
-        let kept =
+        let entry =
             |name: &str| CacheEntry { entry: folder.path().join(name), file: "f", what: "texts" };
         let list = || {
             let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
@@ -291,19 +291,19 @@ mod tests {
             names.concat()
         };
         for (name, age) in [("a", 3), ("b", 2), ("c", 1)] {
-            kept(name).write(|out| out.write_all(&[0; 1000])).unwrap();
+            entry(name).write(|out| out.write_all(&[0; 1000])).unwrap();
             let then = SystemTime::now() - std::time::Duration::from_secs(3600 * age);
-            set_used(&kept(name).entry, then).unwrap();
+            set_used(&entry(name).entry, then).unwrap();
         }
         fs::write(folder.path().join("z"), "no entry").unwrap();
-        assert_eq!(kept("a").read(|file| fs::read(file).ok()).unwrap().unwrap().len(), 1000);
+        assert_eq!(entry("a").read(|file| fs::read(file).ok()).unwrap().unwrap().len(), 1000);
         remove_unused(folder.path(), 4000, *FIRST_USE).unwrap();
         assert_eq!(list(), "abcz", "there is room for all");
         remove_unused(folder.path(), 2500, *FIRST_USE).unwrap();
-        assert_eq!(list(), "acz", "the first was read since");
-        kept("d").write(|out| out.write_all(&[0; 1000])).unwrap();
+        assert_eq!(list(), "acz", "`a` was read after `b`");
+        entry("d").write(|out| out.write_all(&[0; 1000])).unwrap();
         remove_unused(folder.path(), 10, *FIRST_USE).unwrap();
-        assert_eq!(list(), "adz", "those of this process stay");
+        assert_eq!(list(), "adz", "entries used by this process stay");
     }
 
     /// Writes the sample as a folder, with its passages shuffled and some of them twice.
@@ -322,12 +322,12 @@ mod tests {
         sample
     }
 
-    fn keeper(folder: &Path, from: u64) -> TextStores {
-        TextStores { cache: folder.join("cache"), from }
+    fn keeper(folder: &Path, min_bytes: u64) -> TextStores {
+        TextStores { cache: folder.join("cache"), min_bytes }
     }
 
     #[test]
-    fn passages_on_the_disk_are_those_in_memory() {
+    fn passages_stored_on_disk_equal_those_in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let mut sample = write_sample(folder.path());
         let texts = |collection: &Ikat| -> Vec<[String; 2]> {
@@ -340,17 +340,17 @@ mod tests {
         };
         let expected = texts(&sample);
         let file = Source::new(folder.path().join("passages.jsonl"));
-        // A second time, the store is there.
-        for from in [u64::MAX, 0, 0] {
-            let keeper = keeper(folder.path(), from);
+        // In the last round, the store exists already.
+        for min_bytes in [u64::MAX, 0, 0] {
+            let keeper = keeper(folder.path(), min_bytes);
             sample.take_documents(PASSAGES, std::slice::from_ref(&file), None, &keeper).unwrap();
             assert_eq!(texts(&sample), expected);
-            assert_eq!(folder.path().join("cache/texts").exists(), from == 0);
+            assert_eq!(folder.path().join("cache/texts").exists(), min_bytes == 0);
         }
     }
 
     #[test]
-    fn files_read_in_parallel_give_the_documents_of_files_read_in_turn() {
+    fn reading_files_in_parallel_keeps_their_order() {
         let folder = tempfile::tempdir().unwrap();
         let keeper = keeper(folder.path(), 0);
         let write = |number: usize, line: &str| {
@@ -395,14 +395,14 @@ mod tests {
         let path = folder.path().join("passages.jsonl");
         fs::write(&path, text).unwrap();
         let mut sample = Ikat::open(DataDir::Sample, None).unwrap();
-        for from in [u64::MAX, 0] {
-            let keeper = keeper(folder.path(), from);
+        for min_bytes in [u64::MAX, 0] {
+            let keeper = keeper(folder.path(), min_bytes);
             let taken = sample.take_documents(PASSAGES, &[Source::new(&path)], None, &keeper);
             let error = taken.unwrap_err().to_string();
             assert!(error.contains("passages.jsonl:2: "), "{error}");
             assert!(error.contains("`a:1` with another text"), "{error}");
         }
-        let kept = fs::read_dir(folder.path().join("cache/texts")).unwrap();
-        assert_eq!(kept.count(), 0, "nothing is left of it");
+        let stores = fs::read_dir(folder.path().join("cache/texts")).unwrap();
+        assert_eq!(stores.count(), 0, "the incomplete store is removed");
     }
 }

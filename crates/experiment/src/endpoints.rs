@@ -37,15 +37,15 @@ impl SystemConfig {
     /// True if a model of its stages needs an engine: one that is not behind an endpoint.
     pub fn needs_models(&self) -> bool {
         let models = self.models();
-        models.iter().any(|model| !self.is_elsewhere(&model.name))
+        models.iter().any(|model| !self.is_behind_endpoint(&model.name))
     }
 
     /// True if the model of this name is behind an endpoint.
-    pub fn is_elsewhere(&self, model: &str) -> bool {
+    pub fn is_behind_endpoint(&self, model: &str) -> bool {
         self.endpoints.contains_key(model)
     }
 
-    /// A system with a chat model has a table that says where it is.
+    /// Refuses a chat model without a table `[models.NAME]`, which names its endpoint.
     pub(crate) fn check_endpoints(&self) -> Result<()> {
         let models = self.models().into_iter();
         for model in models.filter(|model| model.kind == ModelKind::Chat) {
@@ -60,11 +60,11 @@ impl SystemConfig {
     }
 }
 
-/// Documents that an encoder behind an endpoint encodes at most: their vectors are kept beside every
-/// run, and read into memory to replay it.
+/// The maximum number of documents for an encoder behind an endpoint: their vectors are stored beside
+/// every run, and read into memory to replay it.
 const MOST_DOCUMENTS: usize = 200_000;
 
-/// Refuses more documents than an encoder behind an endpoint encodes.
+/// Refuses too many documents for an encoder behind an endpoint.
 pub(crate) fn check_number(model: &ModelName, documents: usize) -> Result<()> {
     if documents > MOST_DOCUMENTS {
         let at = format!("model `{}`", model.name);
@@ -86,11 +86,11 @@ pub fn completions_path(run: &Path) -> PathBuf {
 }
 
 impl Session<'_> {
-    /// Sets what the names of a system's models mean.
+    /// Registers the models of a system by their names.
     ///
     /// # Errors
     ///
-    /// A name with another meaning in a system before.
+    /// An earlier system has another model of the same name.
     pub(crate) fn set_endpoints(&self, loaded: &SystemConfig) -> Result<()> {
         for model in loaded.models() {
             if !self.calls.set_model(&model.name, loaded.endpoints.get(&model.name)) {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_documents_than_a_recording_holds_are_refused() {
+    fn too_many_documents_for_an_encoder_behind_an_endpoint_are_refused() {
         let model = ModelName::encoder("far");
         check_number(&model, MOST_DOCUMENTS).unwrap();
         let error = check_number(&model, MOST_DOCUMENTS + 1).unwrap_err().to_string();

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Writes the documents of a task to `documents.jsonl` (lines of `{"id", "text"}`), and for each
 /// split `requests.<split>.jsonl`, in the form that [`crate::requests`] reads. A split with labels
-/// has `qrels.<split>.txt`, and one with annotations `annotations.<split>.jsonl`. A folder with
-/// topics of iKAT only has no documents. Returns each file with its number of lines.
-/// The folder must have no files.
+/// has `qrels.<split>.txt`, and one with annotations `annotations.<split>.jsonl`. A collection of
+/// iKAT topics alone has no documents. The folder must have no files. Returns each file with its
+/// number of lines.
 pub fn export(
     collection: &dyn Collection,
     task: &str,
@@ -24,7 +24,7 @@ pub fn export(
     };
     let mut files = Vec::new();
     if let Some(documents) = documents {
-        files.push(stage(folder.join("documents.jsonl"), &texts(documents)?)?);
+        files.push(stage(folder.join("documents.jsonl"), &document_lines(documents)?)?);
     }
     for split in collection.splits().iter().filter(|split| collection.has(split)) {
         let mut requests = Vec::new();
@@ -32,17 +32,19 @@ pub fn export(
         let qrels = collection.qrels(split, task)?;
         for request in collection.requests(split, task)? {
             let request = request?;
-            requests.push(line_of(&request, documents).to_string());
-            judgements.extend(qrels.iter().flat_map(|qrels| lines_of(qrels, request.id.as_str())));
+            requests.push(request_line(&request, documents).to_string());
+            judgements
+                .extend(qrels.iter().flat_map(|qrels| qrels_lines(qrels, request.id.as_str())));
         }
         files.push(stage(folder.join(format!("requests.{split}.jsonl")), &requests)?);
         if qrels.is_some() {
             files.push(stage(folder.join(format!("qrels.{split}.txt")), &judgements)?);
         }
-        let known: Vec<String> =
-            collection.annotations(split)?.iter().map(|known| json!(known).to_string()).collect();
-        if !known.is_empty() {
-            files.push(stage(folder.join(format!("annotations.{split}.jsonl")), &known)?);
+        let annotations = collection.annotations(split)?;
+        let annotations: Vec<String> =
+            annotations.iter().map(|annotation| json!(annotation).to_string()).collect();
+        if !annotations.is_empty() {
+            files.push(stage(folder.join(format!("annotations.{split}.jsonl")), &annotations)?);
         }
     }
     let (staged, listed): (Vec<_>, Vec<_>) = files.into_iter().unzip();
@@ -64,11 +66,11 @@ fn check_empty(folder: &Path) -> Result<()> {
 /// Writes requests as JSON lines, in the form that [`crate::requests`] reads.
 pub fn write_requests(requests: &[Request], output: &Target) -> Result<()> {
     output.write(|out| {
-        requests.iter().try_for_each(|request| writeln!(out, "{}", line_of(request, None)))
+        requests.iter().try_for_each(|request| writeln!(out, "{}", request_line(request, None)))
     })
 }
 
-fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {
+fn request_line(request: &Request, documents: Option<&dyn Documents>) -> Value {
     let said = request.said.iter().map(|said| match said.speaker {
         Speaker::User => json!({ "user": said.text }),
         Speaker::System => json!({ "system": said.text }),
@@ -81,14 +83,14 @@ fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {
     line
 }
 
-fn texts(documents: &dyn Documents) -> Result<Vec<String>> {
+fn document_lines(documents: &dyn Documents) -> Result<Vec<String>> {
     let text =
         |doc: Doc| Ok(json!({ "id": documents.id(doc), "text": documents.text(doc)? }).to_string());
     Doc::all(documents.len()).map(text).collect()
 }
 
 /// The judgements of a topic as lines of qrels, by document.
-fn lines_of(qrels: &Qrels, topic: &str) -> Vec<String> {
+fn qrels_lines(qrels: &Qrels, topic: &str) -> Vec<String> {
     let Some(judgements) = qrels.topic(&topic.into()) else { return Vec::new() };
     let mut judged: Vec<_> = judgements.documents().collect();
     judged.sort_unstable();
@@ -108,8 +110,8 @@ mod tests {
 
     #[test]
     fn every_split_is_written_with_its_labels() {
-        let (sample, folder) =
-            (clariq_collections::open(&DataDir::Sample).unwrap(), tempfile::tempdir().unwrap());
+        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let files = export(&*sample, "questions", folder.path()).unwrap();
         let files: Vec<_> = files
             .into_iter()
@@ -132,29 +134,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_the_same() {
+    fn an_export_is_read_back_as_the_same_collection() {
         let ikat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/sample-ikat");
         for data in [DataDir::Sample, DataDir::Folder(ikat.into())] {
             let folder = tempfile::tempdir().unwrap();
-            let given = clariq_collections::open(&data).unwrap();
-            let task = given.tasks()[0];
-            export(&*given, task, folder.path()).unwrap();
+            let original = clariq_collections::open(&data).unwrap();
+            let task = original.tasks()[0];
+            export(&*original, task, folder.path()).unwrap();
             let back = DataDir::Folder(folder.path().to_owned());
             let back = clariq_collections::open(&back).unwrap();
             assert_eq!(back.kind(), "own");
-            let texts = |collection: &dyn Collection, task| {
-                texts(collection.documents(task).unwrap()).unwrap()
+            let document_lines = |collection: &dyn Collection, task| {
+                document_lines(collection.documents(task).unwrap()).unwrap()
             };
-            assert_eq!(texts(&*back, "documents"), texts(&*given, task));
+            assert_eq!(document_lines(&*back, "documents"), document_lines(&*original, task));
             let splits: Vec<_> =
-                given.splits().iter().filter(|split| given.has(split)).copied().collect();
+                original.splits().iter().filter(|split| original.has(split)).copied().collect();
             assert!(!splits.is_empty());
             for split in splits {
                 let requests = |collection: &dyn Collection, task| -> Vec<Request> {
                     collection.requests(split, task).unwrap().map(Result::unwrap).collect()
                 };
-                assert_eq!(requests(&*back, "documents"), requests(&*given, task), "{split}");
-                let qrels = given.qrels(split, task).unwrap();
+                assert_eq!(requests(&*back, "documents"), requests(&*original, task), "{split}");
+                let qrels = original.qrels(split, task).unwrap();
                 assert_eq!(back.qrels(split, "documents").unwrap(), qrels, "{split}");
                 let lines = folder.path().join(format!("requests.{split}.jsonl"));
                 for line in fs::read_to_string(lines).unwrap().lines() {
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_what_people_wrote_are_beside_the_requests() {
+    fn annotations_are_written_beside_the_requests() {
         let ikat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/sample-ikat");
         let keys = |data: DataDir, split: &str| {
             let folder = tempfile::tempdir().unwrap();
@@ -190,8 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn topics_alone_give_their_requests() {
-        let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fn topics_without_passages_give_requests_without_documents() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let topics = "2023_test_topics.json";
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-ikat");
         std::fs::copy(sample.join(topics), data.path().join(topics)).unwrap();

@@ -25,7 +25,7 @@ impl Session<'_> {
         self.options.cache.join("embeddings")
     }
 
-    /// The vectors of texts, those that are cached from the cache.
+    /// The vectors of texts, read from the cache as far as possible.
     fn text_vectors(
         &self,
         model: &ModelName,
@@ -34,7 +34,7 @@ impl Session<'_> {
     ) -> Result<Embeddings> {
         let encoder = self.encoder(model)?;
         if self.is_endpoint(model) {
-            // Its answers are cached and recorded call by call.
+            // Responses of an endpoint are cached and recorded per call.
             return match role {
                 TextRole::Request => encoder.encode(texts, &|_| {}),
                 TextRole::Document => encoder.encode_documents(texts, &|_| {}),
@@ -43,7 +43,7 @@ impl Session<'_> {
         let mut caches = lock(&self.models.texts);
         let key = (encoder.checksum().to_owned(), role);
         let cache = caches.entry(key).or_insert_with(|| {
-            // Texts of a split come again with every system; others may be without end.
+            // The texts of a split recur with every system; other requests may be unlimited.
             match self.split {
                 Some(_) => {
                     TextVectorCache::open(role, &self.vectors_folder(), &*encoder, self.observer)
@@ -64,7 +64,7 @@ impl Session<'_> {
         lock(&self.models.located).insert(model.clone(), found);
     }
 
-    /// Finds the folder of a model. That of a recipe is set when it was trained.
+    /// Finds the folder of a model. The folder of a recipe's model is set after its training.
     fn locate(&self, model: &ModelName) -> Result<ModelLocation> {
         if let Some(found) = lock(&self.models.located).get(model) {
             return Ok(found.clone());
@@ -92,12 +92,12 @@ impl Models for Session<'_> {
         let ModelLocation { folder, reading } = self.locate(model)?;
         let engine = self.engine_for(&model.name)?;
         open_once(&self.models.models, model.clone(), || {
-            let says_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
+            let has_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
             let from_elsewhere = !folder.join(cache::SUMS).is_file();
-            if model.kind == ModelKind::Encoder && from_elsewhere && !says_pooling {
+            if model.kind == ModelKind::Encoder && from_elsewhere && !has_pooling {
                 self.observer.note(&format!(
-                    "note: `{}` has no modules.json: a text's vector is the mean of its tokens', as \
-                     in sentence-transformers",
+                    "note: `{}` has no modules.json: a text's vector is the mean of its tokens' \
+                     vectors, as in sentence-transformers",
                     model.name
                 ));
             }
@@ -111,7 +111,7 @@ impl Models for Session<'_> {
         documents: &dyn Documents,
         progress: Progress,
     ) -> Result<Arc<DocumentVectors>> {
-        if !self.keeps {
+        if !self.caches {
             return DocumentVectors::encode_by(documents, |texts| {
                 self.text_vectors(model, TextRole::Document, texts)
             })

@@ -110,11 +110,11 @@ pub(crate) fn predict(
     session: &Session,
     requests: &mut [Request],
 ) -> Result<()> {
-    let open = requests.iter_mut().filter(|request| request.need.is_none());
-    let mut open: Vec<&mut Request> = open.collect();
-    let openings: Vec<&str> = open.iter().map(|request| request.opening()).collect();
+    let mut missing: Vec<&mut Request> =
+        requests.iter_mut().filter(|request| request.need.is_none()).collect();
+    let openings: Vec<&str> = missing.iter().map(|request| request.opening()).collect();
     let needs = model.predict(session, &openings)?;
-    for (request, need) in open.iter_mut().zip(needs) {
+    for (request, need) in missing.iter_mut().zip(needs) {
         request.need = Some(need);
     }
     Ok(())
@@ -198,7 +198,7 @@ fn open_model(
         let source = Source::new(file);
         let model = match session.collection.downcast::<ClariQ>() {
             Some(clariq) => Classifier::read(&source, &clariq.bank)?,
-            // Other collections have no question bank: the model comes with that of ClariQ.
+            // A need model uses ClariQ's question bank, which other collections do not have.
             None => Classifier::read(&source, &ClariQ::open_usual()?.bank)?,
         };
         return Ok(Some((NeedModel::Classifier(Box::new(model)), Vec::new())));
@@ -220,10 +220,11 @@ fn open_model(
         return Ok(Some((model, held_out.unwrap_or_default())));
     }
     let conditions = if config.plan.sees_need() { ", and need conditions are off" } else { "" };
-    let there = session.collection.location();
+    let location = session.collection.location();
     let name = &config.name;
-    let note = format!("note: no need labels in {there}: `{name}` predicts no needs{conditions}");
-    session.observer.note(&note);
+    let text =
+        format!("note: no need labels in {location}: `{name}` predicts no needs{conditions}");
+    session.observer.note(&text);
     Ok(None)
 }
 

@@ -172,7 +172,7 @@ impl<'a> Ranker<'a> {
             requests.push(Request { statements, ..query.request.clone() });
         }
         self.predict(&mut requests)?;
-        self.config.resolve(self.session().collection, &mut requests);
+        self.config.apply_rewrites(self.session().collection, &mut requests);
         Ok(requests)
     }
 
@@ -237,9 +237,9 @@ impl<'a> Ranker<'a> {
             let requests: Vec<Request> =
                 requests.iter().map(|request| user.request(request)).collect();
             let context = self.contexts.over(&user.bank);
-            let rankings = user.name(run(&plan.statements, &context, &requests, progress)?);
+            let rankings = user.to_docs(run(&plan.statements, &context, &requests, progress)?);
             let chosen = match &plan.chosen {
-                Some(pipeline) => user.name(run(pipeline, &context, &requests, progress)?),
+                Some(pipeline) => user.to_docs(run(pipeline, &context, &requests, progress)?),
                 None => rankings.clone(),
             };
             for (ranking, chosen) in rankings.into_iter().zip(chosen) {

@@ -67,13 +67,13 @@ pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf> {
     let recipes: Vec<_> = BUILT_IN.iter().map(|(name, _)| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
-    let hint = "`clariq setup` installs all-MiniLM-L6-v2, `clariq setup --model all-mpnet-base-v2` that \
-                model, and `clariq doctor` shows what is there; --set names another, such as \
-                rerank.model=FOLDER";
+    let hint = "`clariq setup` installs all-MiniLM-L6-v2, `clariq setup --model all-mpnet-base-v2` the \
+                larger model, and `clariq doctor` lists the installed ones; --set takes any folder, \
+                as in rerank.model=FOLDER";
     bail!(format!("model `{name}`"), expected, found, hint)
 }
 
-/// Refuses a folder whose files are not those of its list, which a model from elsewhere has not.
+/// Refuses a folder whose files differ from its manifest. Models from elsewhere have no manifest.
 pub(crate) fn check_files(name: &str, folder: &Path) -> Result<()> {
     let CacheState::Damaged { found } = cache::check(folder) else { return Ok(()) };
     if !folder.join(cache::SUMS).is_file() {
@@ -118,7 +118,7 @@ pub fn check_output(output: &Path, count: usize) -> Result<()> {
         let hint = "without --output every model gets a folder of its own in the cache";
         ("one model", format!("{count} models"), hint)
     } else if output.exists() && !output.join("training.json").is_file() {
-        let found = format!("{} is there already", output.display());
+        let found = format!("{} exists already", output.display());
         ("a folder that does not exist", found, "name another folder, or remove that one")
     } else {
         return Ok(());

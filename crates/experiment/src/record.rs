@@ -77,7 +77,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
         "run_tag": tag,
         "collection": session.collection.label(),
     });
-    config.record_resolved(&mut made_by);
+    config.record_rewrites(&mut made_by);
     let prompts = config.prompts();
     if !prompts.is_empty() {
         made_by["prompts"] = json!(prompts);

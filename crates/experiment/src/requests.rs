@@ -150,8 +150,8 @@ mod tests {
         unique: bool,
     ) -> Vec<Result<UserRequest, Problem>> {
         let sample = clariq_collections::open(&DataDir::Sample).unwrap();
-        let (documents, lines) =
-            (sample.documents("questions").unwrap(), Box::new(text.as_bytes()));
+        let documents = sample.documents("questions").unwrap();
+        let lines = Box::new(text.as_bytes());
         let mut requests = RequestReader::new("r", lines, documents, takes_statements);
         if unique {
             requests = requests.with_unique_ids();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_read() {
+    fn single_texts_and_conversations_are_read() {
         let text = "\u{feff}{\"id\": 1, \"text\": \"a\"}\n\n{\"id\": \"b\", \"said\": [{\"user\": \"x\"}, \
                     {\"system\": \"y\"}, {\"user\": \"z\"}], \"candidates\": [\"Q00003\", \"Q00002\"]}";
         let all: Vec<Request> = read_all(text).into_iter().map(Result::unwrap).collect();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_came_before_is_refused_where_ids_must_be_unique() {
+    fn a_repeated_id_is_refused_where_ids_must_be_unique() {
         // A number and its digits are the same id in a run.
         let text = "{\"id\": 1, \"text\": \"a\"}\n\n{\"id\": \"2\", \"text\": \"a\"}\n\
                     {\"id\": \"1\", \"text\": \"b\"}\n{\"id\": 3, \"text\": \"a\"}\n";

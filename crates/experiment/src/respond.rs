@@ -12,7 +12,7 @@ use clariq_rank::{Pipeline, write_questions};
 use clariq_text::tokens;
 pub(crate) use generated::ANSWER;
 
-/// What a text is written from.
+/// The request and the passages that a text is written from.
 pub(crate) struct Material<'m> {
     /// The request.
     pub(crate) request: &'m Request,
@@ -61,7 +61,7 @@ impl Ranker<'_> {
     }
 
     /// The responses to a request: each is an extract of passages of its own, the first of the best.
-    /// None of a system that only ranks.
+    /// Empty for a system that only ranks.
     fn responses(
         &self,
         plan: &AnswerPlan,
@@ -89,7 +89,7 @@ impl Ranker<'_> {
         Ok(WrittenResponse { text, used })
     }
 
-    /// Writes a clarifying question: which of the best passages is meant, each by its best sentence.
+    /// Writes a clarifying question that offers the best sentence of each of the best passages.
     fn question(
         &self,
         plan: &AnswerPlan,
@@ -221,10 +221,9 @@ impl Sentences {
 impl ResponseRule {
     /// The sentences of a passage with a suitable length; all sentences, if none is suitable.
     fn sentences<'p>(&self, passage: &'p str) -> Vec<&'p str> {
-        let trimmed = |sentence: &'p str| sentence.trim();
         let all: Vec<&str> = clariq_text::sentences::split(passage)
             .into_iter()
-            .map(trimmed)
+            .map(str::trim)
             .filter(|sentence| !sentence.is_empty())
             .collect();
         let fits = |sentence: &&&str| {
@@ -267,6 +266,10 @@ mod tests {
         let (text, used) = extracted(&"word ".repeat(40), &[0]);
         assert_eq!(tokens::count(&text), 12);
         assert_eq!(used, [Doc(0)]);
-        assert_eq!(extracted("Yes. No.", &[0]).0, "Yes.", "short sentences where none is longer");
+        assert_eq!(
+            extracted("Yes. No.", &[0]).0,
+            "Yes.",
+            "all sentences, if every one is too short"
+        );
     }
 }

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Characters of an id that a message shows.
+/// The maximum number of characters of an id in a message.
 const SHOWN: usize = 200;
 
 /// Rewritten utterances, each by the id of the request whose last utterance it replaces.
@@ -61,7 +61,7 @@ impl Rewrites {
         if missing > 0 {
             let name = &self.name;
             observer.note(&format!(
-                "warning: {name}: {missing} of {all} requests have no rewrite, and stay as they are"
+                "warning: {name}: {missing} of {all} requests have no rewrite and stay unchanged"
             ));
         }
     }
@@ -69,8 +69,8 @@ impl Rewrites {
     /// Replaces the utterances of the user in a request, earlier ones included. Utterances without a
     /// rewrite stay.
     fn apply(&self, collection: &dyn Collection, request: &mut Request) {
-        let of_user = request.said.iter_mut().rev().filter(|said| said.speaker == Speaker::User);
-        for (back, utterance) in of_user.enumerate() {
+        let utterances = request.said.iter_mut().rev().filter(|said| said.speaker == Speaker::User);
+        for (back, utterance) in utterances.enumerate() {
             let id = match back {
                 0 => Some(request.id.to_string()),
                 _ => collection.turn_before(request.id.as_str(), back),
@@ -88,30 +88,31 @@ impl Rewrites {
     ///
     /// No id is that of a request.
     fn check(&self, input: &dyn RunInput, observer: &dyn Observer) -> Result<()> {
-        let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
+        let mut unmatched: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
         let mut example = String::new();
         let mut all = 0;
-        let mut known = 0;
+        let mut matched = 0;
         input.read(&mut |query| {
             let request = &query.request;
             all += 1;
-            known += u64::from(self.has(request));
-            others.remove(request.id.as_str());
+            matched += u64::from(self.has(request));
+            unmatched.remove(request.id.as_str());
             example = request.id.to_string();
             ControlFlow::Continue(())
         })?;
         let name = &self.name;
         let location = input.location();
-        let unknown = others.len();
-        let other = printable(others.into_iter().min().unwrap_or_default(), SHOWN);
-        if known == 0 && all > 0 {
-            let hint = format!("ids there are like `{example}`; --split names another split");
-            bail!(&**name, "rewrites of requests of {location}", "`{other}` and the like", hint);
+        let unknown = unmatched.len();
+        let other = printable(unmatched.into_iter().min().unwrap_or_default(), SHOWN);
+        if matched == 0 && all > 0 {
+            let hint = format!("its ids look like `{example}`; --split names another split");
+            bail!(&**name, "rewrites of requests of {location}", "`{other}` and others", hint);
         }
-        self.report_missing(all - known, all, observer);
+        self.report_missing(all - matched, all, observer);
         if unknown > 0 {
             observer.note(&format!(
-                "warning: {name}: {unknown} ids are of no request of {location}, such as `{other}`"
+                "warning: {name}: {unknown} ids belong to no request of {location}, such as \
+                 `{other}`"
             ));
         }
         Ok(())
@@ -139,7 +140,7 @@ impl SystemConfig {
         Ok(self)
     }
 
-    /// Refuses an input that does not fit the system. Warns about utterances that are not resolved.
+    /// Refuses an input that does not fit the system. Warns about requests without a rewrite.
     pub fn check_input(&self, input: &dyn RunInput, observer: &dyn Observer) -> Result<()> {
         if let Some(rewrites) = &self.rewrites {
             rewrites.check(input, observer)?;
@@ -147,8 +148,8 @@ impl SystemConfig {
         input.check(self)
     }
 
-    /// Replaces the utterances of requests by resolved ones, if the user named any.
-    pub(crate) fn resolve(&self, collection: &dyn Collection, requests: &mut [Request]) {
+    /// Replaces the utterances of requests by their rewrites, if there are any.
+    pub(crate) fn apply_rewrites(&self, collection: &dyn Collection, requests: &mut [Request]) {
         if let Some(rewrites) = &self.rewrites {
             for request in requests {
                 rewrites.apply(collection, request);
@@ -156,8 +157,8 @@ impl SystemConfig {
         }
     }
 
-    /// Describes the resolved utterances in the record of a run.
-    pub(crate) fn record_resolved(&self, record: &mut Value) {
+    /// Describes the rewrites in the record of a run.
+    pub(crate) fn record_rewrites(&self, record: &mut Value) {
         if let Some(rewrites) = &self.rewrites {
             record["rewrites"] = json!(rewrites.file);
         }

@@ -76,8 +76,8 @@ pub struct RunSummary {
     pub empty: u64,
 }
 
-/// Ranks every request of an input and writes the run to `path`. Beside it are written the rankings
-/// that answers rest on, the predicted needs of a split, and the record. A stream gets the run only.
+/// Ranks every request of an input and writes the run to `path`, and beside it the rankings that
+/// answers are based on, the predicted needs of a split, and the record. A stream gets only the run.
 ///
 /// `tag` is the last field of every line; the default is the system's name.
 ///
@@ -144,7 +144,7 @@ pub fn run(
     skipped.report(&input.location(), session.observer);
     if summary.empty > 0 {
         session.observer.note(&format!(
-            "warning: for {} of {} requests nothing is left to rank, and they have no line",
+            "warning: {} of {} requests have no document left to rank, and no line",
             summary.empty, summary.requests
         ));
     }
@@ -193,7 +193,7 @@ fn rank_input(
         let reader = scope.spawn(move || read_blocks(input, block_size, &sender));
         let summary = rank_blocks(system, blocks, needs, writer, task.as_ref());
         let skipped = reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-        // An error of the ranking stops the reader: it is the one to report.
+        // An error of the ranking stops the reader, so it is reported first.
         Ok::<_, Error>((summary?, skipped?))
     })?;
     task.finish(&format!("{} requests", summary.requests));
@@ -344,6 +344,6 @@ impl<'a> RunWriter<'a> {
 fn nothing_ranked(config: &SystemConfig, input: &dyn RunInput, requests: u64) -> Problem {
     let expected = "a system that ranks something for at least one request";
     let found = format!("nothing for any of {requests} requests of {}", input.location());
-    let hint = "see what each stage leaves: `clariq explain --system …` follows one document";
+    let hint = "`clariq explain --system …` shows what each stage does with a document";
     problem!(&*config.file, expected, found, hint).kind(ProblemKind::Empty)
 }

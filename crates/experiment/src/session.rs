@@ -76,7 +76,7 @@ pub struct Session<'a> {
     /// The open models, which clones share.
     pub(crate) models: Arc<OpenedModels>,
     /// True if indexes and vectors are cached.
-    pub(crate) keeps: bool,
+    pub(crate) caches: bool,
 }
 
 impl<'a> Session<'a> {
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
             calls: Arc::default(),
             tallies: Arc::default(),
             models: Arc::default(),
-            keeps: true,
+            caches: true,
         })
     }
 
@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
     /// The context of stages over these documents. Indexes are opened when a stage needs them.
     pub fn context<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
         let open = move |analyzer, documents: &dyn Documents| {
-            if !self.keeps {
+            if !self.caches {
                 return DocumentIndex::in_memory(documents, analyzer);
             }
             let (index, opened) = self.open_index(analyzer, documents)?;
@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
         context
     }
 
-    /// Notes what was counted in the answers of models; nothing in a dry run, which has none.
+    /// Reports counts of unusable answers of models; nothing in a dry run, which has no answers.
     pub(crate) fn report_tallies(&self) {
         self.tallies.report(if self.calls.is_dry_run() { &Silent } else { self.observer });
     }
@@ -189,7 +189,7 @@ impl<'a> Session<'a> {
         let folder = index.folder().display();
         match opened {
             OpenedIndex::Reused => {
-                self.observer.detail(&format!("index: {folder} is the right one"));
+                self.observer.detail(&format!("index: reused {folder}"));
             }
             OpenedIndex::Built => self.observer.detail(&format!("index: built {folder}")),
             OpenedIndex::Rebuilt { because } => {
@@ -203,8 +203,8 @@ impl<'a> Session<'a> {
 pub struct Contexts<'a> {
     /// The session.
     pub session: &'a Session<'a>,
-    /// The session for documents of single requests, such as sentences, which are not cached.
-    passing: Session<'a>,
+    /// The session for documents of single requests, such as sentences: it caches nothing.
+    uncached: Session<'a>,
     tasks: Vec<(&'static str, Context<'a>)>,
 }
 
@@ -221,15 +221,15 @@ impl<'a> Contexts<'a> {
                 Ok(documents) => documents,
                 Err(_) => continue,
             };
-            let around = match session.split {
+            let judgements = match session.split {
                 Some(split) => EarlierJudgements::new(collection, task, split),
                 None => EarlierJudgements::outside(collection, task),
             };
             let mut context = session.context(documents);
-            context.surroundings = Some(Box::new(around));
+            context.surroundings = Some(Box::new(judgements));
             tasks.push((task, context));
         }
-        Self { session, passing: Session { keeps: false, ..session.clone() }, tasks }
+        Self { session, uncached: Session { caches: false, ..session.clone() }, tasks }
     }
 
     /// The context of a task; an error if the collection has no documents for it.
@@ -240,12 +240,12 @@ impl<'a> Contexts<'a> {
         let collection = self.session.collection;
         collection.documents(collection.find_task(task)?)?;
         // The documents appeared after the contexts were made.
-        let hint = "were files copied there meanwhile? run it again";
+        let hint = "files were copied there in the meantime: run the command again";
         bail!(collection.location(), "documents of the task `{task}`", "none a moment ago", hint)
     }
 
     /// A context over documents of single requests, without a cache.
     pub(crate) fn over<'b>(&'b self, documents: &'b dyn Documents) -> Context<'b> {
-        self.passing.context(documents)
+        self.uncached.context(documents)
     }
 }

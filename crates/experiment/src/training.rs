@@ -23,8 +23,7 @@ use std::sync::Arc;
 pub use store::TrainMode;
 
 impl<'a> Ranker<'a> {
-    /// Trains the models of a system that are missing, and opens it. Needs are predicted if a stage
-    /// looks at them.
+    /// Trains the missing models of a system, and opens it. Needs are predicted if a stage uses them.
     pub fn open(contexts: &'a Contexts<'a>, config: &'a SystemConfig) -> Result<Self> {
         Self::open_predicting(contexts, config, NeedScope::ForStages)
     }
@@ -44,7 +43,7 @@ impl<'a> Ranker<'a> {
     }
 }
 
-/// Trains the model of a recipe, unless it is there or the name is not that of a recipe.
+/// Trains the model of a recipe, unless it is open already or `model` is no recipe.
 fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     if session.has_located(model) || session.is_endpoint(model) {
         return Ok(());
@@ -96,11 +95,11 @@ fn mine(
 
 /// The system that negatives are mined with, with the depth of the recipe.
 fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<SystemConfig> {
-    let shallow = SystemConfig::open(name, &[])?;
-    let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
-    let deeper =
+    let declared = SystemConfig::open(name, &[])?;
+    let first = declared.plan.stages().next().map_or("bm25", |stage| stage.name);
+    let depth =
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
-    let config = SystemConfig::open(name, &[deeper])?;
+    let config = SystemConfig::open(name, &[depth])?;
     if config.models().iter().any(|model| *model.name == *recipe.name) {
         let found = format!("`{name}`, which needs `{}` itself", recipe.name);
         let hint = "take the negatives of `bm25-english` or of a system with an untrained model";

@@ -42,11 +42,7 @@ impl Grid {
             let target = parse_assignment(text.as_ref(), "--grid")?;
             let stage = &target.stage;
             let key = &target.key;
-            if grid
-                .axes
-                .iter()
-                .any(|GridAxis { target: it, .. }| (&it.stage, &it.key) == (stage, key))
-            {
+            if grid.axes.iter().any(|axis| axis.target.stage == *stage && axis.target.key == *key) {
                 let hint = "write all values of a parameter in one --grid";
                 bail!("--grid", "every parameter once", "`{stage}.{key}` twice", hint);
             }
@@ -175,7 +171,7 @@ struct Judge<'a> {
     own: Option<Box<dyn Evaluation + 'a>>,
     qrels: Qrels,
     measures: &'a [Box<dyn Measure>],
-    /// The judged topics: those of requests in the order of their file, then the others.
+    /// The judged topics: first those with a request, in the order of the requests, then the others.
     topics: Vec<RequestId>,
 }
 
@@ -245,9 +241,10 @@ impl GridSearch<'_> {
         if (2..=numbers.len()).contains(&self.folds) {
             return Ok(conversations.into_iter().map(|number| number % self.folds).collect());
         }
-        let most = numbers.len();
+        let conversations = numbers.len();
         let found = self.folds;
-        let expected = format!("from 2 to {most} folds, one conversation at least in each");
+        let expected =
+            format!("from 2 to {conversations} folds, at least one conversation in each");
         bail!("--folds", expected, "{found}", "5 and 10 folds are usual")
     }
 }
@@ -331,9 +328,11 @@ impl<'a> Judge<'a> {
                 scores.topics.into_iter().map(|(topic, values)| (topic, values[0])).collect()
             });
         }
-        let of =
-            |topic| all.iter().map(|values| values.get(topic).copied().unwrap_or(0.0)).collect();
-        let scores: Vec<Vec<f64>> = self.topics.iter().map(of).collect();
+        let mut scores: Vec<Vec<f64>> = Vec::with_capacity(self.topics.len());
+        for topic in &self.topics {
+            scores
+                .push(all.iter().map(|values| values.get(topic).copied().unwrap_or(0.0)).collect());
+        }
         let mean = |measure: usize| exact_mean(scores.iter().map(|values| values[measure]));
         let means = (0..self.measures.len()).map(mean).collect();
         Trial { values, scores, means }
@@ -355,21 +354,24 @@ impl TuningResult {
         for fold in 0..self.folds {
             let Some(best) = self.best_without(fold) else { continue };
             let held_out = best.scores.iter().zip(&self.fold_of);
-            scores.extend(held_out.filter(|(_, of)| **of == fold).map(|(scores, _)| scores));
+            scores.extend(
+                held_out.filter(|(_, fold_of)| **fold_of == fold).map(|(scores, _)| scores),
+            );
             choices.push(best);
         }
         let measures = self.trials.first().map_or(0, |trial| trial.means.len());
-        let mean = |measure| exact_mean(scores.iter().map(|of: &&Vec<f64>| of[measure]));
+        let mean = |measure| exact_mean(scores.iter().map(|scores: &&Vec<f64>| scores[measure]));
         HeldOutMeans { means: (0..measures).map(mean).collect(), choices }
     }
 
     /// The best trial on the topics outside a fold; of equally good ones, the first.
     fn best_without(&self, fold: usize) -> Option<&Trial> {
         let mean = |trial: &Trial| {
-            let others = trial.scores.iter().zip(&self.fold_of).filter(|(_, of)| **of != fold);
+            let others =
+                trial.scores.iter().zip(&self.fold_of).filter(|(_, fold_of)| **fold_of != fold);
             exact_mean(others.map(|(scores, _)| scores[self.by]))
         };
-        // Of equals, the last is the greatest.
+        // `max_by` returns the last of equal trials, so they are compared in reverse order.
         let trials = self.trials.iter().rev().map(|trial| (mean(trial), trial));
         trials.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, trial)| trial)
     }
@@ -409,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn points_are_all_combinations_the_last_parameter_fastest() {
+    fn the_last_parameter_varies_fastest() {
         let grid = Grid::parse(&["a.x=1, 2", "b.y=3,4,5"]).unwrap();
         let shown =
             |values: Vec<Override>| values.into_iter().map(|value| value.value).collect::<String>();

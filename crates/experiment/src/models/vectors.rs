@@ -81,8 +81,8 @@ fn read_numbers(file: &mut BufReader<File>) -> io::Result<Vec<f32>> {
     }
 }
 
-/// The vectors of documents: from the entry in `folder` that is named after what made them, or
-/// computed and written there.
+/// The vectors of documents: read from the entry in `folder` that is named after the encoder and the
+/// documents, or computed and written there.
 pub(super) fn document_vectors(
     folder: &Path,
     encoder: &dyn Encoder,
@@ -90,8 +90,8 @@ pub(super) fn document_vectors(
     observer: &dyn Observer,
     progress: Progress,
 ) -> Result<DocumentVectors> {
-    let made_of = [encoder.checksum(), "\0", documents.checksum().as_str()];
-    let entry = entry(folder.join(sha256(made_of.map(str::as_bytes)).short()));
+    let key = [encoder.checksum(), "\0", documents.checksum().as_str()];
+    let entry = entry(folder.join(sha256(key.map(str::as_bytes)).short()));
     let read = |path: &Path| {
         let (header, vectors) = read_vectors(path).ok()?;
         progress(header.rows as u64);
@@ -126,7 +126,7 @@ pub(crate) enum TextRole {
 /// with it, so that a run is the same with and without the cache.
 pub(crate) struct TextVectorCache {
     role: TextRole,
-    /// The entry that it is read from and written to; none if it ends with the process.
+    /// The cache entry on disk; `None` for a cache in memory.
     entry: Option<PathBuf>,
     /// By the SHA-256 of the text.
     vectors: BTreeMap<String, Box<[f32]>>,
@@ -134,7 +134,7 @@ pub(crate) struct TextVectorCache {
 }
 
 impl TextVectorCache {
-    /// A cache that ends with the process.
+    /// An empty cache without a file.
     pub(super) fn in_memory(role: TextRole) -> Self {
         Self { role, entry: None, vectors: BTreeMap::new(), has_unsaved: false }
     }
@@ -342,7 +342,7 @@ mod tests {
         let first = encode(folder.path(), &encoder, &["a", "bc"]);
         let entry = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         let whole = fs::read(entry.join(FILE)).unwrap();
-        // In the second case, only a checksum can tell.
+        // Only the checksum detects the second kind of damage.
         let other_number = [&whole[..whole.len() - 4], &[0; 4]].concat();
         for damaged in [b"damaged".to_vec(), other_number] {
             fs::write(entry.join(FILE), damaged).unwrap();

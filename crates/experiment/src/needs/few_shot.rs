@@ -87,25 +87,25 @@ impl FewShotModel {
         examples
     }
 
-    /// Predicts needs. An answer that cannot be read counts as the most frequent need of train; a note
-    /// counts them.
+    /// Predicts needs. An answer that cannot be read counts as the most frequent need of train, and a
+    /// note tells how many did.
     pub(super) fn predict(&self, session: &Session, requests: &[&str]) -> Result<Vec<Need>> {
         let chat = &self.config.model;
-        let ask = |request: &&str| {
+        let mut chat_requests: Vec<ChatRequest> = Vec::with_capacity(requests.len());
+        for request in requests {
             let values = Values { request, examples: self.examples(request) };
-            chat.request(format!("need of \"{request}\""), &values)
-        };
-        let asked: Vec<ChatRequest> = requests.iter().map(ask).collect::<Result<_>>()?;
+            chat_requests.push(chat.request(format!("need of \"{request}\""), &values)?);
+        }
         let context = session.context(session.documents);
-        let completions = chat.complete(&context, &asked)?;
+        let completions = chat.complete(&context, &chat_requests)?;
         let unread = format!(
             "need: {{count}} of {{all}} answers of the model could not be read and count as {}",
             self.usual
         );
         let mut needs = Vec::with_capacity(requests.len());
-        for (asked, completion) in asked.iter().zip(completions) {
+        for (chat_request, completion) in chat_requests.iter().zip(completions) {
             let need = read_need(&completion.text);
-            context.tallies.add(&unread, &asked.messages, usize::from(need.is_none()), 1);
+            context.tallies.add(&unread, &chat_request.messages, usize::from(need.is_none()), 1);
             needs.push(need.unwrap_or(self.usual));
         }
         Ok(needs)

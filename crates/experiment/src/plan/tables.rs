@@ -27,18 +27,18 @@ pub struct AnswerConfig {
     /// The chat model that writes the text; without it, the text is an extract.
     #[serde(rename = "chat", skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub writer: Option<Chat>,
-    /// When the best passage fits what was said; without it, any does.
+    /// The condition for the best passage to fit the utterance; without it, every passage fits.
     pub fits: Option<FitRule>,
 }
 
-/// What the best passage must share with what was said. A run answers every turn; `ask` says so
-/// where nothing fits.
+/// The share of the utterance's words that the best passage must have. A run answers every turn;
+/// `clariq ask` reports that no passage fits.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitRule {
     /// The analyser by which words are compared.
     pub analyzer: Analyzer,
-    /// The least share of the words of the utterance, weighted by idf, stop words left out.
+    /// The minimum share of the words of the utterance, weighted by idf, without stop words.
     pub words: f64,
 }
 
@@ -99,8 +99,8 @@ pub struct AskConfig {
     pub need: Option<Need>,
     /// Ask if the score of the best passage is below this.
     pub score_below: Option<f64>,
-    /// The maximum number of questions in a conversation. All that the system said before that ends
-    /// in a question mark counts.
+    /// The maximum number of questions in a conversation. Every earlier utterance of the system that
+    /// ends in a question mark counts.
     #[serde(default = "one_question")]
     pub most: usize,
     /// The number of passages that the question offers.
@@ -141,7 +141,7 @@ impl AskConfig {
         Ok(config)
     }
 
-    /// Refuses a system that answers and never asks, and questions made of extracts that it has not.
+    /// Refuses a table without a condition, and questions made of extracts in a system without any.
     pub(super) fn check_beside_answers(&self, at: &Location, has_extracts: bool) -> Result<()> {
         if self.need.is_none() && self.score_below.is_none() {
             bail!(at, "a key `need` or `score_below`", "neither", HINT);
@@ -188,10 +188,12 @@ impl AskConfig {
         if let (Some(least), Some(need)) = (self.need, request.need)
             && need >= least
         {
-            return Some(format!("the predicted need is {need}, and from {least} on it asks"));
+            return Some(format!(
+                "the predicted need is {need}, and the system asks from {least} on"
+            ));
         }
         let least = self.score_below.filter(|least| best.score < *least)?;
-        Some(format!("the best passage scores {}, and below {least} it asks", best.score))
+        Some(format!("the best passage scores {}, and the system asks below {least}", best.score))
     }
 }
 
@@ -279,7 +281,7 @@ mod tests {
     use clariq_core::Doc;
 
     #[test]
-    fn the_best_is_always_taken_and_others_only_near_it() {
+    fn the_best_statement_is_chosen_and_others_only_if_near() {
         let rule = StatementRule { most: 3, least: 0.3, gap: 0.2 };
         let count = |scores: &[f64]| {
             let hits: Vec<Hit> = scores.iter().map(|&score| Hit { doc: Doc(0), score }).collect();

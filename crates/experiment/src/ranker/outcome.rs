@@ -24,7 +24,7 @@ pub enum Statements {
 
 impl UserRequest {
     /// A dummy request that checks whether a system works.
-    pub fn of_nobody() -> Self {
+    pub fn dummy() -> Self {
         Self { request: Request::new("0", "hello"), statements: Statements::Own(Vec::new()) }
     }
 }

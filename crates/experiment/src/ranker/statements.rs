@@ -59,7 +59,7 @@ impl UserStatements {
     }
 
     /// Replaces rows of the bank by documents in rankings.
-    pub(super) fn name(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
+    pub(super) fn to_docs(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
         for hit in rankings.iter_mut().flatten() {
             hit.doc = self.docs[hit.doc.index()];
         }

@@ -38,15 +38,16 @@ impl Ranker<'_> {
         answering: &[usize],
     ) -> Result<Vec<Vec<WrittenResponse>>> {
         let context = self.context(RankedPart::Documents)?;
-        let mut asked = Vec::new();
+        let mut chat_requests = Vec::new();
         for &index in answering {
             let Material { request, passages } = materials[index];
             for passages in shares(plan, rule, passages).into_iter().filter(|all| !all.is_empty()) {
-                asked.push(ask(chat, rule, context.documents, &Material { request, passages })?);
+                let material = Material { request, passages };
+                chat_requests.push(build_request(chat, rule, context.documents, &material)?);
             }
         }
-        let completions = chat.complete(context, &asked)?;
-        let mut answers = asked.iter().zip(completions);
+        let completions = chat.complete(context, &chat_requests)?;
+        let mut answers = chat_requests.iter().zip(completions);
         let mut all = Vec::with_capacity(answering.len());
         for &index in answering {
             let mut responses = Vec::new();
@@ -55,10 +56,10 @@ impl Ranker<'_> {
                     responses.push(WrittenResponse::default());
                     continue;
                 }
-                let Some((asked, completion)) = answers.next() else { break };
-                let given: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
-                let (response, repairs) = read_answer(&completion, &given, rule.tokens);
-                repairs.count(&context.tallies, asked);
+                let Some((chat_request, completion)) = answers.next() else { break };
+                let docs: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
+                let (response, repairs) = read_answer(&completion, &docs, rule.tokens);
+                repairs.count(&context.tallies, chat_request);
                 responses.push(response);
             }
             all.push(responses);
@@ -68,7 +69,7 @@ impl Ranker<'_> {
 }
 
 /// The request for a response from the passages of `material`.
-fn ask(
+fn build_request(
     chat: &Chat,
     rule: &ResponseRule,
     documents: &dyn Documents,
@@ -79,13 +80,13 @@ fn ask(
         passages.push(one_line(&documents.text(hit.doc)?));
     }
     let conversation = Conversation::of(material.request);
-    // A word has a token or more, as spaCy counts them.
+    // spaCy counts at least one token per word.
     let words = rule.tokens * 4 / 5;
     let about = format!("response to request {}", material.request.id);
     chat.request(about, &AnswerValues { conversation, passages, words })
 }
 
-/// The changes of a response.
+/// The corrections of a response.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Repairs {
     /// True if it was longer than the limit.
@@ -98,27 +99,27 @@ struct Repairs {
 }
 
 impl Repairs {
-    fn count(&self, tallies: &Tallies, asked: &ChatRequest) {
+    fn count(&self, tallies: &Tallies, chat_request: &ChatRequest) {
         let cut = "answer: {count} of {all} responses were cut at the limit";
-        tallies.add(cut, &asked.messages, usize::from(self.is_cut), 1);
+        tallies.add(cut, &chat_request.messages, usize::from(self.is_cut), 1);
         let uncited = "answer: {count} of {all} responses cite no passage";
-        tallies.add(uncited, &asked.messages, usize::from(self.is_uncited), 1);
+        tallies.add(uncited, &chat_request.messages, usize::from(self.is_uncited), 1);
         let unknown = "answer: {count} of {all} citations are of passages that were not given, and \
                        are left out";
-        tallies.add(unknown, &asked.messages, self.unknown, self.citations);
+        tallies.add(unknown, &chat_request.messages, self.unknown, self.citations);
     }
 }
 
 /// The response in a completion: its text without citations, and the passages that it cites.
 fn read_answer(
     completion: &Completion,
-    given: &[Doc],
-    most_tokens: usize,
+    passages: &[Doc],
+    max_tokens: usize,
 ) -> (WrittenResponse, Repairs) {
     let (mut text, citations) = without_citations(&completion.text);
     let mut repairs = Repairs::default();
-    if tokens::count(&text) > most_tokens {
-        text = cut(&text, most_tokens);
+    if tokens::count(&text) > max_tokens {
+        text = cut(&text, max_tokens);
         repairs.is_cut = true;
     }
     let mut used = Vec::new();
@@ -127,7 +128,7 @@ fn read_answer(
             continue;
         }
         repairs.citations += 1;
-        match number.checked_sub(1).and_then(|index| given.get(index)) {
+        match number.checked_sub(1).and_then(|index| passages.get(index)) {
             Some(doc) if !used.contains(doc) => used.push(*doc),
             Some(_) => {}
             None => repairs.unknown += 1,
@@ -137,26 +138,26 @@ fn read_answer(
     (WrittenResponse { text, used }, repairs)
 }
 
-/// The first sentences of a text that fit, or else its first tokens.
-fn cut(text: &str, most_tokens: usize) -> String {
+/// The first sentences of a text that fit, or its first tokens if the first sentence is too long.
+fn cut(text: &str, max_tokens: usize) -> String {
     let mut end = 0;
     let mut start = 0;
     for sentence in sentences::split(text) {
         start += text[start..].find(sentence).unwrap_or_default() + sentence.len();
-        if tokens::count(&text[..start]) > most_tokens {
+        if tokens::count(&text[..start]) > max_tokens {
             break;
         }
         end = start;
     }
     if end == 0 {
-        tokens::first(text, most_tokens).to_owned()
+        tokens::first(text, max_tokens).to_owned()
     } else {
         text[..end].trim_end().to_owned()
     }
 }
 
-/// A text on one line without marks such as `[2]` and `[1, 3]`, and their numbers, each with its place
-/// in the text.
+/// A text on one line without citations such as `[2]` and `[1, 3]`, and the cited numbers, each with
+/// its position in the text.
 fn without_citations(text: &str) -> (String, Vec<(usize, usize)>) {
     let line = one_line(text);
     let mut clean = String::with_capacity(line.len());
@@ -188,7 +189,7 @@ fn numbers(inner: &str) -> Option<Vec<usize>> {
     inner.split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
-/// The text with single blanks in the place of white space: spaCy counts more of it as tokens.
+/// The text with white space replaced by single blanks: spaCy counts other white space as tokens.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -218,7 +219,7 @@ mod tests {
     fn a_long_response_ends_with_its_last_sentence_that_fits() {
         let (response, repairs) = read("Bees fly. [1] They sting a lot. [2]", 6);
         assert_eq!(response.text, "Bees fly.");
-        assert_eq!(response.used, [Doc(7)], "what cites the other is not there any more");
+        assert_eq!(response.used, [Doc(7)], "the sentence that cites the other passage is cut");
         assert!(repairs.is_cut);
         let (response, _) = read("One two three four five [3]", 3);
         assert_eq!(response.text, "One two three");

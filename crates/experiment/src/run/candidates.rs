@@ -82,7 +82,7 @@ impl CandidateRun {
 pub(super) struct CandidateDocs(HashMap<String, Vec<Doc>>);
 
 impl CandidateDocs {
-    /// Sets the candidates of a request; none, if the run has none for it.
+    /// Sets the candidates of a request; an empty list if the run has none for it.
     pub(super) fn set(&self, request: &mut Request) {
         request.candidates = Some(self.0.get(request.id.as_str()).cloned().unwrap_or_default());
     }
@@ -103,7 +103,7 @@ impl CandidateDocs {
         if all > 0 && without == all {
             let topic = self.0.keys().min().map_or("", String::as_str);
             let found = format!("only for others, such as `{topic}`");
-            let hint = "--split names the requests that the run answers";
+            let hint = "--split names the split that the run ranks for";
             bail!(name, "candidates for requests of the split", found, hint);
         }
         if without > 0 {

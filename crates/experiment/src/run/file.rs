@@ -79,7 +79,7 @@ impl<'a> FileInput<'a> {
         Ok(Self { source, stem, kind, file, sha256, skip_bad, documents, bank })
     }
 
-    /// Sends every conversation once; one with questions that are not in the bank is bad.
+    /// Sends every conversation once; a conversation with questions outside the bank is a bad record.
     fn read_conversations(
         &self,
         bank: &Bank,
@@ -149,15 +149,15 @@ impl RunInput for FileInput<'_> {
         if config.answers() {
             let flag = self.kind.key();
             let name = &config.name;
-            let hint = "systems that answer are run over a split: leave it out";
-            let found = format!("`{name}`, which ranks for several");
+            let hint = format!("systems that answer run over a split: leave --{flag} out");
+            let found = format!("`{name}`, which has several");
             bail!(format!("--{flag}"), "a system for one task", found, hint);
         }
         let mut stages = config.plan.stages();
         let Some(stage) = stages.find(|stage| stage.uses.contains(&Uses::Batch)) else {
             return Ok(());
         };
-        let expected = "the requests of a split, of which each has questions of its own";
+        let expected = "the requests of a split, which the stage compares with each other";
         bail!(format!("stage `{}`", stage.name), expected, found, hint)
     }
 
@@ -171,12 +171,12 @@ impl RunInput for FileInput<'_> {
     }
 
     fn count(&self, record: &mut Value, requests: u64, skipped: &SkippedRecords) {
-        let (count, left_out) = match self.kind {
+        let (count, skipped_count) = match self.kind {
             RequestFileKind::Conversations => ("contexts", "bad_records"),
             RequestFileKind::Requests => ("count", "bad_lines"),
         };
         record[self.kind.key()][count] = requests.into();
-        record[self.kind.key()][left_out] = skipped.count.into();
+        record[self.kind.key()][skipped_count] = skipped.count.into();
     }
 
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {

@@ -142,11 +142,11 @@ impl SystemConfig {
         check_measures(&self.expected)
     }
 
-    /// Refuses the uses that only systems of some classes have.
+    /// Refuses uses that the class of the system does not allow.
     fn check_uses_of_answers(&self) -> Result<()> {
         if self.uses.contains(&Uses::EarlierConversations) && !self.answers() {
             let expected = "a system with a table [answer]";
-            let found = "one that ranks alone";
+            let found = "one that only ranks";
             let hint = "only iKAT's requests have earlier conversations";
             bail!(&*self.file, "{expected}, for uses = [\"earlier-conversations\"]", found, hint);
         }
@@ -154,7 +154,7 @@ impl SystemConfig {
             && self.class() != Some(SystemClass::Manual)
         {
             let expected = "a system with class = \"manual\", for uses = [\"relevant-statements\"]";
-            let found = self.class().map_or("one that ranks alone", SystemClass::name);
+            let found = self.class().map_or("one that only ranks", SystemClass::name);
             let hint = "the track only allows these labels to manual runs";
             bail!(&*self.file, expected, found, hint);
         }
@@ -224,7 +224,7 @@ impl SystemConfig {
     pub fn bases(&self) -> Result<Vec<String>> {
         let mut bases = Vec::new();
         for model in self.plan.models() {
-            if self.is_elsewhere(&model.name) {
+            if self.is_behind_endpoint(&model.name) {
                 continue;
             }
             let recipe = recipes::find(&model.name)?;
@@ -296,6 +296,7 @@ impl SystemConfig {
     }
 }
 
+/// The maximum number of measures that a message lists.
 const MOST_NAMED: usize = 9;
 
 /// Refuses expected figures of unknown measures, which would never be compared.

@@ -1,10 +1,10 @@
-//! Training examples of a recipe: labels in numbers.
+//! Training examples of a recipe: topics, and their relevant questions by position.
 
 use crate::session::Session;
 use clariq_collections::clariq::ClariQ;
 use clariq_core::{Doc, Documents, JudgedQuestions, Recipe, Request, Result, bail};
 
-/// The examples of a recipe without negatives, and the requests that these can be mined for.
+/// The examples of a recipe without negatives, and the requests for which negatives can be mined.
 pub(super) fn collect(
     session: &Session,
     recipe: &Recipe,
@@ -36,7 +36,7 @@ fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, Judg
     Ok((labelled.topics.iter().map(Request::from).collect(), judged))
 }
 
-/// More documents are not trained on: their texts and tokens are kept in memory.
+/// The maximum number of documents of a training, whose texts and tokens are in memory.
 const MOST_DOCUMENTS: usize = 1_000_000;
 
 /// The judgements of a collection's splits, in the order of their requests.

@@ -62,7 +62,7 @@ impl<'a> TrainedModel<'a> {
         record["key"] == *self.key && cache::check(folder) == CacheState::Sound
     }
 
-    /// Remembers where a copy is, for when the model is removed from the cache.
+    /// Records the folder of a copy, which is used if the model is removed from the cache.
     fn set_copy(&self, copy: &Path) -> Result<()> {
         let path = fs::canonicalize(copy).map_err(Error::io("read", copy))?;
         write_atomically(&self.copy_file(), |out| write!(out, "{}", path.display()))
@@ -91,7 +91,7 @@ pub(super) fn obtain(
         copy(&folder, output)?;
         trained = summary;
     } else if mode == TrainMode::Force || !model.is_in(output) {
-        let found = format!("{} is there already", output.display());
+        let found = format!("{} exists already", output.display());
         let hint = "name another folder, or remove that one";
         bail!("--output", "a folder that does not exist, or this recipe's model", found, hint);
     }
@@ -191,7 +191,7 @@ mod tests {
     use std::thread;
     use std::time::Instant;
 
-    /// Counts trainings, which last until two others wait.
+    /// Counts trainings. A training lasts until two others wait for it.
     struct Slow<'a>(AtomicUsize, &'a Waits);
 
     impl Engine for Slow<'_> {
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Counts notes that something is waited for.
+    /// Counts notes about waiting for another process.
     struct Waits(AtomicUsize);
 
     impl Observer for Waits {
@@ -257,12 +257,12 @@ mod tests {
         recipe.base = folder.path().display().to_string();
         fs::write(folder.path().join("config.json"), "{}").unwrap();
         thread::scope(|scope| {
-            let first = || {
+            let obtain_model = || {
                 let examples = JudgedQuestions::default();
                 obtain(&session, &recipe, &examples, TrainMode::Resume, None).unwrap()
             };
-            let first = [(); 3].map(|()| scope.spawn(first));
-            let models = first.map(|first| first.join().unwrap());
+            let threads = [(); 3].map(|()| scope.spawn(obtain_model));
+            let models = threads.map(|thread| thread.join().unwrap());
             assert_eq!(models.iter().filter(|(_, trained)| trained.is_some()).count(), 1);
             assert_eq!(cache::check(&models[0].0), CacheState::Sound);
         });

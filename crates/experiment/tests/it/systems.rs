@@ -1,4 +1,4 @@
-//! Systems that are opened once: what they rank, answer, explain and ask.
+//! Open systems: rankings, answers, explanations and questions.
 
 use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS};
 use clariq_collections::{Collection, DataDir, SystemClass};
@@ -28,14 +28,14 @@ fn with_session(
 }
 
 #[test]
-fn candidates_restrict_what_is_ranked() {
+fn only_candidates_are_ranked() {
     let sample = clariq_collections::open(&DataDir::Sample).unwrap();
     with_session(&*sample, None, |session| {
         let named = ["Q00002", "Q00159"].map(|id| session.documents.find(id).unwrap());
         let request =
             Request { candidates: Some(named.to_vec()), ..Request::new("1", "tent pegs") };
-        let (contexts, config) =
-            (Contexts::new(session), SystemConfig::open("bm25-english", &[]).unwrap());
+        let contexts = Contexts::new(session);
+        let config = SystemConfig::open("bm25-english", &[]).unwrap();
         let system = Ranker::open(&contexts, &config).unwrap();
         let outcome = system.rank(&[request.into()]).unwrap().remove(0);
         let docs: Vec<Doc> = outcome.ranking.iter().map(|hit| hit.doc).collect();
@@ -47,9 +47,9 @@ fn candidates_restrict_what_is_ranked() {
 /// The turns of a split, with the statements of their users as the collection has them.
 fn turns(ikat: &Ikat, split: &str) -> Vec<UserRequest> {
     let seen = |task| ikat.requests_seen(split, task, SystemClass::Automatic.into()).unwrap();
-    let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| UserRequest {
+    let query = |(request, statements): (Result<Request, _>, Result<Request, _>)| UserRequest {
         request: request.unwrap(),
-        statements: Statements::Known(of_user.unwrap().candidates),
+        statements: Statements::Known(statements.unwrap().candidates),
     };
     seen(PASSAGES).zip(seen(STATEMENTS)).map(query).collect()
 }
@@ -71,8 +71,8 @@ fn only_systems_that_answer_use_earlier_conversations() {
 fn statements_that_come_with_a_request_are_numbered_in_its_order() {
     let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, None, |session| {
-        let (contexts, config) =
-            (Contexts::new(session), SystemConfig::open_any("ikat-bm25", &[]).unwrap());
+        let contexts = Contexts::new(session);
+        let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
         let system = Ranker::open(&contexts, &config).unwrap();
         let request = Request::new("1", "Can I eat peanuts on the plane to Oslo?");
         let texts: Vec<String> =
@@ -80,7 +80,7 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
         let mut texts = [texts, vec!["I am allergic to peanuts.".to_owned()]].concat();
         texts.push("I live in Oslo.".to_owned());
         let query = UserRequest { request, statements: Statements::Own(texts) };
-        // Another user before it changes nothing.
+        // A request of another user in the batch changes nothing.
         let other =
             UserRequest { statements: Statements::Own(vec!["Hello.".to_owned()]), ..query.clone() };
         let outcomes = system.rank(&[other, query.clone()]).unwrap();
@@ -104,8 +104,8 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
 fn an_explanation_agrees_with_the_ranking() {
     let ikat = Ikat::open(DataDir::Sample, None).unwrap();
     with_session(&ikat, Some("2023-test"), |session| {
-        let (contexts, config) =
-            (Contexts::new(session), SystemConfig::open_any("ikat-bm25", &[]).unwrap());
+        let contexts = Contexts::new(session);
+        let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
         let system = Ranker::open(&contexts, &config).unwrap();
         for query in turns(&ikat, "2023-test").iter().take(4) {
             let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
@@ -128,17 +128,15 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
     with_session(&ikat, None, |session| {
         let measures = parse_measures("nDCG@3").unwrap();
         let search = |axes: &[&str], task| {
-            let (grid, measures) = (&Grid::parse(axes).unwrap(), &measures);
-            let (system, split, folds) = ("ikat-bm25", "2023-test", 3);
             GridSearch {
-                system,
+                system: "ikat-bm25",
                 rewrites: None,
-                grid,
-                labels: TuningLabels::Split(split),
+                grid: &Grid::parse(axes).unwrap(),
+                labels: TuningLabels::Split("2023-test"),
                 task,
-                measures,
+                measures: &measures,
                 by: 0,
-                folds,
+                folds: 3,
             }
             .run(session)
             .unwrap()
@@ -148,7 +146,7 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
         let held_out = tuned.held_out();
         assert_eq!((tuned.trials.len(), held_out.choices.len()), (4, 3));
         assert!(0.0 < held_out.means[0] && held_out.means[0] <= tuned.best_first()[0].means[0]);
-        // What the configuration has, and expects.
+        // The point of the configuration has the figure that the configuration expects.
         let known = "passages.bm25.k1=0.9 passages.bm25.history.user=0.1";
         let trial = tuned.trials.iter().find(|trial| trial.to_string() == known).unwrap();
         assert!((trial.means[0] - 0.338_251).abs() < 1e-6, "{}", trial.means[0]);
@@ -160,11 +158,11 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
 }
 
 #[test]
-fn a_conversation_is_asked_until_enough_was_asked() {
+fn a_system_asks_up_to_the_maximum_number_of_questions() {
     let sample = clariq_collections::open(&DataDir::Sample).unwrap();
     with_session(&*sample, None, |session| {
-        let (contexts, config) =
-            (Contexts::new(session), SystemConfig::open("bm25-conversation", &[]).unwrap());
+        let contexts = Contexts::new(session);
+        let config = SystemConfig::open("bm25-conversation", &[]).unwrap();
         let asker = Asker::open(&contexts, &config, 2, true).unwrap();
         let mut conversation = UserRequest::from(Request::new("0", "Tell me about Saturn."));
         let mut asked = Vec::new();
@@ -198,7 +196,7 @@ fn a_system_names_the_installed_models_that_it_needs() {
 }
 
 #[test]
-fn published_figures_stand_beside_the_published_construction_alone() {
+fn only_published_models_have_published_figures() {
     let stages = |name: &str| {
         let config = SystemConfig::open_any(name, &[]).unwrap();
         let stages = config.plan.stages().map(|stage| (stage.name, stage.parameters));

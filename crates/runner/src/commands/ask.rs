@@ -138,7 +138,7 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Re
             Move::Answer { unfit: Some(reason), .. } => Some(format!("nothing fits: {reason}")),
             _ => None,
         };
-        let Some(said) = unfit.as_deref().or_else(|| next.says()) else {
+        let Some(said) = unfit.as_deref().or_else(|| next.text()) else {
             print(|out| write!(out, "{reasons}"))?;
             match &next {
                 Move::Stop { reason, .. } => {
@@ -201,7 +201,7 @@ fn answer(arguments: &AskArgs, asker: &Asker, mut conversation: UserRequest) -> 
         object["context_id"] = Value::from(id.as_str().parse::<i64>().ok());
         return print(|out| writeln!(out, "{object}"));
     }
-    let question = printable(next.says().unwrap_or_default(), usize::MAX);
+    let question = printable(next.text().unwrap_or_default(), usize::MAX);
     let reasons = moves::reasons(asker, &conversation, &next)?;
     print(|out| write!(out, "{id}\t{question}\n{reasons}"))
 }

@@ -193,7 +193,7 @@ fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) ->
     let mut bad = 0;
     if skip_bad {
         // The system works: a later error is about a line, or about a server.
-        printer.system.rank(&[UserRequest::of_nobody()])?;
+        printer.system.rank(&[UserRequest::dummy()])?;
     }
     while let Some(next) = requests.read_next()? {
         if let Ok(query) = &next {

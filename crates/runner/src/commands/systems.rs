@@ -102,7 +102,7 @@ fn needs(config: &SystemConfig) -> Result<Vec<String>> {
     if config.needs_models() {
         needs.push("learned models".to_owned());
     }
-    let elsewhere = models.iter().filter(|model| config.is_elsewhere(&model.name));
+    let elsewhere = models.iter().filter(|model| config.is_behind_endpoint(&model.name));
     needs.extend(elsewhere.map(|model| format!("a server for `{}`", model.name)));
     needs.extend(config.bases()?.into_iter().filter(|name| name != recipes::DEFAULT_MODEL));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {

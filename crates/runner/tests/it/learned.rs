@@ -458,13 +458,13 @@ fn systems_and_recipes_that_cannot_run_are_refused_with_a_hint() {
             "a folder that is there already",
             |bench| bench.write("m/mine.txt", "mine"),
             "train scorer.toml",
-            ["--output", "does not exist", "m is there already"],
+            ["--output", "does not exist", "m exists already"],
         ),
         (
             "a folder with another model",
             |bench| bench.write("m/training.json", "{\"key\": \"other\"}"),
             "train scorer.toml",
-            ["--output", "this recipe's model", "m is there already"],
+            ["--output", "this recipe's model", "m exists already"],
         ),
         (
             "two models for one folder",

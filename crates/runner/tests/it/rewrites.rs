@@ -71,7 +71,7 @@ fn a_run_is_named_after_its_rewrites_and_what_they_miss_is_counted() {
     assert!(told.stderr.contains("all.tsv: 1 of 46 requests have no rewrite"), "{}", told.stderr);
     assert!(
         told.stderr
-            .contains("all.tsv: 1 ids are of no request of 2023-test in data, such as `other`"),
+            .contains("all.tsv: 1 ids belong to no request of 2023-test in data, such as `other`"),
         "{}",
         told.stderr
     );
@@ -172,7 +172,7 @@ fn rewrites_that_do_not_fit_are_refused() {
             "others",
             |bench| bench.write("r.tsv", "q1\ta\nq2\tb\n"),
             TABLE,
-            ["r.tsv", "rewrites of requests of dev in data", "`q1` and the like"],
+            ["r.tsv", "rewrites of requests of dev in data", "`q1` and others"],
         ),
         refusal(
             "an id twice",

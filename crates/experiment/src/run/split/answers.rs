@@ -28,7 +28,7 @@ pub(super) struct AnsweredSplit<'a> {
     statements: &'a dyn Documents,
     passages: &'a dyn Documents,
     candidates: Option<CandidateDocs>,
-    /// The most passages in a submission.
+    /// The maximum number of passages per turn in a submission.
     most_passages: usize,
     /// The number of requests.
     count: usize,
@@ -150,8 +150,9 @@ impl RunInput for AnsweredSplit<'_> {
 
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
         // The requests of the two tasks differ only in their candidates.
-        for (of_statements, request) in self.requests(STATEMENTS)?.zip(self.requests(PASSAGES)?) {
-            let statements = Statements::Known(of_statements?.candidates);
+        for (statement_request, request) in self.requests(STATEMENTS)?.zip(self.requests(PASSAGES)?)
+        {
+            let statements = Statements::Known(statement_request?.candidates);
             let mut request = request?;
             set_candidates(self.candidates.as_ref(), &mut request);
             if send(UserRequest { request, statements }).is_break() {

@@ -191,6 +191,6 @@ fn take_turn(
     let next = asker.next(&mut conversation)?;
     let object = moves::object(asker, &conversation, &next)?;
     *waiting =
-        next.says().map(|question| PendingQuestion { conversation, question: question.to_owned() });
+        next.text().map(|question| PendingQuestion { conversation, question: question.to_owned() });
     Ok(object)
 }
