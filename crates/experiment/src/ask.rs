@@ -125,8 +125,8 @@ impl<'a> Asker<'a> {
         Ok(Move::Ask { question, why })
     }
 
-    /// The reason why the best passage does not fit the opening of a conversation, if the system has
-    /// a rule. Later turns refer to earlier ones, and are always answered.
+    /// The reason why the best passage does not fit the opening of a conversation, if the system
+    /// has a rule. Later turns refer to earlier ones, and are always answered.
     fn unfit(&self, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<Option<String>> {
         let config = self.system.config.plan.answer();
         let Some(rule) = config.and_then(|config| config.fits) else { return Ok(None) };
@@ -143,8 +143,8 @@ impl<'a> Asker<'a> {
             return Ok(Some("the request has only stop words".to_owned()));
         };
         let reason = format!(
-            "the best document shares {:.0} % of the request's words, weighted by idf; the minimum is \
-             {:.0} %",
+            "the best document shares {:.0} % of the request's words, weighted by idf; the minimum \
+             is {:.0} %",
             100.0 * shared,
             100.0 * rule.words
         );

@@ -64,7 +64,8 @@ pub(crate) fn store(made: &Path, entry: &Path) -> Result<()> {
     fs::rename(made, entry).map_err(Error::io("create", entry))
 }
 
-/// Removes an entry. It is renamed first, so that an interrupted removal leaves no incomplete entry.
+/// Removes an entry. It is renamed first, so that an interrupted removal leaves no incomplete
+/// entry.
 pub(crate) fn remove(entry: &Path) -> Result<()> {
     if !entry.exists() {
         return Ok(());

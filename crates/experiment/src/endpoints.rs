@@ -60,8 +60,8 @@ impl SystemConfig {
     }
 }
 
-/// The maximum number of documents for an encoder behind an endpoint: their vectors are stored beside
-/// every run, and read into memory to replay it.
+/// The maximum number of documents for an encoder behind an endpoint: their vectors are stored
+/// beside every run, and read into memory to replay it.
 const MOST_DOCUMENTS: usize = 200_000;
 
 /// Refuses too many documents for an encoder behind an endpoint.

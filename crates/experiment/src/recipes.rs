@@ -67,9 +67,9 @@ pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf> {
     let recipes: Vec<_> = BUILT_IN.iter().map(|(name, _)| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
-    let hint = "`clariq setup` installs all-MiniLM-L6-v2, `clariq setup --model all-mpnet-base-v2` the \
-                larger model, and `clariq doctor` lists the installed ones; --set takes any folder, \
-                as in rerank.model=FOLDER";
+    let hint = "`clariq setup` installs all-MiniLM-L6-v2, `clariq setup --model all-mpnet-base-v2` \
+                the larger model, and `clariq doctor` lists the installed ones; --set takes any \
+                folder, as in rerank.model=FOLDER";
     bail!(format!("model `{name}`"), expected, found, hint)
 }
 

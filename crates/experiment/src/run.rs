@@ -77,7 +77,8 @@ pub struct RunSummary {
 }
 
 /// Ranks every request of an input and writes the run to `path`, and beside it the rankings that
-/// answers are based on, the predicted needs of a split, and the record. A stream gets only the run.
+/// answers are based on, the predicted needs of a split, and the record. A stream gets only the
+/// run.
 ///
 /// `tag` is the last field of every line; the default is the system's name.
 ///

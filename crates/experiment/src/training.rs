@@ -23,7 +23,8 @@ use std::sync::Arc;
 pub use store::TrainMode;
 
 impl<'a> Ranker<'a> {
-    /// Trains the missing models of a system, and opens it. Needs are predicted if a stage uses them.
+    /// Trains the missing models of a system, and opens it. Needs are predicted if a stage uses
+    /// them.
     pub fn open(contexts: &'a Contexts<'a>, config: &'a SystemConfig) -> Result<Self> {
         Self::open_predicting(contexts, config, NeedScope::ForStages)
     }

@@ -171,7 +171,8 @@ struct Judge<'a> {
     own: Option<Box<dyn Evaluation + 'a>>,
     qrels: Qrels,
     measures: &'a [Box<dyn Measure>],
-    /// The judged topics: first those with a request, in the order of the requests, then the others.
+    /// The judged topics: first those with a request, in the order of the requests, then the
+    /// others.
     topics: Vec<RequestId>,
 }
 

@@ -21,8 +21,8 @@ pub struct Focus<'a> {
 }
 
 impl<'a> Focus<'a> {
-    /// The column at that position by topic; `topics` has the ids and requests. The parts of the page
-    /// about topics have the ids `topic-0`, `topic-1` and so on.
+    /// The column at that position by topic; `topics` has the ids and requests. The parts of the
+    /// page about topics have the ids `topic-0`, `topic-1` and so on.
     pub fn by_topic(column: usize, topics: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let topic =
             |(index, (id, request))| TopicRow { id, request, anchor: format!("topic-{index}") };
@@ -59,19 +59,14 @@ pub fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
                 "Bars go up (and are blue) where the run is better, down (and are orange) where "
                 b { (baseline) } " is. Without a difference, a " (unit) " has no bar."
             }
-            @for (index, run) in compared.others() { (compare_with_baseline(compared, focus, index, run)) }
+            @for (index, run) in compared.others() { (compare_run(compared, focus, index, run)) }
         }
     };
     (compared.runs.len() > 1).then_some(Section { id: focus.id, name: focus.name, content })
 }
 
 /// The chart and the table of a run.
-fn compare_with_baseline(
-    compared: &ComparedRuns,
-    focus: &Focus,
-    index: usize,
-    run: &RunFigures,
-) -> Markup {
+fn compare_run(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFigures) -> Markup {
     let sorted = sort_by_difference(compared, focus, run);
     let bars: Vec<Bar> = sorted
         .iter()

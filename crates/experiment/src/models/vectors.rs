@@ -81,8 +81,8 @@ fn read_numbers(file: &mut BufReader<File>) -> io::Result<Vec<f32>> {
     }
 }
 
-/// The vectors of documents: read from the entry in `folder` that is named after the encoder and the
-/// documents, or computed and written there.
+/// The vectors of documents: read from the entry in `folder` that is named after the encoder and
+/// the documents, or computed and written there.
 pub(super) fn document_vectors(
     folder: &Path,
     encoder: &dyn Encoder,

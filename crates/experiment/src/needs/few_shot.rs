@@ -87,8 +87,8 @@ impl FewShotModel {
         examples
     }
 
-    /// Predicts needs. An answer that cannot be read counts as the most frequent need of train, and a
-    /// note tells how many did.
+    /// Predicts needs. An answer that cannot be read counts as the most frequent need of train, and
+    /// a note tells how many did.
     pub(super) fn predict(&self, session: &Session, requests: &[&str]) -> Result<Vec<Need>> {
         let chat = &self.config.model;
         let mut chat_requests: Vec<ChatRequest> = Vec::with_capacity(requests.len());

@@ -99,8 +99,8 @@ pub struct AskConfig {
     pub need: Option<Need>,
     /// Ask if the score of the best passage is below this.
     pub score_below: Option<f64>,
-    /// The maximum number of questions in a conversation. Every earlier utterance of the system that
-    /// ends in a question mark counts.
+    /// The maximum number of questions in a conversation. Every earlier utterance of the system
+    /// that ends in a question mark counts.
     #[serde(default = "one_question")]
     pub most: usize,
     /// The number of passages that the question offers.

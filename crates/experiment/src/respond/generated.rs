@@ -156,8 +156,8 @@ fn cut(text: &str, max_tokens: usize) -> String {
     }
 }
 
-/// A text on one line without citations such as `[2]` and `[1, 3]`, and the cited numbers, each with
-/// its position in the text.
+/// A text on one line without citations such as `[2]` and `[1, 3]`, and the cited numbers, each
+/// with its position in the text.
 fn without_citations(text: &str) -> (String, Vec<(usize, usize)>) {
     let line = one_line(text);
     let mut clean = String::with_capacity(line.len());

@@ -79,7 +79,8 @@ impl<'a> FileInput<'a> {
         Ok(Self { source, stem, kind, file, sha256, skip_bad, documents, bank })
     }
 
-    /// Sends every conversation once; a conversation with questions outside the bank is a bad record.
+    /// Sends every conversation once; a conversation with questions outside the bank is a bad
+    /// record.
     fn read_conversations(
         &self,
         bank: &Bank,
