@@ -100,20 +100,20 @@ pub(crate) struct QrelsArguments {
 
 /// The splits of all collections, for help texts. Documents of the user's own may have any.
 pub(crate) fn splits() -> String {
-    let of = |kind: &Kind| match kind.splits.len() {
+    let describe = |kind: &Kind| match kind.splits.len() {
         0..=MOST_SPLITS => format!("{}: {}", kind.name, kind.splits.join(", ")),
         _ => format!("{}: any of these", kind.name),
     };
-    KINDS.iter().map(of).collect::<Vec<_>>().join("; ")
+    KINDS.iter().map(describe).collect::<Vec<_>>().join("; ")
 }
 
-/// Collections with more splits take those of all others.
+/// The maximum number of splits of a collection that the help lists.
 const MOST_SPLITS: usize = 5;
 
 /// The help of a `--split` whose labels are used.
 pub(crate) fn labelled_split() -> String {
     format!(
-        "Split whose labels are used [{}] [default: as the run's record says, or dev]",
+        "Split whose labels are used [{}] [default: the one in the run's record, or dev]",
         splits()
     )
 }
@@ -278,12 +278,12 @@ mod tests {
             let problem = twice.overrides().unwrap_err().to_problem();
             assert_eq!(problem.expected, "one value of `bm25.k1`");
         }
-        let apart = given(Some(0.3), &["bm25.b=1", "passages.bm25.k1=2"]);
-        assert_eq!(apart.overrides().unwrap().len(), 3);
+        let different = given(Some(0.3), &["bm25.b=1", "passages.bm25.k1=2"]);
+        assert_eq!(different.overrides().unwrap().len(), 3);
     }
 
     #[test]
-    fn sixteen_bits_are_for_processors_that_multiply_them() {
+    fn auto_precision_is_bf16_on_processors_that_support_it() {
         assert_eq!(faster_precision("cpu") == Precision::Bf16, multiplies_bf16());
         assert_eq!(faster_precision("cuda:0"), Precision::F32);
     }

@@ -13,7 +13,7 @@ pub(crate) enum Outcome {
     CheckFailed,
 }
 
-/// The characters of a line that are shown on standard error; a value may be a whole file.
+/// The maximum number of characters of a line on standard error; a value may be a whole file.
 pub(crate) const LONGEST: usize = 600;
 
 /// Prints a problem to standard error, readable without colour.
@@ -56,7 +56,7 @@ pub(crate) fn bad_lines_are(count: u64) -> String {
     if count == 1 { "1 bad line is".to_owned() } else { format!("{count} bad lines are") }
 }
 
-/// A refused value, or flags that exclude each other; `None` for what clap reports itself.
+/// A refused value, or flags that exclude each other; `None` for errors that clap reports itself.
 pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if error.kind() == ErrorKind::ArgumentConflict {
         return conflict(error);

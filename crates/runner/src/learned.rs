@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
-/// Names another program instead of the one beside `clariq`; empty for none.
+/// The environment variable that names a program instead of the one beside `clariq`; empty for
+/// none.
 const VARIABLE: &str = "CLARIQ_LEARNED";
 /// The environment variable for waiting threads of OpenMP.
 const WAITING: &str = "OMP_WAIT_POLICY";
@@ -71,8 +72,8 @@ pub(crate) fn trouble(program: &Path) -> Option<String> {
     match output {
         Ok(output) if output.status.success() => None,
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let first = said.lines().find(|line| !line.trim().is_empty());
+            let text = String::from_utf8_lossy(&output.stderr);
+            let first = text.lines().find(|line| !line.trim().is_empty());
             Some(first.map_or_else(|| output.status.to_string(), str::to_owned))
         }
         Err(error) => Some(error.to_string()),

@@ -46,7 +46,7 @@ type OnInterrupt = Box<dyn FnOnce() + Send>;
 
 static ON_INTERRUPT: Mutex<Option<OnInterrupt>> = Mutex::new(None);
 
-/// Sets what an interrupt does before it ends the process.
+/// Sets the action of an interrupt before it ends the process.
 pub(crate) fn on_interrupt(act: impl FnOnce() + Send + 'static) {
     if let Ok(mut on_interrupt) = ON_INTERRUPT.lock() {
         *on_interrupt = Some(Box::new(act));

@@ -31,8 +31,7 @@ fn refused(source: io::Error) -> Error {
         return Error::io("write", at)(source);
     }
     let expected = "a terminal, a pipe or a file that can be written";
-    problem!(at, expected, (source.to_string()), "see whether the disk that it goes to is full")
-        .into()
+    problem!(at, expected, (source.to_string()), "check whether the disk is full").into()
 }
 
 /// Prints a value as JSON with indents.
@@ -40,6 +39,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<Outcome> {
     print(|out| json::write_value(value, out))
 }
 
+/// The maximum number of lines of a message.
 const MOST_LINES: usize = 20;
 
 /// Prints a message to standard error, which may quote a file and have lines of its own.

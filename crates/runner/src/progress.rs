@@ -50,8 +50,9 @@ impl StepBar {
     }
 
     fn print_line(&self) {
-        let (name, done, message) =
-            (self.progress.prefix(), self.progress.position(), self.progress.message());
+        let name = self.progress.prefix();
+        let done = self.progress.position();
+        let message = self.progress.message();
         let speed = done as f64 / self.progress.elapsed().as_secs_f64();
         let comma = if message.is_empty() { "" } else { ", " };
         match self.progress.length() {

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_named_after_their_files_where_that_tells_them_apart() {
+    fn runs_are_named_after_their_files_if_the_names_are_unique() {
         let paths = |names: [&str; 2]| names.map(PathBuf::from);
         assert_eq!(
             names(&paths(["runs/bm25.dev.run", "old/dense.dev.run.gz"])),

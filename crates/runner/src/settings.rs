@@ -31,7 +31,7 @@ pub(crate) struct Settings {
     pub(crate) progress: bool,
 }
 
-/// The default data folders.
+/// The default data folder.
 pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 
 /// The maximum number of threads; the operating system would refuse more.
@@ -89,7 +89,7 @@ impl Settings {
 
     /// Opens the collection in the data folder, and prints its name if the user named no folder.
     pub(crate) fn collection(&self) -> Result<Box<dyn Collection>> {
-        self.say_which_data();
+        self.note_default_data();
         let collection = clariq_collections::open_keeping(&self.data, &TextStores::default())?;
         self.warn_of_unread(&*collection);
         Ok(collection)
@@ -146,7 +146,8 @@ impl Settings {
         KINDS.iter().any(|kind| kind.splits.contains(&name))
     }
 
-    /// The kind of collection with a split of that name: of two, the one whose folder was named.
+    /// The kind of collection with a split of that name; if several have it, that of the named
+    /// folder.
     pub(crate) fn kind_with_split(&self, name: &str) -> Option<&'static Kind> {
         let has = |kind: &&Kind| kind.splits.contains(&name);
         let named = kind_of(&self.data).ok().filter(|kind| self.data_was_named && has(kind));
@@ -161,7 +162,7 @@ impl Settings {
     /// usual folder, or the built-in sample. A default is mentioned on standard error.
     pub(crate) fn data_of(&self, kind: &Kind) -> DataDir {
         if self.data_was_named || kind.usual == USUAL_DATA {
-            self.say_which_data();
+            self.note_default_data();
             return self.data.clone();
         }
         if !kind.has_sample() || Path::new(kind.usual).is_dir() {
@@ -175,7 +176,7 @@ impl Settings {
         DataDir::Sample
     }
 
-    pub(crate) fn say_which_data(&self) {
+    pub(crate) fn note_default_data(&self) {
         match &self.data {
             DataDir::Sample => {
                 self.note("note: using the built-in sample collection; --data names another");
@@ -193,9 +194,11 @@ impl Settings {
     ) -> Result<Session<'a>> {
         let mut session = Session::new(collection, self.options.clone())?;
         if let Some(IndexPlace { index, memory }) = place {
-            (session.options.index, session.options.memory) = (index.clone(), *memory);
+            session.options.index.clone_from(index);
+            session.options.memory = *memory;
         }
-        (session.engine, session.observer) = (self.engine, self);
+        session.engine = self.engine;
+        session.observer = self;
         Ok(session)
     }
 

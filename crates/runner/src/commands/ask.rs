@@ -1,5 +1,5 @@
-//! `clariq ask`: what to ask back, or what to answer. A conversation at the terminal, through a
-//! pipe, or in JSON lines.
+//! `clariq ask`: a conversation with a system that asks questions or answers, at the terminal,
+//! through a pipe, or in JSON lines.
 
 mod moves;
 mod protocol;
@@ -54,8 +54,8 @@ pub(crate) struct AskArgs {
     place: IndexPlace,
 }
 
-/// The system that asks or answers if none is named: one with learned models where there are any.
-fn usual(settings: &Settings) -> &'static str {
+/// The default system: one with learned models if they are installed.
+fn default_system(settings: &Settings) -> &'static str {
     let tasks = kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
     let answers = [STATEMENTS, PASSAGES].iter().all(|task| tasks.contains(task));
     match (answers, settings.engine.is_some() || learned::program().is_some()) {
@@ -76,7 +76,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
         let hint = "for example: clariq ask \"tell me about jaguars\"";
         bail!("REQUEST", "a request", "nothing", hint);
     }
-    let name = arguments.system.as_deref().unwrap_or_else(|| usual(settings));
+    let name = arguments.system.as_deref().unwrap_or_else(|| default_system(settings));
     let config = settings.load(name, &[])?;
     let collection = settings.collection_for(slice::from_ref(&config))?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
@@ -103,7 +103,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The lines of `--statements`; blank ones are passed over.
+/// The lines of `--statements`; blank lines are skipped.
 fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
     if asker.answers() && arguments.conversations.is_some() {
         let expected = "a system that asks";
@@ -152,9 +152,10 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Re
         if prompts {
             eprint!("> ");
         }
-        let reply = replies.read_next()?.transpose().map_err(|problem| {
-            problem.hint("a reply is one line, in the encoding UTF-8 of the terminal")
-        })?;
+        let reply = replies
+            .read_next()?
+            .transpose()
+            .map_err(|problem| problem.hint("a reply is one line of UTF-8 text"))?;
         let Some(reply) = reply.filter(|reply| !reply.is_empty()) else {
             settings.note("no reply");
             return Ok(());

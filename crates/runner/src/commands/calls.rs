@@ -32,7 +32,7 @@ impl CallArgs {
         let mut replay = None;
         if let Some(file) = &self.replay {
             if systems > 1 {
-                let hint = "the file is that of one run";
+                let hint = "the file belongs to one run";
                 bail!("--replay", "one system", "{systems} systems", hint);
             }
             replay = Some(Recording::read(&Source::new(file))?);
@@ -76,8 +76,8 @@ impl DryRunTable {
         );
         if self.dependent > 0 {
             settings.note(&format!(
-                "note: {} of these calls come after answers that are not known yet: their number \
-                 and length may differ. They are counted as if completions were empty",
+                "note: {} of these calls depend on answers that are not known yet: their number \
+                 and length may differ. They are counted as if those answers were empty",
                 self.dependent
             ));
         }

@@ -56,7 +56,7 @@ struct ComparisonResult {
     /// Every run but the baseline, by every column.
     tested: Vec<BaselineTest>,
     alpha: f64,
-    /// The position of the column that topics are looked for by.
+    /// The position of the column by whose differences topics are chosen.
     focus: usize,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let left_out = keep_common_columns(&mut scored)?;
     if !left_out.is_empty() {
         let names = left_out.join(", ");
-        settings.note(&format!("note: {names}: not of all runs, and left out"));
+        settings.note(&format!("note: {names}: left out, because not all runs have them"));
     }
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
     let compared = ComparisonResult {
@@ -112,8 +112,8 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-/// Keeps the figures that all runs have: rankings of statements, for example, are beside runs of
-/// iKAT by this program. Returns the names of the others.
+/// Keeps the columns that all runs have: only iKAT runs by this program, for example, have rankings
+/// of statements beside them. Returns the names of the other columns.
 ///
 /// # Errors
 ///
@@ -127,7 +127,7 @@ fn keep_common_columns(scored: &mut [RunColumns]) -> Result<Vec<String>> {
         let expected = all[0].join(", ");
         let found = all[other].join(", ");
         let hint = "compare submissions with submissions, and rankings with those of the same task";
-        bail!(&*scored[other].path, "figures as of the baseline, {expected}", found, hint);
+        bail!(&*scored[other].path, "the figures of the baseline, {expected}", found, hint);
     }
     for run in scored {
         run.columns.retain(|column| is_common(&column.name()));
@@ -142,12 +142,12 @@ fn keep_common_columns(scored: &mut [RunColumns]) -> Result<Vec<String>> {
 }
 
 /// The number of topics to show for each run.
-fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem> {
+fn topics(count: Option<usize>, format: Option<Format>) -> Result<usize, Problem> {
     if !format.is_some_and(Format::is_one_table) {
         let usual = if format == Some(Format::Latex) { 0 } else { 5 };
-        return Ok(asked.unwrap_or(usual));
+        return Ok(count.unwrap_or(usual));
     }
-    match asked {
+    match count {
         None | Some(0) => Ok(0),
         Some(_) => {
             let hint = "TSV is one table; --format json holds both";

@@ -1,4 +1,4 @@
-//! `clariq completions` and `clariq man`: what a shell and `man` know of the command line.
+//! `clariq completions` and `clariq man`: completions for a shell, and manual pages.
 
 use crate::failure::Outcome;
 use crate::output::print;
@@ -35,8 +35,8 @@ pub(crate) fn completions(command: Command, arguments: &CompletionsArgs) -> Resu
     print(|out| out.write_all(&script))
 }
 
-/// Arguments that name a system, by command. Files are accepted as well, so that the parser of the
-/// command line knows no list.
+/// Arguments that name a system, by command. They also accept files, so the parser of the command
+/// line has no list of values.
 const SYSTEMS: [(&str, &str); 9] = [
     ("run", "configs"),
     ("rank", "system"),
@@ -77,8 +77,7 @@ pub(crate) fn man(command: Command, arguments: &ManArgs) -> Result<Outcome> {
     let Some(folder) = &arguments.output else {
         return print(|mut out| Man::new(command).render(&mut out));
     };
-    let refused = |source| Error::Io { action: "create", path: folder.clone(), source };
-    fs::create_dir_all(folder).map_err(refused)?;
+    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     command = command.disable_help_subcommand(true);
     // Sets the names of the subcommands' pages.
     command.build();

@@ -59,7 +59,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
 }
 
 fn check(settings: &Settings) -> Result<Outcome> {
-    settings.say_which_data();
+    settings.note_default_data();
     let report = check_folder(&settings.data)?;
     let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
     for file in &report.files {
@@ -68,7 +68,7 @@ fn check(settings: &Settings) -> Result<Outcome> {
         sheet.row(vec![Cell::text(file), errors, warnings]);
     }
     for file in &report.absent {
-        sheet.row(vec![Cell::text(format!("{file} (not there)")), Cell::Nothing, Cell::Nothing]);
+        sheet.row(vec![Cell::text(format!("{file} (missing)")), Cell::Nothing, Cell::Nothing]);
     }
     print_findings(&report.findings, None);
     sheet.print(settings.format)?;
@@ -77,7 +77,7 @@ fn check(settings: &Settings) -> Result<Outcome> {
 
 fn stats(settings: &Settings) -> Result<Outcome> {
     let statistics = settings.collection()?.statistics()?;
-    // A program wants the figures by name and not a table turned on its side.
+    // JSON has the figures by name, not as a transposed table.
     if settings.format == Some(Format::Json) {
         return print_json(&statistics.named);
     }
@@ -98,8 +98,8 @@ fn stats(settings: &Settings) -> Result<Outcome> {
 #[derive(Args)]
 pub(crate) struct ExportArgs {
     /// Folder for the files: `documents.jsonl`, and for each split `requests.<split>.jsonl`,
-    /// `qrels.<split>.txt`, and `annotations.<split>.jsonl` with what is known of the requests
-    /// beyond what systems see (needs, facets, resolved utterances, statements)
+    /// `qrels.<split>.txt`, and `annotations.<split>.jsonl` with annotations that systems do not
+    /// see (needs, facets, resolved utterances, statements)
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
 }
@@ -174,14 +174,14 @@ fn collections() -> impl TypedValueParser<Value = String> {
 fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
     let wanted = |(kind, _): &(&Kind, _)| kind.name.eq_ignore_ascii_case(&arguments.collection);
     let Some((kind, release)) = releases().find(wanted) else {
-        unreachable!("clap takes no other")
+        unreachable!("clap accepts only these names")
     };
     let folder = match &settings.data {
         DataDir::Folder(folder) if settings.data_was_named => folder.clone(),
         _ => PathBuf::from(kind.usual),
     };
-    let there = kind_of(&DataDir::Folder(folder.clone())).ok();
-    if let Some(other) = there.filter(|other| other.name != kind.name) {
+    let existing = kind_of(&DataDir::Folder(folder.clone())).ok();
+    if let Some(other) = existing.filter(|other| other.name != kind.name) {
         let found = format!("files of {}", other.name);
         let hint = "name another folder";
         let expected = format!("a folder for the files of {}", kind.name);

@@ -180,9 +180,10 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
     folders.sort();
     // The folder also contains models that are being made or removed.
-    let is_left =
-        |folder: &&PathBuf| folder.extension().is_none_or(|it| it != "made" && it != "old");
-    for folder in folders.iter().filter(is_left) {
+    let is_model = |folder: &&PathBuf| {
+        folder.extension().is_none_or(|ending| ending != "made" && ending != "old")
+    };
+    for folder in folders.iter().filter(is_model) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         if let Some(folder) = recipes::installed(&models, &folder.to_string_lossy()) {
             let found = match engine.describe_model(&folder) {

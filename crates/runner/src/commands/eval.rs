@@ -55,8 +55,8 @@ fn runs_of(kind: &str, file: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Refuses a run of other documents than those that it is scored against, according to its record: its
-/// figures would be 0, or wrong.
+/// Refuses a run whose record names other documents than those that it is scored on: its figures
+/// would be 0, or wrong.
 fn check_origin(
     settings: &Settings,
     collection: &dyn Collection,
@@ -67,13 +67,13 @@ fn check_origin(
     let documents = collection.documents(task)?;
     let runs = runs_of(kind, file);
     match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
-        Some((run, of)) if of != documents.checksum().as_str() => {
-            let short: String = of.chars().take(12).collect();
+        Some((run, checksum)) if checksum != documents.checksum().as_str() => {
+            let short: String = checksum.chars().take(12).collect();
             let bank = documents.checksum().short();
             let location = collection.location();
             let hint = "--data names the folder of the collection that the run was made on";
             let expected = format!("a run of the question bank {bank} in {location}");
-            bail!(run, expected, "one of the bank {short}, as its record says", hint);
+            bail!(run, expected, "one of the bank {short}, according to its record", hint);
         }
         None if file.is_file() => {
             let file = file.display();
@@ -156,8 +156,8 @@ fn own_sheet(table: &ResultTable) -> Sheet {
     sheet
 }
 
-/// A row for each measure; by topics, after one for each topic and measure if those are wanted, as
-/// `trec_eval -q` prints them.
+/// A row per measure. With `per_topic`, rows per topic and measure come first, as `trec_eval -q`
+/// prints them.
 fn sheet(result: &EvalResult, per_topic: bool) -> Sheet {
     if !matches!(result.form, FigureFormat::Topics) {
         let mut sheet = Sheet::new(&["measure", "value"]);

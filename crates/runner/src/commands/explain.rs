@@ -143,8 +143,8 @@ fn print(
         match pipelines {
             [(_, traces)] if is_of_one_task => all["stages"] = json!(traces),
             several => {
-                let of = |(task, traces): &Traces| ((*task).to_owned(), json!(traces));
-                all["tasks"] = Value::Object(several.iter().map(of).collect());
+                let entry = |(task, traces): &Traces| ((*task).to_owned(), json!(traces));
+                all["tasks"] = Value::Object(several.iter().map(entry).collect());
             }
         }
         return print_json(&all);

@@ -122,14 +122,14 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> 
     }
     let collection = settings.collection()?;
     let models = NeedModels::new(settings.session(&*collection, None)?, None)?;
-    let (prediction, drove) = models.open(&arguments.model)?.explain(&arguments.request);
+    let (prediction, shares) = models.open(&arguments.model)?.explain(&arguments.request);
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {
         let is_label = Cell::Mark(prediction.need.get() == need);
         labels.row(vec![Cell::count(usize::from(need)), Cell::Figure(probability, 4), is_label]);
     }
     let mut features = Sheet::new(&["feature", "value", "moves the label by"]);
-    for feature in drove.iter().take(arguments.top) {
+    for feature in shares.iter().take(arguments.top) {
         features.row(vec![
             Cell::text(&feature.feature),
             Cell::Figure(feature.value, 4),

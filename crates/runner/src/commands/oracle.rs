@@ -1,4 +1,4 @@
-//! `clariq oracle`: the run of an oracle, the best or the worst that a system could reach.
+//! `clariq oracle`: the best or the worst run that a system could reach.
 
 use crate::arguments::{Names, one_of};
 use crate::failure::Outcome;
@@ -33,7 +33,7 @@ pub(crate) struct OracleArgs {
     output: Option<PathBuf>,
 }
 
-/// The name of the oracle and its choices.
+/// The name of an oracle and its choice; `None` for the empty question.
 type Oracle = (&'static str, Option<Choice>);
 
 const BEST: &str = "best-question";
@@ -47,7 +47,8 @@ const ORACLES: Names<Oracle> = &[
 
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
-    let ((name, choice), split) = (arguments.choice, arguments.split.as_str());
+    let (name, choice) = arguments.choice;
+    let split = arguments.split.as_str();
     let metric = &*arguments.metric;
     let multi_turn = arguments.multi_turn;
     let request = OracleRequest { choice, name, split, metric, multi_turn };

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 
+/// The maximum number of requests of `--batch`.
 const MOST_IN_BATCH: usize = 100_000;
 
 /// The default of `--depth`.
@@ -61,8 +62,9 @@ pub(crate) struct RankArgs {
 struct Printer<'a> {
     system: Ranker<'a>,
     format: Format,
-    /// The default of 30 does not apply to candidates.
+    /// `--depth` or its default; `None` if --set sets the depth of a stage.
     depth: Option<usize>,
+    /// True if all candidates of a request are listed: the default depth does not apply to them.
     all_candidates: bool,
     /// The reason why requests without candidates would get fewer documents than `--depth`.
     cut: Option<Problem>,
@@ -192,7 +194,7 @@ fn delimiter(format: Format) -> u8 {
 fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
     let mut bad = 0;
     if skip_bad {
-        // The system works: a later error is about a line, or about a server.
+        // After this check, an error concerns a line or a server.
         printer.system.rank(&[UserRequest::dummy()])?;
     }
     while let Some(next) = requests.read_next()? {
@@ -224,7 +226,9 @@ fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) ->
 /// Reads all lines, ranks the requests together and answers in their order. Returns the number of bad
 /// lines.
 fn rank_batch(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
-    let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
+    let mut batch = Vec::new();
+    // Bad lines, each with the number of good ones before it.
+    let mut bad: Vec<(usize, Problem)> = Vec::new();
     while let Some(next) = requests.read_next()? {
         match next {
             Ok(_) if batch.len() == MOST_IN_BATCH => {

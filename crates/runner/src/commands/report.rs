@@ -89,7 +89,7 @@ fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
     (paths, position)
 }
 
-/// The uses of a run; a language model with the prompts by which it wrote texts.
+/// The uses of a run. The use `language-model` lists the prompts by which it wrote texts.
 fn uses_with_prompts(record: &RunRecord) -> Vec<String> {
     let mut uses = record.uses.clone();
     let prompts = record.prompts();
@@ -101,7 +101,7 @@ fn uses_with_prompts(record: &RunRecord) -> Vec<String> {
     uses
 }
 
-/// The record beside a run, if it is of this run. A record of another run is mentioned.
+/// The record beside a run, if it is of this run. Warns about a record of another run.
 fn record_of(settings: &Settings, run: &Path) -> RunRecord {
     let found = own_record(run);
     if found.is_none() && record::path_of(run).exists() {

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_counts_what_fails_and_what_is_close() {
+    fn the_summary_counts_failed_and_close_figures() {
         let verdicts = [Verdict::Equal, Verdict::Close, Verdict::Fail];
         let printed = "2 of 3 figures as expected, 1 of them within their tolerance";
         assert_eq!(summary(&verdicts), printed);

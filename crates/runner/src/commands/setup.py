@@ -7,7 +7,7 @@ Usage: clariq setup [--check] [--libtorch DIR] [--force]
                   (0.9 GB are downloaded on Linux x86_64, 0.2 GB elsewhere)
   --check         only say what is there and what is missing; exit status 1 if something is
   --libtorch DIR  use this libtorch 2.4 (a CUDA build, say) in place of an own one
-  --force         install again even if everything is there
+  --force         install again even if everything is installed
   --model NAME    install this model alone: all-MiniLM-L6-v2, which is the default, or
                   all-mpnet-base-v2, which is optional (0.4 GB)
   --from DIR      install this folder of a model as NAME (`clariq setup` only, which opens it first)
@@ -455,7 +455,7 @@ def set_up_model(arguments):
         if not arguments.programs:
             raise Failure("--from is not for scripts/setup", "`clariq setup` opens the folder first")
         if os.path.lexists(folder) and not arguments.force:
-            raise Failure(f"{folder} is there already", "choose another name, or add --force")
+            raise Failure(f"{folder} exists already", "choose another name, or add --force")
         hint = "the name is that of a published model; choose another"
         put_model(name, lambda temporary: copy_model(arguments.source, temporary), hint)
         return 0

@@ -23,7 +23,7 @@ pub(crate) struct SetupArgs {
     /// Use this libtorch 2.4, for example a CUDA build, instead of downloading one
     #[arg(long, value_name = "DIR")]
     libtorch: Option<PathBuf>,
-    /// Reinstall even if everything is there
+    /// Reinstall even if everything is installed
     #[arg(long)]
     force: bool,
     /// Install only this model: all-mpnet-base-v2 (0.4 GB), all-MiniLM-L6-v2, or the folder of --from
@@ -34,7 +34,7 @@ pub(crate) struct SetupArgs {
     from: Option<PathBuf>,
 }
 
-/// Becomes Python, and returns where there is none.
+/// Replaces this process by Python; returns only if that fails.
 pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcome> {
     if let (Some(name), Some(from)) = (&arguments.model, &arguments.from) {
         recipes::check_model_name(name)?;

@@ -95,15 +95,15 @@ fn line(config: &SystemConfig) -> Result<String> {
     Ok(format!("{:INDENT$}{}", config.name, lines.join(&indented)))
 }
 
-/// The needs of a system beside documents and requests.
+/// The requirements of a system beyond documents and requests.
 fn needs(config: &SystemConfig) -> Result<Vec<String>> {
     let mut needs = Vec::new();
     let models = config.models();
     if config.needs_models() {
         needs.push("learned models".to_owned());
     }
-    let elsewhere = models.iter().filter(|model| config.is_behind_endpoint(&model.name));
-    needs.extend(elsewhere.map(|model| format!("a server for `{}`", model.name)));
+    let behind_endpoints = models.iter().filter(|model| config.is_behind_endpoint(&model.name));
+    needs.extend(behind_endpoints.map(|model| format!("a server for `{}`", model.name)));
     needs.extend(config.bases()?.into_iter().filter(|name| name != recipes::DEFAULT_MODEL));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("labels of train".to_owned());

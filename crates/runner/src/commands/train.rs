@@ -1,4 +1,4 @@
-//! `clariq train`: the models that a system needs, trained.
+//! `clariq train`: trains the models that a system needs.
 
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
@@ -90,7 +90,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     Ok(printed)
 }
 
-/// The use of a model.
+/// A note that shows how to use a trained model.
 fn use_of(name: &str, kind: ModelKind, folder: &Path) -> String {
     let folder = folder.display();
     match kind {
@@ -104,7 +104,7 @@ fn use_of(name: &str, kind: ModelKind, folder: &Path) -> String {
     }
 }
 
-/// Steps, losses and recall of a training; nothing of a model that was there already.
+/// Steps, losses and recall of a training; empty cells if the model existed already.
 fn cells(trained: Option<&TrainingSummary>) -> [Cell; 4] {
     let Some(trained) = trained else { return std::array::from_fn(|_| Cell::Nothing) };
     [

@@ -1,4 +1,4 @@
-//! `clariq tune`: the best parameters on a labelled split, and what such a choice is worth.
+//! `clariq tune`: the best parameters on a labelled split, and their figures on held-out topics.
 
 use crate::arguments::{IndexPlace, RewriteArguments};
 use crate::failure::Outcome;

@@ -1,5 +1,5 @@
-//! `clariq validate`: what a collection's official program says of a run, and what it lets through;
-//! and `clariq convert`: an iKAT run in the form that evaluation tools read.
+//! `clariq validate`: the verdict of a collection's official program on a run, and problems that it
+//! misses; and `clariq convert`: an iKAT run in the form that evaluation tools read.
 
 use crate::arguments::splits;
 use crate::failure::{Outcome, print_findings};
@@ -58,7 +58,7 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
     Ok(outcome)
 }
 
-/// Notes which texts of a run a language model wrote, if the record beside it knows.
+/// Notes that a language model wrote texts of a run, if the record beside it lists prompts.
 fn note_prompts(settings: &Settings, run: &Path) {
     let Some(record) = record::read(run) else { return };
     let prompts = record.prompts().join("`, `");

@@ -1,4 +1,4 @@
-//! Long names in narrow columns: runs differ in the beginnings and ends of their names.
+//! Long names are shortened in the middle: names of runs differ at their beginnings and ends.
 
 use super::Format;
 use super::sheet::{Cell, Sheet};
@@ -7,7 +7,7 @@ use super::sheet::{Cell, Sheet};
 const WIDTH: usize = 80;
 
 /// The minimum length of a shortened text.
-const LEAST: usize = 8;
+const MIN_WIDTH: usize = 8;
 
 impl Sheet {
     /// The sheet with the texts of one column shortened so that lines fit a terminal of 80 columns;
@@ -23,7 +23,7 @@ impl Sheet {
         };
         let columns = self.header.len();
         let others: usize = (0..columns).filter(|&index| index != column).map(width).sum();
-        let room = WIDTH.saturating_sub(others + 2 * (columns - 1)).max(LEAST);
+        let room = WIDTH.saturating_sub(others + 2 * (columns - 1)).max(MIN_WIDTH);
         for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
             if let Cell::Text(text) = cell {
                 *text = shorten(text, room);

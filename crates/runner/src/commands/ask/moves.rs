@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// The depth of explanations: the parts of the conversation, and their parts.
 const LEVELS: usize = 2;
 
-/// Why, for a person; nothing unless `--explain` asks for it.
+/// The explanation of a move as text; empty without `--explain`.
 pub(super) fn reasons(asker: &Asker, conversation: &UserRequest, next: &Move) -> Result<String> {
     let mut text = String::new();
     if !asker.explains {
@@ -34,7 +34,7 @@ pub(super) fn reasons(asker: &Asker, conversation: &UserRequest, next: &Move) ->
     Ok(text)
 }
 
-/// The best documents for an answer; those that it rests on are marked.
+/// The best documents for an answer; those that it uses are marked.
 fn sources(asker: &Asker, conversation: &UserRequest, outcome: &RankerOutcome) -> Result<String> {
     let mut text = String::new();
     let Some(answer) = &outcome.answer else { return Ok(text) };

@@ -1,12 +1,12 @@
-//! The protocol of `clariq ask --json`: one JSON object a line in, one out, flushed.
+//! The protocol of `clariq ask --json`: one JSON object per line in, one out, flushed.
 //!
-//! `{"request": …}` begins a conversation, with `"conversation_context": [{"question": …, "answer":
-//! …}, …]` in the middle of it; `{"answer": …}` replies to the last question. An `"id"` comes back
-//! as it was. What comes out has `"action"`: `"ask"` with `"question"` and `"question_id"`, or
-//! `"stop"`. A system that answers takes `"statements": [text, …]` beside the request; `"answer"` is
-//! then what the user says next, and what comes out has `"action": "answer"` and the `"response"`.
-//! A bad line is answered with `"error"`; the conversation continues as if the line had not been
-//! there.
+//! `{"request": …}` begins a conversation; earlier turns are in `"conversation_context":
+//! [{"question": …, "answer": …}, …]`. `{"answer": …}` replies to the last question. An `"id"` is
+//! returned unchanged. The output has `"action"`: `"ask"` with `"question"` and `"question_id"`, or
+//! `"stop"`. A system that answers takes `"statements": [text, …]` beside the request; `"answer"`
+//! is then the next utterance of the user, and the output has `"action": "answer"` and the
+//! `"response"`. A bad line gets an object with `"error"`; the conversation continues as if the
+//! line had not been there.
 
 use super::moves;
 use crate::failure::{bad_lines_are, error_object};
@@ -57,8 +57,8 @@ pub(super) fn serve(
     let mut waiting = None;
     if let Some(request) = request {
         let statements = Statements::Own(statements.to_vec());
-        let begun = UserRequest { request: Request::new("0", request), statements };
-        print(&take_turn(asker, begun, &mut waiting)?)?;
+        let conversation = UserRequest { request: Request::new("0", request), statements };
+        print(&take_turn(asker, conversation, &mut waiting)?)?;
     }
     let mut lines = super::replies();
     let mut bad = 0_u64;
@@ -75,7 +75,7 @@ pub(super) fn serve(
         };
         let turn = turn.map_err(Error::from);
         let answered = turn.and_then(|turn| take_turn(asker, turn, &mut waiting));
-        // The system works: an error is about the line, whose text may be too long for a model.
+        // The system was warmed up, so an error concerns the line: its text may be too long.
         let mut object = answered.unwrap_or_else(|error| {
             bad += 1;
             error_object(lines.location().line, &error.to_problem())
@@ -105,8 +105,7 @@ fn parse(
 ) -> (Option<Value>, Result<UserRequest, Problem>) {
     match serde_json::from_str::<ProtocolMessage>(line) {
         Ok(ProtocolMessage { id: Some(id), .. }) if !is_exact(&id) => {
-            let expected =
-                "an id that can come back as it was: a text, or a whole number below 2^64";
+            let expected = "an id that JSON keeps exactly: a text, or a whole number below 2^64";
             (None, Err(wrong(at, expected, "another number")))
         }
         Ok(mut message) => (message.id.take(), message.turn(statements, waiting, at)),
@@ -118,8 +117,7 @@ fn parse(
     }
 }
 
-/// True if a value is written as it was read: numbers that are no whole ones, or are too long, may
-/// lose digits.
+/// True if a value is written as it was read: fractions and long numbers may lose digits.
 fn is_exact(value: &Value) -> bool {
     match value {
         Value::Number(number) => !number.is_f64(),
@@ -130,8 +128,9 @@ fn is_exact(value: &Value) -> bool {
 }
 
 impl ProtocolMessage {
-    /// The conversation with what it adds. A reply takes the one that waits for it; `usual` are the
-    /// statements of a request without any, where statements are ranked.
+    /// The conversation with the utterance of the message. A reply continues the waiting
+    /// conversation. `usual` are the default statements of a request, if the system ranks
+    /// statements.
     fn turn(
         self,
         usual: Option<&[String]>,
@@ -139,7 +138,7 @@ impl ProtocolMessage {
         at: &Location,
     ) -> Result<UserRequest, Problem> {
         let wrong = |expected: &str, found: &str| Err(wrong(at, expected, found));
-        let said = self.conversation_context;
+        let context = self.conversation_context;
         let statements = match (self.statements, usual) {
             (Some(_), None) => {
                 let expected = "a request alone: the system ranks no statements";
@@ -152,12 +151,12 @@ impl ProtocolMessage {
             (Some(request), None) if request.trim().is_empty() => {
                 wrong("a request", "an empty one")
             }
-            (Some(_), None) if said.len() > MOST_TURNS => {
-                wrong(&format!("at most {MOST_TURNS} turns"), &said.len().to_string())
+            (Some(_), None) if context.len() > MOST_TURNS => {
+                wrong(&format!("at most {MOST_TURNS} turns"), &context.len().to_string())
             }
             (Some(request), None) => {
                 let mut request = Request::new("0", request);
-                let turns = said.into_iter().map(|QuestionAndAnswer { question, answer }| {
+                let turns = context.into_iter().map(|QuestionAndAnswer { question, answer }| {
                     [Utterance::system(question), Utterance::user(answer)]
                 });
                 request.said.extend(turns.flatten());
@@ -170,7 +169,7 @@ impl ProtocolMessage {
                     conversation.request.said.extend(said);
                     Ok(conversation)
                 }
-                None => wrong("{\"request\": …}", "an answer where nothing was asked"),
+                None => wrong("{\"request\": …}", "an answer without a question"),
             },
             (Some(_), Some(_)) => wrong(FORM, "both at once"),
             (None, None) => wrong(FORM, "neither"),
@@ -182,7 +181,7 @@ fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
     problem!(at, expected, found, HINT)
 }
 
-/// The next move; where it is a question, the conversation waits for its answer.
+/// Takes the next move. After a question, the conversation waits for the answer.
 fn take_turn(
     asker: &Asker,
     mut conversation: UserRequest,

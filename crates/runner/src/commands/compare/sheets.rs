@@ -7,17 +7,18 @@ use clariq_core::RequestId;
 use clariq_eval::{BaselineTest, Column};
 use std::collections::HashMap;
 
-/// The letters that names of runs may take beside requests in a terminal.
-const RUN: usize = 20;
+/// The maximum width of the names of runs beside requests in a terminal.
+const RUN_WIDTH: usize = 20;
 
 impl ComparisonResult {
-    /// The columns of the runs, each with the runs: the baseline first, with `None`.
+    /// Each column with every run and its test; the baseline comes first and has no test.
     fn rows(&self) -> impl Iterator<Item = (&Column, &RunColumns, Option<&BaselineTest>)> {
         let columns = 0..self.runs[0].columns.len();
         columns.flat_map(move |column| {
             self.runs.iter().enumerate().map(move |(index, run)| {
-                let is_it = |tested: &&BaselineTest| (tested.run, tested.column) == (index, column);
-                (&run.columns[column], run, self.tested.iter().find(is_it))
+                let is_of_cell =
+                    |tested: &&BaselineTest| (tested.run, tested.column) == (index, column);
+                (&run.columns[column], run, self.tested.iter().find(is_of_cell))
             })
         })
     }
@@ -60,10 +61,11 @@ impl ComparisonResult {
             let mut sheet = Sheet::new(&header);
             let baseline = &self.runs[0].name;
             let part_name = part[0].part.trim();
-            let of = if part_name.is_empty() { String::new() } else { format!("{part_name}; ") };
+            let prefix =
+                if part_name.is_empty() { String::new() } else { format!("{part_name}; ") };
             sheet.title = Some(format!(
-                "{of}best in bold; dagger: significantly better than {baseline}, double dagger: \
-                 worse (p <= {}, randomisation test, Holm's correction)",
+                "{prefix}best in bold; dagger: significantly better than {baseline}, double \
+                 dagger: worse (p <= {}, randomisation test, Holm's correction)",
                 self.alpha
             ));
             for (index, run) in self.runs.iter().enumerate() {
@@ -117,7 +119,7 @@ impl ComparisonResult {
         format: Option<Format>,
     ) -> Sheet {
         let name = |run: &RunColumns| match format {
-            None | Some(Format::Table) => shorten(&run.name, RUN),
+            None | Some(Format::Table) => shorten(&run.name, RUN_WIDTH),
             Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => run.path.clone(),
             Some(_) => run.name.clone(),
         };
@@ -164,8 +166,8 @@ fn all_figures(tested: &BaselineTest) -> Vec<Cell> {
     cells
 }
 
-/// The topics with the largest differences, largest first, equals in the order of topics, each with
-/// the value and that of the baseline; none without a difference.
+/// The topics with the largest differences, largest first, equal ones in the order of topics, each
+/// with the values of the run and of the baseline. Topics without a difference are left out.
 fn most_different<'a>(
     values: &'a [(RequestId, f64)],
     baseline: &[(RequestId, f64)],
@@ -186,7 +188,7 @@ fn without_sign_of_zero(difference: f64) -> f64 {
     if difference.abs() < 5e-5 { 0.0 } else { difference }
 }
 
-/// Figures that the data do not settle are left out.
+/// A figure, or an empty cell if the data do not define it.
 fn finite(figure: f64, digits: usize) -> Cell {
     if figure.is_finite() { Cell::Figure(figure, digits) } else { Cell::Nothing }
 }
@@ -202,7 +204,8 @@ mod tests {
                 let values = values.iter().enumerate();
                 values.map(|(n, value)| (n.to_string().as_str().into(), *value)).collect()
             };
-            let (values, baseline) = (column(values), column(baseline));
+            let values = column(values);
+            let baseline = column(baseline);
             let found = most_different(&values, &baseline, count);
             found.into_iter().map(|(topic, ..)| topic.to_string()).collect()
         };

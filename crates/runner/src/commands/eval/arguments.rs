@@ -55,8 +55,8 @@ const TIE_RULES: Names<TieRule> = &[
 ];
 
 impl EvalArgs {
-    /// The judgements that stand for a whole collection: neither a split nor what was handed in to
-    /// one needs them beside its own.
+    /// The file of `--qrels`, if it replaces a collection: no split is named, and the run is not a
+    /// submission to a collection.
     pub(super) fn judgements(&self, request: &EvalRequest) -> Option<&Path> {
         let alone = self.split.is_none() && Kind::of_file(&request.file).is_none();
         self.qrels.as_deref().filter(|_| alone)
@@ -135,7 +135,7 @@ mod tests {
             Self { official: sample.evaluation("dev").unwrap(), by_qrels }
         }
 
-        /// True if flags pass; there is no file of that name.
+        /// True if the flags are accepted. The run does not exist.
         fn accepts(&self, line: &str) -> bool {
             let words = line.split_whitespace();
             let Ok(only) = Only::try_parse_from(["eval", "no.run"].into_iter().chain(words)) else {
@@ -150,12 +150,12 @@ mod tests {
             match scored {
                 Err(Error::Problem(problem)) => !problem.at.file.starts_with("--"),
                 Err(Error::Io { .. }) => true,
-                Ok(_) => panic!("{line}: a file that is not there"),
+                Ok(_) => panic!("{line}: scored a file that does not exist"),
             }
         }
     }
 
-    const ASKS: [&str; 5] = [
+    const TASKS: [&str; 5] = [
         "--task question_relevance",
         "--task clarification_need",
         "--task document_relevance",
@@ -163,8 +163,8 @@ mod tests {
         "-m R@5",
     ];
 
-    /// Flags, and whether each of [`ASKS`] takes them.
-    const TAKES: [(&str, [bool; 5]); 12] = [
+    /// Flags, and true for each of [`TASKS`] that accepts them.
+    const ACCEPTED: [(&str, [bool; 5]); 12] = [
         ("--ties official", [true, false, false, false, true]),
         ("--ties id", [true, false, false, false, true]),
         ("--ties interval", [true, false, false, false, true]),
@@ -180,12 +180,12 @@ mod tests {
     ];
 
     #[test]
-    fn each_task_takes_the_flags_that_say_something_there() {
+    fn each_task_accepts_only_flags_that_apply_to_it() {
         let sample = clariq_collections::open(&DataDir::Sample).unwrap();
         let scorers = Scorers::of(&*sample);
-        for (flag, takes) in TAKES {
-            for (ask, expected) in ASKS.into_iter().zip(takes) {
-                assert_eq!(scorers.accepts(&format!("{ask} {flag}")), expected, "{ask} {flag}");
+        for (flag, accepted) in ACCEPTED {
+            for (task, expected) in TASKS.into_iter().zip(accepted) {
+                assert_eq!(scorers.accepts(&format!("{task} {flag}")), expected, "{task} {flag}");
             }
         }
         for line in [
@@ -201,26 +201,26 @@ mod tests {
         assert!(scorers.accepts("--qrels q -m AP --per-topic --ties official --out-file o"));
     }
 
-    /// No flag is dropped in company: what is accepted in pairs is accepted together, and nothing
-    /// that is refused alone or in a pair is accepted with more.
+    /// No flag is ignored in a combination: flags are accepted together exactly if all of their
+    /// pairs are, and a pair only if both of its flags are.
     #[test]
-    fn combinations_are_as_their_pairs() {
+    fn flags_combine_exactly_if_all_of_their_pairs_do() {
         let sample = clariq_collections::open(&DataDir::Sample).unwrap();
         let scorers = Scorers::of(&*sample);
         let accepts = |line: &str| scorers.accepts(line);
-        let flags: Vec<&str> = TAKES.iter().map(|(flag, _)| *flag).collect();
+        let flags: Vec<&str> = ACCEPTED.iter().map(|(flag, _)| *flag).collect();
         let name = |flag: &str| flag.split(' ').next().unwrap_or_default().to_owned();
-        for ask in ASKS {
-            let pair = |a: usize, b: usize| accepts(&format!("{ask} {} {}", flags[a], flags[b]));
+        for task in TASKS {
+            let pair = |a: usize, b: usize| accepts(&format!("{task} {} {}", flags[a], flags[b]));
             for a in 0..flags.len() {
                 for b in a + 1..flags.len() {
-                    let alone = [a, b].map(|flag| accepts(&format!("{ask} {}", flags[flag])));
+                    let alone = [a, b].map(|flag| accepts(&format!("{task} {}", flags[flag])));
                     assert!(!pair(a, b) || alone == [true, true], "{} {}", flags[a], flags[b]);
                     for c in b + 1..flags.len() {
                         if name(flags[a]) == name(flags[b]) || name(flags[b]) == name(flags[c]) {
                             continue;
                         }
-                        let line = format!("{ask} {} {} {}", flags[a], flags[b], flags[c]);
+                        let line = format!("{task} {} {} {}", flags[a], flags[b], flags[c]);
                         let expected = pair(a, b) && pair(a, c) && pair(b, c);
                         assert_eq!(accepts(&line), expected, "{line}");
                     }

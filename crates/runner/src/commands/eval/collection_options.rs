@@ -6,7 +6,7 @@ use clariq_collections::KINDS;
 use clariq_collections::evaluation::{EvalOption, EvalOptions, OptionValue};
 use std::ffi::OsString;
 
-/// The options that were given.
+/// The options on the command line.
 pub(super) struct CollectionOptions(pub(super) EvalOptions);
 
 impl clap::Args for CollectionOptions {

@@ -55,7 +55,7 @@ pub(super) fn held_out(settings: &Settings, held_out: &HeldOutNeeds) -> Sheets {
     vec![("dev", f1), ("classes", classes(report)), ("reliability", curve(confidence))]
 }
 
-/// A row per label: its figures, and what its topics were predicted as.
+/// A row per label: its figures, and the number of its topics by predicted label.
 fn classes(report: &NeedReport) -> Sheet {
     let header = ["need", "precision", "recall", "F1", "topics", "as 1", "as 2", "as 3", "as 4"];
     let mut sheet = Sheet::new(&header);
