@@ -10,14 +10,14 @@ use std::process::{Command, Stdio};
 fn ask(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
     let named = arguments.contains(&"--system");
     let lexical: &[&str] = if named { &[] } else { &["--system", "bm25-conversation"] };
-    asked(bench, &[lexical, arguments].concat(), input)
+    run_ask(bench, &[lexical, arguments].concat(), input)
 }
 
-fn asked(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
+fn run_ask(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
     let mut command = bench.command(&[&["ask", "--data", "data"], arguments].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
-    // It may have ended before it has read everything.
+    // The command may end before it reads everything.
     drop(child.stdin.take().expect("a pipe").write_all(input.as_bytes()));
     Finished::from(child.wait_with_output().expect("it ends"))
 }
@@ -33,7 +33,7 @@ fn objects(finished: &Finished) -> Vec<Value> {
 const REQUEST: &str = "Tell me about Saturn.";
 
 #[test]
-fn ask_stops_when_the_stop_stage_says_so() {
+fn ask_stops_when_the_stop_stage_applies() {
     let bench = Bench::with_sample();
     let finished = ask(&bench, &[REQUEST], "the car\nno\nyes please\nmore\n");
     assert_eq!(finished.status, Some(0), "{}", finished.stderr);
@@ -116,12 +116,12 @@ fn after_a_no_nothing_is_asked_about_another_topic() {
 }
 
 #[test]
-fn without_a_system_it_asks_by_meaning_and_knows_what_the_bank_has_nothing_about() {
+fn the_default_system_is_dense_and_stops_on_topics_outside_the_bank() {
     if LEARNED.is_none() {
         return;
     }
     let bench = Bench::with_sample();
-    let talk = asked(&bench, &[REQUEST, "--explain"], "the car\n").stdout;
+    let talk = run_ask(&bench, &[REQUEST, "--explain"], "the car\n").stdout;
     for text in [
         "\n  dense: rank 1 of ",
         "cosine by `all-MiniLM-L6-v2`: ",
@@ -133,13 +133,13 @@ fn without_a_system_it_asks_by_meaning_and_knows_what_the_bank_has_nothing_about
     assert!(talk.lines().next().is_some_and(|question| question.contains("saturn")), "{talk}");
     let strangers = "{\"request\": \"asdf qwer\"}\n{\"request\": \"what is a monad\"}\n\
                      {\"request\": \"rust borrow checker\"}\n";
-    let found = objects(&asked(&bench, &["--json", "--explain"], strangers));
+    let found = objects(&run_ask(&bench, &["--json", "--explain"], strangers));
     assert_eq!(found.len(), 3);
     assert!(found.iter().all(|object| object["action"] == "stop"), "{found:?}");
 }
 
 #[test]
-fn json_lines_carry_conversations_one_after_the_other() {
+fn json_lines_hold_several_conversations() {
     let bench = Bench::with_sample();
     let input = format!(
         "{{\"request\": \"{REQUEST}\", \"id\": \"a\"}}\n{{\"answer\": \"the car\", \"id\": [1]}}\n\n\
@@ -153,9 +153,10 @@ fn json_lines_carry_conversations_one_after_the_other() {
         (&found[0]["turn"], &found[1]["turn"], &found[2]["turn"]),
         (&1.into(), &2.into(), &1.into())
     );
-    let (first, text) = (&found[0], REQUEST);
+    let first = &found[0];
     let middle = serde_json::json!({
-        "request": text, "conversation_context": [{ "question": first["question"], "answer": "the car" }],
+        "request": REQUEST,
+        "conversation_context": [{ "question": first["question"], "answer": "the car" }],
     });
     let entered = &objects(&ask(&bench, &["--json"], &format!("{middle}\n")))[0];
     assert_eq!(
@@ -202,11 +203,11 @@ fn a_bad_line_is_answered_with_an_error_and_the_conversation_goes_on() {
         assert_eq!(found[1]["id"].is_null(), !line.contains("\"id\": 7"));
     }
     let first = objects(&ask(&bench, &["--json"], answer));
-    assert_eq!(first[0]["error"]["found"], "an answer where nothing was asked");
+    assert_eq!(first[0]["error"]["found"], "an answer without a question");
 }
 
 #[test]
-fn a_line_that_is_no_utf8_is_an_error_of_that_line_alone() {
+fn invalid_utf8_is_an_error_of_its_line_only() {
     let bench = Bench::with_sample();
     let mut command =
         bench.command(&["-q", "ask", "--data", "data", "--json", "--system", "bm25-conversation"]);
@@ -234,7 +235,7 @@ fn bad_arguments_are_refused() {
 }
 
 #[test]
-fn every_context_of_a_file_is_answered_like_a_run_does() {
+fn conversations_of_a_file_are_answered_as_in_a_run() {
     let bench = Bench::with_sample();
     let file = "data/multi_turn_human_generated_data.tsv";
     let finished = ask(
@@ -288,7 +289,7 @@ fn python_drives_it_as_a_subprocess() {
 }
 
 #[test]
-fn an_id_comes_back_as_it_was_or_is_refused() {
+fn an_id_is_returned_unchanged_or_refused() {
     let bench = Bench::with_sample();
     let ids = ["18446744073709551615", "-7", "\"1.50\"", "null", "[1, \"a\"]"];
     let refused = ["123456789012345678901", "1.5", "{\"a\": [1e2]}"];
@@ -305,6 +306,6 @@ fn an_id_comes_back_as_it_was_or_is_refused() {
     }
     for answer in &answers[ids.len()..] {
         let expected = answer["error"]["expected"].as_str().expect("an error");
-        assert!(expected.contains("come back as it was") && answer.get("id").is_none());
+        assert!(expected.contains("JSON keeps exactly") && answer.get("id").is_none());
     }
 }

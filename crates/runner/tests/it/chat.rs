@@ -1,12 +1,12 @@
 //! Built-in systems with a language model, against a server on this machine: runs, their replay, and
-//! what is asked in a conversation.
+//! questions in a conversation.
 
 use crate::common::{Bench, Finished, LEARNED, root};
 use crate::stub::{Received, Reply, Stub, completion, dialects, shared};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Answers the built-in prompts. Which it is, each one's words show.
+/// Answers the built-in prompts, which differ in their words.
 fn chat(received: &Received, _: usize) -> Reply {
     if received.path != "/v1/chat/completions" {
         return dialects(received);
@@ -160,7 +160,7 @@ fn a_reranker_behind_a_server_reorders_the_first_stage() {
 }
 
 #[test]
-fn the_bank_is_ranked_by_likeness_to_a_written_question() {
+fn the_bank_is_ranked_by_similarity_to_a_generated_question() {
     if LEARNED.is_none() {
         println!("skipped: built without `bert`");
         return;
@@ -202,7 +202,7 @@ fn needs_are_predicted_with_examples_from_train() {
 }
 
 #[test]
-fn a_question_is_written_and_asked() {
+fn a_chat_model_writes_the_question() {
     let bench = Bench::new();
     let stub = Stub::start(chat);
     bench.write(

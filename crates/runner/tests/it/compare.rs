@@ -37,7 +37,7 @@ fn the_table_fits_a_terminal_and_its_note_explains_the_mark() {
 }
 
 #[test]
-fn documents_that_a_run_repeats_are_warned_of() {
+fn repeated_documents_of_a_run_give_a_warning() {
     let bench = with_runs();
     bench.edit("bm25.run", |run| format!("{run}{}\n", run.lines().next().expect("a line")));
     let found = compare(&bench, "none.run bm25.run -m R@5");
@@ -47,13 +47,13 @@ fn documents_that_a_run_repeats_are_warned_of() {
 }
 
 #[test]
-fn figures_are_those_of_eval_and_what_was_compared_adds_up() {
+fn figures_equal_those_of_eval_and_counts_add_up() {
     let bench = with_runs();
     let rows = json(&compare(&bench, "none.run bm25.run --format json --topics 3"));
     let scores = json(&bench.succeed("eval bm25.run --data data --format json"));
     for (place, measure) in ["R@5", "R@10", "R@20", "R@30"].iter().enumerate() {
-        let (baseline, run) =
-            (&rows["comparisons"][2 * place], &rows["comparisons"][2 * place + 1]);
+        let baseline = &rows["comparisons"][2 * place];
+        let run = &rows["comparisons"][2 * place + 1];
         assert_eq!(
             (&run["measure"], &run["run"], &run["baseline"]),
             (&(*measure).into(), &"bm25.run".into(), &"none.run".into())
@@ -103,7 +103,7 @@ fn every_second_topic(run: &str, odd: bool) -> String {
 }
 
 #[test]
-fn the_seed_decides_and_threads_do_not() {
+fn results_depend_on_the_seed_and_not_on_threads() {
     let bench = with_runs();
     // Each answers half of train's topics: all 29 differ, in either direction, so that sign
     // patterns are drawn.
@@ -119,7 +119,7 @@ fn the_seed_decides_and_threads_do_not() {
 }
 
 #[test]
-fn the_baseline_is_the_one_that_is_named() {
+fn the_option_baseline_selects_the_baseline() {
     let bench = with_runs();
     let usual = compare(&bench, "none.run bm25.run --format tsv").stdout;
     assert_eq!(compare(&bench, "bm25.run none.run --baseline none.run --format tsv").stdout, usual);

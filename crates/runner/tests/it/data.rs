@@ -1,4 +1,4 @@
-//! `clariq data check`, and what messages show of the files it is about.
+//! `clariq data check`, and contents of files in messages.
 
 use crate::common::Bench;
 
@@ -17,7 +17,7 @@ fn warnings_alone_leave_the_status_at_zero_and_errors_set_it_to_one() {
 }
 
 #[test]
-fn a_fact_that_is_true_of_every_row_is_said_once() {
+fn a_defect_of_every_row_is_reported_once() {
     let bench = Bench::with_sample();
     bench.edit("data/dev.tsv", |text| text.replace("\tQ", "\tX"));
     let finished = bench.run(&["data", "check", "--data", "data"]);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 const KEY: &str = "sk-2f0e77a1c3";
 
-/// A bench without `clariq-learned`: one that is asked for cannot be started.
+/// A bench whose `clariq-learned` cannot be started.
 fn bench() -> Bench {
     Bench::with_sample().with_learned("/nonexistent/clariq-learned")
 }
@@ -62,7 +62,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// Unpacked, no file contains a text.
+/// Asserts that no file, unpacked, contains a text, except the file `but`.
 fn assert_in_no_file(bench: &Bench, text: &str, but: &str) {
     for (path, content) in files(&bench.path("")) {
         if path.ends_with(but) {
@@ -93,7 +93,7 @@ fn a_run_over_a_reranker_is_recorded_and_replayed_without_the_server() {
     let recorded = clariq_files::Source::new(bench.path("one/far.run.completions.jsonl.zst"));
     let unpacked = clariq_core::sha256_hex(&recorded.read().expect("a file").bytes);
     assert_eq!(record["outputs"]["completions"]["sha256"], unpacked);
-    // Neither a cache nor a server.
+    // The replay needs neither the cache nor the server.
     fs::remove_dir_all(bench.path("cache")).expect("removed");
     let line = "run far.toml --data data --replay one/far.run.completions.jsonl.zst -o two/far.run";
     let replayed = bench.succeed(line);
@@ -115,7 +115,7 @@ fn a_run_over_a_reranker_is_recorded_and_replayed_without_the_server() {
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("found: none to this request"), "{}", refused.stderr);
     assert!(refused.stderr.contains("expected: the answer for \""), "{}", refused.stderr);
-    // A second run takes all from the cache.
+    // The second of two runs takes everything from the cache.
     succeed(&bench, "run far.toml --data data -o three/far.run");
     succeed(&bench, "run far.toml --data data -o four/far.run");
     assert_eq!(stub.received().len(), 2 * sent.len());
@@ -159,7 +159,7 @@ fn dense_retrieval_over_an_encoder_is_replayed_without_libtorch_and_server() {
 }
 
 #[test]
-fn a_dry_run_counts_and_a_bound_stops() {
+fn a_dry_run_counts_calls_and_max_calls_stops() {
     let bench = bench();
     let stub = Stub::working();
     bench.write("far.toml", reranker(&stub, ""));
@@ -223,7 +223,7 @@ fn a_server_that_fails_leaves_nothing_and_the_key_is_in_no_message() {
 }
 
 #[test]
-fn a_key_is_a_models_own_or_that_of_all() {
+fn a_model_uses_its_own_key_or_the_common_one() {
     let bench = bench();
     let stub = Stub::working();
     bench.write("far.toml", reranker(&stub, ""));
@@ -276,7 +276,7 @@ fn tables_of_models_are_checked_with_their_lines() {
     bench.write("other.toml", with("shared-words", "others").replacen("far", "other", 1));
     let refused = run(&bench, "run far.toml other.toml --data data");
     assert!(refused.stderr.contains("one model of that name"), "{}", refused.stderr);
-    // Another address is no other system, another model is.
+    // Another URL does not change the system's name; another model does.
     let moved = Stub::working();
     let set = format!("--set models.far-reranker.url={}/v1", moved.url);
     succeed(&bench, &format!("run far.toml --data data {set}"));

@@ -5,7 +5,8 @@ use crate::common::{Bench, eval_table, root};
 use std::fs;
 
 fn golden(extension: &str, task: &str) {
-    let (bench, data) = (Bench::with_sample(), root().join("crates/runner/tests/data/official"));
+    let bench = Bench::with_sample();
+    let data = root().join("crates/runner/tests/data/official");
     let mut cases = 0;
     for entry in fs::read_dir(data).expect("the golden files") {
         let path = entry.expect("an entry").path();
@@ -78,7 +79,7 @@ fn mean(figures: &serde_json::Value) -> f64 {
 }
 
 #[test]
-fn figures_per_topic_are_written_whatever_is_printed() {
+fn figures_per_topic_are_written_in_every_output_form() {
     let bench = with_everything();
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
     for line in ["a.run -m nDCG@10 -m AP", "a.run -m nDCG@10 -m AP --per-topic --ties official"] {
@@ -191,7 +192,7 @@ fn documents_are_scored_with_and_without_the_answer_and_shown_on_the_page() {
 }
 
 #[test]
-fn needs_take_the_flags_of_the_official_scorer_and_help_shows_them() {
+fn need_scoring_accepts_the_official_flags_and_help_lists_them() {
     let bench = Bench::with_sample();
     bench.succeed("-q run bm25 --data data --split dev -o a.run");
     let line =

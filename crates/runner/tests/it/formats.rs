@@ -1,4 +1,4 @@
-//! `--format`: every command prints in the form that is asked for, or refuses it.
+//! `--format`: every command prints in the requested form, or refuses it.
 
 use crate::common::Bench;
 use serde_json::Value;
@@ -40,7 +40,7 @@ fn rows_of_several_tables_as_json_lines_name_their_table() {
 }
 
 #[test]
-fn explain_prints_in_the_form_that_is_asked_for() {
+fn explain_prints_in_every_format() {
     let bench = Bench::with_sample();
     let print = |form: &str| bench.succeed(&format!("{EXPLAIN} --format {form}")).stdout;
     let object: Value = serde_json::from_str(&print("json")).expect("JSON");
@@ -57,7 +57,7 @@ fn explain_prints_in_the_form_that_is_asked_for() {
 }
 
 #[test]
-fn a_form_that_a_command_does_not_print_in_is_refused() {
+fn an_unsupported_format_is_refused() {
     let bench = Bench::with_sample();
     for line in [
         "ask Saturn --data data --system bm25-conversation --format json",

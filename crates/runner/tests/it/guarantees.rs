@@ -1,4 +1,4 @@
-//! What the command promises whatever it is asked to do.
+//! Guarantees of all commands.
 
 mod bad_input;
 mod damaged_cache;

@@ -9,7 +9,7 @@ mod systems;
 use crate::common::{Bench, root};
 use std::path::{Path, PathBuf};
 
-/// The released files of the track; the test that asks for them is skipped without.
+/// The released files of the track; tests are skipped without them.
 fn released() -> Option<PathBuf> {
     let folder = root().join("../shared/ikat");
     if folder.join("sample_runs").is_dir() {
@@ -19,7 +19,7 @@ fn released() -> Option<PathBuf> {
     None
 }
 
-/// What `validate --format tsv` prints of a run: verdict, answered, errors, warnings, let through.
+/// The exit status and the row of `validate`: verdict, answered, errors, warnings, not checked.
 fn verdict(bench: &Bench, data: &Path, split: &str, run: &str) -> (Option<i32>, Vec<String>) {
     let data = data.to_str().expect("UTF-8");
     let line = ["validate", run, "--split", split, "--data", data, "--format", "tsv"];

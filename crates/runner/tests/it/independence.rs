@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use tempfile::TempDir;
 
-/// What was found for requests, by their ids.
+/// The results of requests as lines, by the ids of the requests.
 type Found = BTreeMap<String, Vec<String>>;
 
 /// A built-in system with another space, and without its expected figures; `None` if it declares
@@ -100,7 +100,7 @@ fn rank(system: &Ranker, blocks: &[Vec<UserRequest>]) -> Found {
     found
 }
 
-/// Names the first difference.
+/// Asserts that results are equal, and names the first difference.
 fn assert_same(name: &str, found: &Found, whole: &Found) {
     for (id, found) in found {
         let differs = found.iter().zip(&whole[id]).find(|(one, other)| one != other);
@@ -109,8 +109,8 @@ fn assert_same(name: &str, found: &Found, whole: &Found) {
     }
 }
 
-/// An engine, if there is one, and the cache that systems share: what is computed of documents once is
-/// no part of the property.
+/// An engine, if there is one, and the cache that systems share: vectors of documents do not
+/// concern the property.
 struct Lab<'e> {
     engine: Option<&'e dyn Engine>,
     cache: TempDir,
@@ -139,7 +139,7 @@ impl<'e> Lab<'e> {
     }
 }
 
-/// Ranks requests in one block, one by one and in random blocks. Returns what was found.
+/// Ranks requests in one block, one by one and in random blocks. Returns the results.
 fn check(system: &Ranker, queries: Vec<UserRequest>) -> Found {
     let name = &system.config.name;
     let whole = rank(system, std::slice::from_ref(&queries));

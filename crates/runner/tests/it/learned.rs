@@ -1,6 +1,6 @@
 //! Systems with learned stages, and their training, with a tiny random BERT. Every kind of stage
-//! runs, the thread count changes no byte, a killed training goes on to the same bytes, and what is
-//! wrong is refused.
+//! runs, the thread count changes no byte, a killed training resumes to the same bytes, and
+//! mistakes are refused.
 
 use crate::common::here::{Work, printed, write};
 use crate::common::{Bench, root};
@@ -224,12 +224,12 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_killed_training_goes_on_to_the_same_bytes() {
+fn a_killed_training_resumes_to_the_same_bytes() {
     let bench = bench();
     write(&bench, "long.toml", &recipe("long", LISTS, 0.2));
-    let train = |again| {
+    let train = |mode| {
         let work = Work::on(&bench, "data", "dev");
-        work.train("long.toml", &[], again, None).expect("a model")
+        work.train("long.toml", &[], mode, None).expect("a model")
     };
     let (model, ..) = train(TrainMode::Reuse);
     let whole = bench.path("whole");
@@ -246,7 +246,7 @@ fn a_killed_training_goes_on_to_the_same_bytes() {
     }
     killed.kill().expect("killed");
     killed.wait().expect("waited for");
-    assert!(!bench.path("broken").exists(), "nothing is there before it is whole");
+    assert!(!bench.path("broken").exists(), "the folder appears when it is complete");
     let (resumed, _, notes) = train(TrainMode::Resume);
     assert!(notes.contains("continuing after step"), "{notes}");
     assert_eq!(resumed, model);
@@ -274,9 +274,9 @@ fn folds_hold_out_other_topics() {
 #[test]
 fn a_trained_model_is_reused_and_other_data_train_another() {
     let bench = bench();
-    let train = |again| {
+    let train = |mode| {
         let work = Work::on(&bench, "data", "dev");
-        let (_, trained, notes) = work.train("vectors.toml", &[], again, None).expect("a model");
+        let (_, trained, notes) = work.train("vectors.toml", &[], mode, None).expect("a model");
         assert_eq!(trained.is_some(), notes.contains("it is kept in"), "{notes}");
         trained.is_some()
     };
@@ -313,7 +313,7 @@ fn a_copy_is_found_when_the_cache_has_lost_the_model() {
     assert!(again.stdout.contains("named"), "{}", again.stdout);
     let named = bench.succeed("train scorer.toml --data data -o named");
     assert!(named.stderr.contains("was trained before"), "{}", named.stderr);
-    // A copy that was changed is none.
+    // A changed copy is not used.
     bench.edit("named/config.json", |text| text.replace("gelu", "relu"));
     let trained = bench.succeed("train scorer.toml --data data");
     assert!(trained.stderr.contains("it is kept in"), "{}", trained.stderr);
@@ -347,7 +347,7 @@ fn models_learn_from_labels_of_ones_own() {
         "name = \"trained\"\nuses = [\"train-labels\"]\n[space]\nmodels = { \"@/vectors.toml\" = 1.0 }\n\
          [[stages]]\nstage = \"dense\"\n[[stages]]\nstage = \"rerank\"\nmodel = \"@/scorer.toml\"\ndepth = 5",
     );
-    // What was trained is what the system opens, and what it reaches is shown with no figure expected.
+    // The system opens the trained models, and its figures are shown although none is expected.
     let reproduced = bench.succeed("reproduce trained.toml --data own --split dev");
     assert!(!reproduced.stderr.contains("training"), "{}", reproduced.stderr);
     assert!(reproduced.stdout.contains("nDCG@10"), "{}", reproduced.stdout);
@@ -359,13 +359,14 @@ fn models_learn_from_labels_of_ones_own() {
     train("vectors.toml");
 }
 
-/// What is wrong, how it is made so, what is done (a system that is run, a recipe that is trained with
-/// other values of its keys, or a command), and what the message must hold.
+/// The defect, a function that creates it, the action (a system that is run, a recipe that is
+/// trained with other values of its keys, or a command), and parts of the message.
 type Case = (&'static str, fn(&Bench), &'static str, [&'static str; 3]);
 
 /// The message that a case is refused with.
 fn refusal(bench: &Bench, line: &str) -> String {
-    let (words, work) = (line.split(' ').collect::<Vec<_>>(), Work::on(bench, "data", "dev"));
+    let words = line.split(' ').collect::<Vec<_>>();
+    let work = Work::on(bench, "data", "dev");
     let done: Result<(), Error> = match words[..] {
         ["run", system] => work.run(system, &[], "s.run").map(drop),
         ["train", recipe, ref set @ ..] => {
@@ -455,7 +456,7 @@ fn systems_and_recipes_that_cannot_run_are_refused_with_a_hint() {
             ["scorer.toml", "learning_rate above 0", ""],
         ),
         (
-            "a folder that is there already",
+            "a folder that exists already",
             |bench| bench.write("m/mine.txt", "mine"),
             "train scorer.toml",
             ["--output", "does not exist", "m exists already"],

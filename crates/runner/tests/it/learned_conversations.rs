@@ -1,4 +1,4 @@
-//! Conversations by a learned system: the same bytes whatever the threads, and one by one.
+//! Conversations by a learned system: the same bytes with any number of threads, and one by one.
 
 use crate::common::here::Work;
 use crate::common::{Bench, root};
@@ -41,7 +41,7 @@ fn run_conversations(
 }
 
 #[test]
-fn a_run_has_the_same_bytes_whatever_the_threads() {
+fn a_run_has_the_same_bytes_with_any_number_of_threads() {
     let bench = bench("");
     let run = |threads: usize| {
         let work = Work { threads, ..Work::on(&bench, "data", "dev") };
@@ -102,7 +102,7 @@ fn a_question_in_other_words_is_not_asked_again() {
     let all = all.map(ranked).expect("a run");
     assert!(run("repeat", "0.7").expect("a run") != all && all.len() > 2_000);
     assert!(run("repeat", "1.1").expect("a run") == all);
-    // Nobody has said anything that is that near to a question.
+    // No utterance is that similar to a question.
     assert_eq!(run("min_likeness", "1.1").expect("an empty run"), "");
 }
 
@@ -159,7 +159,7 @@ fn two_rankings_of_conversations_are_fused() {
     bench.succeed("-q data synthesize --data data --turns 2 --contexts-only -o c.jsonl");
     let run = |system| run_conversations(&bench, (system, None), "c.jsonl").expect("a run");
     let (fused, alone) = (run("fused.toml"), run("alone.toml"));
-    // An input of weight 0 changes nothing but who comes behind.
+    // An input of weight 0 only changes the documents at the end.
     let same = fused.lines().filter(|line| alone.contains(*line)).count();
     assert!(same * 10 > alone.lines().count() * 9, "{same} of {}", alone.lines().count());
     let explained = bench.succeed("-q ask --system fused.toml --data data --explain Saturn").stdout;

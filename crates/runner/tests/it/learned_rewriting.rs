@@ -54,7 +54,7 @@ fn validate(bench: &Bench, run: &str) {
 }
 
 #[test]
-fn a_t5_rewrites_what_users_say() {
+fn a_t5_rewrites_the_utterances_of_users() {
     let bench = bench();
     let t5 = bench.path("t5").display().to_string();
     let rewritten = || run(&bench, "ikat-rewritten", ["rewrite", "model", &t5]).expect("a run");
@@ -66,7 +66,7 @@ fn a_t5_rewrites_what_users_say() {
     assert_eq!(made_by["tasks"]["passages"][0]["max_length"], 12);
     let label = format!("{t5} {{\"max_tokens\":256}}");
     assert_eq!(made_by["models"][label].as_str().map(str::len), Some(64));
-    // All tasks share what is written once; it is read again from the cache, and damage is noticed.
+    // All tasks share one rewrite; it is read from the cache, and damage is noticed.
     let entries = || fs::read_dir(bench.path("cache/rewrites")).expect("a cache").count();
     assert_eq!(entries(), 1);
     let told = rewritten();

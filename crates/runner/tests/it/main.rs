@@ -1,4 +1,4 @@
-//! The integration tests of the command: a module per subcommand, and `guarantees` for what holds
+//! The integration tests of the command: a module per subcommand, and `guarantees` for properties
 //! of all of them.
 
 mod anserini;

@@ -1,5 +1,5 @@
-//! `clariq need train | predict | explain` on the sample collection: what they write, that the same
-//! inputs give the same bytes, and what they refuse.
+//! `clariq need train | predict | explain` on the sample collection: their output, which is the
+//! same for the same inputs, and their refusals.
 
 mod labels;
 mod rankings;
@@ -11,7 +11,7 @@ use crate::common::Bench;
 const LEXICAL: &str = "[need]\nmodel = \"lexical\"\n";
 const QUICK: &str = "--folds 5 --repeats 2";
 
-/// A system with the empty question alone, and whatever stands behind it.
+/// A system that only asks the empty question, with further lines.
 fn system(more: &str) -> String {
     format!("name = \"mine\"\n\n[[stages]]\nstage = \"no_question\"\nrank = 1\n{more}")
 }
@@ -27,7 +27,7 @@ fn relabel(bench: &Bench, change: fn(&str) -> &str) {
         let line = |(place, line): (usize, &str)| {
             let fields = line.split('\t').enumerate();
             fields
-                .map(|(n, field)| if place > 0 && n == 3 { change(field) } else { field })
+                .map(|(column, field)| if place > 0 && column == 3 { change(field) } else { field })
                 .collect::<Vec<_>>()
                 .join("\t")
         };

@@ -1,5 +1,5 @@
 //! Collections of one's own through every command, in each form; a bank of questions alone; and
-//! what newcomers stumbled over.
+//! mistakes of new users.
 
 use crate::common::{Bench, root};
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ fn every_command_works_on_every_form() {
         let asked =
             bench.succeed("ask saddle --data data --max-turns 1 --system bm25-conversation");
         assert!(asked.stdout.contains("heel"), "{}", asked.stdout);
-        // The figures that it expects are others: the check says so.
+        // The configuration expects other figures, so the check fails.
         let reproduced = bench.run(&["reproduce", "mine.toml", "--data", "data", "--runs", "r"]);
         assert!(reproduced.stdout.contains("nDCG@10"), "{reproduced:?}");
         bench.succeed("data export --data data -o again");
@@ -158,7 +158,7 @@ fn documents_of_ones_own_are_passages_to_answer_from() {
     };
     let unknown = fail("explain bread nope --data data --system ikat-bm25");
     assert!(unknown.contains("the id of a document"), "{unknown}");
-    // There is no form in which such answers are handed in, and a file of requests has no users.
+    // Such answers have no form for submissions, and a file of requests has no users.
     let run = fail("run ikat-bm25 --data data --split dev");
     assert!(run.contains("`clariq rank` and `clariq ask`"), "{run}");
     bench.write("data/requests.dev.jsonl", request);
@@ -284,7 +284,7 @@ fn nothing_is_fetched_into_a_folder_of_ones_own() {
 }
 
 #[test]
-fn labels_of_files_are_as_good_as_those_of_a_split() {
+fn labels_of_files_give_the_same_results_as_those_of_a_split() {
     let bench = bench("export");
     for (k1, name) in [("0.9", "a"), ("0.2", "b")] {
         bench.succeed(&format!(

@@ -7,8 +7,7 @@ use std::net::TcpListener;
 use std::process::Stdio;
 use std::thread;
 
-/// The requests of the sample's dev split as JSON lines, as `test.tsv`-like readers would make
-/// them.
+/// The requests of the sample's dev split as JSON lines.
 fn dev_requests(bench: &Bench) -> String {
     let table = std::fs::read_to_string(bench.path("data/dev.tsv")).expect("the sample");
     let mut lines: Vec<String> = Vec::new();
@@ -53,8 +52,8 @@ fn a_request_through_a_pipe_is_answered_before_the_next_is_sent() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("started");
-    let (mut stdin, stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take());
-    let mut answers = BufReader::new(stdout.expect("a pipe")).lines();
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     for id in ["a", "b", "c"] {
         writeln!(stdin, "{}", json!({ "id": id, "text": "tell me about tents" })).expect("sent");
         stdin.flush().expect("sent");
@@ -124,7 +123,7 @@ fn a_server_that_fails_is_no_bad_line() {
     let bench = Bench::with_sample();
     let good = r#"{"responses": [{"hits": {"hits": [{"_id": "Q00002", "_score": 1.5}]}}]}"#;
     let bad = r#"{"responses": [{"status": 400, "error": {"type": "too_many_clauses"}}]}"#;
-    // The first answer is to the request that tries the system.
+    // The first answer is to the dummy request that checks the system.
     let url = serve(vec![good, good, bad, good]);
     let system = format!(
         "name = \"far\"\n[[stages]]\nstage = \"elasticsearch\"\nurl = \"{url}\"\n\
@@ -171,7 +170,7 @@ fn arguments_are_checked_before_an_index_is_built() {
 }
 
 #[test]
-fn a_depth_that_is_asked_for_is_reached_or_refused() {
+fn a_requested_depth_is_reached_or_refused() {
     let bench = Bench::with_sample();
     bench.write("r.jsonl", "{\"id\": 1, \"text\": \"tents\"}\n");
     let lines = |arguments: &str| {

@@ -1,4 +1,4 @@
-//! Figures on the released files. Skipped, with a line that says so, where those are not there.
+//! Figures on the released files. The tests are skipped, with a message, where those are missing.
 
 use crate::common::{Bench, root};
 use clariq_collections::DataDir;
@@ -20,9 +20,10 @@ fn released() -> Option<PathBuf> {
     None
 }
 
-/// A folder with links `data` and `runs` to the released files.
+/// A bench with links `data` and `published` to the released files.
 fn bench() -> Option<Bench> {
-    let (released, bench) = (released()?, Bench::new());
+    let released = released()?;
+    let bench = Bench::new();
     for (link, folder) in [("data", "data"), ("published", "sample_runs")] {
         std::os::unix::fs::symlink(released.join(folder), bench.path(link)).expect("linked");
     }
@@ -46,7 +47,7 @@ fn six_digits(figures: &[f64]) -> Vec<String> {
     figures.iter().map(|figure| format!("{figure:.6}")).collect()
 }
 
-/// Topic, the field that nobody reads, and question of each line.
+/// Topic, unused second field, and question of each line.
 fn questions(run: &str) -> Vec<Vec<&str>> {
     run.lines().map(|line| line.split(' ').take(3).collect()).collect()
 }
@@ -65,7 +66,8 @@ fn published_multi_turn_runs_are_valid() {
 fn the_bm25_baseline_is_the_published_run() {
     let Some(bench) = bench() else { return };
     bench.succeed("run bm25 --data data --split dev -o dev.run");
-    let (ours, published) = (bench.text("dev.run"), bench.text("published/dev_bm25"));
+    let ours = bench.text("dev.run");
+    let published = bench.text("published/dev_bm25");
     assert_eq!(questions(&ours), questions(&published));
     assert_eq!(
         six_digits(&recalls(&bench, "dev.run")),
@@ -136,8 +138,8 @@ fn figures_per_topic_are_the_published_ones() {
     let read = |name: &str| -> HashMap<String, HashMap<String, f64>> {
         serde_json::from_slice(&bench.read(name)).expect("figures per topic")
     };
-    let (ours, published) =
-        (read("figures.json"), read("published/dev_bm25_question_relevance.eval"));
+    let ours = read("figures.json");
+    let published = read("published/dev_bm25_question_relevance.eval");
     assert_eq!(published["Recall5"].len(), 50);
     assert_eq!(ours, published);
 }
@@ -168,9 +170,8 @@ fn by_topic(run: &Run) -> HashMap<&str, Vec<&str>> {
 
 #[test]
 fn the_published_baseline_is_a_descending_order_of_our_scores() {
-    let (Some(released), index) = (released(), tempfile::tempdir().expect("a folder")) else {
-        return;
-    };
+    let Some(released) = released() else { return };
+    let index = tempfile::tempdir().expect("a folder");
     let collection = ClariQ::open(DataDir::Folder(released.join("data"))).expect("the collection");
     let bank = &collection.bank;
     let opened =
@@ -179,8 +180,8 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
     let scorer = Scorer::new(&Arc::new(index), Bm25::okapi()).expect("a scorer");
     let run =
         read_run(&Source::new(released.join("sample_runs/dev_bm25"))).expect("the published run");
-    let (published, topics) =
-        (by_topic(&run), collection.split(ClariqSplit::Dev).expect("dev").topics);
+    let published = by_topic(&run);
+    let topics = collection.split(ClariqSplit::Dev).expect("dev").topics;
     assert_eq!((published.len(), topics.len()), (50, 50));
     for topic in &topics {
         let depth = Depth { limit: bank.len(), pad: true };
@@ -221,7 +222,8 @@ fn the_released_folder_has_no_error_and_the_known_warnings() {
 /// The released files beside a file in the form of the released test labels, with two wordings of
 /// topic 260.
 fn whole_release() -> Option<Bench> {
-    let (released, bench) = (released()?, Bench::new());
+    let released = released()?;
+    let bench = Bench::new();
     let labels = released.join("format/test_with_labels.tsv");
     if !labels.exists() {
         println!("skipped: no {}", labels.display());
@@ -268,9 +270,10 @@ fn the_released_folder_has_the_known_figures() {
     assert_eq!(split(1, names), ["50", "163", "11", "2313", "[4,21,16,9]", "39"]);
     assert_eq!(split(2, names), ["61", "null", "null", "null", "null", "null"]);
     let relevant = |place: usize| {
-        let (least, most) =
-            (&stats["splits"][place]["relevant"][0], &stats["splits"][place]["relevant"][2]);
-        let mean = stats["splits"][place]["relevant"][1].as_f64().expect("a mean");
+        let relevant = &stats["splits"][place]["relevant"];
+        let least = &relevant[0];
+        let mean = relevant[1].as_f64().expect("a mean");
+        let most = &relevant[2];
         format!("{least} {mean:.1} {most}")
     };
     assert_eq!([relevant(0), relevant(1)], ["5 13.9 18", "8 13.6 19"]);

@@ -20,7 +20,8 @@ fn bench() -> Bench {
     bench.write("manual.toml", system.replace("\"automatic\"", "\"manual\""));
     let topics: Value =
         serde_json::from_slice(&bench.read("data/2023_test_topics.json")).expect("JSON");
-    let (mut lines, mut table) = (Vec::new(), Vec::new());
+    let mut lines = Vec::new();
+    let mut table = Vec::new();
     for topic in topics.as_array().expect("topics") {
         for turn in topic["turns"].as_array().expect("turns") {
             let id = format!("{}_{}", topic["number"].as_str().expect("a number"), turn["turn_id"]);
@@ -61,7 +62,7 @@ fn resolved_utterances_as_rewrites_make_the_run_of_a_manual_system() {
 }
 
 #[test]
-fn a_run_is_named_after_its_rewrites_and_what_they_miss_is_counted() {
+fn a_run_is_named_after_its_rewrites_and_missing_ones_are_counted() {
     let bench = bench();
     bench.edit("all.tsv", |text| text.replacen("1-1_1\t", "other\t", 1));
     let line = "run auto.toml --data data --split 2023-test --format tsv --rewrites all.tsv --rewritten-by";
@@ -104,7 +105,7 @@ fn a_run_is_named_after_its_rewrites_and_what_they_miss_is_counted() {
 }
 
 #[test]
-fn the_last_utterance_of_a_conversation_is_replaced_wherever_requests_come_from() {
+fn the_last_utterance_is_replaced_for_splits_files_and_explanations() {
     let bench = Bench::new();
     for name in ["documents.jsonl", "requests.dev.jsonl", "requests.train.jsonl"] {
         let file = fs::read(root().join("data/sample-own").join(name)).expect("the sample");

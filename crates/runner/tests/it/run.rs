@@ -2,7 +2,7 @@
 
 use crate::common::Bench;
 
-/// A system that finds only what shares a word with the request.
+/// A system that only finds documents that share a word with the request.
 const WORDS: &str =
     "name = \"words\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n";
 
@@ -26,16 +26,24 @@ fn a_system_that_retrieves_nothing_is_refused_and_one_that_misses_some_is_report
     // A file of requests may be a block of a larger one: its run is empty.
     bench.write("r.jsonl", "{\"id\": 1, \"text\": \"xyzzy\"}\n");
     let told = bench.succeed("run words.toml --data data --requests r.jsonl -o empty.run");
-    assert!(told.stderr.contains("warning: for 1 of 1 requests nothing"), "{}", told.stderr);
+    assert!(
+        told.stderr.contains("warning: 1 of 1 requests have no document left"),
+        "{}",
+        told.stderr
+    );
     assert_eq!(bench.text("empty.run"), "");
     let texts = ["xyzzy", "tell me about saturn"].map(str::to_owned);
     bench.write("data/test.tsv", requests(texts.into_iter()));
     let told = bench.succeed(line);
-    assert!(told.stderr.contains("warning: for 1 of 2 requests nothing"), "{}", told.stderr);
+    assert!(
+        told.stderr.contains("warning: 1 of 2 requests have no document left"),
+        "{}",
+        told.stderr
+    );
 }
 
 #[test]
-fn runs_of_collections_keep_apart_and_are_scored_with_their_own() {
+fn runs_have_a_folder_per_collection_and_are_scored_only_with_their_own() {
     let bench = Bench::with_sample();
     bench.edit("data/question_bank.tsv", |text| text + "Q99999\twhat else\n");
     bench.succeed("-q run bm25");
@@ -69,7 +77,7 @@ fn runs_of_collections_keep_apart_and_are_scored_with_their_own() {
 }
 
 #[test]
-fn a_misspelt_split_of_expected_figures_is_refused_where_the_bank_is_meant() {
+fn a_misspelt_split_of_expected_figures_is_refused_for_their_bank() {
     let bench = Bench::new();
     let expected = |bank: &str| {
         format!(
@@ -89,7 +97,7 @@ fn a_misspelt_split_of_expected_figures_is_refused_where_the_bank_is_meant() {
 }
 
 #[test]
-fn a_depth_that_another_stage_cuts_is_not_silent() {
+fn a_depth_that_another_stage_cuts_gives_a_warning() {
     let bench = Bench::with_sample();
     bench.succeed("run bm25-english --data data --set bm25.depth=40 -o deep.run");
     let lines = |run: &str, topic: &str| {

@@ -22,8 +22,9 @@ fn answers(bench: &Bench, run: &str, bank: &Bank) -> HashMap<i64, (String, f64)>
         .collect()
 }
 
-/// What a naive version of the recipe in Python answered; see `scripts/make-multi-turn-golden`.
-fn agrees(bench: &Bench, golden: &str, data: &DataDir) {
+/// Compares answers with those of a naive version of the recipe in Python; see
+/// `scripts/make-multi-turn-golden`.
+fn assert_golden_answers(bench: &Bench, golden: &str, data: &DataDir) {
     bench.succeed("-q data synthesize --data data --split dev -o synthesized.jsonl");
     bench.succeed(
         "-q run bm25-multi-turn --data data --conversations synthesized.jsonl -o synthesized.run",
@@ -37,7 +38,8 @@ fn agrees(bench: &Bench, golden: &str, data: &DataDir) {
         ours.insert(name, answers(bench, &format!("{name}.run"), &bank));
     }
     let golden = root().join("crates/runner/tests/data/multi_turn").join(golden);
-    let (mut seen, mut wrong) = (HashMap::new(), Vec::new());
+    let mut seen = HashMap::new();
+    let mut wrong = Vec::new();
     for line in std::fs::read_to_string(golden).expect("golden answers").lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let [file, context, question, remaining] = fields[..] else { panic!("{line}") };
@@ -55,7 +57,7 @@ fn agrees(bench: &Bench, golden: &str, data: &DataDir) {
 
 #[test]
 fn the_baseline_is_the_published_recipe() {
-    agrees(&Bench::with_sample(), "sample.tsv", &DataDir::Sample);
+    assert_golden_answers(&Bench::with_sample(), "sample.tsv", &DataDir::Sample);
 }
 
 #[test]
@@ -68,7 +70,7 @@ fn the_baseline_is_the_published_recipe_on_the_released_files() {
     let bench = Bench::new();
     std::os::unix::fs::symlink(data.canonicalize().expect("a folder"), bench.path("data"))
         .expect("linked");
-    agrees(&bench, "clariq.tsv", &DataDir::Folder(data));
+    assert_golden_answers(&bench, "clariq.tsv", &DataDir::Folder(data));
 }
 
 /// Writes the records of `c.jsonl` as pickles: `p0.pkl` to `p5.pkl`, by protocol. Records of one
@@ -238,7 +240,7 @@ fn truncated_archives_are_refused() {
 }
 
 #[test]
-fn synthesis_refuses_what_it_cannot_number() {
+fn synthesis_refuses_facets_that_it_cannot_number() {
     let bench = Bench::with_sample();
     bench.edit("data/dev.tsv", |text| text.replace("\tF0", "\tX0"));
     for (line, says) in [

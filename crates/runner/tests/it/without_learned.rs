@@ -1,5 +1,5 @@
-//! The command without `clariq-learned`: everything lexical works; where a model is asked for, it
-//! says what is missing.
+//! The command without `clariq-learned`: everything lexical works; where a model is needed, the
+//! error names what is missing.
 
 use crate::common::{Bench, root};
 
@@ -71,9 +71,9 @@ fn the_systems_that_are_left_out_are_named() {
 fn the_command_loads_no_libtorch() {
     let bench = Bench::new();
     let mut command = bench.command(&["--version"]);
-    let config = command.env("LD_TRACE_LOADED_OBJECTS", "1").output().expect("it starts");
-    let config = String::from_utf8_lossy(&config.stdout);
-    assert!(config.contains("libc.so") && !config.contains("libtorch"), "{config}");
+    let output = command.env("LD_TRACE_LOADED_OBJECTS", "1").output().expect("it starts");
+    let libraries = String::from_utf8_lossy(&output.stdout);
+    assert!(libraries.contains("libc.so") && !libraries.contains("libtorch"), "{libraries}");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn doctor_explains_a_program_that_does_not_start() {
 }
 
 #[test]
-fn set_up_shows_what_is_missing_and_refuses_what_is_no_libtorch() {
+fn set_up_lists_missing_parts_and_refuses_a_folder_without_libtorch() {
     let bench = Bench::new();
     let run = |arguments: &[&str]| {
         // cargo sets it for tests, and it names a libtorch.

@@ -14,7 +14,7 @@ use clariq_rank::Override;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps the notes.
+/// Collects notes.
 #[derive(Default)]
 struct Notes(Mutex<String>);
 
@@ -55,7 +55,7 @@ pub(crate) fn printed(error: &Error) -> String {
     )
 }
 
-/// What is worked on: a data folder, perhaps one of its splits, and threads.
+/// A data folder, a split and a number of threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Work<'w> {
     pub(crate) bench: &'w Bench,
@@ -70,12 +70,12 @@ impl<'w> Work<'w> {
         Self { bench, data, split, threads: 2 }
     }
 
-    /// Calls `test` with a session on the collection in the data folder, with an engine. Returns what
-    /// was noted as well.
+    /// Calls `test` with a session on the collection in the data folder, with an engine. Also
+    /// returns the notes.
     pub(crate) fn with_session<T>(self, test: impl FnOnce(&Session) -> T) -> (T, String) {
         let folder = DataDir::Folder(self.bench.path(self.data));
-        let (collection, notes) =
-            (clariq_collections::open(&folder).expect("the collection"), Notes::default());
+        let collection = clariq_collections::open(&folder).expect("the collection");
+        let notes = Notes::default();
         let cache = self.bench.path("cache");
         let options = SessionOptions { cache, threads: self.threads, ..SessionOptions::default() };
         let mut session = Session::new(&*collection, options).expect("a session");
@@ -95,7 +95,7 @@ impl<'w> Work<'w> {
     }
 
     /// Writes the run of a system over the split, with other values of keys of stages, each as (stage,
-    /// key, value). Returns what was noted.
+    /// key, value). Returns the notes.
     pub(crate) fn run(
         self,
         system: &str,
@@ -136,30 +136,31 @@ impl<'w> Work<'w> {
         input: &dyn RunInput,
         output: &str,
     ) -> Result<(), Error> {
-        let (contexts, path) = (Contexts::new(session), self.bench.path(output));
+        let contexts = Contexts::new(session);
+        let path = self.bench.path(output);
         run(&contexts, config, input, None, &path).map(drop)
     }
 
-    /// Trains a recipe, with other values of its keys, into a folder or the cache. Returns where it
-    /// is, what came of a training, and what was noted.
+    /// Trains a recipe, with other values of its keys, into a folder or the cache. Returns the
+    /// folder, the summary of a training that was needed, and the notes.
     pub(crate) fn train(
         self,
         recipe: &str,
         set: &[&str],
-        again: TrainMode,
+        mode: TrainMode,
         output: Option<&str>,
     ) -> Result<(PathBuf, Option<TrainingSummary>, String), Error> {
         let set: Vec<String> = set.iter().map(|&set| set.to_owned()).collect();
         let names = [self.bench.path(recipe).display().to_string()];
         let recipe = find_recipes(&names, &set)?.remove(0);
         let output = output.map(|name| self.bench.path(name));
-        if again == TrainMode::Reuse {
+        if mode == TrainMode::Reuse {
             output.iter().try_for_each(|output| check_output(output, 1))?;
         }
         let _alone = train_alone();
         let (trained, notes) = self.with_session(|session| {
             let session = session.clone().answering(self.split);
-            train(&session, recipe, again, output.as_deref())
+            train(&session, recipe, mode, output.as_deref())
         });
         trained.map(|(folder, trained)| (folder, trained, notes))
     }

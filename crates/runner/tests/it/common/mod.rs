@@ -23,7 +23,7 @@ pub(crate) struct Bench {
     learned: &'static str,
 }
 
-/// What a command left.
+/// The exit status and the output of a command.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: Option<i32>,
@@ -42,7 +42,7 @@ impl From<Output> for Finished {
     }
 }
 
-/// The weights that the set-up installed, in a cache of a test's own.
+/// Links the weights that the set-up installed into the cache of a test.
 pub(crate) fn lend_weights(cache: &Path) {
     let set =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -67,13 +67,12 @@ impl Bench {
         bench
     }
 
-    /// The same bench for a command that another program with learned stages stands beside, or
-    /// none.
+    /// The same bench with another program for learned stages; an empty name for none.
     pub(crate) fn with_learned(self, learned: &'static str) -> Self {
         Self { learned, ..self }
     }
 
-    /// One with a copy of the sample collection in `data`.
+    /// A bench with a copy of the sample collection in `data`.
     pub(crate) fn with_sample() -> Self {
         let bench = Self::new();
         for entry in fs::read_dir(root().join("data/sample")).expect("the sample") {
@@ -117,7 +116,7 @@ impl Bench {
         self.at_home(Command::new(env!("CARGO_BIN_EXE_clariq")), arguments)
     }
 
-    /// A shell script in the same place, with the command as `$0`.
+    /// Runs a shell script in the bench, with the command as `$0`.
     pub(crate) fn shell(&self, wrapper: &[&str], script: &str) -> Finished {
         let (program, before) = wrapper.split_first().expect("a program");
         let arguments = [before, &["-c", script, env!("CARGO_BIN_EXE_clariq")]].concat();
@@ -167,7 +166,7 @@ impl Bench {
         self.write(&format!("{folder}/passages.jsonl"), read("passages.jsonl"));
     }
 
-    /// Every file below the folder but for the cache, by its path, and every other entry with empty
+    /// Every file of the bench outside the cache, by its path, and every other entry with empty
     /// content.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut all = BTreeMap::new();

@@ -3,15 +3,15 @@
 
 use super::{Bench, Finished};
 
-/// One thing that is wrong.
+/// A command that must be refused.
 pub(crate) struct Case {
-    /// What it is.
+    /// The defect.
     name: &'static str,
-    /// Makes it wrong, in a folder with the sample in `data` and old outputs in `out`.
+    /// Creates the defect, in a folder with the sample in `data` and old outputs in `out`.
     arrange: fn(&Bench),
     /// The command, words separated by spaces.
     line: &'static str,
-    /// What the message must hold: the place, what was expected, what was found.
+    /// Parts of the message: location, expected, found.
     says: [&'static str; 3],
 }
 
@@ -27,7 +27,7 @@ pub(crate) const fn case(
     Case { name, arrange, line, says }
 }
 
-/// Each on its own, beside outputs of earlier commands.
+/// Checks each case in a bench of its own, beside outputs of earlier commands.
 pub(crate) fn check(cases: &[Case]) {
     let good = Bench::with_sample();
     good.succeed("run bm25 --data data -o good.run");
@@ -40,13 +40,14 @@ pub(crate) fn check(cases: &[Case]) {
         (case.arrange)(&bench);
         let before = bench.snapshot();
         let finished = bench.run(&case.line.split(' ').collect::<Vec<_>>());
-        refused(case, &finished);
+        assert_refused(case, &finished);
         assert!(bench.snapshot() == before, "{}: a file was left or changed", case.name);
     }
 }
 
-fn refused(case: &Case, finished: &Finished) {
-    let (name, stderr) = (case.name, &finished.stderr);
+fn assert_refused(case: &Case, finished: &Finished) {
+    let name = case.name;
+    let stderr = &finished.stderr;
     assert_eq!(finished.status, Some(2), "{name}: {stderr}");
     assert_eq!(finished.stdout, "", "{name}");
     let [place, expected, found] = case.says;

@@ -1,5 +1,5 @@
-//! Bad input of every kind: the command ends with status 2, says where, what was expected, what was
-//! found and what to do next, prints no results, and leaves every file as it was.
+//! Bad input of every kind: the command ends with status 2, reports location, expectation, finding
+//! and hint, prints no results, and leaves every file as it was.
 
 mod arguments;
 mod configurations;
@@ -16,7 +16,7 @@ fn gzip_cut(bench: &Bench, from: &str, to: &str) {
     assert_eq!(packed.status, Some(0), "{}", packed.stderr);
 }
 
-/// So many MiB of blank lines, packed: one member of a MiB again and again.
+/// Writes `size` MiB of blank lines as gzip: one member of 1 MiB, repeated.
 fn bomb(bench: &Bench, name: &str, size: usize) {
     assert_eq!(bench.shell(&["sh"], "yes '' | head -c 1M | gzip -9 > one").status, Some(0));
     bench.write(name, bench.read("one").repeat(size));

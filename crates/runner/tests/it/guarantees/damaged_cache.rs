@@ -1,5 +1,5 @@
-//! Entries of the cache whose bytes have changed: they are made again, with a note, and the run is
-//! the same.
+//! Entries of the cache whose bytes have changed are made again, with a note, and the run is the
+//! same.
 
 use crate::common::Bench;
 #[cfg(feature = "bert")]
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// The files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut all, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    let mut all = Vec::new();
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -29,7 +30,7 @@ fn zero_end(path: &Path) {
 }
 
 /// Runs a system, damages a file of the cache, and runs it twice more.
-fn is_made_again(
+fn assert_made_again(
     bench: &Bench,
     (below, ending, note): (&str, &str, &str),
     run: impl Fn(&str) -> String,
@@ -47,7 +48,7 @@ fn is_made_again(
 #[test]
 fn a_damaged_index_is_rebuilt() {
     let bench = Bench::with_sample();
-    is_made_again(&bench, ("index", ".term", "note: rebuilt the index "), |output| {
+    assert_made_again(&bench, ("index", ".term", "note: rebuilt the index "), |output| {
         bench.succeed(&format!("run bm25 --data data -o {output}")).stderr
     });
 }
@@ -58,7 +59,7 @@ fn damaged_vectors_are_encoded_again() {
     let bench = Bench::with_sample();
     bench.write_tiny();
     let vectors = ("embeddings", "vectors.bin", "are computed again: ");
-    is_made_again(&bench, vectors, |output| {
+    assert_made_again(&bench, vectors, |output| {
         Work::on(&bench, "data", "dev").run("tiny.toml", &[], output).expect("a run")
     });
 }

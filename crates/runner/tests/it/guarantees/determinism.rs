@@ -5,8 +5,8 @@ use crate::common::Bench;
 
 const OUTPUTS: [&str; 3] = ["run", "need", "run.json"];
 
-/// The bytes of the run, the need file and the record named `a`, written by `run` with some
-/// arguments more.
+/// The bytes of the run, the need file and the record named `a`, written by `run` with
+/// further arguments.
 fn outputs(bench: &Bench, folder: &str, more: &str) -> [Vec<u8>; 3] {
     bench.succeed(&format!("run bm25 -q -o {folder}/a.run {more}"));
     OUTPUTS.map(|extension| bench.read(&format!("{folder}/a.{extension}")))

@@ -1,5 +1,5 @@
-//! No space, no permission, no file: what a command does when the system refuses, and what it never
-//! replaces.
+//! No space, no permission, no file: a command that the operating system refuses reports it and
+//! replaces nothing.
 
 use crate::common::{Bench, Finished};
 use std::fs;
@@ -21,7 +21,7 @@ fn with_old_files() -> Bench {
     bench
 }
 
-/// Runs a script in a small file system of its own, or says that this machine allows none.
+/// Runs a script in a small file system of its own; `None` if this machine allows none.
 fn in_file_system(bench: &Bench, options: &str, script: &str) -> Option<Finished> {
     let unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh"];
     let mount = format!("mkdir -p disk && mount -t tmpfs -o {options} tmpfs disk");
@@ -56,7 +56,7 @@ fn a_command_that_the_limit_kills_replaces_nothing() {
     for arguments in ["run bm25 --data data -o old.run", "index build --data data --index idx"] {
         let finished = bench.shell(&["bash"], &format!("ulimit -f 1; exec \"$0\" {arguments}"));
         assert_ne!(finished.status, Some(0));
-        // What is half written carries a name that no command reads.
+        // Incomplete files have names that no command reads.
         let left = bench.snapshot();
         assert!(
             before.iter().all(|(path, content)| left.get(path) == Some(content)),
@@ -135,7 +135,7 @@ fn a_pipe_is_written_to_and_stays_a_pipe() {
 }
 
 #[test]
-fn a_link_stays_a_link_and_what_it_leads_to_is_replaced() {
+fn a_link_stays_a_link_and_its_target_is_replaced() {
     let bench = with_old_files();
     std::os::unix::fs::symlink("old.run", bench.path("link.run")).expect("linked");
     bench.succeed("run bm25 --data data -o link.run");
@@ -144,7 +144,7 @@ fn a_link_stays_a_link_and_what_it_leads_to_is_replaced() {
 }
 
 #[test]
-fn standard_output_that_is_full_is_an_error_and_a_closed_one_is_none() {
+fn a_full_standard_output_is_an_error_and_a_closed_one_is_not() {
     let bench = with_old_files();
     for arguments in
         ["run bm25 --data data -o -", "eval --data data plain.run", "data stats --data data"]

@@ -1,4 +1,4 @@
-//! Killing a command at any moment leaves nothing that the next command takes for whole.
+//! Killing a command at any moment leaves nothing that the next command takes for complete.
 
 use crate::common::Bench;
 use clariq_core::sha256_hex;
@@ -17,7 +17,7 @@ const QUESTIONS: usize = 2_500;
 const RUN: &str = "run bm25 --data data --index idx --set bm25.depth=1000 -q -o out/a.run";
 const OUTPUTS: [&str; 3] = ["out/a.run", "out/a.need", "out/a.run.json"];
 
-/// The sample with so many further questions that every step of a command takes a while.
+/// The sample with further questions, so that every step of a command takes a while.
 fn with_large_bank() -> Bench {
     let bench = Bench::with_sample();
     bench.edit("data/question_bank.tsv", |bank| {
@@ -47,7 +47,7 @@ fn duration(bench: &Bench, line: &str) -> Duration {
 #[derive(Clone, Copy)]
 enum Moment {
     After(Duration),
-    /// As soon as the file or folder of that name is another one, or longer, or shorter.
+    /// As soon as the file or folder of that name changes.
     Change(&'static str),
 }
 
@@ -73,14 +73,14 @@ impl Moment {
     }
 }
 
-/// What tells that a file or folder was changed: its inode, length and time.
+/// The inode, length and modification time of a file or folder.
 type State = (u64, u64, i64);
 
 fn state(bench: &Bench, name: &str) -> Option<State> {
     fs::metadata(bench.path(name)).ok().map(|found| (found.ino(), found.len(), found.mtime_nsec()))
 }
 
-/// Starts a command and kills it at a moment; whether it was still at work.
+/// Starts a command and kills it at a moment; true if it was still running.
 fn killed(bench: &Bench, line: &str, moment: Moment) -> bool {
     let arguments: Vec<&str> = line.split(' ').collect();
     let before = if let Moment::Change(name) = moment { state(bench, name) } else { None };
@@ -97,8 +97,8 @@ fn outputs(bench: &Bench) -> [Vec<u8>; 3] {
 }
 
 /// Each file is the old one or the new one, and a record that does not fit its run or need file is
-/// told of.
-fn whole_or_told(bench: &Bench, old: &[Vec<u8>; 3], new: &[Vec<u8>; 3]) {
+/// reported.
+fn assert_complete_or_reported(bench: &Bench, old: &[Vec<u8>; 3], new: &[Vec<u8>; 3]) {
     let now = outputs(bench);
     for (place, name) in OUTPUTS.iter().enumerate() {
         assert!(
@@ -130,7 +130,7 @@ fn a_killed_run_leaves_the_old_files_or_the_new_ones() {
             bench.write(name, content);
         }
         kills += usize::from(killed(&bench, RUN, moment));
-        whole_or_told(&bench, &old, &new);
+        assert_complete_or_reported(&bench, &old, &new);
         bench.succeed(RUN);
         assert!(outputs(&bench) == new, "the next run gives the same bytes");
     }

@@ -57,7 +57,7 @@ fn every_command_refuses_to_overwrite_its_inputs() {
 }
 
 #[test]
-fn files_of_a_data_folder_are_safe_whether_a_command_reads_them_or_not() {
+fn files_of_a_data_folder_are_never_replaced_even_if_unread() {
     let bench = Bench::new();
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../collections/sample-ikat");
     for entry in fs::read_dir(sample).expect("the sample") {
@@ -89,7 +89,7 @@ fn requests_named_like_the_record_of_the_run_stay() {
     assert!(bench.snapshot() == before);
 }
 
-/// Whether any file below the folder is temporary.
+/// The temporary files in the bench.
 fn temporaries(bench: &Bench) -> Vec<String> {
     let names = bench.snapshot().into_keys().map(|path| path.display().to_string());
     names.filter(|name| name.as_bytes().ends_with(b".tmp")).collect()
@@ -100,8 +100,7 @@ fn sigint_removes_temporary_files() {
     use std::os::unix::process::ExitStatusExt as _;
 
     let bench = Bench::with_sample();
-    // A run to a folder that takes long: the temporary file is there while the conversations are
-    // written.
+    // A command that takes long: its temporary file exists while the conversations are written.
     bench.succeed("data synthesize --data data --turns 3 -o c.jsonl");
     let mut hits = 0;
     for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-INT", 2), ("-TERM", 15)] {

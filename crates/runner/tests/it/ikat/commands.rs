@@ -33,7 +33,7 @@ pub(super) fn with_input(bench: &Bench, arguments: &[&str], input: &str) -> Stri
 }
 
 #[test]
-fn a_run_tag_names_the_run_and_a_stream_gets_what_is_handed_in() {
+fn a_run_tag_names_the_run_and_a_stream_gets_the_submission() {
     let bench = Bench::new();
     bench.succeed("run ikat-bm25 --split 2023-test --run-tag mine -o mine.json");
     let run: Value = serde_json::from_slice(&bench.read("mine.json")).unwrap();
@@ -71,16 +71,16 @@ fn passages_of_another_run_are_reranked_and_answered_from() {
                 --passages licensed.jsonl -o out.json";
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     bench.succeed(&line);
-    let given: Vec<&String> = ids.iter().step_by(7).collect();
+    let candidates: Vec<&String> = ids.iter().step_by(7).collect();
     let ranked = bench.text("out.passages.run");
     let mut of_first: Vec<&str> = ranked
         .lines()
         .filter(|line| line.starts_with("1-1_1 "))
         .map(|line| line.split(' ').nth(2).unwrap())
         .collect();
-    assert!(of_first != given, "they are reranked");
+    assert!(of_first != candidates, "they are reranked");
     of_first.sort_unstable();
-    let mut sorted = given.clone();
+    let mut sorted = candidates.clone();
     sorted.sort_unstable();
     assert_eq!(of_first, sorted, "all of them, and no others");
     let submission: Value = serde_json::from_slice(&bench.read("out.json")).unwrap();
@@ -88,11 +88,11 @@ fn passages_of_another_run_are_reranked_and_answered_from() {
     assert!(!response["text"].as_str().unwrap().is_empty());
     let record: Value = serde_json::from_slice(&bench.read("out.record.json")).unwrap();
     assert_eq!(record["candidates"]["file"], "elsewhere.run");
-    assert_eq!(record["passages"]["count"], given.len());
+    assert_eq!(record["passages"]["count"], candidates.len());
     // A system of one task ranks among them as well.
     bench.succeed(&line.replace("ikat-bm25", "bm25-english").replace("out.json", "one.run"));
     let one = bench.text("one.run");
-    assert!(one.lines().all(|line| given.iter().any(|id| line.contains(id.as_str()))));
+    assert!(one.lines().all(|line| candidates.iter().any(|id| line.contains(id.as_str()))));
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn a_conversation_is_answered_turn_by_turn() {
         first["ptkb"].as_object().unwrap().values().map(|text| text.as_str().unwrap()).collect();
     bench.write("me.txt", statements.join("\n"));
     let turns = first["turns"].as_array().unwrap();
-    let (one, two) =
-        (turns[0]["utterance"].as_str().unwrap(), turns[1]["utterance"].as_str().unwrap());
+    let one = turns[0]["utterance"].as_str().unwrap();
+    let two = turns[1]["utterance"].as_str().unwrap();
     let begin = json!({ "request": one, "statements": statements, "id": "a" });
     let input = format!("{begin}\n{}\n", json!({ "answer": two }));
     let line = ["ask", "--system", "ikat-bm25", "--json", "--explain"];
@@ -203,10 +203,9 @@ fn a_conversation_is_answered_turn_by_turn() {
     let request = json!({ "id": 1, "said": said, "statements": statements });
     let ranked = lines(&with_input(&bench, &["rank", "ikat-bm25"], &format!("{request}\n")));
     assert_eq!(ranked[0]["response"], answers[1]["response"]);
-    // The same as a person reads it.
-    let bench_command =
+    // The same conversation as text.
+    let mut command =
         bench.command(&["ask", "--system", "ikat-bm25", "--statements", "me.txt", one]);
-    let mut command = bench_command;
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     child.stdin.take().unwrap().write_all(format!("{two}\n").as_bytes()).unwrap();

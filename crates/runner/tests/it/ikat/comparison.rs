@@ -24,7 +24,7 @@ fn run_of_bm25() -> &'static [(String, Vec<u8>)] {
     })
 }
 
-/// A bench with a run of BM25 and one that names no passages of its own.
+/// A bench with a run of BM25 and a worse copy of it.
 fn with_runs() -> Bench {
     let bench = Bench::new();
     for (name, content) in run_of_bm25() {
@@ -38,7 +38,7 @@ fn with_runs() -> Bench {
         response["text"] = "Nothing.".into();
         for list in ["passage_provenance", "ptkb_provenance"] {
             let items = response[list].as_array_mut().unwrap();
-            // The statements that a response rests on, and its best passage, are left out.
+            // The best passage and the best statement are removed.
             items.remove(0);
         }
     }
@@ -108,7 +108,7 @@ fn figures_are_those_of_eval_and_differences_add_up() {
 }
 
 #[test]
-fn one_part_and_any_measure_can_be_asked_for() {
+fn one_part_and_any_measure_can_be_compared() {
     let bench = with_runs();
     let measures = |more: &str| -> Vec<String> {
         let found = bench.succeed(&format!("-q compare {BM25} worse.json --format tsv {more}"));
@@ -163,7 +163,7 @@ fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
 }
 
 #[test]
-fn the_page_shows_conversations_with_what_each_run_gave() {
+fn the_page_shows_conversations_with_the_answers_of_each_run() {
     let bench = with_runs();
     bench.succeed(&format!("-q report {BM25} worse.json"));
     let text = bench.text("report.html");

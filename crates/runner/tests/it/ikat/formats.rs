@@ -73,7 +73,7 @@ fn small_run() -> serde_json::Value {
 }
 
 #[test]
-fn faults_that_the_official_validator_overlooks_are_listed_apart() {
+fn problems_that_the_official_validator_misses_are_listed_separately() {
     let bench = Bench::new();
     bench.write("run.json", serde_json::to_vec_pretty(&small_run()).unwrap());
     let finished = bench.run(&["validate", "run.json", "--split", "2023-test"]);

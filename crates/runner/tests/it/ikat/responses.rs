@@ -1,5 +1,5 @@
-//! What systems hand in: rankings alone, one or several responses, or clarifying questions, in the
-//! form of 2024 and of 2025.
+//! Submissions of systems: rankings alone, one or several responses, or clarifying questions, in
+//! the form of 2024 and of 2025.
 
 use super::commands::with_input;
 use crate::common::refusals::{NOTHING, case as refusal, check};
@@ -56,7 +56,7 @@ fn system(bench: &Bench, change: fn(String) -> String) {
     bench.write("mine.toml", change(format!("{system}\n")).replace("ikat-bm25", "mine"));
 }
 
-fn ranks_alone(text: &str) -> String {
+fn without_responses(text: &str) -> String {
     let lines =
         text.lines().filter(|line| !line.starts_with("response =") && !line.starts_with("fits ="));
     let text = lines.collect::<Vec<_>>().join("\n");
@@ -78,7 +78,7 @@ fn a_team_is_named_where_the_form_has_it() {
     let bench = bench();
     let line = "-q run ikat-bm25 --data ikat --split 2025";
     bench.succeed(&format!("{line} --team uva"));
-    // JSON lines are called so, and what lies beside them has the same stem.
+    // JSON lines end in .jsonl, and the files beside them have the same stem.
     let run = lines(&bench.text("runs/ikat-bm25.2025.jsonl"));
     assert!(run.iter().all(|turn| turn["metadata"]["team_id"] == "uva"), "{run:?}");
     let record: Value =
@@ -121,9 +121,9 @@ fn every_key_of_an_answer_can_be_set() {
 }
 
 #[test]
-fn a_system_without_responses_hands_in_rankings() {
+fn a_system_without_responses_submits_rankings() {
     let bench = bench();
-    system(&bench, |text| ranks_alone(&text));
+    system(&bench, |text| without_responses(&text));
     bench.succeed("-q run mine.toml --data ikat --split 2024 -o mine.json");
     let run: Value = serde_json::from_slice(&bench.read("mine.json")).expect("JSON");
     assert_eq!(run["eval_response"], false);
@@ -141,7 +141,7 @@ fn a_system_without_responses_hands_in_rankings() {
     let ranked =
         &lines(&bench.succeed("-q rank mine.toml --data ikat --requests r.jsonl").stdout)[0];
     assert!(ranked["passages"].is_array() && ranked.get("response").is_none(), "{ranked}");
-    // Texts that nobody wrote are not scored.
+    // Empty responses are not scored.
     bench.succeed("-q run mine.toml --split 2023-test -o mine.json");
     let scored = bench.succeed("-q eval mine.json --split 2023-test --format tsv").stdout;
     assert!(scored.contains("passages nDCG@3") && !scored.contains("ROUGE"), "{scored}");
@@ -229,14 +229,14 @@ fn a_system_over_own_documents_asks_if_the_predicted_need_is_high() {
     let why = asked["response"]["asks"].as_str().unwrap_or_default();
     assert!(why.starts_with("the predicted need is"), "{asked}");
     assert_eq!(asked["response"]["passages"], json!([]));
-    // Without a model, needs are not known: it says so, and answers.
+    // Without a model, needs are not known: a note reports it, and the system answers.
     let plain = bench.succeed(line);
     assert!(plain.stderr.contains("need conditions are off"), "{}", plain.stderr);
     assert!(lines(&plain.stdout)[0]["response"].get("asks").is_none(), "{}", plain.stdout);
 }
 
 #[test]
-fn what_a_system_cannot_hand_in_is_refused() {
+fn submissions_that_do_not_fit_are_refused() {
     check(&[
         refusal(
             "a team for a run of a year without teams",
@@ -283,7 +283,7 @@ fn what_a_system_cannot_hand_in_is_refused() {
             "an only-response system without responses",
             |bench| {
                 system(bench, |text| {
-                    ranks_alone(&text).replace("\"automatic\"", "\"only-response\"")
+                    without_responses(&text).replace("\"automatic\"", "\"only-response\"")
                 });
             },
             "run mine.toml --split 2023-test -o out/old.json",
@@ -291,7 +291,7 @@ fn what_a_system_cannot_hand_in_is_refused() {
         ),
         refusal(
             "questions of a system without responses",
-            |bench| system(bench, |text| asks(ranks_alone(&text))),
+            |bench| system(bench, |text| asks(without_responses(&text))),
             "run mine.toml --split 2023-test -o out/old.json",
             ["mine.toml", "a key `response` in [answer]", "none"],
         ),
@@ -318,7 +318,7 @@ fn what_a_system_cannot_hand_in_is_refused() {
         ),
         refusal(
             "a conversation with a system that only ranks",
-            |bench| system(bench, |text| ranks_alone(&text)),
+            |bench| system(bench, |text| without_responses(&text)),
             "ask hello --system mine.toml",
             ["mine.toml", "a system that asks or answers", "only ranks"],
         ),

@@ -1,4 +1,4 @@
-//! The built-in systems: what they see, what they write, and what they reach.
+//! The built-in systems: their input, their output and their figures.
 
 use super::{released, sample, verdict};
 #[cfg(feature = "bert")]
@@ -19,7 +19,7 @@ fn a_run_is_written_validated_converted_and_scored() {
         finished.stdout
     );
     let validated = bench.succeed(&format!("-q validate {run} --split 2023-test --format tsv"));
-    assert_eq!(validated.stderr, "", "no error, no warning, nothing let through");
+    assert_eq!(validated.stderr, "", "no error, no warning, no missed problem");
     assert!(validated.stdout.contains("\taccepted\t46\t0\t0\t0\n"), "{}", validated.stdout);
     let converted = bench.succeed(&format!("convert {run} --to trec")).stdout;
     let written = bench.text("runs/ikat-sample/ikat-bm25.2023-test.passages.run");
@@ -49,7 +49,7 @@ fn a_run_is_written_validated_converted_and_scored() {
 }
 
 #[test]
-fn a_figure_has_one_name_whatever_file_it_is_of() {
+fn a_figure_has_the_same_name_for_every_kind_of_file() {
     let bench = Bench::new();
     bench.succeed("-q run ikat-bm25 --split 2023-test -o mine.json");
     let figures = |line: &str| {
@@ -173,7 +173,7 @@ fn with_space(name: &str, space: &str) -> String {
     system.replace("models = { \"all-MiniLM-L6-v2\" = 1.0 }", space)
 }
 
-/// Scrambles what a system of a class may not see of conversations.
+/// Scrambles the parts of conversations that a system of this class may not see.
 fn scramble(topics: &mut [serde_json::Value], class: &str) {
     for conversation in topics {
         conversation["title"] = json!("scrambled");

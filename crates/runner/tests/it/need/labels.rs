@@ -1,4 +1,4 @@
-//! The labels that are predicted, the report about them, and what explains one.
+//! Predicted labels, the report about them, and explanations.
 
 use super::{QUICK, predicted, relabel};
 use crate::common::Bench;

@@ -5,7 +5,7 @@ use crate::common::Bench;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// `bm25-tuned` with the empty question first where the need is predicted to be at most so much.
+/// BM25 with the empty question first if the predicted need is at most `limit`.
 fn silent_when_clear(limit: u8) -> String {
     let stage = format!("[[stages]]\nstage = \"no_question\"\nrank = 1\nwhen_need = {limit}\n");
     format!(
@@ -21,7 +21,7 @@ fn first_questions(run: &str) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn the_empty_question_comes_first_where_the_need_file_says_clear() {
+fn the_empty_question_comes_first_where_the_predicted_need_is_low() {
     let bench = Bench::with_sample();
     let mut seen = HashSet::new();
     for limit in 1..=2 {

@@ -1,4 +1,4 @@
-//! What cannot be learned from, and models that cannot be used.
+//! Training data without anything to learn, and models that cannot be used.
 
 use super::{LEXICAL, QUICK, relabel, system};
 use crate::common::Bench;
@@ -187,7 +187,7 @@ const BAD_MODELS: &[Case] = &[
     ),
 ];
 
-/// Takes the last weight of the first label away.
+/// Removes the last weight of the first label.
 fn without_a_weight(text: &str) -> String {
     let mut saved: Value = serde_json::from_str(text).expect("JSON");
     let labels =

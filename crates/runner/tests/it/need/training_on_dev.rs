@@ -18,7 +18,7 @@ fn record(bench: &Bench, name: &str) -> Value {
 }
 
 #[test]
-fn dev_is_trained_on_for_test_alone_and_the_record_says_so() {
+fn dev_labels_train_models_for_test_only_and_the_record_lists_them() {
     let bench = Bench::with_sample();
     bench.write("both.toml", trained_on_dev("\"dev-labels\""));
     bench.write("train.toml", system(LEXICAL));
@@ -73,7 +73,7 @@ fn a_model_that_was_trained_on_dev_does_not_answer_dev() {
 fn labels_of_dev_must_be_declared() {
     check(&[
         case(
-            "labels of dev without a word",
+            "undeclared labels of dev",
             |bench| bench.write("both.toml", trained_on_dev("")),
             "run both.toml --data data -o out/old.run",
             ["both.toml", "uses = [\"dev-labels\"]", "`lexical`"],

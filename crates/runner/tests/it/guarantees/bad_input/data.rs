@@ -36,7 +36,7 @@ const LABEL: fn(&Bench) = |bench| {
         with_line(&text, 4, |line| {
             line.split('\t')
                 .enumerate()
-                .map(|(n, f)| if n == 3 { "5" } else { f })
+                .map(|(column, field)| if column == 3 { "5" } else { field })
                 .collect::<Vec<_>>()
                 .join("\t")
         })
