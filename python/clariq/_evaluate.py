@@ -111,7 +111,7 @@ def _judgement(topic: str, document: str, grade: Any) -> str:
 def _path(
     given: Scored, path: str, columns: List[str], line: Callable[[str, str, Any], str]
 ) -> str:
-    """The path of a file; what is no file is written to `path`."""
+    """The path of a file; a mapping or a frame is written to `path`."""
     if isinstance(given, (str, os.PathLike)):
         return os.fspath(given)
     with open(path, "w", encoding="utf-8") as file:
@@ -128,10 +128,10 @@ def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[str, str, Any]]:
             for document, value in values.items():
                 yield str(topic), str(document), value
         return
-    sought = [["qid", "query_id"], ["docno", "doc_id"], columns]
-    found = [next((name for name in some if name in given.columns), None) for some in sought]
+    wanted = [["qid", "query_id"], ["docno", "doc_id"], columns]
+    found = [next((name for name in names if name in given.columns), None) for names in wanted]
     if None in found:
-        expected = ", ".join(" or ".join(some) for some in sought)
+        expected = ", ".join(" or ".join(names) for names in wanted)
         raise KeyError(f"a frame with the columns {expected}; it has {', '.join(given.columns)}")
     for topic, document, value in zip(*(given[name].tolist() for name in found)):
         yield str(topic), str(document), value

@@ -1,4 +1,4 @@
-"""A collection read from what ``clariq data export`` writes."""
+"""Reads a collection from the files that ``clariq data export`` writes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ._command import data_arguments, run_command
 
-_FIRST = ["train", "dev", "test"]
+_USUAL_SPLITS = ["train", "dev", "test"]
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """An utterance of a conversation; ``speaker`` is ``user`` or ``system``."""
 
     speaker: str
@@ -28,22 +28,22 @@ class Facet(NamedTuple):
 
 
 class ExportedRequest(NamedTuple):
-    """A request, and what is known of it.
+    """A request with its annotations.
 
     Attributes:
         id: Its id.
-        utterance: What was said last; of a request of a single turn, the request.
-        history: What was said before, oldest first.
+        utterance: The last utterance of the user; the request, if there is a single turn.
+        history: The earlier utterances, oldest first.
         resolved: The utterance as people wrote it so that it can be understood alone. Systems that
             use it are manual ones.
-        statements: What the user says about themselves.
+        statements: The statements of the user about themselves.
         need: The label: how much clarification it needs, 1 to 4.
         facets: The labels: the information needs that it can stand for.
     """
 
     id: str
     utterance: str
-    history: Tuple[Said, ...]
+    history: Tuple[Utterance, ...]
     resolved: Optional[str]
     statements: Tuple[str, ...]
     need: Optional[int]
@@ -86,7 +86,7 @@ def export(data: "os.PathLike[str] | str | None") -> Exported:
 def _by_split(root: Path, before: str, after: str) -> Dict[str, Path]:
     """The files of all splits: train, dev and test first, then by name."""
     paths = {path.name[len(before) : -len(after)]: path for path in root.glob(f"{before}*{after}")}
-    known = [split for split in _FIRST if split in paths]
+    known = [split for split in _USUAL_SPLITS if split in paths]
     return {split: paths[split] for split in [*known, *sorted(paths.keys() - known)]}
 
 
@@ -96,12 +96,12 @@ def _rows(path: Path) -> Iterator[Dict[str, Any]]:
 
 
 def _requests(root: Path, split: str, path: Path) -> List[ExportedRequest]:
-    known = root / f"annotations.{split}.jsonl"
-    annotations = {row["id"]: row for row in _rows(known)} if known.exists() else {}
+    file = root / f"annotations.{split}.jsonl"
+    annotations = {row["id"]: row for row in _rows(file)} if file.exists() else {}
     requests = []
     for row in _rows(path):
         said = row.get("said", [{"user": row.get("text")}])
-        turns = [Said(speaker, text) for one in said for speaker, text in one.items()]
+        turns = [Utterance(speaker, text) for turn in said for speaker, text in turn.items()]
         about = annotations.get(str(row["id"]), {})
         facets = tuple(Facet(facet["id"], facet["text"]) for facet in about.get("facets", []))
         requests.append(

@@ -147,13 +147,13 @@ class Session:
             try:
                 found = self._exchange(lines)
             except BaseException:
-                # Answers that nobody has read would be taken for those of the next call.
+                # Unread answers would be taken for those of the next call.
                 self._kill()
                 raise
         return _read_answers(found, len(lines))
 
     def _leave_to_parent(self) -> None:
-        """After a fork, forgets what is the parent's: its process, and a lock that may be held."""
+        """After a fork, drops the process and the lock of the parent, which may hold it."""
         if self._owner != os.getpid():
             self._owner = os.getpid()
             self._lock = threading.Lock()
@@ -163,7 +163,7 @@ class Session:
         """Writes requests, and reads a line for each."""
         process = self._running()
         assert process.stdin is not None and process.stdout is not None
-        # Both ends of a pipe are bounded: whoever writes everything first could wait forever.
+        # A pipe has a bounded buffer: writing everything before reading could block forever.
         writer = threading.Thread(target=_write_lines, args=(process.stdin, lines), daemon=True)
         writer.start()
         found = []
@@ -189,12 +189,12 @@ class Session:
                 text=True,
                 encoding="utf-8",
             )
-            # A session that nobody closes ends its process when it is collected, or at exit.
+            # A session that is not closed ends its process when it is collected, or at exit.
             self._finalizer = weakref.finalize(self, _end, self._process, self._owner)
         return self._process
 
     def _ended(self) -> ClariqError:
-        """Clears up after a process that ended; the error that says why."""
+        """Cleans up after a process that ended. Returns the error that explains it."""
         assert self._process is not None and self._errors is not None
         status = self._process.wait()
         self._errors.seek(0)
@@ -245,8 +245,8 @@ class Session:
 
 
 def _end(process: "subprocess.Popen[str]", owner: int) -> None:
-    """Ends a process that has nothing left to write, unless another process started it. The end of
-    its input would not do: a forked child may hold that open, too."""
+    """Ends a process that has nothing left to write, unless another process started it. Closing its
+    input is not enough: a forked child may hold that open, too."""
     if owner != os.getpid():
         return
     if process.stdin is not None:

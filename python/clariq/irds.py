@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Type
 
-from ._export import Facet, Said, export
+from ._export import Facet, Utterance, export
 from ._extras import extra
 
 with extra("irds"):
@@ -23,22 +23,22 @@ with extra("irds"):
 
 
 class ConversationQuery(NamedTuple):
-    """The last utterance of a conversation, what was said before, and what is known of it.
+    """The last utterance of a conversation, with the earlier ones and annotations.
 
     Attributes:
         query_id: Its id.
-        utterance: What was said last; of a request of a single turn, the request.
-        history: What was said before, oldest first, with the ``speaker`` and the ``text``.
+        utterance: The last utterance of the user; the request, if there is a single turn.
+        history: The earlier utterances, oldest first, with the ``speaker`` and the ``text``.
         resolved: The utterance as people wrote it so that it can be understood alone. Systems that
             use it are manual ones.
-        statements: What the user says about themselves.
+        statements: The statements of the user about themselves.
         need: The label: how much clarification it needs, 1 to 4.
         facets: The labels: the information needs that it can stand for, with ``id`` and ``text``.
     """
 
     query_id: str
     utterance: str
-    history: Tuple[Said, ...]
+    history: Tuple[Utterance, ...]
     resolved: Optional[str]
     statements: Tuple[str, ...]
     need: Optional[int]

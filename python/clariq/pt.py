@@ -20,9 +20,9 @@ class Rank(pt.Transformer):
     """Retrieves: adds ``docno, text, score, rank`` to frames of ``qid, query``.
 
     Other columns of the queries are kept. Two of them are also read, if they are there: ``history``
-    (what was said before, oldest first: mappings or tuples of ``speaker``, ``user`` or ``system``,
-    and ``text``), and ``statements`` (what the user says about themselves), which only systems that
-    rank statements take.
+    (earlier utterances, oldest first: mappings or tuples of ``speaker``, ``user`` or ``system``,
+    and ``text``), and ``statements`` (of the user about themselves), which only systems that rank
+    statements take.
 
     The process that ranks keeps running with its models loaded until :meth:`close`, the end of a
     ``with`` block, or the transformer's own end.
@@ -43,7 +43,7 @@ class Rank(pt.Transformer):
             data.
         FileNotFoundError: When it is applied, if there is no command.
         pyterrier.validate.InputValidationError: When it is applied to a frame without its columns.
-        ValueError: When it is applied to a history or statements that are none.
+        ValueError: When it is applied to a history or statements of another form.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Rerank(Rank):
             rankings = self._rank_own(pairs, requests)
         else:
             rankings = self._rank(requests)
-        # A system may rank asking nothing as well, which is no document of the frame.
+        # A system may also rank the empty question, which is no document of the frame.
         rankings = [
             [hit for hit in ranking if hit.id in candidates]
             for candidates, ranking in zip(row_of.values(), rankings)
@@ -191,7 +191,7 @@ class Index(pt.Artifact):
 
 
 def index_metadata(path: str, files: Sequence[str]) -> Optional[Dict[str, str]]:
-    """Tells PyTerrier which folders are an :class:`Index`."""
+    """Recognises the folder of an :class:`Index`, for PyTerrier."""
     if "clariq-index.sha256" not in files:
         return None
     return {"type": Index.ARTIFACT_TYPE, "format": Index.ARTIFACT_FORMAT, "package_hint": "clariq"}
@@ -201,26 +201,26 @@ def _requests(queries: pd.DataFrame) -> List[Dict[str, Any]]:
     requests = []
     for row in queries.to_dict("records"):
         request: Dict[str, Any] = {"id": str(row["qid"])}
-        history = _listed(row.get("history"))
+        history = _as_list(row.get("history"))
         if history:
-            request["said"] = [*map(_said, history), {"user": row["query"]}]
+            request["said"] = [*map(_utterance, history), {"user": row["query"]}]
         else:
             request["text"] = row["query"]
-        statements = _listed(row.get("statements"))
+        statements = _as_list(row.get("statements"))
         if statements:
             request["statements"] = statements
         requests.append(request)
     return requests
 
 
-def _listed(value: Any) -> List[Any]:
-    """A list in a frame; an empty one for `None` and for what stands for a missing value."""
+def _as_list(value: Any) -> List[Any]:
+    """A list in a frame; an empty one for `None` and for other missing values."""
     if isinstance(value, str):
         raise ValueError(f"history and statements are lists, not {value!r}")
     return list(value) if hasattr(value, "__len__") else []
 
 
-def _said(said: Any) -> Dict[str, str]:
+def _utterance(said: Any) -> Dict[str, str]:
     speaker, text = (said["speaker"], said["text"]) if isinstance(said, Mapping) else said
     if speaker not in ("user", "system"):
         raise ValueError(f"history: a speaker is `user` or `system`, not {speaker!r}")
@@ -228,7 +228,7 @@ def _said(said: Any) -> Dict[str, str]:
 
 
 def _frame(rows: pd.DataFrame, rankings: List[List[Hit]]) -> pd.DataFrame:
-    """Rows of the input, one for each hit, with what was found. Types hold without hits, too."""
+    """The input row of each hit, with the hit's columns. Types are the same without hits."""
     hits = [hit for ranking in rankings for hit in ranking]
     positions = [position for ranking in rankings for position in range(len(ranking))]
     found: pd.DataFrame = rows.reset_index(drop=True).assign(

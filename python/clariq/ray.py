@@ -127,13 +127,13 @@ class _Block:
 
 
 @dataclass(frozen=True)
-class _Done:
+class _BlockResult:
     run: bytes
     record: Dict[str, Any]
     warnings: List[str]
 
 
-def _rank(words: Sequence[str], config: Optional[str], block: _Block) -> _Done:
+def _rank(words: Sequence[str], config: Optional[str], block: _Block) -> _BlockResult:
     """The task: runs the command over a block."""
     with tempfile.TemporaryDirectory(prefix="clariq-") as name:
         folder = Path(name)
@@ -147,7 +147,7 @@ def _rank(words: Sequence[str], config: Optional[str], block: _Block) -> _Done:
             raise type(error)(error.status, f"{block.name()}: {error.message}") from None
         warnings = [line for line in done.stderr.splitlines() if line.startswith("warning:")]
         record = json.loads((folder / "block.run.json").read_bytes())
-        return _Done((folder / "block.run").read_bytes(), record, warnings)
+        return _BlockResult((folder / "block.run").read_bytes(), record, warnings)
 
 
 def _end_with_worker() -> None:
@@ -156,7 +156,7 @@ def _end_with_worker() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def _in_order(submit: Any, source: Path, size: int, cpus: float) -> Iterator[_Done]:
+def _in_order(submit: Any, source: Path, size: int, cpus: float) -> Iterator[_BlockResult]:
     """Submits a task per block, and yields their results in the order of the blocks.
 
     At most three tasks wait for each that the cluster can run at a time, so that neither the
@@ -176,9 +176,9 @@ def _in_order(submit: Any, source: Path, size: int, cpus: float) -> Iterator[_Do
             ray.cancel(reference, force=True)
 
 
-def _result(block: _Block, reference: Any) -> _Done:
+def _result(block: _Block, reference: Any) -> _BlockResult:
     try:
-        done: _Done = ray.get(reference)
+        done: _BlockResult = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, ClariqError):
             raise error.cause from None
@@ -219,7 +219,7 @@ class _Record:
         self._file = {"file": requests, "sha256": sha256}
         self._made_by: Dict[str, Any] = {}
 
-    def add(self, done: _Done) -> None:
+    def add(self, done: _BlockResult) -> None:
         """Counts the requests of a block, and checks that it was made as the others were."""
         self.requests += done.record["requests"]["count"]
         self._bad_lines += done.record["requests"]["bad_lines"]

@@ -4,8 +4,8 @@
 server until it has no more topics. Each exchange with the server is a line of a transcript, written
 when the answer arrives; the same command continues from the transcript.
 
-``continue`` is not idempotent: after a timeout, a cut connection or an error of the server, nobody
-knows whether a response was stored. The client then reads the session, whose history tells.
+``continue`` is not idempotent: after a timeout, a cut connection or an error of the server, it is
+unknown whether a response was stored. The client then reads the session, whose history shows it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_CITATIONS = 10
 """The number of citations that are judged."""
 
 MAX_TURNS = 200
-"""A user who has talked for so many turns will not end the conversation."""
+"""The maximum number of turns of a conversation. A longer one would not end by itself."""
 
 MAX_BYTES = 16 << 20
 """The maximum size of an answer."""
@@ -45,7 +45,7 @@ Json = Dict[str, Any]
 
 
 class SimulationError(RuntimeError):
-    """The run cannot go on. The transcript contains everything up to this point."""
+    """The run cannot continue. The transcript contains everything up to this point."""
 
 
 class Transcript:
@@ -83,7 +83,7 @@ class Transcript:
         self.entries.append(entry)
 
     def utterances(self) -> List[Json]:
-        """What the users said, as the server sent it, without repetitions."""
+        """The utterances of the users, as the server sent them, without repetitions."""
         found: List[Json] = []
         for entry in self.entries[1:]:
             answer = entry["answer"]
@@ -151,7 +151,7 @@ class Client:
         return json.loads(text.replace(self._token, "…"))
 
     def pause(self, failures: int) -> float:
-        """The seconds to wait after so many failures."""
+        """The seconds to wait after this number of failures."""
         return float(min(self._first_pause * 2**failures, MAX_PAUSE))
 
     def attempts(self) -> Iterator[int]:
@@ -219,7 +219,7 @@ class Run:
                 self._send(respond(self._system, self._known, self._statements))
 
     def _take(self, utterance: Json) -> None:
-        """Notes what the user said."""
+        """Takes the next utterance of the user."""
         known = self._known
         if known is not None and not self._topic_ended:
             history = known["history"]
@@ -265,7 +265,7 @@ class Run:
             )
 
     def _send(self, body: Json) -> None:
-        """Sends a response, and notes the user's reaction."""
+        """Sends a response, and takes the user's reaction."""
         path = f"/{self._mode}/continue"
         body = {"run_id": self._names["run_id"], **body}
         status, answer = self._client.exchange(path, body)
@@ -288,8 +288,8 @@ class Run:
     def _recover(self, is_certain: bool) -> None:
         """Reads the session, to learn whether the server took the last request.
 
-        A request without an answer may still be at work: only the last attempt is certain that
-        nothing is new. Then the request is sent again.
+        The server may still process a request without an answer: only the last attempt is certain
+        that nothing is new. Then the request is sent again.
         """
         answer: Any = None
         for attempt in self._client.attempts():
@@ -342,8 +342,8 @@ class Run:
 
 
 def respond(system: Session, known: Json, statements: Mapping[str, List[str]]) -> Json:
-    """The system's response to what the user said last: text, citations, and the statements that
-    it is based on."""
+    """The system's response to the last utterance of the user: text, citations, and the statements
+    that it is based on."""
     messages = known["history"]
     # The server stores a response twice that was sent again because the simulated user failed.
     said = [
@@ -355,13 +355,13 @@ def respond(system: Session, known: Json, statements: Mapping[str, List[str]]) -
         raise SimulationError(
             f"the user of topic {known['topic_id']} does not end: ask the organisers"
         )
-    told = (known.get("user_meta") or {}).get("ptkb")
-    if told is None:
-        told = statements.get(str(known["topic_id"]), [])
-    if not told and len(said) == 1:
+    of_user = (known.get("user_meta") or {}).get("ptkb")
+    if of_user is None:
+        of_user = statements.get(str(known["topic_id"]), [])
+    if not of_user and len(said) == 1:
         warn(f"no statements of the user of topic {known['topic_id']}")
     answer = system.rank(
-        {"id": "1", "said": said, "statements": [text for text in told if text.strip()]}
+        {"id": "1", "said": said, "statements": [text for text in of_user if text.strip()]}
     )
     if answer.response is None:
         raise SimulationError("SYSTEM: expected a system that answers, such as `ikat-bm25`")
@@ -398,12 +398,12 @@ def is_same_topic(one: Json, other: Json) -> bool:
 
 
 def is_same(one: Json, other: Json) -> bool:
-    """True if nothing was said since."""
+    """True if both have the same topic, user and history."""
     return is_same_topic(one, other) and bool(one["history"] == other["history"])
 
 
 def shown(answer: Any) -> str:
-    """What the server says about a refusal."""
+    """The server's explanation of a refusal, shortened."""
     detail = answer.get("detail", answer) if isinstance(answer, dict) else answer
     return (detail if isinstance(detail, str) else json.dumps(detail))[:300]
 
@@ -437,7 +437,7 @@ def run_name(text: str) -> str:
 
 
 def parse_arguments(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
-    """Parses the command line; what it does not know goes to `clariq rank`."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m clariq.simulate",
         description="Answer the simulated users of TREC iKAT's interactive task.",

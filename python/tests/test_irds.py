@@ -25,7 +25,7 @@ def test_the_sample_is_a_dataset():
     assert {qrel.query_id for qrel in judged} <= {query.query_id for query in dev.queries_iter()}
 
 
-def test_a_name_is_registered_again_for_the_same_data_alone(monkeypatch):
+def test_a_name_is_registered_again_only_for_the_same_data(monkeypatch):
     import clariq.irds
 
     names = clariq.irds.register(IKAT, name="again")
@@ -38,7 +38,7 @@ def test_a_name_is_registered_again_for_the_same_data_alone(monkeypatch):
         clariq.irds.register(name="again")
 
 
-def test_every_split_of_another_collection_is_there():
+def test_every_split_of_another_collection_is_registered():
     import clariq.irds
 
     clariq.irds.register(IKAT, name="ikat")
@@ -76,7 +76,7 @@ def test_iterators_of_documents_are_sliced():
     assert [row["docno"] for row in rows] == [document.doc_id for document in documents[10:13]]
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path):
+def test_a_folder_without_a_collection_is_refused(tmp_path):
     import clariq.irds
 
     with pytest.raises(clariq.ClariqError, match="question_bank.tsv"):

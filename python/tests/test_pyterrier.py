@@ -56,7 +56,7 @@ def test_an_experiment_names_its_systems():
     assert repr(Rerank("bm25-tuned")) == "Rerank('bm25-tuned')"
 
 
-def test_types_do_not_depend_on_what_is_found():
+def test_types_are_the_same_with_and_without_hits():
     from clariq.pt import Rank, Rerank
 
     found = Rank("bm25", depth=1)(frame("how do I pitch a tent"))
@@ -74,7 +74,7 @@ def test_missing_columns_are_named():
             transformer(pd.DataFrame([["1"] * len(columns)], columns=columns))
 
 
-def test_rerank_returns_all_that_it_is_given():
+def test_rerank_returns_all_given_documents():
     from clariq._export import export
     from clariq.pt import Rerank
 
@@ -84,7 +84,7 @@ def test_rerank_returns_all_that_it_is_given():
     assert len(Rerank("bm25", depth=5)(pairs)) == 5
 
 
-def test_rerank_scores_what_it_is_given():
+def test_rerank_scores_only_given_documents():
     from clariq.pt import Rank, Rerank
 
     first = Rank("bm25-english", depth=5)
@@ -158,7 +158,7 @@ def test_a_history_is_part_of_the_request():
             Rank("bm25-conversation")(frame("no").assign(history=[wrong]))
 
 
-def test_rerank_takes_texts_of_no_collection():
+def test_rerank_takes_texts_outside_a_collection():
     from clariq.pt import Rerank
 
     rows = [(7, "red apples", doc, text) for doc, text in

