@@ -19,7 +19,7 @@ with extra("pyterrier"):
 class Rank(pt.Transformer):
     """Retrieves: adds ``docno, text, score, rank`` to frames of ``qid, query``.
 
-    Other columns of the queries are kept. Two of them are also read, if they are there: ``history``
+    Other columns of the queries are kept. Two of them are also read, if present: ``history``
     (earlier utterances, oldest first: mappings or tuples of ``speaker``, ``user`` or ``system``,
     and ``text``), and ``statements`` (of the user about themselves), which only systems that rank
     statements take.

@@ -102,7 +102,7 @@ impl CacheEntry<'_> {
         Ok(made)
     }
 
-    /// Reads the entry, if it is there. A damaged one is treated as missing, with a note.
+    /// Reads the entry, if it exists. A damaged one is treated as missing, with a note.
     pub(crate) fn read_or_note<T>(
         &self,
         observer: &dyn Observer,

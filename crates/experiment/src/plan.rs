@@ -208,7 +208,7 @@ fn check_ranks_alone(
     Ok(())
 }
 
-/// How many documents a stage keeps.
+/// The number of documents that a stage keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageDepth {
     /// The stage, after the task in a system of several: `bm25`, `passages.bm25`.

@@ -130,7 +130,7 @@ impl Build<'_> {
         if self.settings.need || !self.table.has(key) {
             return Ok(());
         }
-        let expected = format!("a table [need], whose predictions `{key}` looks at");
+        let expected = format!("a table [need], whose predictions `{key}` uses");
         let hint = "add `[need]` with `model = \"lexical\"`; the documentation lists the need models (reference, Models)";
         bail!((self.table.at(key)), expected, "a system without one", hint)
     }

@@ -207,7 +207,7 @@ impl System {
         let about = self.pipelines().flat_map(Pipeline::about);
         let undeclared = |uses: &Uses| !self.uses.contains(uses);
         if let Some(uses) = about.flat_map(|stage| stage.uses).find(undeclared) {
-            let hint = "what a system looks at is shown beside its figures and must be declared";
+            let hint = "the input of a system is shown beside its figures and must be declared";
             bail!(at, "uses = [\"{uses}\"]", (format!("{:?}", self.uses)), hint)
         }
         Ok(())

@@ -15,7 +15,7 @@ pub(crate) struct StepBar {
     progress: ProgressBar,
     /// True until a terminal shows the bar.
     waits: AtomicBool,
-    /// When a line was printed last, where there is no terminal.
+    /// The time of the last printed line, if there is no terminal.
     last: Option<Mutex<Instant>>,
 }
 

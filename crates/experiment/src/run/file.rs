@@ -158,7 +158,7 @@ impl RunInput for FileInput<'_> {
         let Some(stage) = stages.find(|stage| stage.uses.contains(&Uses::Batch)) else {
             return Ok(());
         };
-        let expected = "the requests of a split, which the stage compares with each other";
+        let expected = "requests of a split, each with questions of its own";
         bail!(format!("stage `{}`", stage.name), expected, found, hint)
     }
 

@@ -126,7 +126,7 @@ impl SystemConfig {
 
     fn check(&self) -> Result<()> {
         if self.need.is_none() && self.plan.ask().is_some_and(|ask| ask.need.is_some()) {
-            let expected = "a table [need], whose predictions `ask.need` looks at";
+            let expected = "a table [need], whose predictions `ask.need` uses";
             let hint = "add `[need]` with `model = \"lexical\"`; the documentation lists the need models (reference, Models)";
             bail!(&*self.file, expected, "a system without one", hint);
         }
@@ -275,8 +275,7 @@ impl SystemConfig {
     fn check_uses_declared(&self) -> Result<()> {
         for uses in self.about().flat_map(|about| about.uses) {
             if !self.uses.contains(&uses) {
-                let hint =
-                    "what a system looks at is shown beside its figures and must be declared";
+                let hint = "the input of a system is shown beside its figures and must be declared";
                 let found = format!("{:?}", self.uses);
                 bail!(&*self.file, "uses = [\"{uses}\"]", found, hint);
             }
@@ -291,7 +290,7 @@ impl SystemConfig {
             return Ok(());
         }
         let found = format!("{declared:?}, and the model `{model}`, which {does}");
-        let hint = "what a system looks at is shown beside its figures and must be declared";
+        let hint = "the input of a system is shown beside its figures and must be declared";
         bail!(&*self.file, "uses = [\"{uses}\"]", found, hint)
     }
 }

@@ -146,8 +146,8 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     }
     for (base, names) in without_base {
         settings.note(&format!(
-            "note: {base} is not installed; {} left out: Models in the documentation says how to \
-             install it",
+            "note: {base} is not installed; {} left out: the documentation shows how to install \
+             it (reference, Models)",
             names.join(", ")
         ));
     }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
     /// TREC run, multi-turn run, need file, or iKAT submission (JSON; for 2025 JSON lines); plain or
-    /// gzip, `-` for standard input. ClariQ: the run and the need file that are handed in together
+    /// gzip, `-` for standard input. ClariQ: the run and the need file of a submission
     #[arg(required = true, num_args = 1..=2, value_name = "RUN")]
     runs: Vec<PathBuf>,
     #[arg(long, value_name = "SPLIT", help = format!("Split that the run is for: {}", splits()))]

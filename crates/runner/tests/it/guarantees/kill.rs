@@ -43,7 +43,7 @@ fn duration(bench: &Bench, line: &str) -> Duration {
     start.elapsed()
 }
 
-/// When a command is killed.
+/// The moment at which a command is killed.
 #[derive(Clone, Copy)]
 enum Moment {
     After(Duration),

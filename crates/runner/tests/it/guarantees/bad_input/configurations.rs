@@ -74,7 +74,7 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         ["mine.toml:5", "[need]", "without"],
     ),
     case(
-        "nothing predicts the need, which the command line looks at",
+        "nothing predicts the need that a --set uses",
         NOTHING,
         "run no-question --set no_question.when_need=2",
         ["command line, no_question.when_need=2", "[need]", "without"],
