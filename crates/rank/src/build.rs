@@ -1,4 +1,4 @@
-//! Making stages of the tables that declare them.
+//! Builds pipelines and stages from the tables that declare them.
 
 use crate::pipeline::Pipeline;
 use crate::rewrite::{self, REWRITE};
@@ -21,15 +21,15 @@ pub(crate) struct SystemSettings<'i> {
     pub(crate) space: &'i SpaceConfig,
     /// True if a model predicts needs.
     pub(crate) need: bool,
-    /// The task whose pipeline is made, in a system of several.
+    /// The task whose pipeline is built, in a system with several tasks.
     pub(crate) task: Option<&'i str>,
     /// True if the requests of the pipeline were rewritten.
     pub(crate) is_rewritten: bool,
-    /// For each parameter that replaces one of the file, whether a stage has it.
+    /// For each override, true if a stage or table has used it.
     pub(crate) used: &'i RefCell<Vec<bool>>,
 }
 
-/// Makes a stage that consists of its keys.
+/// Builds a stage that is deserialized from its table as it is.
 pub(crate) fn of_keys<S: Stage + DeserializeOwned + 'static>(
     build: Build,
 ) -> Result<Box<dyn Stage>> {
@@ -41,7 +41,7 @@ pub(crate) struct Build<'i> {
     settings: SystemSettings<'i>,
 }
 
-/// Takes the keys `stages` and `rewrite` out of a table, and makes the pipeline that they declare.
+/// Takes the keys `stages` and `rewrite` out of a table, and builds the pipeline that they declare.
 pub(crate) fn take_pipeline<'i>(
     table: &mut Table<'i>,
     settings: SystemSettings<'i>,
@@ -60,7 +60,7 @@ pub(crate) fn take_pipeline<'i>(
     Ok(Pipeline { rewrite, stages })
 }
 
-/// The same for a table that must hold nothing else.
+/// Builds the pipeline of a table that must have no other keys.
 pub(crate) fn build_pipeline<'i>(
     mut table: Table<'i>,
     settings: SystemSettings<'i>,
@@ -75,8 +75,7 @@ pub(crate) fn build_pipeline<'i>(
 }
 
 impl<'i> SystemSettings<'i> {
-    /// Sets the keys of the table of a stage, or of another table such as `[answer]`, that are given
-    /// in place of the file's.
+    /// Applies the overrides of a stage, or of another table such as `[answer]`, to its table.
     pub(crate) fn override_keys(&self, table: &mut Table<'i>, stage: &str) {
         for (index, change) in table.file.overrides.iter().enumerate() {
             if let Some(key) = change.key_of(self.task, stage) {
@@ -100,12 +99,12 @@ fn build_stage<'i>(mut table: Table<'i>, settings: SystemSettings<'i>) -> Result
 }
 
 impl Build<'_> {
-    /// Makes the pipelines that a list of tables holds, for a stage that has pipelines inside.
+    /// Builds the pipelines under a key, for a stage that contains pipelines.
     pub(crate) fn inner(&mut self, key: &str) -> Result<Vec<Pipeline>> {
         let mut pipelines = Vec::new();
         for input in self.table.take_tables(key)? {
             if self.settings.is_rewritten && input.has(REWRITE) {
-                let hint = "leave it out around the stage, or in all of its inputs";
+                let hint = "remove `rewrite` from around the stage, or from all of its inputs";
                 let at = input.at(REWRITE);
                 bail!(at, "requests that are rewritten once", "`rewrite` within `rewrite`", hint);
             }
@@ -125,7 +124,7 @@ impl Build<'_> {
         Ok(space)
     }
 
-    /// Refuses a key that looks at needs where no model predicts them.
+    /// Refuses a key that uses predicted needs if the system has no need model.
     pub(crate) fn require_need_model(&self, key: &str) -> Result<()> {
         if self.settings.need || !self.table.has(key) {
             return Ok(());

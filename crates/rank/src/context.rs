@@ -20,7 +20,7 @@ pub struct Context<'a> {
     pub models: &'a dyn Models,
     /// Receives the progress of stages.
     pub observer: &'a dyn Observer,
-    /// Receives what stages count.
+    /// Counts the answers of models that stages could not use as they are.
     pub tallies: Arc<Tallies>,
     /// The splits around the requests, if they belong to a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
         Ok(self.with_text.get_or_init(|| docs))
     }
 
-    /// The index whose tokens this analyser made.
+    /// The index of the documents by this analyser.
     pub(crate) fn index(&self, analyzer: Analyzer) -> Result<Arc<DocumentIndex>> {
         find_or_open(&self.indexes, &analyzer, || (self.open_index)(analyzer, self.documents))
     }
@@ -79,7 +79,7 @@ fn find_or_open<K: Clone + PartialEq, T>(
     key: &K,
     open: impl FnOnce() -> Result<T>,
 ) -> Result<Arc<T>> {
-    // A poisoned lock means that another thread panicked while opening; the list is whole.
+    // A poisoned lock means that another thread panicked while opening; the list is intact.
     let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = opened.iter().find(|(known, _)| known == key) {
         return Ok(Arc::clone(known));

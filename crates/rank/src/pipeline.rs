@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Stages in the order in which they are applied.
 pub struct Pipeline {
-    /// The model that rewrites the requests first.
+    /// Rewrites the requests before the first stage.
     pub(crate) rewrite: Option<Arc<dyn Rewriter>>,
     pub stages: Vec<Box<dyn Stage>>,
 }
@@ -121,7 +121,7 @@ fn run(stages: &[Box<dyn Stage>], batch: &Batch, rankings: Vec<Ranking>) -> Resu
     })
 }
 
-/// Refuses scores that are infinite or no numbers: they can be neither compared nor written.
+/// Refuses scores that are infinite or NaN: they can be neither compared nor written.
 fn check_finite(stage: &dyn Stage, batch: &Batch, rankings: &[Ranking]) -> Result<()> {
     for (request, ranking) in batch.requests.iter().zip(rankings) {
         let Some(hit) = ranking.iter().find(|hit| !hit.score.is_finite()) else { continue };

@@ -1,7 +1,7 @@
 //! Prompts: Jinja templates that become the messages to a chat model.
 //!
-//! A prompt becomes one message of the user. Text above a line `---` becomes a message of the system
-//! before it. An unknown variable is an error, never an empty text.
+//! A prompt becomes one user message. Text above a line `---` becomes a system message before it. An
+//! unknown variable is an error, never an empty text.
 
 use clariq_core::{ChatMessage, ChatRole, Error, Location, Problem, Result, problem, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -23,10 +23,10 @@ const BUILT_IN: &[(&str, &str)] = built_in!(
     "answer" "ask" "need" "rewrite" "rerank-grade" "rerank-list" "rerank-yes-no"
 );
 
-/// The ending of files; a name without it is that of a built-in prompt.
-const ENDING: &str = ".jinja";
+/// The extension of prompt files; a name without it is that of a built-in prompt.
+const EXTENSION: &str = ".jinja";
 
-/// The line between the message of the system and that of the user.
+/// The line between the system message and the user message.
 const SEPARATOR: &str = "---";
 
 const HINT: &str =
@@ -47,20 +47,20 @@ pub struct Prompt {
 struct Template<'p> {
     role: ChatRole,
     text: &'p str,
-    /// The line of the file in which it begins.
+    /// The line of the file where it begins.
     first_line: usize,
 }
 
 impl Prompt {
-    /// Reads a prompt: a file `….jinja` in `folder`, or else a built-in prompt of that name. It may
-    /// use `variables` alone.
+    /// Reads a prompt: a file `….jinja` in `folder`, or else a built-in prompt of that name. A variable
+    /// that is not in `variables` is an error.
     pub(crate) fn open(
         at: Location,
         folder: &Path,
         name: &str,
         variables: &[&str],
     ) -> Result<Self> {
-        let (path, text) = if name.ends_with(ENDING) {
+        let (path, text) = if name.ends_with(EXTENSION) {
             let source = Source::new(folder.join(name));
             let input = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
             let text = String::from_utf8(input.bytes.to_vec()).map_err(|_| -> Error {
@@ -72,14 +72,14 @@ impl Prompt {
             let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
                 return Err(unknown(at, name).into());
             };
-            (format!("configs/prompts/{name}{ENDING}"), (*text).to_owned())
+            (format!("configs/prompts/{name}{EXTENSION}"), (*text).to_owned())
         };
         let prompt = Self { name: name.to_owned(), text, path };
         prompt.check(variables)?;
         Ok(prompt)
     }
 
-    /// Refuses a template that cannot be parsed, and variables that it would not find.
+    /// Refuses syntax errors and unknown variables.
     fn check(&self, variables: &[&str]) -> Result<()> {
         let environment = environment();
         for template in self.templates() {
@@ -104,7 +104,7 @@ impl Prompt {
         Ok(())
     }
 
-    /// The messages with values in the place of variables.
+    /// Renders the messages with the values of the variables.
     pub(crate) fn messages(&self, values: &impl Serialize) -> Result<Vec<ChatMessage>> {
         let environment = environment();
         let values = Value::from(Serde(values));
@@ -153,7 +153,7 @@ impl Serialize for Prompt {
     }
 }
 
-/// A block tag on a line of its own leaves no blank line.
+/// Jinja with strict variables, in which a block tag on a line of its own leaves no blank line.
 fn environment<'e>() -> Environment<'e> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -170,7 +170,12 @@ fn has_word(line: &str, word: &str) -> bool {
 fn unknown(at: Location, name: &str) -> Problem {
     let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
     let expected = format!("a file `….jinja` or a built-in prompt, one of {}", names.join(", "));
-    problem!(at, expected, "`{name}`", "a file is looked for beside the one that names it")
+    problem!(
+        at,
+        expected,
+        "`{name}`",
+        "the path of a prompt file is relative to the file that names it"
+    )
 }
 
 #[cfg(test)]
@@ -193,10 +198,10 @@ mod tests {
     }
 
     #[test]
-    fn text_above_the_separator_is_the_message_of_the_system() {
+    fn text_above_the_separator_is_the_system_message() {
         let text = "Be brief.\n---\n{% for one in utterances %}\n- {{ one }}\n{% endfor %}\nNow: {{ utterance }}\n";
         let prompt = open(text).unwrap();
-        // What is filled in is never read as a template or as a separator.
+        // Values are never read as templates or separators.
         let values = json!({ "utterance": "a\n---\n{{ b }}", "utterances": ["c", "d"] });
         let messages = prompt.messages(&values).unwrap();
         let expected = [
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_the_ending_is_that_of_a_built_in_prompt() {
+    fn a_name_without_the_extension_is_that_of_a_built_in_prompt() {
         let at = || Location::line("x.toml", 7);
         for (name, text) in BUILT_IN {
             assert!(!text.is_empty(), "{name}");

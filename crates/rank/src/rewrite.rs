@@ -9,7 +9,7 @@ use crate::table::Table;
 use clariq_core::{Request, Result, Speaker};
 use std::sync::Arc;
 
-/// The name by which overrides, descriptions and explanations know the key.
+/// The name of the key in configurations, overrides, descriptions and explanations.
 pub const REWRITE: &str = "rewrite";
 
 /// Rewrites requests before the stages see them.
@@ -43,7 +43,7 @@ pub(crate) fn read(table: Table) -> Result<Arc<dyn Rewriter>> {
     other.map_or(t5::build as RewriterFactory, |(_, build)| *build)(table)
 }
 
-/// The request with another last utterance of the user.
+/// The request with `text` as the last utterance of the user.
 pub(crate) fn with_last_utterance(request: &Request, text: String) -> Request {
     let mut request = request.clone();
     let mut said = request.said.iter_mut().rev();

@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for NumberOrTable {
 }
 
 impl SpaceModel {
-    /// The model of this name as it is read.
+    /// The model of this name, with the overrides of its folder.
     fn model(&self, name: &str) -> ModelName {
         ModelName { reading: self.reading.clone(), ..ModelName::encoder(name) }
     }
@@ -113,7 +113,7 @@ impl Serialize for SpaceModel {
 }
 
 impl SpaceConfig {
-    /// Refuses weights by which nothing can be measured.
+    /// Refuses weights that are negative or not finite, and weights that are all 0.
     pub(crate) fn check(&self, at: Location) -> Result<()> {
         let Self { models, characters } = self;
         let weights = || models.values().map(|model| model.weight).chain([*characters]);
@@ -122,7 +122,7 @@ impl SpaceConfig {
         {
             return Ok(());
         }
-        let expected = "weights of models and characters of at least 0, one above it";
+        let expected = "weights of at least 0 for models and characters, and one above 0";
         let hint = "for example [space] models = { \"all-MiniLM-L6-v2\" = 1.0 }";
         bail!(at, expected, "{models:?} and characters = {characters}", hint)
     }
@@ -134,7 +134,7 @@ impl SpaceConfig {
 
 /// An open space over documents.
 pub(crate) struct Space {
-    /// Each with the weight of its cosine.
+    /// The encoders with the weights of their similarities.
     encoders: Vec<(f32, EncodedDocuments)>,
     characters: Option<(f32, Characters)>,
     /// All documents with a text, in order.
@@ -169,12 +169,12 @@ impl Space {
             empty = all.filter(|doc| texts[doc.index()].is_empty()).collect();
             characters = Some((weight, Characters::new(&texts)));
         }
-        let says_something = |doc: &Doc| empty.binary_search(doc).is_err();
-        let with_text = Doc::all(documents.len()).filter(says_something).collect();
+        let has_text = |doc: &Doc| empty.binary_search(doc).is_err();
+        let with_text = Doc::all(documents.len()).filter(has_text).collect();
         Ok(Self { encoders, characters, with_text })
     }
 
-    /// The space for a stage whose formulas are of cosines; one of dot products is refused.
+    /// The space, for a stage that needs cosines; encoders with dot products are refused.
     pub(crate) fn of_cosines(&self, stage: &str) -> Result<&Self> {
         for (_, encoded) in &self.encoders {
             if encoded.similarity == Similarity::Dot {
@@ -187,7 +187,7 @@ impl Space {
         Ok(self)
     }
 
-    /// The vectors of texts, by each of the encoders.
+    /// The vectors of texts by each encoder.
     pub(crate) fn encode(&self, models: &dyn Models, texts: &[&str]) -> Result<Vec<Embeddings>> {
         let encoders = self.encoders.iter();
         encoders.map(|(_, encoded)| models.embed_requests(&encoded.model, texts)).collect()
@@ -204,7 +204,7 @@ impl Space {
         Ok(self.similarities(texts, &vectors, 0..texts.len(), docs))
     }
 
-    /// Similarities of some of the texts, whose vectors were made before, to documents.
+    /// Similarities of some of the texts, whose vectors are known, to documents.
     pub(crate) fn similarities(
         &self,
         texts: &[&str],

@@ -26,7 +26,7 @@ mod ties;
 use crate::build::{Factory, of_keys};
 use crate::rewrite::RewriterFactory;
 
-/// Every stage: its name in configurations, and what makes it of its table.
+/// Every stage: its name in configurations, and the function that builds it from its table.
 pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("bm25", bm25::build),
     ("candidates", candidates::build),

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-/// The table of models that a system's file describes, and the name by which overrides know it.
+/// The key of the table of models, in files and in overrides.
 const MODELS: &str = "models";
 
 /// The figures that a system should reach on one split of one collection.
@@ -75,9 +75,9 @@ pub struct System {
     pub description: String,
     /// Inputs beyond one request and the documents.
     pub uses: Vec<Uses>,
-    /// The pipeline; it has no stages in a system of several tasks.
+    /// The pipeline; it has no stages in a system with several tasks.
     pub pipeline: Pipeline,
-    /// The pipeline of each task, by name, in a system of several.
+    /// The pipeline of each task, by name, in a system with several tasks.
     pub tasks: BTreeMap<String, Pipeline>,
     /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
@@ -109,9 +109,9 @@ impl System {
         match std::str::from_utf8(&input.bytes) {
             Ok(text) => Self::parse_with(&input.name, text, overrides, sections),
             Err(error) => {
-                let sound = &input.bytes[..error.valid_up_to()];
-                let line = sound.split(|&byte| byte == b'\n').count() as u64;
-                let found = format!("the byte 0x{:02x}", input.bytes[sound.len()]);
+                let valid = &input.bytes[..error.valid_up_to()];
+                let line = valid.split(|&byte| byte == b'\n').count() as u64;
+                let found = format!("the byte 0x{:02x}", input.bytes[valid.len()]);
                 let hint = "convert the file, for example with `iconv -f latin1 -t utf-8`, if it is \
                             a configuration";
                 bail!((Location::line(input.name, line)), "TOML in UTF-8", found, hint)

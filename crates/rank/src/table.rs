@@ -23,20 +23,19 @@ pub(crate) fn positive<const N: usize>() -> NonZeroUsize {
     const { NonZeroUsize::new(N).unwrap() }
 }
 
-/// A parameter on the command line, which replaces that of the file.
+/// A parameter given on the command line, which replaces the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
     /// The stage or table of the parameter, or the task of the stage.
     pub stage: String,
-    /// The key of the parameter. In a task, the name of the stage and a point come first; in a nested
-    /// table, the key of the table and a point.
+    /// The key of the parameter: `key`, `table.key` for a nested table, `stage.key` for a task.
     pub key: String,
     /// Its value, as TOML.
     pub value: String,
 }
 
 impl Override {
-    /// The parameter, if it is one of this stage in a pipeline of this task.
+    /// The key to set in the table of this stage, if the override is for it.
     pub(crate) fn key_of(&self, task: Option<&str>, stage: &str) -> Option<&str> {
         if self.stage == stage {
             return Some(&self.key);
@@ -50,8 +49,8 @@ impl Override {
     }
 }
 
-/// The text of a configuration, and the parameters that replace parts of it. The spans of their values
-/// are after the end of the text, in order.
+/// The text of a configuration, and the parameters that override it. The value of the override at
+/// `index` has an empty span, `index + 1` bytes after the end of the text.
 #[derive(Clone, Copy)]
 pub(crate) struct ConfigFile<'i> {
     pub(crate) name: &'i str,
@@ -86,7 +85,7 @@ impl<'i> ConfigFile<'i> {
     }
 }
 
-/// Unknown keys of a variant, in the words that serde has for those of a struct.
+/// Rewords a message about unknown keys of an enum variant as serde words it for a struct.
 fn plain_keys(message: &str) -> Cow<'_, str> {
     let keys = message
         .strip_prefix("unexpected keys in table: ")
@@ -100,7 +99,7 @@ fn plain_keys(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// A table that is not read yet.
+/// A table that is not deserialized yet.
 pub(crate) struct Table<'i> {
     pub(crate) file: ConfigFile<'i>,
     span: Range<usize>,
@@ -121,7 +120,7 @@ impl<'i> Table<'i> {
         }
     }
 
-    /// The location of a key's value; of the table where the key is left out.
+    /// The location of a key's value, or of the table if it has no such key.
     pub(crate) fn at(&self, key: &str) -> Location {
         self.file.at(self.entries.get(key).map_or(self.span.clone(), Spanned::span))
     }
@@ -130,7 +129,7 @@ impl<'i> Table<'i> {
         self.entries.contains_key(key)
     }
 
-    /// Refuses the number of a key, if it is there and out of range.
+    /// Refuses the number under a key if it is out of range.
     pub(crate) fn check_number(
         &self,
         key: &str,
@@ -151,14 +150,14 @@ impl<'i> Table<'i> {
         Ok(())
     }
 
-    /// The keys of a table in this one, with their lines; none where there is no such table.
+    /// The keys of a table in this one, with their lines; empty if there is no such table.
     pub(crate) fn keys_of(&self, key: &str) -> Vec<(String, Location)> {
         let table = self.entries.get(key).and_then(|value| value.get_ref().as_table());
         let keys = table.into_iter().flat_map(DeTable::keys);
         keys.map(|key| (key.get_ref().to_string(), self.file.at(key.span()))).collect()
     }
 
-    /// Takes a key out that must be a string.
+    /// Takes out a key, which must be a string.
     pub(crate) fn take_string(&mut self, key: &str) -> Result<(String, Range<usize>)> {
         let Some(value) = self.entries.remove(key) else {
             bail!((self.file.at(self.span.clone())), "a key `{key}`", "a table without it", HINT)
@@ -170,11 +169,11 @@ impl<'i> Table<'i> {
         }
     }
 
-    /// Takes out the prompt that the key `prompt` names, or else the built-in prompt `usual`. A file
-    /// is looked for beside the configuration, one given on the command line in the current folder.
-    pub(crate) fn take_prompt(&mut self, usual: &str, variables: &[&str]) -> Result<Prompt> {
+    /// Takes out the prompt that the key `prompt` names, or else the built-in prompt `default`. A file
+    /// is relative to the configuration, or to the current folder if the command line names it.
+    pub(crate) fn take_prompt(&mut self, default: &str, variables: &[&str]) -> Result<Prompt> {
         if !self.has("prompt") {
-            return Prompt::open(self.at("prompt"), Path::new(""), usual, variables);
+            return Prompt::open(self.at("prompt"), Path::new(""), default, variables);
         }
         let (name, span) = self.take_string("prompt")?;
         let folder = match self.file.override_at(&span) {
@@ -184,18 +183,18 @@ impl<'i> Table<'i> {
         Prompt::open(self.file.at(span), folder.unwrap_or(Path::new("")), &name, variables)
     }
 
-    /// Takes keys out, where they are there, as a table of their own.
+    /// Takes out those of the keys that are present, as a table of their own.
     pub(crate) fn take_keys(&mut self, keys: &[&str]) -> Self {
         let taken = keys.iter().filter_map(|key| self.entries.remove_entry(*key)).collect();
         Self { file: self.file, span: self.span.clone(), entries: taken }
     }
 
-    /// Takes a key out that holds a table, if it is there.
+    /// Takes out a key that holds a table, if it is present.
     pub(crate) fn take_table(&mut self, key: &str) -> Result<Option<Self>> {
         self.entries.remove(key).map(|value| Self::of(self.file, value)).transpose()
     }
 
-    /// Takes a key out that holds a list of tables; an absent one is an empty list.
+    /// Takes out a key that holds a list of tables; an absent one is an empty list.
     pub(crate) fn take_tables(&mut self, key: &str) -> Result<Vec<Self>> {
         let Some(value) = self.entries.remove(key) else { return Ok(Vec::new()) };
         let span = value.span();
@@ -207,7 +206,7 @@ impl<'i> Table<'i> {
         }
     }
 
-    /// Takes a key out that holds tables by name; an absent one holds none.
+    /// Takes out a key that holds tables by name; an absent one holds none.
     pub(crate) fn take_named_tables(&mut self, key: &str) -> Result<Vec<(String, Self)>> {
         self.take_table(key)?.map_or_else(|| Ok(Vec::new()), Self::into_tables)
     }
@@ -221,13 +220,13 @@ impl<'i> Table<'i> {
         Ok(tables)
     }
 
-    /// Sets a key, or `table.key`, to the value of that override: TOML, or else a string.
+    /// Sets a key, or `table.key`, to the value of the override at `index`: TOML, or else a string.
     pub(crate) fn set(&mut self, key: &'i str, index: usize) {
         let text = self.file.overrides[index].value.as_str();
         let value =
             DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
-        let behind = self.file.text.len() + 1 + index;
-        insert(&mut self.entries, key, Spanned::new(behind..behind, value));
+        let position = self.file.text.len() + 1 + index;
+        insert(&mut self.entries, key, Spanned::new(position..position, value));
     }
 
     /// Reads the remaining keys of the table; a key that `T` does not have is an error.
@@ -238,7 +237,7 @@ impl<'i> Table<'i> {
     }
 }
 
-/// Puts a value under a key; under `table.key`, into that table.
+/// Inserts a value under a key; for `table.key`, into that table.
 fn insert<'i>(entries: &mut DeTable<'i>, key: &'i str, value: Spanned<DeValue<'i>>) {
     if let Some((table, rest)) = key.split_once('.')
         && let Some(DeValue::Table(inner)) = entries.get_mut(table).map(Spanned::get_mut)

@@ -1,12 +1,12 @@
-//! Counts of answers of models that could not be used as they are, for one note each.
+//! Counts of model answers that could not be used as they are; each count becomes one note.
 
 use clariq_core::Observer;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
-/// Counts by the text of their note. An answer that is read twice, as a query for statements and for
-/// passages is, counts once.
+/// Counts by the text of their note. An answer that is read twice, such as a query for both statements
+/// and passages, counts once.
 #[derive(Debug, Default)]
 pub struct Tallies(Mutex<BTreeMap<String, Tally>>);
 
@@ -18,8 +18,8 @@ struct Tally {
 }
 
 impl Tallies {
-    /// Counts the answer to a question: `count` of `all` things in it. The text of the note has
-    /// `{count}` and `{all}` in the places of their sums.
+    /// Counts the answer to a question, which has `count` faults in `all` items. In the text of the
+    /// note, `{count}` and `{all}` stand for the totals.
     pub fn add(&self, text: &str, question: &impl Hash, count: usize, all: usize) {
         let mut hasher = DefaultHasher::new();
         question.hash(&mut hasher);
@@ -31,7 +31,7 @@ impl Tallies {
         }
     }
 
-    /// Notes all counts above 0, and begins anew.
+    /// Reports all counts above 0 as notes, and resets all counts.
     pub fn report(&self, observer: &dyn Observer) {
         let mut tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (text, Tally { count, all, .. }) in std::mem::take(&mut *tallies) {

@@ -1,7 +1,7 @@
 //! Cosines of character n-grams, weighted by how rare they are in the documents.
 //!
-//! Words that an encoder's tokenizer tears to pieces, names above all, keep most of their n-grams
-//! when they are misspelt. Salton and Buckley, "Term-weighting approaches in automatic text
+//! Words that an encoder's tokenizer splits into many pieces, above all names, keep most of their
+//! n-grams when they are misspelt. Salton and Buckley, "Term-weighting approaches in automatic text
 //! retrieval", 1988 (logarithmic term frequency, smoothed inverse document frequency, cosine), over
 //! the n-grams of McNamee and Mayfield, "Character N-Gram Tokenization for European Language Text
 //! Retrieval", 2004.
@@ -19,7 +19,7 @@ type Vector = Vec<(u32, f32)>;
 
 /// The vectors of documents.
 pub(crate) struct Characters {
-    /// Number and weight of every n-gram that counts.
+    /// The number and the weight of every n-gram that is rare enough.
     grams: HashMap<String, (u32, f32)>,
     documents: Vec<Vector>,
     /// The documents that have an n-gram, by its number, with its value in their vectors.

@@ -1,4 +1,4 @@
-//! The documents of a space as one of its encoders sees them.
+//! The documents of a space, encoded by one of its encoders.
 
 use clariq_core::{Doc, DocumentVectors, Embeddings, Encoder, ModelName, Similarity};
 use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2, s};
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Documents whose vectors a thread reads at a time: with length 384, 1.5 MB.
+/// The number of documents that a thread compares at a time: 1.5 MB of vectors of length 384.
 const PIECE: usize = 1024;
 
 /// An encoder, and the vectors of the documents by it.
@@ -30,8 +30,8 @@ impl EncodedDocuments {
         &self.documents.empty
     }
 
-    /// The vectors of some documents, a row each. They are copied unless the documents lie one after
-    /// the other.
+    /// The vectors of some documents, a row each. They are copied unless the documents are
+    /// consecutive.
     pub(super) fn rows(&self, docs: &[Doc]) -> CowArray<'_, f32, Ix2> {
         let all = matrix(&self.documents.vectors);
         let first = docs.first().map_or(0, |doc| doc.index());
@@ -43,7 +43,7 @@ impl EncodedDocuments {
     }
 
     /// Adds weighted similarities of some vectors in the encoder's space (rows) to documents
-    /// (columns) to a matrix. Each sum is made in one order, however the documents are cut.
+    /// (columns) to a matrix. How the documents are split does not change the order of a sum.
     pub(super) fn add_similarities(
         &self,
         vectors: &Embeddings,

@@ -75,13 +75,13 @@ fn read(table: Table) -> Result<(Bm25, Bm25Keys)> {
     let stage = table.at("stage");
     let ties_at = table.at("ties");
     let keys: Bm25Keys = table.read()?;
-    let usual = Bm25::default_of(keys.variant.unwrap_or(Variant::Lucene));
+    let defaults = Bm25::default_of(keys.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
-        k1: keys.k1.unwrap_or(usual.k1),
-        b: keys.b.unwrap_or(usual.b),
-        delta: keys.delta.unwrap_or(usual.delta),
-        mu: keys.mu.unwrap_or(usual.mu),
-        ..usual
+        k1: keys.k1.unwrap_or(defaults.k1),
+        b: keys.b.unwrap_or(defaults.b),
+        delta: keys.delta.unwrap_or(defaults.delta),
+        mu: keys.mu.unwrap_or(defaults.mu),
+        ..defaults
     };
     let set = [keys.k1, keys.b, keys.delta, keys.mu].map(|value| value.is_some());
     for ((key, at), is_set) in locations.iter().zip(set) {
@@ -107,7 +107,7 @@ impl Retrieve {
     /// read all documents.
     pub(super) fn ready(&self, context: &Context) -> Result<Arc<Ready>> {
         let index = context.index(self.analyzer)?;
-        // A poisoned lock means that another thread panicked while preparing; nothing is half set.
+        // A poisoned lock means that another thread panicked while preparing; the value is intact.
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = &*ready
             && Arc::ptr_eq(ready.scorer.index(), &index)
@@ -119,9 +119,9 @@ impl Retrieve {
         Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
     }
 
-    /// The weighted texts with their tokens; `None` if the whole conversation is one query. Of a question
-    /// that was answered "no", only tokens count that the user never used; of an earlier turn of a
-    /// `history`, each token counts once.
+    /// The weighted texts with their tokens; `None` if the whole conversation is one query. A question
+    /// that was answered "no" keeps only the tokens that the user never used. With `history`, repeated
+    /// tokens of an earlier turn count once.
     fn terms<'a>(&self, request: &'a Request) -> Option<Vec<(WeightedText<'a>, Vec<String>)>> {
         let mut terms = Vec::new();
         for weighted in self.conversation.as_ref()?.texts(request) {

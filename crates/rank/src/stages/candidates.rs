@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CandidatesKeys {
-    /// The path of the run, from the current folder.
+    /// The path of the run, relative to the current folder.
     run: String,
     /// The maximum number of documents per request; the default is that of TREC runs.
     #[serde(default = "positive::<1000>")]
@@ -34,13 +34,14 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let input = Source::new(&keys.run).read()?;
     let checksum = sha256_hex(&input.bytes);
     let mut lines = strictly(|sink| parse_run(&input, sink))?.lines;
-    // Stable: those of one topic stay in the order of the file.
+    // A stable sort: the lines of one topic stay in the order of the file.
     lines.sort_by(|a, b| a.topic.cmp(&b.topic));
     Ok(Box::new(Candidates { keys, checksum, lines }))
 }
 
-/// Ranks ids with scores for a request: the best `depth` of its candidates, each once. `unknown` makes
-/// the problem of a document that is not in the collection, by its position and id.
+/// Ranks the documents that another engine found (ids and scores) for a request: the best `depth` of
+/// its candidates, each once. `unknown` is called with the position and the id of a document that is
+/// not in the collection, and returns the problem to report.
 pub(super) fn rank_found<'f>(
     batch: &Batch,
     request: &Request,

@@ -52,7 +52,7 @@ fn log_softmax(scores: &Array2<f32>, scale: f32) -> Array2<f32> {
 }
 
 impl Competition {
-    /// Scores after all rounds, and the logarithms of what each request wins.
+    /// The scores after all rounds, and the logarithms of the shares that each request wins.
     fn compete(
         &self,
         to_documents: &Array2<f32>,
@@ -73,7 +73,7 @@ impl Competition {
     }
 }
 
-/// The texts that compete: the requests of the batch, and those of splits not judged before.
+/// The texts that compete: the requests of the batch, and all others that no earlier split judged.
 fn competitors(context: &Context, requests: &[Request]) -> Result<Vec<String>> {
     let mut others: Vec<&String> = Vec::new();
     if let Some(surroundings) = context.surroundings.as_deref() {
@@ -97,7 +97,7 @@ fn refuse_conversations(requests: &[Request]) -> Result<()> {
     if !requests.iter().any(Request::has_turns) {
         return Ok(());
     }
-    let expected = "the requests of a split, of which each has questions of its own";
+    let expected = "requests of a split, each with questions of its own";
     let hint = "systems for conversations are `dense-conversation`, `bm25-conversation` and \
                 `bm25-multi-turn`";
     bail!("stage `competition`", expected, "conversations", hint)
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_loses_what_another_is_nearer_to() {
+    fn a_request_loses_a_document_that_is_nearer_to_another() {
         // The second question is near to both requests, and nearer to the second; the third is a
         // little farther from the first request, and from no other.
         let to_documents = array![[0.9_f32, 0.7, 0.65], [0.1, 0.9, 0.1]];

@@ -19,7 +19,7 @@ pub(super) enum ConversationWeights<H> {
     History(H),
 }
 
-impl<H: FromLast> ConversationWeights<H> {
+impl<H: HistoryTable> ConversationWeights<H> {
     /// Takes the key `weights` or `history` out of a stage's table, if one of them is there.
     pub(super) fn take(table: &mut Table) -> Result<Option<Self>> {
         let weights_at = table.at("weights");
@@ -60,7 +60,7 @@ pub(super) fn explain(weighted: &WeightedText, parts: Vec<Explanation>) -> Expla
     Explanation::of(weight * sum, format!("{role}: {weight:.3} × {sum:.6} {text:?}"), parts)
 }
 
-/// The table `weights`: what a text counts where the opening counts 1.
+/// The table `weights`: the weights of texts, relative to 1 for the opening.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TextWeights {
@@ -83,8 +83,8 @@ impl TextWeights {
         if all.iter().all(|weight| weight.is_finite()) && self.decay >= 0.0 {
             return Ok(());
         }
-        let hint = "a text that counts nothing has the weight 0, one that counts against a \
-                    document less";
+        let hint = "a text with the weight 0 is ignored, one with a weight below 0 counts against a \
+                    document";
         bail!(at, "numbers, with a decay of at least 0", "{all:?}", hint)
     }
 
@@ -113,7 +113,8 @@ impl TextWeights {
     }
 }
 
-pub(super) trait FromLast: DeserializeOwned {
+/// The table `history` of a stage.
+pub(super) trait HistoryTable: DeserializeOwned {
     /// Its numbers, the decay last.
     fn numbers(&self) -> Vec<f64>;
 
@@ -121,8 +122,8 @@ pub(super) trait FromLast: DeserializeOwned {
     fn texts<'a>(&self, history: &History<'a>) -> Vec<WeightedText<'a>>;
 }
 
-/// The table `history` of `bm25`: what earlier terms count where one of the last utterance counts
-/// 1.
+/// The table `history` of `bm25`: the weights of earlier terms, relative to 1 for those of the last
+/// utterance.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TermHistory {
@@ -134,7 +135,7 @@ pub(super) struct TermHistory {
     decay: f64,
 }
 
-impl FromLast for TermHistory {
+impl HistoryTable for TermHistory {
     fn numbers(&self) -> Vec<f64> {
         vec![self.user, self.system, self.decay]
     }
@@ -153,7 +154,7 @@ impl FromLast for TermHistory {
     }
 }
 
-/// The number of last utterances of the user of which the nearest counts.
+/// Of this many last utterances of the user, only the nearest counts.
 const NEAREST_OF: usize = 4;
 
 /// The table `history` of `dense`: weights of similarities that are added to that of the last utterance.
@@ -175,7 +176,7 @@ pub(super) struct VectorHistory {
     decay: f64,
 }
 
-impl FromLast for VectorHistory {
+impl HistoryTable for VectorHistory {
     fn numbers(&self) -> Vec<f64> {
         vec![self.context, self.nearest, self.system, self.decay]
     }
@@ -192,13 +193,13 @@ impl FromLast for VectorHistory {
     }
 }
 
-/// Refuses weights without an order, and those that grow with age.
+/// Refuses weights that are negative or not finite, and those that grow with age.
 fn check_history(all: &[f64], at: Location) -> Result<()> {
     let is_sound = |weight: &f64| weight.is_finite() && *weight >= 0.0;
     if all.iter().all(is_sound) && all.last().is_none_or(|decay| *decay <= 1.0) {
         return Ok(());
     }
-    let hint = "what counts nothing has the weight 0; configs/ikat-automatic.toml is an example";
+    let hint = "a text with the weight 0 is ignored; configs/ikat-automatic.toml is an example";
     bail!(at, "weights of at least 0, with a decay from 0 to 1", "{all:?}", hint)
 }
 
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn older_turns_count_less_and_a_no_counts_in_its_own_way() {
+    fn older_turns_count_less_and_refused_questions_have_weights_of_their_own() {
         let table = TextWeights {
             question: 0.4,
             answer: 0.8,
@@ -247,13 +248,12 @@ mod tests {
         let history = History::of(&request.said);
         let terms = TermHistory { user: 0.1, system: 0.06, decay: 0.5 };
         assert_eq!(weights(&terms.texts(&history)), [1.0, 0.1, 0.05, 0.06, 0.03]);
-        let (context, nearest, system, decay) = (0.5, 0.4, 0.2, 0.0);
-        let vectors = VectorHistory { context, nearest, system, decay };
+        let vectors = VectorHistory { context: 0.5, nearest: 0.4, system: 0.2, decay: 0.0 };
         assert_eq!(weights(&vectors.texts(&history)), [1.0, 0.5, 0.2, 0.4, 0.4, 0.4]);
     }
 
     #[test]
-    fn weights_that_grow_or_are_no_numbers_are_refused() {
+    fn growing_negative_and_nan_weights_are_refused() {
         let at = || Location::file("x");
         assert!(check_history(&[0.1, 1.0], at()).is_ok());
         for bad in [[0.1, 1.5], [f64::NAN, 1.0], [-0.1, 1.0]] {

@@ -1,5 +1,5 @@
 //! Stages `rerank`, which reorders the first documents of every ranking by a cross-encoder, and
-//! `cross_encode`, which ranks all documents so. A cross-encoder reads request and document together
+//! `cross_encode`, which ranks all documents by one. A cross-encoder reads request and document together
 //! (Nogueira and Cho, "Passage re-ranking with BERT", 2019).
 
 use crate::build::Build;
@@ -61,8 +61,8 @@ impl QueryText {
 }
 
 const RERANK: &str = "rerank";
-/// Requests whose pairs are in memory at a time. A model behind a server scores them at the same time.
-const TOGETHER: usize = 16;
+/// Requests whose pairs are in memory at a time; a model behind a server scores them concurrently.
+const REQUESTS_AT_ONCE: usize = 16;
 
 pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(CrossEncoderStage { stage: RERANK, ..build.table.read()? }))
@@ -149,7 +149,7 @@ impl Stage for CrossEncoderStage {
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let mut all = Vec::with_capacity(rankings.len());
         let mut rankings = rankings.into_iter();
-        for requests in batch.requests.chunks(TOGETHER) {
+        for requests in batch.requests.chunks(REQUESTS_AT_ONCE) {
             let rankings: Vec<Ranking> = rankings.by_ref().take(requests.len()).collect();
             let mut docs = Vec::with_capacity(requests.len());
             for (request, ranking) in requests.iter().zip(&rankings) {

@@ -1,6 +1,6 @@
-//! Stage `elasticsearch`: retrieves documents from a server of Elasticsearch or OpenSearch.
+//! Stage `elasticsearch`: retrieves documents from an Elasticsearch or OpenSearch server.
 //!
-//! Requests go to the server in batches, by its interface `_msearch`, as `match` queries on one
+//! Requests go to the server in batches, by its API `_msearch`, as `match` queries on one
 //! field. The server has the documents of the collection, under the same ids.
 
 use crate::build::Build;
@@ -53,7 +53,7 @@ struct ElasticsearchKeys {
     /// The number of retries for a batch without an answer.
     #[serde(default = "number::<3, _>", skip_serializing)]
     retries: u32,
-    /// A PEM file with the authority of the server's certificate, from the current folder.
+    /// A PEM file with the authority of the server's certificate, relative to the current folder.
     #[serde(default, skip_serializing)]
     ca: Option<PathBuf>,
 }
@@ -189,7 +189,7 @@ impl Elasticsearch {
                     .to_owned(),
             };
             let problem = wrong(format!("for request {}: {trouble}", request.id)).hint(hint);
-            // Status 400 is about this request, perhaps its length; others are the server's.
+            // Status 400 concerns this request, perhaps its length; others concern the server.
             let kind = if answer.status == 400 { ProblemKind::Other } else { ProblemKind::Server };
             return Err(problem.kind(kind).into());
         }
@@ -197,7 +197,7 @@ impl Elasticsearch {
     }
 }
 
-/// Why an answer cannot be used: an error, or a part of the documents that was not searched.
+/// The reason why an answer cannot be used: an error, or documents that were not searched.
 fn trouble(answer: &SearchResponse) -> Option<String> {
     if let Some(error) = &answer.error {
         // The error itself may say no more than "all shards failed".

@@ -1,7 +1,7 @@
 //! Stage `exclude`: takes documents out that were judged relevant for other requests.
 //!
-//! Every question of `ClariQ`'s bank was written for one topic; of all of them, 7 are relevant to a
-//! topic of train and to one of dev. A question that the labelled splits before this one list for
+//! Every question of `ClariQ`'s bank was written for one topic; only 7 are relevant both to a topic
+//! of train and to one of dev. A question that the labelled splits before this one list for
 //! their topics is therefore no candidate here. The empty question has no topic and is kept.
 
 use crate::context::Context;
@@ -21,8 +21,8 @@ fn judged<'c>(context: &'c Context) -> Result<&'c [JudgedSplit]> {
     })
 }
 
-/// Refuses requests that were judged themselves, unless they are also in this split: if the documents
-/// of all other requests are excluded, their own relevant documents remain, so that the labels choose.
+/// Refuses requests that were judged themselves, unless they are also in this split: excluding the
+/// documents of all other requests would leave their own relevant ones, as their labels tell.
 fn refuse_judged(context: &Context, requests: &[Request]) -> Result<()> {
     let Some(surroundings) = context.surroundings.as_deref() else { return Ok(()) };
     for judged in surroundings.judged_before()? {

@@ -33,7 +33,8 @@ pub(super) struct ExcludeAsked {
 impl ExcludeAsked {
     /// The first turn, counted from 1, in which the system used a text.
     fn asked(&self, request: &Request, text: &str) -> Option<usize> {
-        (1..).zip(request.turns()).find(|(_, turn)| self.by.same(turn.system, text)).map(|it| it.0)
+        let mut numbered = (1..).zip(request.turns());
+        numbered.find(|(_, turn)| self.by.same(turn.system, text)).map(|(number, _)| number)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Stage `feedback`: moves each request towards the best documents found so far.
 //!
-//! Pseudo-relevance feedback as Rocchio's ("Relevance feedback in information retrieval", 1971) in
+//! Pseudo-relevance feedback after Rocchio ("Relevance feedback in information retrieval", 1971) in
 //! a space of similarities: the request moves towards the mean of its first documents. Documents
 //! that are near to many others are ranked first for too many requests; the mean similarity to their
 //! nearest neighbours is subtracted from their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou,
@@ -51,8 +51,9 @@ pub(super) fn move_towards(
     let towards = means.dot(among);
     let mut scores = Array2::zeros(to_documents.dim());
     for (index, mut row) in scores.rows_mut().into_iter().enumerate() {
-        let (mean, toward, request) =
-            (means.row(index), towards.row(index), to_documents.row(index));
+        let mean = means.row(index);
+        let toward = towards.row(index);
+        let request = to_documents.row(index);
         let length = toward.dot(&mean).max(1e-9).sqrt();
         let cross = request.dot(&mean) / length;
         let whole = (1.0 + 2.0 * weight * cross + weight * weight).sqrt();
@@ -61,6 +62,7 @@ pub(super) fn move_towards(
     scores
 }
 
+/// The mean similarity of each document to its nearest neighbours.
 fn hubs(among: &Array2<f32>, neighbours: usize) -> Array1<f32> {
     let mean = |(index, row): (usize, ArrayView1<f32>)| {
         let mut others: Vec<f32> = row
@@ -76,7 +78,7 @@ fn hubs(among: &Array2<f32>, neighbours: usize) -> Array1<f32> {
     among.rows().into_iter().enumerate().map(mean).collect()
 }
 
-/// A pool of candidates with what does not depend on the request.
+/// A pool of candidates, with everything that does not depend on the request.
 struct CandidatePool {
     docs: Vec<Doc>,
     among: Array2<f32>,
@@ -101,7 +103,7 @@ impl Feedback {
         CandidatePool { docs, among, hubs }
     }
 
-    /// Scores a pool for a text; the second value is how many of its documents were taken.
+    /// Scores a pool for a text; the second value is the number of documents used as feedback.
     fn score(
         &self,
         models: &dyn Models,
@@ -167,7 +169,7 @@ impl Stage for Feedback {
         let mut parts = vec![Explanation::value(f64::from(score + hub), what)];
         if hub != 0.0 {
             let what = format!(
-                "{hub_weight} × mean similarity to its {hub_neighbours} nearest questions, taken off"
+                "{hub_weight} × mean similarity to its {hub_neighbours} nearest questions, subtracted"
             );
             parts.push(Explanation::value(f64::from(-hub), what));
         }
@@ -185,7 +187,8 @@ mod tests {
         // Vectors of length 1: a request, and three documents.
         let request = array![[0.6_f32, 0.8, 0.0]];
         let questions = array![[1.0_f32, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.6, 0.8]];
-        let (to_documents, among) = (request.dot(&questions.t()), questions.dot(&questions.t()));
+        let to_documents = request.dot(&questions.t());
+        let among = questions.dot(&questions.t());
         let means = array![[0.5_f32, 0.0, 0.5]];
         let unit = |vector: Array2<f32>| {
             let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();

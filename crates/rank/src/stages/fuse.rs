@@ -42,13 +42,13 @@ struct FusionParameters {
     #[serde(default)]
     normalise: Normalise,
     /// The constant of `reciprocal-rank`.
-    #[serde(default = "number::<USUAL_K, _>")]
+    #[serde(default = "number::<DEFAULT_K, _>")]
     k: f64,
     depth: NonZeroUsize,
 }
 
 /// The default constant of `reciprocal-rank`, as in the paper.
-const USUAL_K: u16 = 60;
+const DEFAULT_K: u16 = 60;
 
 /// Fuses rankings by their reciprocal ranks, each with the same weight.
 pub(crate) fn reciprocal_ranks(rankings: &[&Ranking], depth: usize) -> Ranking {
@@ -56,7 +56,7 @@ pub(crate) fn reciprocal_ranks(rankings: &[&Ranking], depth: usize) -> Ranking {
         method: Method::ReciprocalRank,
         weights: vec![1.0; rankings.len()],
         normalise: Normalise::None,
-        k: USUAL_K.into(),
+        k: DEFAULT_K.into(),
         depth: NonZeroUsize::MIN,
     };
     parameters.fuse(rankings, depth)
@@ -64,14 +64,14 @@ pub(crate) fn reciprocal_ranks(rankings: &[&Ranking], depth: usize) -> Ranking {
 
 /// The share of a document at this rank, counted from 1, in [`reciprocal_ranks`].
 pub(crate) fn reciprocal_rank(rank: usize) -> f64 {
-    1.0 / (f64::from(USUAL_K) + rank as f64)
+    1.0 / (f64::from(DEFAULT_K) + rank as f64)
 }
 
 /// Runs its inputs on the ranking that comes in and combines their rankings.
 struct Fuse {
     parameters: FusionParameters,
     inputs: Vec<Pipeline>,
-    /// Of nested inputs, too: asking these again and again would take exponential time.
+    /// Computed once, with nested inputs: describing these at each level would take exponential time.
     about: About,
 }
 

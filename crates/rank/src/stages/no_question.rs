@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 struct NoQuestion {
     /// The rank, from 1; a shorter ranking gets it at the end.
     rank: NonZeroUsize,
-    /// Only where the predicted need is at most this; not where none was predicted.
+    /// Only for requests with a predicted need of at most this; not for those without a prediction.
     #[serde(skip_serializing_if = "Option::is_none")]
     when_need: Option<Need>,
 }
@@ -22,7 +22,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(build.table.read::<NoQuestion>()?))
 }
 
-/// Puts a document at a rank, from 1, or behind the last of a shorter ranking.
+/// Inserts a document at a rank, from 1, or at the end of a shorter ranking.
 ///
 /// Its score is just below its predecessor's, and those of its successors are lowered where they
 /// would tie with it: the order by score stays the order of the ranking.
@@ -42,7 +42,7 @@ pub(super) fn insert_at(ranking: &mut Ranking, doc: Doc, rank: NonZeroUsize) {
 }
 
 impl NoQuestion {
-    fn is_meant(&self, need: Option<Need>) -> bool {
+    fn applies_to(&self, need: Option<Need>) -> bool {
         self.when_need.is_none_or(|clear| need.is_some_and(|need| need <= clear))
     }
 }
@@ -53,12 +53,12 @@ impl Stage for NoQuestion {
     }
 
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        // Documents without an empty question have nothing that could be placed.
+        // There is nothing to place in a collection without an empty question.
         let Some(empty_question) = batch.context.documents.empty_question() else {
             return Ok(rankings);
         };
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
-            if self.is_meant(request.need) {
+            if self.applies_to(request.need) {
                 insert_at(ranking, empty_question, self.rank);
             }
         }
@@ -68,9 +68,9 @@ impl Stage for NoQuestion {
     fn explain(&self, one: &Batch, _: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let need = one.requests.first().and_then(|request| request.need);
         let Some((clear, need)) = self.when_need.zip(need) else { return Ok(None) };
-        let what = if self.is_meant(Some(need)) {
+        let what = if self.applies_to(Some(need)) {
             format!(
-                "predicted need, at most {clear}: asking nothing is placed at rank {}",
+                "predicted need, at most {clear}: the empty question is placed at rank {}",
                 self.rank
             )
         } else {

@@ -59,7 +59,7 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 
 type Terms = BTreeMap<String, f32>;
 
-/// Scales weights so that they sum to 1, signs aside.
+/// Scales weights so that their absolute values sum to 1.
 fn scale(terms: &mut Terms) {
     let sum: f64 = terms.values().map(|weight| f64::from(weight.abs())).sum();
     if sum > 0.0 {
@@ -105,7 +105,7 @@ impl Rm3 {
 
     fn relevance(&self, context: &Context, scorer: &Scorer, mut first: Ranking) -> Result<Terms> {
         if self.retrieve.ties == TieSetting::Anserini {
-            // Of equal scores, which have single precision there, it takes the lowest id.
+            // Anserini's scores have single precision; of equal ones, the lowest id comes first.
             first.sort_by(|a, b| {
                 (b.score as f32).total_cmp(&(a.score as f32)).then(a.doc.cmp(&b.doc))
             });
@@ -126,7 +126,7 @@ impl Rm3 {
         Ok(relevance)
     }
 
-    /// The query that retrieves: its own terms and those of the documents found so far.
+    /// The expanded query: its own terms, and those of the best documents so far.
     fn query(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! Stage `stop`: puts the empty question first if conversation, need or scores suggest to stop asking.
+//! Stage `stop`: puts the empty question first if the conversation, the need or the scores suggest so.
 //! In a collection without an empty question, the ranking becomes empty.
 
 use crate::build::Build;
@@ -15,22 +15,22 @@ use std::num::NonZeroUsize;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stop {
-    /// The number of questions after which it stops.
+    /// Stops after this many questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<usize>,
-    /// The number of questions in a row that were answered "no".
+    /// Stops after this many questions in a row that were answered "no".
     #[serde(skip_serializing_if = "Option::is_none")]
     refusals: Option<usize>,
-    /// The best question scores less.
+    /// Stops if the best question scores less than this.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
-    /// The best question is ahead of the next by less than this share of its score.
+    /// Stops if the best question is ahead of the next by less than this share of its score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_margin: Option<f64>,
-    /// The request's predicted need is at most this.
+    /// Stops if the predicted need of the request is at most this.
     #[serde(skip_serializing_if = "Option::is_none")]
     need: Option<Need>,
-    /// The best question has no word of the topic, in the tokens of this analyser.
+    /// Stops if the best question has no word of the topic, in the tokens of this analyser.
     #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<Analyzer>,
 }
@@ -40,7 +40,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(build.table.read::<Stop>()?))
 }
 
-/// The beginning of the explanation of a sufficient reason.
+/// The prefix of the explanation of a sufficient reason.
 pub const STOPS: &str = "stop: ";
 
 /// A reason to stop: its description, its figure, and true if it is sufficient.
@@ -79,7 +79,7 @@ fn topic(context: &Context, analyzer: Analyzer, request: &Request) -> Result<BTr
 }
 
 impl Stop {
-    /// Every reason that is given, whether or not it is enough.
+    /// All configured reasons, sufficient or not.
     fn reasons(
         &self,
         context: &Context,

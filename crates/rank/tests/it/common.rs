@@ -28,7 +28,7 @@ pub(crate) fn bank() -> Bank {
     Bank::from_rows(TEXTS.map(row).to_vec())
 }
 
-/// Vectors that count the words of the questions, but for "which"; logits that count letters.
+/// Vectors that count the words of the questions except "which"; logits that count letters.
 pub(crate) struct Counts;
 
 const WORDS: [&str; 5] = ["red", "blue", "fox", "car", "boat"];
@@ -64,7 +64,7 @@ impl PairScorer for Counts {
     }
 }
 
-/// What follows the last separator, with "them" taken to be red boats; nothing for "hm".
+/// Writes the text after the last separator, with "red boats" for "them"; nothing for "hm".
 impl TextGenerator for Counts {
     fn generate(
         &self,
@@ -147,7 +147,7 @@ pub(crate) struct Earlier {
 }
 
 impl Earlier {
-    /// Around a split with these requests.
+    /// For a split with these requests.
     pub(crate) fn new(own: &[&str]) -> Self {
         let judged = JudgedSplit {
             source: "train.tsv".to_owned(),

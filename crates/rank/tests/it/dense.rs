@@ -13,7 +13,7 @@ use std::sync::Arc;
 const DIM: usize = 8;
 const DEPTH: usize = 40;
 
-/// Vectors that are made of the letters, as if by chance.
+/// Pseudo-random vectors that depend on the letters of a text alone.
 struct Chance;
 
 impl Encoder for Chance {
@@ -43,7 +43,7 @@ impl Models for Encoders {
     }
 }
 
-/// The whole row of similarities, sorted.
+/// Exhaustive search: all similarities, sorted.
 fn naive(bank: &Bank, request: &Request) -> Ranking {
     let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
     let [all, one] = [&texts[..], &[&request.flatten()]]
@@ -63,7 +63,7 @@ fn count(values: &[f32]) -> usize {
 }
 
 #[test]
-fn portions_of_the_documents_change_no_ranking() {
+fn comparing_the_documents_in_portions_changes_no_ranking() {
     let text = |number: usize| match number % 1000 {
         7 => String::new(),
         _ => format!("d{number}"),
@@ -72,7 +72,8 @@ fn portions_of_the_documents_change_no_ranking() {
         |number: usize| BankRow { id: format!("D{number:06}").as_str().into(), text: text(number) };
     let bank = Bank::from_rows((0..70_000).map(row).collect());
     let request = |number: usize| {
-        let (first, asked) = (format!("r{}", number / 2), format!("d{}", number * 200 + 1));
+        let first = format!("r{}", number / 2);
+        let asked = format!("d{}", number * 200 + 1);
         conversation(&[&first, &asked, &format!("a{number}")])
     };
     let requests: Vec<Request> = (0..300).map(request).collect();
@@ -110,7 +111,8 @@ fn portions_of_the_documents_change_no_ranking() {
             }
         }
         let lengths: Vec<usize> = together.iter().map(Vec::len).collect();
-        let (shortest, longest) = (lengths.iter().min(), lengths.iter().max());
+        let shortest = lengths.iter().min();
+        let longest = lengths.iter().max();
         assert!(longest <= Some(&DEPTH) && (least > 0 || shortest < longest), "{lengths:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! The stage `elasticsearch` against answers that were written down beforehand, in the form that
-//! the documentation of `_msearch` gives: no server of either make was asked.
+//! The stage `elasticsearch` against answers that were written by hand after the documentation of
+//! `_msearch`: no Elasticsearch or OpenSearch server was involved.
 
 use crate::common::{Earlier, ids, system, with_context};
 use clariq_core::{Doc, Error, Ranking, Request};
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A question as the server got it: the first line, the headers in lower case, the body.
+/// A request as the server received it: the first line, the headers in lower case, the body.
 type Question = (String, Vec<String>, String);
 
-/// A server on this machine that gives written answers, one after the other, and then none.
+/// A local server that gives prepared answers, one after the other, and then none.
 struct Recorded {
     url: String,
     connections: Arc<AtomicUsize>,
@@ -55,7 +55,7 @@ impl Recorded {
             answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
         let server = Self { url, connections: Arc::default(), questions: Arc::default() };
         let (count, log) = (Arc::clone(&server.connections), Arc::clone(&server.questions));
-        // The thread ends when everything is answered; whoever asks then is refused.
+        // The thread ends with the last answer; later connections are refused.
         thread::spawn(move || {
             for (status, body) in answers {
                 let (stream, _) = listener.accept().unwrap();
@@ -125,13 +125,13 @@ const FOXES: &str = r#"{"responses": [
     {"hits": {"hits": []}, "status": 200}]}"#;
 const BOAT: &str = r#"{"responses": [
     {"hits": {"hits": [{"_id": "Q5", "_score": 2.0}, {"_id": "Q4", "_score": 2.0}]}, "status": 200}]}"#;
-/// The certificate of an authority whose key nobody has any more; it is valid until 2120.
+/// The certificate of an authority whose key was deleted; it is valid until 2120.
 const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tls/ca.pem");
 const BUSY: &str = r#"{"responses": [
     {"error": {"type": "es_rejected_execution_exception", "reason": "queue"}, "status": 429}]}"#;
 
 #[test]
-fn requests_are_asked_in_batches_and_ranked_as_the_server_scores() {
+fn requests_are_sent_in_batches_and_ranked_by_the_scores_of_the_server() {
     let server = Recorded::with(&[(200, FOXES), (200, BOAT)]);
     let system = server.system("size = 50\nbatch = 2");
     let mut requests = [("1", "a \"red\" fox"), ("2", "nothing"), ("3", "boat")]
@@ -159,7 +159,7 @@ fn requests_are_asked_in_batches_and_ranked_as_the_server_scores() {
 }
 
 #[test]
-fn a_server_that_is_busy_is_asked_again() {
+fn a_busy_server_is_asked_again() {
     let one = [Request::new("1", "boat")];
     let server = Recorded::with(&[(503, "starting"), (200, BUSY), (200, BOAT)]);
     assert_eq!(ids(&rank(&server.system("retries = 2"), &one).unwrap()[0]), ["Q5", "Q4"]);
@@ -170,13 +170,13 @@ fn a_server_that_is_busy_is_asked_again() {
     let server = Recorded::with(&[(200, BUSY)]);
     let found = refusal(&server.system("retries = 0"));
     assert!(found.contains("es_rejected_execution_exception: queue, 1 times"), "{found}");
-    // Nobody listens there any more.
+    // The server has stopped.
     let found = refusal(&server.system("retries = 0"));
     assert!(found.contains("connection refused, 1 times"), "{found}");
 }
 
 #[test]
-fn whatever_is_not_the_whole_answer_is_refused() {
+fn failed_partial_and_malformed_answers_are_refused() {
     for (status, body, says) in [
         (404, "no such page", "status 404 Not Found: no such page"),
         (302, "over there", "status 302 Found: over there | redirects are not followed"),
@@ -214,7 +214,7 @@ fn whatever_is_not_the_whole_answer_is_refused() {
 }
 
 #[test]
-fn an_error_says_its_cause_and_what_mends_it() {
+fn an_error_names_its_cause_and_a_remedy() {
     const WINDOW: &str = r#"{"responses": [{"status": 400, "error": {
         "type": "search_phase_execution_exception", "reason": "all shards failed",
         "root_cause": [{"type": "illegal_argument_exception", "reason":
@@ -234,7 +234,7 @@ fn an_error_says_its_cause_and_what_mends_it() {
 }
 
 #[test]
-fn a_private_authority_is_trusted_where_it_is_named() {
+fn a_private_authority_is_trusted_if_it_is_named() {
     let one = [Request::new("1", "boat")];
     let ca = format!("ca = {AUTHORITY:?}");
     let server = Recorded::with_tls(&[(200, BOAT)]);
@@ -247,7 +247,7 @@ fn a_private_authority_is_trusted_where_it_is_named() {
 }
 
 #[test]
-fn a_file_of_authorities_is_checked_before_anything_is_asked() {
+fn a_file_of_authorities_is_checked_before_any_request() {
     let folder = tempfile::tempdir().unwrap();
     let server = Recorded::with_tls(&[]);
     for (name, text, says) in [
@@ -271,7 +271,7 @@ fn a_file_of_authorities_is_checked_before_anything_is_asked() {
 }
 
 #[test]
-fn an_address_is_checked_before_anything_is_asked() {
+fn an_address_is_checked_before_any_request() {
     for url in ["localhost:9200", "http://", "ftp://host", "http://me:secret@host"] {
         let text = format!(
             "name = \"one\"\n[[stages]]\nstage = \"elasticsearch\"\nurl = {url:?}\nindex = \"i\"\nfield = \"f\""

@@ -1,4 +1,4 @@
-//! Predicted needs reach the stages that look at them; labels never do.
+//! Predicted needs reach the stages that use them; labels never do.
 
 use crate::common::{Earlier, system, with_context};
 use clariq_collections::clariq::LabelledTopic;

@@ -1,4 +1,4 @@
-//! What stages refuse to rank.
+//! Requests that stages refuse to rank.
 
 use crate::common::{Earlier, conversation, system, with_context};
 use clariq_core::{Checksum, Doc, Documents, Request, sha256};
@@ -20,7 +20,7 @@ fn exclude_refuses_judged_requests_without_their_split() {
     let error = run("stage = \"exclude\"", &[], &[judged]).unwrap_err();
     assert!(error.contains("other requests than those of train.tsv"), "{error}");
     assert!(error.contains(judged), "{error}");
-    assert!(run("stage = \"exclude\"", &[judged], &[judged]).is_ok(), "the split asks it as well");
+    assert!(run("stage = \"exclude\"", &[judged], &[judged]).is_ok(), "the split has it as well");
     assert!(run("stage = \"exclude\"", &[], &["tell me about red animals"]).is_ok());
 }
 
@@ -69,7 +69,7 @@ fn a_collection_without_an_empty_question_is_ranked() {
     assert_eq!(ranked[0].len(), 2);
     let before = run(&format!("{dense}\n[[stages]]\nstage = \"no_question\"\nrank = 1"));
     assert_eq!(before, ranked);
-    // A system that would stop has nothing left to say.
+    // A system that stops returns an empty ranking.
     let stopped = run(&format!("{dense}\n[[stages]]\nstage = \"stop\"\nturns = 0"));
     assert_eq!(stopped, [vec![]]);
 }

@@ -42,25 +42,25 @@ fn stages_see_the_utterance_as_the_model_writes_it() {
 }
 
 #[test]
-fn pipelines_without_a_model_of_their_own_have_that_of_the_system() {
+fn pipelines_inherit_the_rewriting_model_of_the_system() {
     let task = |name: &str| format!("[[tasks.{name}.stages]]\n{BM25}");
     let text = format!(
         "rewrite = {{ model = \"a\" }}\n{}[tasks.own]\nrewrite = {{ model = \"b\" }}\n{}",
         task("inherits"),
         task("own")
     );
-    let of = |overrides: &[Override]| {
+    let task_models = |overrides: &[Override]| {
         let system = parse(&text, overrides).unwrap();
         ["inherits", "own"].map(|task| models(&system.tasks[task]).join(","))
     };
-    assert_eq!(of(&[]), ["a", "b"]);
+    assert_eq!(task_models(&[]), ["a", "b"]);
     let set = |stage: &str, key: &str| Override {
         stage: stage.to_owned(),
         key: key.to_owned(),
         value: "\"c\"".to_owned(),
     };
-    assert_eq!(of(&[set("rewrite", "model")]), ["c", "c"]);
-    assert_eq!(of(&[set("own", "rewrite.model")]), ["a", "c"]);
+    assert_eq!(task_models(&[set("rewrite", "model")]), ["c", "c"]);
+    assert_eq!(task_models(&[set("own", "rewrite.model")]), ["a", "c"]);
     let fused = "[[stages]]\nstage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
         inputs = [{ stages = [{ stage = \"cutoff\", depth = 1 }] }, \
         { rewrite = { model = \"d\" }, stages = [{ stage = \"cutoff\", depth = 1 }] }]";

@@ -20,13 +20,13 @@ fn pairs(cell: &str) -> Vec<(String, f64)> {
     cell.split_whitespace().map(|text| pair(text).unwrap()).collect()
 }
 
-fn assert_near(found: &[(String, f64)], expected: &[(String, f64)], most: f64, what: &str) {
+fn assert_near(found: &[(String, f64)], expected: &[(String, f64)], tolerance: f64, what: &str) {
     let names = |pairs: &[(String, f64)]| -> Vec<String> {
         pairs.iter().map(|(name, _)| name.clone()).collect()
     };
     assert_eq!(names(found), names(expected), "{what}");
     for ((name, found), (_, expected)) in found.iter().zip(expected) {
-        assert!((found - expected).abs() <= most, "{what}, {name}: {found}, not {expected}");
+        assert!((found - expected).abs() <= tolerance, "{what}, {name}: {found}, not {expected}");
     }
 }
 

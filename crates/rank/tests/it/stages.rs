@@ -66,9 +66,9 @@ fn cases() -> Vec<Case> {
     vec![
         case(BM25, &["red fox"], &["Q5"], &["Q2", "Q3", "Q4"]),
         case(PADDED, &["red fox"], &[], &["Q2", "Q3", "Q4", "Q5", "Q1"]),
-        // Nothing stands before the question, so that the first two words are one.
+        // The published form has no space before a question, so that the first two words are one.
         case(BM25, &["red", "which", "boat"], &[], &["Q5"]),
-        // A word that counts nothing still matches.
+        // A word with the weight 0 still matches.
         case(BM25_WEIGHTED, &["red", "a boat", "fox"], &[], &["Q2", "Q3", "Q4", "Q5"]),
         case(BM25_WEIGHTED, &["red blue", "a fox", "no"], &[], &["Q5", "Q4", "Q3", "Q2"]),
         own(case(BM25, &["red fox"], &[], &["Q3", "Q4"])),
@@ -83,14 +83,14 @@ fn cases() -> Vec<Case> {
         case(DISTANT, &["red fox"], &[], &["Q2", "Q4", "Q3", "Q5"]),
         own(case("stage = \"dense\"", &["blue"], &[], &["Q3", "Q4"])),
         own(case(DISTANT, &["blue boat"], &[], &[])),
-        // What a request names is not cut off.
+        // Documents that a request names are not cut off.
         own(case("stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 1", &["red fox"], &[], &["Q3", "Q4"])),
         own(case("stage = \"dense\"\ndepth = 1", &["blue"], &[], &["Q3", "Q4"])),
-        // Best first by score, whatever the ranks say; equal scores by descending id; each once.
+        // Best first by score, whatever the ranks in the file; equal scores by descending id; each once.
         case(CANDIDATES, &["red"], &["Q1"], &["Q4", "Q5", "Q3", "Q2"]),
         own(case(CANDIDATES, &["red"], &[], &["Q4", "Q3"])),
         Case { requests: vec![Request::new("7", "not in the run")], ..case(CANDIDATES, &["red"], &[], &[]) },
-        // Q5 is like Q3 alone, which is gone.
+        // Q5 is similar to Q3 only, which is left out.
         case("stage = \"distinct\"\nsame = 0.4", &["r"], &["Q2", "Q3", "Q5"], &["Q2", "Q5"]),
         case("stage = \"exclude\"", &["red"], &["Q2", "Q3", "Q1"], &["Q2", "Q1"]),
         case("stage = \"exclude_asked\"", &["red", "red fox", "no"], &["Q2", "Q3"], &["Q3"]),
@@ -101,7 +101,7 @@ fn cases() -> Vec<Case> {
         case(RM3, &["red fox"], &["Q5"], &["Q2", "Q3", "Q4"]),
         own(case(RM3, &["red fox"], &["Q3"], &["Q3", "Q4"])),
         Case {
-            // Each alone would begin with Q3; the second is nearer to it.
+            // Each request alone would begin with Q3; the second is nearer to it.
             stage: "stage = \"competition\"\nrounds = 1\nprize = 0.1",
             requests: vec![Request::new("1", "fox"), Request::new("2", "blue fox")],
             before: &["Q2", "Q3"],
@@ -133,12 +133,12 @@ fn cases() -> Vec<Case> {
         with_need(1, case("stage = \"stop\"\nneed = 1", &["r"], &["Q2"], &["Q1", "Q2"])),
         // Nothing was asked so far.
         case(STOP_OFF_TOPIC, &["blue fox"], &["Q5"], &["Q5"]),
-        // "red" has led to a question, "boat" has not: what shares that alone is of another topic.
+        // "red" is in the earlier question, "boat" is not: a document with "boat" alone is off topic.
         case(STOP_OFF_TOPIC, &["red boat", "red?", "no"], &["Q5"], &["Q1", "Q5"]),
         case(STOP_OFF_TOPIC, &["red boat", "red?", "no"], &["Q4"], &["Q4"]),
-        // What the answer asks for is of the topic, if it is rare enough.
+        // A word of the answer belongs to the topic, if it is rare enough.
         case(STOP_OFF_TOPIC, &["red boat", "red?", "no a fox"], &["Q3"], &["Q3"]),
-        // It was not that word which led to the question.
+        // Opening and question share no word: without words of the topic, it does not stop.
         case(STOP_OFF_TOPIC, &["boat", "fox?", "no"], &["Q4"], &["Q4"]),
         case(STOP_OFF_TOPIC, &["boat", "fox?", "no a plane"], &["Q4"], &["Q4"]),
         case("stage = \"no_question\"\nrank = 2", &["r"], &["Q2", "Q3", "Q1"], &["Q2", "Q1", "Q3"]),

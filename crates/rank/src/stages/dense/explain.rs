@@ -40,7 +40,8 @@ impl DenseSearch<'_> {
             && weighted.role.is_system()
             && likeness >= f64::from(same)
         {
-            let what = format!("left out: from {same}, it is the same in other words");
+            let what =
+                format!("left out: with a similarity of at least {same}, it repeats this text");
             explained.parts.push(Explanation::value(likeness, what));
         }
         Ok(explained)

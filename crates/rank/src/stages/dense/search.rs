@@ -10,8 +10,8 @@ use std::collections::HashSet;
 /// The number of similarities in memory at a time: 32 MB.
 const SIMILARITIES: usize = 1 << 23;
 
-/// Below this number of documents in a portion, texts are compared in several rounds: the vectors of
-/// a large collection are then read once for many texts.
+/// The minimum number of documents in a portion of a large collection. Requests with more texts than
+/// this allows are searched in several rounds.
 const LEAST_DOCS: usize = 1 << 13;
 
 /// A search for requests with the same documents.
@@ -33,7 +33,7 @@ pub(super) struct DenseSearch<'a> {
 /// The best documents of a request so far.
 struct BestDocuments {
     best: Best,
-    /// Top documents that repeat an utterance of the system.
+    /// Documents among the best that repeat an utterance of the system.
     repeats: HashSet<Doc>,
 }
 
@@ -87,12 +87,12 @@ impl DenseSearch<'_> {
         Ok(rankings.collect())
     }
 
-    /// The blocks of documents that `texts` texts are compared with.
+    /// The portions of the documents for a comparison with so many texts.
     fn portions(&self, texts: usize) -> impl Iterator<Item = &[Doc]> {
         self.docs.chunks((SIMILARITIES / texts.max(1)).max(1))
     }
 
-    /// True if a text of the user is as similar to some document as it must be.
+    /// True if a text of the user is similar enough to some document.
     fn is_near(&self, texts: &[TextRow], highest: &[f32]) -> bool {
         let least = self.min_likeness.unwrap_or(f32::NEG_INFINITY);
         texts.iter().any(|text| !text.role.is_system() && highest[text.row] >= least)
@@ -134,7 +134,7 @@ impl DenseSearch<'_> {
 }
 
 /// Writes the scores of documents (columns) for the texts of a request: the weighted sum of their
-/// similarities, in which only the nearest of some counts.
+/// similarities. Of the texts with the role `Nearest`, only the most similar one counts.
 fn score(rows: &Array2<f32>, texts: &[TextRow], scores: &mut Vec<f32>) {
     scores.clear();
     scores.resize(rows.ncols(), 0.0);
