@@ -1,19 +1,19 @@
-//! A collection larger than memory: passages are generated, stored, indexed and searched, and what
-//! each step takes is printed as a line of JSON.
+//! A collection larger than memory: passages are generated, stored, indexed and searched. The time and
+//! the memory of each step are printed as a line of JSON.
 //!
 //! ```text
 //! cargo run --release -p clariq-index --example large -- PASSAGES FOLDER [--memory BYTES]
 //!     [--threads N] [--requests N]
 //! ```
 //!
-//! FOLDER gets files of passages and requests, which `scripts/bench-index` gives to other programs
-//! too, a store of texts and an index, or has them of the last time. A passage has 60 words,
+//! FOLDER receives files of passages and requests, which `scripts/bench-index` also gives to other
+//! programs, a store of texts and an index. Those of an earlier call are reused. A passage has 60 words,
 //! of which the word of rank r is r times as rare as the first; a request has five such words, or two
-//! to five without the most frequent ones. A search is BM25 for the best 30 and the best 1,000, on
-//! one thread by its processor time; `with_texts` includes reading the ids and texts of the best 30.
+//! to five without the most frequent ones. A search is BM25 for the best 30 and the best 1,000, timed by
+//! the CPU time of one thread; `with_texts` includes reading the ids and texts of the best 30.
 //!
-//! Memory is the most that was seen at once, every 20 ms: `own` is the process's, `mapped` are pages
-//! of files, which the system takes back where it needs them.
+//! Memory is the peak of samples every 20 ms: `own` is the process's own memory, `mapped` are pages of
+//! files, which the system can reclaim.
 
 use clariq_core::{AddText, Documents, sha256};
 use clariq_index::{
@@ -29,10 +29,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
-/// As deep as the baseline's lists, and as first stages before a reranker.
+/// The depth of the baseline's lists, and that of a first stage before a reranker.
 const DEPTHS: [usize; 2] = [30, 1000];
 
-/// Different words, about as many as a million web pages have.
+/// The number of different words, about that of a million web pages.
 const VOCABULARY: f64 = 500_000.0;
 
 struct Arguments {
@@ -179,8 +179,8 @@ fn search(
     Ok((figures, ()))
 }
 
-/// What this thread has had of the processor, which other programs do not change much; where the
-/// kernel does not say so, the time of day.
+/// The CPU time of this thread, which other programs hardly affect, or the time of day if the kernel
+/// does not report it.
 fn processor_seconds() -> f64 {
     let spent = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok());
@@ -190,7 +190,7 @@ fn processor_seconds() -> f64 {
     )
 }
 
-/// What all threads of this process have had of the processor, where the kernel says so.
+/// The CPU time of all threads of this process, if the kernel reports it.
 fn process_seconds() -> f64 {
     let spent = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks = spent.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
@@ -212,7 +212,7 @@ fn words(text: u64, count: u64) -> Vec<String> {
     (0..count).map(word).collect()
 }
 
-/// Runs a step and prints what it says with its time and memory.
+/// Runs a step, and prints its figures with its time and memory.
 fn measured<T>(
     step: &str,
     run: impl FnOnce() -> Result<(Value, T), Box<dyn Error>>,
@@ -224,7 +224,7 @@ fn measured<T>(
     figures["step"] = step.into();
     figures["seconds"] = start.elapsed().as_secs_f64().into();
     figures["processor_seconds"] = (process_seconds() - processor).into();
-    let (own, mapped) = memory.most();
+    let (own, mapped) = memory.peak();
     figures["own_mib"] = (own >> 10).into();
     figures["mapped_mib"] = (mapped >> 10).into();
     println!("{figures}");
@@ -237,7 +237,7 @@ fn bytes(folder: &Path) -> std::io::Result<u64> {
     files.map(|file| Ok(file?.metadata()?.len())).sum()
 }
 
-/// The most memory, of the process's own and of files, in KiB, that a thread sees.
+/// A thread that samples the memory of the process, its own and that of mapped files, in KiB.
 struct Memory {
     done: Arc<AtomicBool>,
     watcher: JoinHandle<(u64, u64)>,
@@ -259,13 +259,13 @@ impl Memory {
         Self { done, watcher }
     }
 
-    fn most(self) -> (u64, u64) {
+    fn peak(self) -> (u64, u64) {
         self.done.store(true, Ordering::Relaxed);
         self.watcher.join().unwrap_or_default()
     }
 }
 
-/// An amount of memory of this process, in KiB, where the kernel tells.
+/// An amount of memory of this process in KiB, if the kernel reports it.
 fn memory(key: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with(key))?;

@@ -7,8 +7,8 @@
 //!     [--dump-tokens FILE] [--dump-hits FILE]
 //! ```
 //!
-//! The requests of train and dev, or so many contexts of a file of conversations, are tokenised
-//! beforehand, so that what is timed is ranking alone. Everything runs on the thread that measures.
+//! The requests of train and dev, or a sample of the contexts of a file of conversations, are tokenised
+//! beforehand, so that only ranking is timed. Everything runs on the thread that measures.
 //! One line of JSON goes to standard output; the dumps let peers written in other languages rank
 //! the very same tokens, and let their rankings be compared with these.
 
@@ -29,10 +29,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// As deep as the baseline's lists.
-const USUAL_DEPTH: usize = 30;
+/// The depth of the baseline's lists.
+const DEFAULT_DEPTH: usize = 30;
 
-/// What the arguments ask for.
 struct Arguments {
     data: PathBuf,
     requests: PathBuf,
@@ -56,7 +55,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         data,
         conversations: None,
         sample: usize::MAX,
-        depth: Depth { limit: USUAL_DEPTH, pad: true },
+        depth: Depth { limit: DEFAULT_DEPTH, pad: true },
         index: None,
         memory: BuildOptions::default().memory,
         model: Variant::Okapi,
@@ -138,7 +137,7 @@ fn requests(data: &Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     Ok(requests)
 }
 
-/// The tokens of the contexts of a file, of which so many are taken, evenly spread.
+/// The tokens of at most `sample` contexts of a file, evenly spread.
 fn contexts(file: &Path, sample: usize) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let mut seen = HashSet::new();
     let mut texts = Vec::new();
@@ -159,8 +158,7 @@ struct Measured {
     slow_us: f64,
 }
 
-/// Ranks all requests over and over for the wanted time, and then once more with a clock around
-/// each.
+/// Ranks all requests over and over for the given time, and then once more to time each of them.
 fn measure(
     scorer: &Scorer,
     requests: &[Vec<String>],
@@ -192,7 +190,7 @@ fn measure(
     Ok(Measured { passes, queries_per_second, median_us: at(50), slow_us: at(99) })
 }
 
-/// The most memory that this process had at once, in KiB, where the kernel tells.
+/// The peak memory of this process in KiB, if the kernel reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -28,7 +28,7 @@ const MOST_MEMORY_PER_THREAD: usize = 4_000_000_000;
 /// file of every step to the disk, which takes far longer than building a small index.
 const SMALL: usize = 20_000;
 
-/// Bytes from which tantivy derives the first size of the table of terms in memory, which grows: 2^12.
+/// Bytes from which tantivy derives the initial size of its table of terms, 2^12; the table grows.
 const FIRST_TABLE: usize = 100_000;
 
 /// Documents are analysed in blocks, so that all threads read texts that are near each other.
@@ -38,7 +38,7 @@ pub(crate) const NUMBER: &str = "number";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const TEXT: &str = "text";
 
-/// A name of a tokeniser that tantivy knows.
+/// The name of a tokeniser that tantivy knows.
 const TOKENIZER: &str = "raw";
 
 /// Options of a build.
@@ -106,7 +106,7 @@ fn schema() -> (Schema, Fields) {
 }
 
 /// Builds the index of `documents` in `folder`, which must not exist or hold an index to be
-/// replaced. Returns what [`folder::make`] does.
+/// replaced. Returns the result of [`folder::make`].
 pub(crate) fn build(
     folder: &Path,
     documents: &dyn Documents,
@@ -124,8 +124,8 @@ pub(crate) fn build(
     })
 }
 
-/// Builds the index of a few documents in memory; `place` is for messages. The payload is in the
-/// metadata alone.
+/// Builds the index of a few documents in memory; `place` is for messages. The index has no
+/// payload: the metadata is returned.
 pub(crate) fn build_in_memory(
     documents: &dyn Documents,
     analyzer: Analyzer,
@@ -255,9 +255,8 @@ fn indexed(doc: Doc, text: &str, fields: &Fields, analyzer: Analyzer) -> (Tantiv
     (document, length)
 }
 
-/// Reads the tokens that an [`Analyzer`] has made, each of which is a line. tantivy's own way for
-/// tokens made beforehand writes each document as JSON and reads it again, which takes a third of
-/// the time.
+/// Reads the tokens that an [`Analyzer`] has made, one per line. tantivy's own form of pre-tokenised
+/// text writes each document as JSON and reads it again, which takes a third of the time.
 #[derive(Clone, Default)]
 struct TokenLines {
     token: Token,
@@ -312,7 +311,7 @@ mod tests {
         Bank::from_rows((0..questions).map(row).collect())
     }
 
-    /// The number of segments that a build writes, and that it leaves.
+    /// The number of segments that a build writes, and the number that are left after merging.
     fn segments(bank: &Bank, threads: usize, memory: usize) -> (usize, usize) {
         let (schema, fields) = schema();
         let index = Index::create_in_ram(schema);
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn one_segment_is_left_of_any_number() {
+    fn any_number_of_segments_is_merged_into_one() {
         assert_eq!(segments(&bank(1), 1, 0), (1, 1));
         // From eight on, tantivy would merge some by itself. How many of several threads get a
         // document depends on the scheduler.

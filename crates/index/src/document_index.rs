@@ -22,7 +22,7 @@ pub enum OpenedIndex {
     Built,
     /// Another index was replaced.
     Rebuilt {
-        /// The difference of the old one.
+        /// The reason why the old one does not fit.
         because: String,
     },
 }
@@ -32,7 +32,7 @@ pub struct DocumentIndex {
     pub(crate) folder: PathBuf,
     metadata: IndexMetadata,
     pub(crate) postings: Arc<InvertedIndexReader>,
-    /// The document that each of tantivy's documents is.
+    /// The document for each of tantivy's document numbers.
     pub(crate) docs: Vec<Doc>,
     /// The exact number of tokens of each document.
     pub(crate) lengths: Vec<u32>,
@@ -105,7 +105,7 @@ impl DocumentIndex {
         }
     }
 
-    /// An index of a few documents in memory, which no folder has.
+    /// Builds an index of a few documents that is only in memory.
     pub fn in_memory(documents: &dyn Documents, analyzer: Analyzer) -> Result<Self> {
         let place = Path::new("index in memory");
         let (index, metadata) = build::build_in_memory(documents, analyzer, place)?;
@@ -119,7 +119,7 @@ impl DocumentIndex {
     }
 
     fn open_written(folder: &Path, written: Option<&[u8]>) -> Result<Self> {
-        // A folder without an index is reported as such, and not by a missing file.
+        // A folder without an index is reported as such, not as a missing file.
         folder::payload(folder)?;
         let index = folder::open(folder, written)?;
         let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
@@ -195,7 +195,7 @@ impl DocumentIndex {
     }
 }
 
-/// Why the index with this payload is not the one wanted.
+/// The reason why the index with this payload does not fit, if it does not.
 fn mismatch(
     folder: &Path,
     payload: &str,
@@ -219,7 +219,7 @@ struct IndexFormat {
     clariq_index_format: u32,
 }
 
-/// The metadata of this format, or what another format is. The number is read by itself first,
+/// The metadata, or the reason why its format is refused. The format's number is read by itself first,
 /// because another format may have other fields.
 fn parse(folder: &Path, payload: &str) -> Result<Result<IndexMetadata, String>> {
     let bad = |error: serde_json::Error| damaged(folder, format!("its metadata: {error}"));

@@ -22,13 +22,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::postings::BlockSegmentPostings;
 
-/// Documents of a window.
+/// Number of documents of a window.
 const WINDOW: usize = if cfg!(test) { 32 } else { 4096 };
 
 /// Number of classes of lengths; a class is a byte.
 const CLASSES: usize = if cfg!(test) { 16 } else { 256 };
 
-/// Number of counts of a token that are told apart; the last stands for all higher ones.
+/// Number of counts of a token that are distinguished; the last stands for all higher ones.
 const COUNTS: usize = 16;
 
 /// Number of sums that are compared at once.
@@ -149,12 +149,12 @@ impl Pruner {
         if limit == 0 {
             return Ok(Ranking::new());
         }
-        for hopes in [true, false] {
+        for uses_expectations in [true, false] {
             let mut search = PrunedSearch::new(self, weighting, matched, query, limit)?;
             for window in 0..self.windows() {
                 search.window(window);
-                // Seldom enough to cost nothing.
-                if hopes && (window + 1).is_power_of_two() {
+                // Rare enough to cost nothing.
+                if uses_expectations && (window + 1).is_power_of_two() {
                     search.best.expect(window + 1, self.windows());
                 }
             }
@@ -166,8 +166,8 @@ impl Pruner {
     }
 }
 
-/// The shortest length of each class, and whether it is the only one. Where there are too many
-/// lengths, classes are of about the same ratio.
+/// The shortest length of each class, and true if no class has another length. If there are too many
+/// lengths, the ratio of the longest to the shortest length is about the same in all classes.
 fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
     let mut different = lengths.to_vec();
     different.sort_unstable();
@@ -195,7 +195,7 @@ struct PrunedSearch<'s> {
     weighting: &'s Weighting,
     matched: &'s [MatchedToken<'s>],
     query: &'s Query<'s>,
-    /// The list of each of the tokens.
+    /// The list of each token.
     of_token: Vec<usize>,
     /// The lists by descending length.
     order: Vec<usize>,
@@ -250,7 +250,7 @@ impl<'s> PrunedSearch<'s> {
         })
     }
 
-    /// Finds what in a window belongs to the best.
+    /// Searches a window.
     fn window(&mut self, window: usize) {
         let rest = self.set_aside(window);
         let first = (window * WINDOW) as u32;
@@ -276,7 +276,7 @@ impl<'s> PrunedSearch<'s> {
         }
         for position in 0..self.candidates.len() {
             let at = self.candidates[position];
-            // The best may have become better since.
+            // The worst of the best hits may have risen since.
             if self.sums[usize::from(at)] >= self.best.needed {
                 self.score(first + u32::from(at));
             }
@@ -284,8 +284,8 @@ impl<'s> PrunedSearch<'s> {
         self.sums.fill(0.0);
     }
 
-    /// Chooses the lists that are searched in a window and those that are set aside; the sum of the
-    /// bounds of the latter.
+    /// Chooses the lists that are searched in a window and those that are set aside. Returns the sum of
+    /// the bounds of the latter.
     fn set_aside(&mut self, window: usize) -> f64 {
         self.aside.clear();
         self.searched.clear();
@@ -303,7 +303,7 @@ impl<'s> PrunedSearch<'s> {
         rest
     }
 
-    /// Adds upper bounds of what the postings at hand of a list contribute.
+    /// Adds upper bounds of the contributions of a list's postings that were taken.
     fn add(&mut self, list: usize, first: u32) {
         let List { documents, counts, factor, places, .. } = &mut self.lists[list];
         let factor = (*factor as f32).next_up();
@@ -330,7 +330,7 @@ impl<'s> PrunedSearch<'s> {
             }
             return;
         }
-        // Many at once: a branch for each would take longer.
+        // Several sums at once: a branch for each would take longer.
         for (part, sums) in self.sums.chunks_exact(PART).enumerate() {
             if sums.iter().copied().fold(0.0, f32::max) >= needed {
                 let high = (0..PART).filter(|&at| sums[at] >= needed);
@@ -339,7 +339,7 @@ impl<'s> PrunedSearch<'s> {
         }
     }
 
-    /// Scores a document as the exhaustive search does: by adding what the tokens contribute, in
+    /// Scores a document as the exhaustive search does: by adding the contributions of the tokens in
     /// their order.
     fn score(&mut self, document: u32) {
         let Self { pruner, weighting, lists, .. } = self;
@@ -467,7 +467,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_is_no_longer_than_its_lengths() {
+    fn classes_are_exact_if_there_are_enough_of_them() {
         for lengths in [0..300, 0..100_000, 5..15, 7..8] {
             let lengths: Vec<u32> = lengths.collect();
             let (starts, exact) = classes(&lengths);

@@ -88,7 +88,7 @@ impl Scorer {
     ) -> Result<Ranking> {
         let mut hits = pruner.rank(&self.weighting, matched, query, limit)?;
         if query.depth.pad {
-            // If there are fewer hits than the limit, they are all that share a token.
+            // If there are fewer hits than the limit, no other document shares a token.
             let shares: Vec<Doc> = hits.iter().map(|hit| hit.doc).collect();
             self.pad(&mut hits, &shares, query, limit);
         }
@@ -231,7 +231,7 @@ mod tests {
             every in 1..4_usize,
         ) {
             if sorted {
-                // The first windows promise more than the others hold.
+                // The first windows raise expectations that the others do not meet.
                 documents.sort_by_key(Vec::len);
             }
             let index = Arc::new(index(&documents));

@@ -140,19 +140,19 @@ impl StoredTexts {
         let ids = segment.fast_fields().str(ID)?.ok_or_else(|| invalid("no ids"))?;
         let store = segment.get_store_reader(CACHED_BLOCKS)?;
         let mut positions = vec![NOWHERE; ids.num_terms()];
-        let mut again = Vec::new();
+        let mut repeats = Vec::new();
         for document in 0..segment.max_doc() {
             let ord = ids.ords().first(document).and_then(|ord| usize::try_from(ord).ok());
             match ord.and_then(|ord| positions.get_mut(ord)) {
                 Some(position) if *position == NOWHERE => *position = document,
-                Some(_) => again.push(document),
+                Some(_) => repeats.push(document),
                 None => return Err(invalid("a text without an id")),
             }
         }
         if positions.contains(&NOWHERE) {
             return Err(invalid("an id without a text"));
         }
-        Ok((Self { ids, store, text, positions }, again))
+        Ok((Self { ids, store, text, positions }, repeats))
     }
 
     fn id(&self, doc: Doc) -> io::Result<String> {
@@ -173,13 +173,13 @@ impl StoredTexts {
     }
 
     /// Refuses another text of the same id, and removes a repeated one from the checksum.
-    fn check_same(&self, again: u32, sum: &UnorderedSum) -> Result<()> {
-        let ord = self.ids.ords().first(again).unwrap_or_default();
+    fn check_same(&self, repeat: u32, sum: &UnorderedSum) -> Result<()> {
+        let ord = self.ids.ords().first(repeat).unwrap_or_default();
         let doc = Doc(ord as u32);
         let refused = Error::io("read", STORE);
         let id = self.id(doc).map_err(&refused)?;
         let text = self.text(doc).map_err(&refused)?;
-        if text != self.stored(again).map_err(&refused)? {
+        if text != self.stored(repeat).map_err(&refused)? {
             let problem = problem!(STORE, "every id with one text", id);
             return Err(problem.kind(ProblemKind::Contradiction).into());
         }
@@ -214,8 +214,10 @@ fn write_store(
         document.add_text(text, words);
         writer.add_document(document).map(drop).map_err(refused(folder))
     })?;
-    let (texts, again) = merged(&index, &mut writer).map_err(refused(folder))?;
-    again.into_iter().try_for_each(|again| texts.check_same(again, &sum))?;
+    let (texts, repeats) = merged(&index, &mut writer).map_err(refused(folder))?;
+    for repeat in repeats {
+        texts.check_same(repeat, &sum)?;
+    }
     let metadata = StoreMetadata {
         clariq_index_format: build::FORMAT,
         text_store_format: FORMAT,
@@ -226,7 +228,7 @@ fn write_store(
     finished.map_err(refused(folder))
 }
 
-/// The texts that were added, in one segment, and those of an id that another text has.
+/// Merges the added texts into one segment, and opens it as [`StoredTexts::open`] does.
 fn merged(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<(StoredTexts, Vec<u32>)> {
     writer.commit()?;
     if index.searchable_segment_ids()?.is_empty() {

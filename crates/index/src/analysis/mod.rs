@@ -125,7 +125,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        // The index tells tokens apart by line feeds.
+        // The index separates tokens by line feeds.
         #[test]
         fn no_token_has_a_line_feed(text in any::<String>(), words in "[a-zA-Z'.,\"\\s]{0,80}") {
             for analyzer in Analyzer::ALL {

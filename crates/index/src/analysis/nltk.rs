@@ -83,7 +83,7 @@ const BEFORE_PADDING: [(&str, &str, Limits); 16] = [
     ("--", " -- ", Limits::Anything),
 ];
 
-/// The substitutions that count on a space at both ends of the text: closing quotes, clitics, and
+/// The substitutions that rely on a space at both ends of the text: closing quotes, clitics, and
 /// words spoken as one. Under `(?i)` Python also takes `ı` and `İ` for an `i`. The rule for `mor'n`
 /// looks idle, as the one for lone letters has split that word before, but it does fire in
 /// `mor'nn't`.
@@ -139,7 +139,8 @@ pub(super) fn for_each_token(text: &str, emit: &mut dyn FnMut(&str)) {
     });
 }
 
-/// Comparing with the few of the same first letter takes less than hashing, or than a search.
+/// True for a stop word. Comparing the few with the same first letter is faster than hashing or a
+/// binary search.
 fn is_stop_word(word: &str) -> bool {
     static BY_LETTER: LazyLock<[&[&str]; 26]> = LazyLock::new(|| {
         let mut by_letter: [&[&str]; 26] = [&[]; 26];
@@ -322,7 +323,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_cut_tokenises_as_the_regular_expressions_do(
+        fn the_short_cut_equals_the_regular_expressions(
             words in prop::collection::vec("cannot|Gonna|wanna|gotta_?|LEMME|gimme|[a-zA-Z0-9_]{0,7}", 0..8),
             gap in "[ ?!]{1,3}",
             end in "[ ?!]{0,2}[.]?",
@@ -333,7 +334,7 @@ mod tests {
         }
 
         #[test]
-        fn text_that_is_nearly_plain_is_tokenised_as_by_the_regular_expressions(text in "[a-zA-Z0-9_.?! ]{0,16}(cannot|gonna)?[-.?! 'é]{0,2}") {
+        fn nearly_plain_text_is_tokenised_as_by_the_regular_expressions(text in "[a-zA-Z0-9_.?! ]{0,16}(cannot|gonna)?[-.?! 'é]{0,2}") {
             prop_assert_eq!(word_tokenize(&text), by_cascade(&text));
         }
     }

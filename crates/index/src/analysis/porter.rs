@@ -77,7 +77,7 @@ pub fn stem(word: &str) -> String {
     stem
 }
 
-/// Puts NLTK's stem of a word in place of `stem`.
+/// Overwrites `stem` with NLTK's stem of a word.
 pub(super) fn stem_into(word: &str, stem: &mut String) {
     let known = match word {
         _ if word.chars().nth(2).is_none() => word,
@@ -97,7 +97,7 @@ pub(super) fn stem_into(word: &str, stem: &mut String) {
     known.clone_into(stem);
 }
 
-/// Puts a word in lower case in place of `lower`.
+/// Overwrites `lower` with a word in lower case.
 fn lowercase(word: &str, lower: &mut String) {
     if word.is_ascii() {
         word.clone_into(lower);
@@ -107,7 +107,7 @@ fn lowercase(word: &str, lower: &mut String) {
     }
 }
 
-/// Leaves the stem of a word in lower case, by the rules of the stemmer's author.
+/// Reduces a word in lower case to its stem, by the rules of the stemmer's author.
 pub(super) fn stem_as_author(word: &mut String) {
     // Java counts UTF-16 code units.
     if word.encode_utf16().nth(2).is_some() {
@@ -255,7 +255,7 @@ fn ends_with(word: &str, suffix: &str) -> bool {
     word.as_bytes().last() == suffix.as_bytes().last() && word.ends_with(suffix)
 }
 
-/// For each character of `word`, whether it is a vowel. A `y` is one after a consonant only.
+/// True for each character of `word` that is a vowel. A `y` is one only after a consonant.
 fn vowels(word: &str) -> impl Iterator<Item = bool> + '_ {
     let mut after_consonant = false;
     word.chars().map(move |letter| {

@@ -31,8 +31,8 @@ impl BestHits {
         Self { limit, found, room: limit, margin, floor: 0, expected: 0, least: 0.0, needed }
     }
 
-    /// The sum from which on a document may still be a hit, where `rest` may be added to it. More
-    /// than 0, which documents without a token have.
+    /// The lowest sum with which a document may still be a hit if `rest` may be added to it. It is
+    /// above 0, the sum of documents without a token.
     pub(super) fn needed(&self, rest: f64) -> f32 {
         ((self.least - rest) as f32).next_down().max(f32::MIN_POSITIVE)
     }
@@ -48,21 +48,21 @@ impl BestHits {
         self.raise(worst);
     }
 
-    /// The nth of the keys found; these and no others are before it then.
+    /// Moves the n highest of the keys found to the front, and returns the lowest of these.
     fn nth(&mut self, nth: usize) -> u128 {
         *self.found.select_nth_unstable_by(nth - 1, |a, b| b.cmp(a)).1
     }
 
-    /// Further hits have at least that key.
+    /// Raises the lower bound of the keys of further hits.
     fn raise(&mut self, key: u128) {
         self.floor = self.floor.max(key);
         self.least = hit(self.floor).score * (1.0 - self.margin);
         self.needed = self.needed(0.0);
     }
 
-    /// Sets an expectation from the searched share of the index: the rest has its share of the best
-    /// documents. If documents are in random order, a margin of four standard deviations makes it rare
-    /// that the search has to be repeated.
+    /// Estimates the last of the best hits, assuming that each part of the index has its share of the
+    /// best documents. If documents are in random order, a margin of four standard deviations makes it
+    /// rare that the search has to be repeated.
     pub(super) fn expect(&mut self, searched: usize, windows: usize) {
         let expected = self.limit * searched / windows;
         let enough = expected + 4 * expected.isqrt() + 8;
@@ -87,8 +87,7 @@ impl BestHits {
     }
 }
 
-/// A whole number by which hits are in the order of `best_first`, backwards; scores are not
-/// negative. Comparing two fields of hits would be two branches, half of which are mispredicted.
+/// A whole number that orders hits as `best_first` does, backwards; scores are not negative. Comparing two fields of hits would be two branches, half of which are mispredicted.
 pub(super) fn key(score: f64, doc: Doc) -> u128 {
     u128::from(score.to_bits()) << 32 | u128::from(doc.0)
 }

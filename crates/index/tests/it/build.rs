@@ -1,4 +1,4 @@
-//! The index is the same however it was built, and is used again exactly when it is the right one.
+//! An index does not depend on how it was built, and is reused exactly if it fits.
 
 use crate::common::{
     ANALYZER, bank, build, is_foreign, open_or_build, rankings, tokens, zipf_texts,
@@ -35,7 +35,8 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn threads_and_memory_change_nothing() {
-    let (bank, parent) = (large_bank(), tempfile::tempdir().expect("a temporary folder"));
+    let bank = large_bank();
+    let parent = tempfile::tempdir().expect("a temporary folder");
     let expected = build(&bank);
     // Twelve threads leave more segments than tantivy waits for before it merges some by itself.
     for (threads, memory) in
@@ -60,7 +61,7 @@ fn threads_and_memory_change_nothing() {
 }
 
 #[test]
-fn memory_beyond_what_tantivy_takes_is_no_error() {
+fn more_memory_than_tantivy_allows_is_no_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     build_with(folder.path(), &bank(["", "river"]), 1, usize::MAX);
 }
@@ -74,7 +75,7 @@ fn figures_are_those_of_the_bank() {
 }
 
 #[test]
-fn a_bank_of_the_empty_question_alone_is_a_bank() {
+fn a_bank_with_only_the_empty_question_is_indexed() {
     let built = build(&bank([""]));
     let stats = built.index.stats().expect("figures");
     assert_eq!((stats.documents, stats.tokens, stats.vocabulary, stats.longest), (1, 0, 0, 0));
@@ -91,7 +92,7 @@ fn a_bank_without_questions_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn another_bank_or_analyser_is_rebuilt_and_says_so() {
+fn an_index_of_another_bank_or_analyser_is_rebuilt_for_a_stated_reason() {
     let (old, new) = (bank(["", "river stone"]), bank(["", "river stone", "lamp"]));
     let built = build(&old);
     let folder = built.folder.path();
@@ -111,7 +112,7 @@ fn another_bank_or_analyser_is_rebuilt_and_says_so() {
 }
 
 #[test]
-fn another_format_is_rebuilt_whatever_its_fields() {
+fn an_index_of_another_format_is_rebuilt_whatever_its_fields() {
     let bank = bank(["", "river stone"]);
     let built = build(&bank);
     let meta = built.folder.path().join("meta.json");
@@ -149,9 +150,10 @@ fn an_open_index_outlives_its_replacement() {
 #[test]
 fn the_files_of_a_killed_build_are_not_used() {
     let parent = tempfile::tempdir().expect("a temporary folder");
-    let (folder, bank) = (parent.path().join("index"), bank(["", "river stone"]));
-    // The temporary folder as it stands when the process dies: a complete index of something else,
-    // just not in its place yet, and one with half of its files.
+    let folder = parent.path().join("index");
+    let bank = bank(["", "river stone"]);
+    // Temporary folders of processes that died: a complete index of another bank that was not moved
+    // to its place yet, and one with half of its files.
     let whole = parent.path().join(".clariq-index-aaaaaa.tmp/index");
     open_or_build(&whole, &crate::common::bank(["", "river", "lamp"])).expect("an index");
     let half = parent.path().join(".clariq-index-bbbbbb.tmp/index");
@@ -171,8 +173,10 @@ fn the_files_of_a_killed_build_are_not_used() {
 
 #[test]
 fn processes_that_build_at_once_all_get_the_index() {
-    let (bank, parent) = (large_bank(), tempfile::tempdir().expect("a temporary folder"));
-    let (folder, expected) = (parent.path().join("index"), build(&bank));
+    let bank = large_bank();
+    let parent = tempfile::tempdir().expect("a temporary folder");
+    let folder = parent.path().join("index");
+    let expected = build(&bank);
     std::thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
@@ -185,9 +189,11 @@ fn processes_that_build_at_once_all_get_the_index() {
 }
 
 #[test]
-fn processes_that_replace_at_once_leave_the_index() {
-    let (bank, parent) = (large_bank(), tempfile::tempdir().expect("a temporary folder"));
-    let (folder, expected) = (parent.path().join("index"), build(&bank));
+fn processes_that_replace_an_index_at_once_leave_a_right_one() {
+    let bank = large_bank();
+    let parent = tempfile::tempdir().expect("a temporary folder");
+    let folder = parent.path().join("index");
+    let expected = build(&bank);
     open_or_build(&folder, &crate::common::bank(["", "river"])).expect("an index of another bank");
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -207,7 +213,8 @@ fn processes_that_replace_at_once_leave_the_index() {
 #[test]
 fn a_link_to_a_folder_stays_a_link() {
     let parent = tempfile::tempdir().expect("a temporary folder");
-    let (link, real) = (parent.path().join("link"), parent.path().join("disk/real"));
+    let link = parent.path().join("link");
+    let real = parent.path().join("disk/real");
     fs::create_dir_all(&real).expect("created");
     std::os::unix::fs::symlink(&real, &link).expect("linked");
     for texts in [["", "river"], ["", "stone"]] {

@@ -1,6 +1,5 @@
-//! Files of the index that are gone or changed, and folders of something else: an error that names
-//! it, or the results of the whole index; never a panic, never a wrong score, never a loss of what
-//! is not ours.
+//! Missing and changed files of an index, and folders with other files, lead to an error that names
+//! them, or to the results of the intact index: never to a panic, a wrong score or a lost file.
 
 use crate::common::{
     ANALYZER, Built, Numbers, bank, build, is_foreign, open_or_build, rankings, zipf_texts,
@@ -44,12 +43,13 @@ fn intact() -> Intact {
         zipf_texts(11, 120, 12, 60).into_iter().chain(["river lamp".to_owned(), "lamp".to_owned()]),
     );
     let built = build(&bank);
-    let (files, rankings) = (files(built.folder.path()), rankings(&built.index));
+    let files = files(built.folder.path());
+    let rankings = rankings(&built.index);
     assert!(files.len() >= 8, "meta.json, our list, and the segment: {:?}", files.keys());
     Intact { bank, built, files, rankings }
 }
 
-/// What became of an index.
+/// The outcome of opening a damaged index.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Damaged,
@@ -80,9 +80,8 @@ impl Intact {
         }
     }
 
-    /// Tries a damage on every file. Files that no reader needs may be in any state; over every
-    /// other one the damage must be told, but for a `meta.json` that now claims to be of another
-    /// bank, which is rebuilt.
+    /// Damages each file in turn. Files that no reader needs may be in any state. Damage to any other
+    /// file must be reported, except if `meta.json` now names another bank: that index is rebuilt.
     fn check(&self, what: &str, damage: impl Fn(&[u8]) -> Option<Vec<u8>>) {
         for (name, bytes) in &self.files {
             let damaged = damage(bytes);
@@ -150,7 +149,7 @@ fn garbage_and_appended_bytes_in_an_index_are_an_error() {
 
 #[test]
 fn swapped_index_files_are_an_error() {
-    // Both whole, each with tantivy's checksum right.
+    // Both files are whole, and tantivy's checksums are right.
     let intact = intact();
     let of = |extension: &str| {
         intact.files.keys().find(|name| name.ends_with(extension)).expect("a file")
@@ -203,7 +202,7 @@ fn rebuilding_repairs_an_index_with_any_damaged_file() {
     }
 }
 
-/// Neither way of building may take the folder, and nothing in it may change.
+/// Both ways of building must refuse the folder and leave it as it is.
 fn assert_refused(folder: &Path, bank: &Bank, found: &str) {
     let before = files(folder);
     let opened = open_or_build(folder, bank).map(|_| ());
@@ -283,7 +282,7 @@ fn a_path_that_is_a_file_is_refused_and_kept() {
     assert_eq!(fs::read(&path).expect("kept"), b"a file");
 }
 
-/// Whether the folder now refuses this process: permissions do not bind root.
+/// Sets the mode of a folder. True if this process can then not write to it: root can.
 fn is_refused_under(folder: &Path, mode: u32) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("set");

@@ -1,5 +1,5 @@
-//! With Lucene's tokens and lengths, BM25 is that of the organisers' run of the mixed-initiative
-//! task of TREC `CAsT` 2022.
+//! With Lucene's tokens and lengths, BM25 reproduces the organisers' run of the mixed-initiative task
+//! of TREC `CAsT` 2022.
 
 use clariq_files::Source;
 use clariq_index::{Analyzer, Bm25, Variant, byte_length};
@@ -22,7 +22,7 @@ fn read(folder: &Path, name: &str) -> Value {
     serde_json::from_slice(&input.bytes).expect("JSON")
 }
 
-/// The texts with a token, which alone Lucene counts.
+/// The texts with a token; Lucene counts no others.
 struct Pool {
     postings: HashMap<String, BTreeMap<String, f64>>,
     lengths: BTreeMap<String, u32>,
@@ -82,7 +82,10 @@ fn the_organisers_run_is_reproduced() {
     }
     let model = Bm25 { k1: 0.9, b: 0.4, ..Bm25::default_of(Variant::Lucene) };
     let run = read(&folder, "2022_mi_ranking_bm25_baseline_mi_run.json.gz");
-    let (mut first, mut shared, mut all, mut difference) = (0, 0, 0, 0.0);
+    let mut first = 0;
+    let mut shared = 0;
+    let mut all = 0;
+    let mut difference = 0.0;
     for turn in run["turns"].as_array().unwrap() {
         let ranked = pool.rank(model, &queries[turn["turn_id"].as_str().unwrap()]);
         let given = turn["questions"].as_array().unwrap();

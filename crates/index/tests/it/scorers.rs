@@ -47,14 +47,15 @@ fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = Bm25> {
     VARIANTS.into_iter().map(move |variant| Bm25 { k1, b, delta, ..Bm25::default_of(variant) })
 }
 
-/// Holds all variants at several depths against the naive scores.
+/// Compares all variants at several depths with the naive scores.
 fn check(
     bank: &Bank,
     requests: &[String],
     parameters: (f64, f64, f64),
 ) -> Result<(), TestCaseError> {
-    let (built, naive) = (build(bank), naive(bank));
-    // A thread uses its buffers again and again: nothing may stay in them.
+    let built = build(bank);
+    let naive = naive(bank);
+    // A thread reuses its buffers: nothing may stay in them.
     for model in models(parameters) {
         let scorer = Scorer::new(&built.index, model).expect("parameters in range");
         for request in requests {
@@ -108,7 +109,8 @@ proptest! {
 fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
     // "river" is in five of six: ln(1.5) − ln(5.5) is negative.
     let bank = bank(["river stone", "river lamp", "river wolf", "river bread", "river", "copper"]);
-    let (built, naive) = (build(&bank), naive(&bank));
+    let built = build(&bank);
+    let naive = naive(&bank);
     assert!(naive.idf(Variant::Okapi, "river") > 0.0, "the mean over this vocabulary is positive");
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
     let hits = scorer.rank(&Query::new(&tokens("river"), Depth::matching(9))).expect("hits");
@@ -122,7 +124,7 @@ fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
 }
 
 #[test]
-fn questions_below_zero_come_after_the_padding() {
+fn questions_with_negative_scores_come_after_the_padding() {
     // Both words are in most questions: even the mean idf is negative, and with it its quarter.
     let bank = bank(["", "river stone", "river stone", "river stone", "stone river river"]);
     let built = build(&bank);
@@ -152,7 +154,7 @@ fn padding_goes_by_descending_id() {
 }
 
 #[test]
-fn only_the_documents_named_are_ranked() {
+fn only_the_candidates_are_ranked() {
     let bank = bank(["a river", "a lamp", "the river", "river river", "a zebra"]);
     let built = build(&bank);
     let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
@@ -171,7 +173,7 @@ fn only_the_documents_named_are_ranked() {
 }
 
 #[test]
-fn a_weight_multiplies_what_a_token_adds() {
+fn a_weight_multiplies_the_contribution_of_a_token() {
     let bank = bank(["a river", "a lamp", "the river lamp"]);
     let built = build(&bank);
     let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");

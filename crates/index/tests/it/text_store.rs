@@ -1,5 +1,5 @@
-//! A store of texts has what a bank in memory of the same texts has, and is made again exactly when
-//! it is not the right one.
+//! A store of texts equals a bank in memory of the same texts, and is rebuilt exactly if it does not
+//! fit.
 
 use crate::common::{ANALYZER, bank, is_foreign, rankings, zipf_texts};
 use clariq_collections::documents::{Bank, BankRow};
@@ -15,7 +15,7 @@ fn source(name: &str) -> Checksum {
     sha256([name.as_bytes()])
 }
 
-/// Opens or builds a store of rows in that order, and says whether it was built.
+/// Opens or builds a store of rows in that order; true if it was built.
 fn store(folder: &Path, name: &str, rows: &[BankRow]) -> Result<(TextStore, bool), Error> {
     let built = Cell::new(false);
     let store = TextStore::open_or_build(folder, &source(name), 0, &|add| {
@@ -56,7 +56,7 @@ fn check_same(store: &TextStore, bank: &Bank) {
 fn a_text_store_equals_the_bank_of_the_same_texts() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let texts = ["", "one\ttab and\nlines", "naïve ☕"].map(str::to_owned);
-    // Ids are what the writer holds: these are more than its memory, so that it writes in parts.
+    // The writer keeps ids in memory: these exceed it, so that several segments are written.
     let long = |number| row(&format!("{number:01000}"), &format!("text {number}"));
     let long = Bank::new((0..20_000).map(long).collect(), "");
     for (name, bank) in

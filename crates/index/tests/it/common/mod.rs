@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Words that both analysers keep apart from each other. Earlier ones are more frequent in
+/// Words that have different tokens in both analysers. Earlier ones are more frequent in
 /// [`text`].
 pub(crate) const WORDS: [&str; 12] = [
     "river", "stone", "lamp", "garden", "wolf", "bread", "copper", "violin", "harbor", "maple",
@@ -38,7 +38,7 @@ pub(crate) fn bank<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Bank 
     Bank::from_rows(texts.into_iter().enumerate().map(row).collect())
 }
 
-/// An index in a folder of its own, which goes with it.
+/// An index and its temporary folder, which is removed with it.
 pub(crate) struct Built {
     pub(crate) index: Arc<DocumentIndex>,
     pub(crate) folder: TempDir,
@@ -60,7 +60,7 @@ pub(crate) fn open_or_build(
     Ok((Arc::new(index), opened))
 }
 
-/// Whether an error refuses a folder that holds something other than an index of this program.
+/// True if an error refuses a folder with anything but an index of this program.
 pub(crate) fn is_foreign(error: &Error) -> bool {
     error.to_problem().expected.starts_with("a new folder, or one with an index")
 }
@@ -69,8 +69,7 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
     ANALYZER.tokens(text)
 }
 
-/// Whole rankings of some requests by two formulas, padded: what must not change with how an index
-/// was made.
+/// Padded rankings of some requests by two formulas, which must not depend on how an index was built.
 pub(crate) fn rankings(index: &Arc<DocumentIndex>) -> Vec<Vec<Hit>> {
     let mut rankings = Vec::new();
     for model in [Bm25::okapi(), Bm25::default_of(Variant::Lucene)] {
@@ -85,7 +84,7 @@ pub(crate) fn rankings(index: &Arc<DocumentIndex>) -> Vec<Vec<Hit>> {
     rankings
 }
 
-/// A reproducible source of numbers without structure (Steele, Lea and Flood's `SplitMix64`).
+/// Reproducible pseudo-random numbers (Steele, Lea and Flood's `SplitMix64`).
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {

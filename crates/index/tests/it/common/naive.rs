@@ -21,7 +21,8 @@ impl Naive {
     }
 
     fn raw_idf(&self, variant: Variant, token: &str) -> f64 {
-        let (n, df) = (self.counted(variant) as f64, self.frequencies[token] as f64);
+        let n = self.counted(variant) as f64;
+        let df = self.frequencies[token] as f64;
         match variant {
             // Robertson and Spärck Jones' weight, as `rank_bm25.BM25Okapi._calc_idf` writes it.
             Variant::Okapi => (n - df + 0.5).ln() - (df + 0.5).ln(),
@@ -35,7 +36,7 @@ impl Naive {
         }
     }
 
-    /// How many questions a variant counts: Lucene's `docCount` is of those with a token.
+    /// The number of questions that a variant counts: Lucene's `docCount` leaves out empty ones.
     fn counted(&self, variant: Variant) -> usize {
         let is_counted =
             |question: &&Vec<String>| variant != Variant::LuceneDefault || !question.is_empty();
@@ -96,7 +97,7 @@ impl Naive {
         score
     }
 
-    /// All questions with a token of the request, and the others with score 0 where `pad`, in the
+    /// All questions with a token of the request, and if `pad`, the others with score 0, in the
     /// project's order.
     pub(crate) fn ranking(&self, model: &Bm25, request: &[String], pad: bool) -> Vec<Hit> {
         let mut hits = Vec::new();
@@ -112,14 +113,14 @@ impl Naive {
     }
 }
 
-/// Equal but for rounding.
+/// Equal except for rounding.
 pub(crate) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// What is wrong with `found` as the first `limit` hits of the ranking `expected`, if anything.
-/// Where the naive scores tie but for rounding, any order is right that goes by the scores found
-/// and then by descending number.
+/// The first mistake in `found` as the first `limit` hits of the ranking `expected`, if there is one.
+/// If naive scores are equal except for rounding, any order by the scores found and then by descending
+/// number is right.
 pub(crate) fn difference(found: &[Hit], expected: &[Hit], limit: usize) -> Option<String> {
     if found.len() != limit.min(expected.len()) {
         return Some(format!("{} hits for {} of {limit}", found.len(), expected.len()));
