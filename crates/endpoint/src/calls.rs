@@ -1,4 +1,4 @@
-//! The calls of a session: sent at the same time, cached, replayed, counted and bounded.
+//! The calls of a session: sent concurrently, cached, replayed, counted and limited.
 
 use crate::config::EndpointConfig;
 use crate::exchange::{Exchange, Recording, key_of};
@@ -17,9 +17,9 @@ use std::thread;
 /// How the calls of a session are made.
 #[derive(Debug, Default)]
 pub struct CallOptions {
-    /// Recorded answers that take the place of all servers.
+    /// Recorded answers, which are used instead of all servers.
     pub replay: Option<Recording>,
-    /// The largest number of calls that may be sent.
+    /// The maximum number of calls to send.
     pub max_calls: Option<u64>,
     /// True if calls are counted instead of sent.
     pub dry_run: bool,
@@ -28,13 +28,13 @@ pub struct CallOptions {
 /// The calls that a dry run would send to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Planned {
-    /// Calls.
+    /// Calls to send.
     pub calls: u64,
-    /// Further calls whose answers are in the cache.
+    /// Further calls, whose answers are in the cache or which repeat a call.
     pub cached: u64,
-    /// Estimated tokens that are read: a token for every four bytes of the texts, rounded up.
+    /// Estimated tokens of the prompts: one for every four bytes of text, rounded up.
     pub prompt_tokens: u64,
-    /// Tokens that are written at most.
+    /// The maximum number of tokens of the completions.
     pub completion_tokens: u64,
     /// Calls among these that may depend on answers that are not known yet. They are counted as if
     /// completions were empty and scores equal.
@@ -48,7 +48,7 @@ const BYTES_OF_A_TOKEN: u64 = 4;
 #[derive(Debug, Default)]
 pub struct Calls {
     options: CallOptions,
-    /// The models that names mean: those of `[models]`, or others (`None`).
+    /// The model of each name: an endpoint of `[models]`, or `None` for any other model.
     models: Mutex<HashMap<String, Option<EndpointConfig>>>,
     state: Mutex<CallState>,
     sent: AtomicU64,
@@ -58,7 +58,7 @@ pub struct Calls {
 struct CallState {
     /// Answers in the cache, by the file.
     journals: HashMap<PathBuf, Journal<Value>>,
-    /// True in a run. Other commands may answer requests without end.
+    /// True in a run. Other commands may answer any number of requests, and record none.
     is_recording: bool,
     /// The exchanges of a run in the order of their first use, and their keys.
     used: Vec<Exchange>,
@@ -70,7 +70,7 @@ struct CallState {
 
 /// A request of one call.
 pub(crate) struct Call {
-    /// What it is for, in messages.
+    /// Its purpose, for messages.
     pub(crate) about: String,
     /// Everything that the answer depends on.
     pub(crate) request: Value,
@@ -78,7 +78,7 @@ pub(crate) struct Call {
     pub(crate) items: u64,
     /// Bytes of the texts that the model reads.
     pub(crate) bytes: u64,
-    /// Tokens that the model writes at most.
+    /// The maximum number of tokens that the model writes.
     pub(crate) most_tokens: u64,
 }
 
@@ -88,7 +88,7 @@ impl Calls {
         Self { options, ..Self::default() }
     }
 
-    /// Sets the model that a name means in the session. False if it means another one already.
+    /// Sets the model of a name for the session. False if the name has another model already.
     #[must_use]
     pub fn set_model(&self, name: &str, model: Option<&EndpointConfig>) -> bool {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +96,7 @@ impl Calls {
         known.as_ref() == model
     }
 
-    /// The model behind an endpoint that a name means.
+    /// The endpoint of a name; `None` if its model is not behind an endpoint.
     pub fn model(&self, name: &str) -> Option<EndpointConfig> {
         let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         models.get(name).cloned().flatten()
@@ -107,7 +107,7 @@ impl Calls {
         self.options.dry_run
     }
 
-    /// Begins a run: exchanges and plans from before are not its own.
+    /// Begins a run, and forgets earlier exchanges and planned calls.
     pub fn begin_run(&self) {
         let mut state = self.state();
         let journals = std::mem::take(&mut state.journals);
@@ -143,7 +143,7 @@ impl Calls {
         state.journals.insert(path.to_owned(), journal);
     }
 
-    /// Answers calls, in order: by the recording, from the cache, or by the server. `stand_in` is the
+    /// Answers calls, in order: from the recording, from the cache, or by the server. `stand_in` is the
     /// answer of a dry run. `progress` counts the items of calls.
     pub(crate) fn answer<T: Serialize + DeserializeOwned>(
         &self,
@@ -194,7 +194,7 @@ impl Calls {
         self.use_answers(calls, &keys, answers.iter().collect())
     }
 
-    /// Notes exchanges of the run, and reads their answers.
+    /// Records the exchanges of the run, and deserializes their answers.
     fn use_answers<T: DeserializeOwned>(
         &self,
         calls: &[Call],
@@ -221,7 +221,7 @@ impl Calls {
         Ok(read)
     }
 
-    /// Counts the calls of a dry run, and gives answers in their place.
+    /// Counts the calls of a dry run. Answers come from the cache; the others are stand-ins.
     fn stand_in_for<T: DeserializeOwned>(
         &self,
         server: &Server,
@@ -262,7 +262,7 @@ impl Calls {
         }
     }
 
-    /// Sends calls, several at the same time. After the first error no further call is sent.
+    /// Sends calls concurrently. After the first error no further call is sent.
     fn send(
         &self,
         server: &Server,

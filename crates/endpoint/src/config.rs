@@ -36,7 +36,7 @@ impl EndpointKind {
         }
     }
 
-    /// The kind of model that stages know it as.
+    /// The kind of model that it is for stages.
     pub fn model_kind(self) -> ModelKind {
         match self {
             Self::Chat => ModelKind::Chat,
@@ -46,7 +46,7 @@ impl EndpointKind {
     }
 }
 
-/// The paths and forms of a server.
+/// The paths and JSON forms of a server's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dialect {
@@ -70,7 +70,7 @@ pub struct EndpointConfig {
     pub(crate) model: String,
     #[serde(default)]
     pub(crate) dialect: Dialect,
-    /// Calls that are sent at the same time.
+    /// The number of concurrent calls.
     #[serde(default = "eight", skip_serializing)]
     pub(crate) concurrency: NonZeroUsize,
     /// Seconds for a connection and for a whole answer.
@@ -85,7 +85,7 @@ pub struct EndpointConfig {
     /// Documents of a call (`embed`, `rerank`).
     #[serde(skip_serializing)]
     pub(crate) batch: Option<NonZeroUsize>,
-    /// True if the server cuts texts that are too long instead of refusing them (`tei`).
+    /// True if the server truncates texts that are too long instead of refusing them (`tei`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truncate: Option<bool>,
     /// The length that vectors must have (`embed`).
@@ -115,7 +115,7 @@ fn three() -> u32 {
     3
 }
 
-/// The address may be private: it appears in error messages about the server alone.
+/// The address may be private: it appears only in error messages about the server.
 impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.describe())
@@ -190,8 +190,7 @@ impl EndpointConfig {
         }
         if model.reading != ReadingOverrides::default() {
             let found = model.label();
-            let hint =
-                "the server reads texts as it was started; prompts are keys of [models.NAME]";
+            let hint = "only the server's own options change how it reads texts; prompts are keys of [models.NAME]";
             bail!(at, "a model behind an endpoint without overrides", found, hint);
         }
         let key = key_of(&model.name)?;

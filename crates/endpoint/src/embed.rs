@@ -1,7 +1,7 @@
 //! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
 
 use crate::calls::Call;
-use crate::rerank::{USUAL_BATCH, name_of};
+use crate::rerank::{DEFAULT_BATCH, name_of};
 use crate::server::Server;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -42,7 +42,7 @@ impl RecordedVectors {
         Self { dimensions, base64: BASE64.encode(bytes) }
     }
 
-    /// The numbers; `None` if the text was changed.
+    /// The numbers; `None` if the text is damaged.
     fn values(&self) -> Option<Vec<f32>> {
         let bytes = BASE64.decode(&self.base64).ok()?;
         let (numbers, rest) = bytes.as_chunks::<4>();
@@ -144,7 +144,7 @@ impl EmbedEndpoint {
         }
     }
 
-    /// Encodes texts behind a prompt. A text that is empty has the vector zero.
+    /// Encodes texts, each after the prompt. An empty text has a vector of zeros.
     fn encode_all(
         &self,
         texts: &[&str],
@@ -159,7 +159,7 @@ impl EmbedEndpoint {
         }
         let mut calls: Vec<Call> = sent.chunks(batch).map(|texts| self.call(texts)).collect();
         if calls.is_empty() && !texts.is_empty() && self.dimensions.get().is_none() {
-            // Any text tells the length of vectors.
+            // The length of vectors is known from any text.
             calls.push(self.call(&["text".to_owned()]));
         }
         let stand_in = |call: &Call| {
@@ -211,7 +211,7 @@ impl Encoder for EmbedEndpoint {
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        let batch = self.server.config.batch.map_or(USUAL_BATCH, usize::from);
+        let batch = self.server.config.batch.map_or(DEFAULT_BATCH, usize::from);
         self.encode_all(texts, self.server.config.document_prompt.as_deref(), batch, progress)
     }
 

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exchange {
-    /// What the request is for. It does not change the answer.
+    /// The purpose of the request, for messages. It does not change the answer.
     pub about: String,
     /// Everything that the answer depends on: kind, model and content.
     pub request: Value,

@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 /// Documents of a call if the configuration has no `batch`: the usual limit of
 /// text-embeddings-inference.
-pub(crate) const USUAL_BATCH: usize = 32;
+pub(crate) const DEFAULT_BATCH: usize = 32;
 /// Characters that a message shows of a text.
 const SHOWN: usize = 60;
 
-/// A text, to name a call in messages.
+/// A text in quotation marks, shortened, to name a call in messages.
 pub(crate) fn name_of(text: &str) -> String {
     format!("\"{}\"", printable(text, SHOWN))
 }
@@ -120,7 +120,7 @@ impl PairScorer for RerankEndpoint {
         requests: &[Vec<(&str, &str)>],
         progress: Progress,
     ) -> Result<Vec<Vec<f32>>> {
-        let batch = self.server.config.batch.map_or(USUAL_BATCH, usize::from);
+        let batch = self.server.config.batch.map_or(DEFAULT_BATCH, usize::from);
         let mut calls = Vec::new();
         for pairs in requests {
             for part in pairs.chunks(batch) {

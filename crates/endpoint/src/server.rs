@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The environment variable with the key of all models. That of one model has the model's name behind
-/// it. No secret belongs in a file that is shared, or into the record of a run.
+/// The environment variable with the key of all models. The key of a single model is in the variable
+/// with the model's name appended. No secret belongs in a file that is shared, or into the record of a
+/// run.
 const KEY: &str = "CLARIQ_API_KEY";
 /// Shorter keys are refused: masking them would change texts.
 const SHORTEST_KEY: usize = 8;
-/// Bytes that an answer may have.
+/// The maximum size of an answer in bytes.
 const MOST_OF_AN_ANSWER: u64 = 64 << 20;
 
 /// The server of one model.
@@ -87,8 +88,8 @@ impl Server {
         request
     }
 
-    /// Posts `body` and reads the answer, which `read` turns into a value, or into what is wrong
-    /// with it. Errors name `about`.
+    /// Posts `body` and reads the answer, which `read` turns into a value, or into a description of its
+    /// fault. Errors name `about`.
     pub(crate) fn ask<A: DeserializeOwned, T>(
         &self,
         about: &str,
@@ -101,7 +102,7 @@ impl Server {
                 Ok(value) => Ok(Reply::Whole(value)),
                 Err(found) => {
                     let hint = "`url`, `dialect` and `kind` must be those of the server";
-                    let expected = "an answer in the form of its interface";
+                    let expected = "an answer in the form of its API";
                     let problem = problem!((self.service.location()), expected, found, hint);
                     Err(problem.kind(ProblemKind::Server).into())
                 }
@@ -123,7 +124,7 @@ impl Server {
     }
 }
 
-/// The key of a model in the environment: its own, or that of all.
+/// The key of a model in the environment: its own, or the common one.
 pub(crate) fn key_of(name: &str) -> Result<Option<String>> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let own = format!("{KEY}_{}", name.chars().map(plain).collect::<String>());

@@ -1,4 +1,4 @@
-//! Calls are cached, replayed, counted and bounded, whatever the concurrency.
+//! Calls are cached, replayed, counted and limited, whatever the concurrency.
 
 use crate::stub::{Received, Reply, Stub, dialects};
 use crate::{calls, chat, config, parts, requests};
@@ -64,9 +64,9 @@ fn the_order_and_the_bytes_do_not_depend_on_the_concurrency() {
 }
 
 #[test]
-fn an_interrupted_run_pays_for_nothing_twice() {
+fn a_restarted_run_sends_only_unanswered_calls() {
     let folder = tempfile::tempdir().unwrap();
-    // It fails from the third request on, then it works.
+    // Only the third request fails.
     let stub = Stub::start(|received, number| match number {
         2 => Reply::status(400, "no more"),
         _ => dialects(received),
@@ -91,7 +91,7 @@ fn an_interrupted_run_pays_for_nothing_twice() {
 }
 
 #[test]
-fn a_replay_needs_no_server_and_refuses_what_was_not_recorded() {
+fn a_replay_needs_no_server_and_refuses_unrecorded_requests() {
     let folder = tempfile::tempdir().unwrap();
     let stub = Stub::working();
     let session = calls(CallOptions::default());
@@ -199,7 +199,7 @@ fn vectors_are_recorded_and_replayed_bit_for_bit() {
 }
 
 #[test]
-fn calls_are_bounded_and_the_answers_so_far_are_kept() {
+fn calls_are_limited_and_the_answers_so_far_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let stub = Stub::working();
     let bounded = || calls(CallOptions { max_calls: Some(3), ..CallOptions::default() });

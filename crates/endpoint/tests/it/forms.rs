@@ -115,7 +115,7 @@ fn every_fault_is_an_error_that_names_the_request() {
 }
 
 #[test]
-fn an_answer_that_drips_ends_at_the_timeout() {
+fn a_slow_answer_is_ended_by_the_timeout() {
     let began = Instant::now();
     let found = parts(complete(&Stub::always(Reply::Drip), json!({ "timeout": 1 })));
     assert!(found.contains("for request 0: the server fell silent, 1 times"), "{found}");
@@ -123,7 +123,7 @@ fn an_answer_that_drips_ends_at_the_timeout() {
 }
 
 #[test]
-fn a_busy_server_is_asked_again_when_it_says() {
+fn a_busy_server_is_asked_again_after_the_time_that_it_names() {
     let wait = |seconds: u64| format!("Retry-After: {seconds}\r\n");
     let busy = move |_: &Received, number: usize| match number {
         0 => Reply::Status(429, wait(1), "slow down".to_owned()),
@@ -140,7 +140,7 @@ fn a_busy_server_is_asked_again_when_it_says() {
     let found = parts(complete(&stub, json!({ "retries": 2 })));
     assert!(found.contains("status 429 Too Many Requests: slow down, 3 times"), "{found}");
     assert_eq!(stub.received().len(), 3);
-    // Nobody waits an hour.
+    // A wait of an hour is refused.
     let stub = Stub::always(Reply::Status(429, wait(3600), "come back".to_owned()));
     let found = parts(complete(&stub, json!({ "retries": 2 })));
     assert!(found.contains("to wait for 3600 s (at most 60 s)"), "{found}");
@@ -148,7 +148,7 @@ fn a_busy_server_is_asked_again_when_it_says() {
 }
 
 #[test]
-fn vectors_are_those_of_both_dialects() {
+fn texts_are_encoded_in_both_dialects() {
     let stub = Stub::working();
     let v1 = config(
         "embed",
@@ -189,7 +189,7 @@ fn vectors_are_those_of_both_dialects() {
 }
 
 #[test]
-fn vectors_that_are_not_those_of_the_texts_are_refused() {
+fn missing_repeated_and_malformed_vectors_are_refused() {
     let one = |vector: Value| json!({ "data": [{ "index": 0, "embedding": vector }] });
     let item = |index: usize| json!({ "index": index, "embedding": [1.0, 2.0] });
     let v1 = |body: Value| (body.to_string(), json!({}));
@@ -245,7 +245,7 @@ fn pairs_are_scored_in_both_dialects() {
 }
 
 #[test]
-fn scores_of_known_servers_are_read() {
+fn scores_and_vectors_of_known_servers_are_read() {
     for (name, dialect) in
         [("vllm", "v1"), ("llama-cpp", "v1"), ("jina", "v1"), ("cohere", "v1"), ("tei", "tei")]
     {
@@ -265,7 +265,7 @@ fn scores_of_known_servers_are_read() {
 }
 
 #[test]
-fn scores_that_are_not_those_of_the_documents_are_refused() {
+fn missing_repeated_and_malformed_scores_are_refused() {
     let results = |indices: &[usize]| {
         let score = |index| json!({ "index": index, "relevance_score": 0.5 });
         json!({ "results": indices.iter().map(score).collect::<Vec<_>>() }).to_string()

@@ -1,4 +1,4 @@
-//! Models behind endpoints, against a server on this machine.
+//! Models behind endpoints, against a local server.
 
 mod calls;
 mod forms;

@@ -1,5 +1,5 @@
-//! A server on this machine in the dialects of endpoints, and with every fault. Tests of other crates
-//! include this file.
+//! A local server that speaks the dialects of endpoints, and can fail in many ways. Tests of other
+//! crates include this file.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A request as the server got it.
+/// A request as the server received it.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) path: String,
@@ -31,7 +31,7 @@ pub(crate) enum Reply {
     Cut,
     /// A byte of the body at a time, without end.
     Drip,
-    /// A body that claims ten gigabytes and has them.
+    /// A body without end; its header announces 10 GiB.
     Endless,
 }
 
@@ -64,13 +64,16 @@ impl Stub {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let stub = Self { url, received: Arc::default(), most_at_once: Arc::default() };
-        let (received, most) = (Arc::clone(&stub.received), Arc::clone(&stub.most_at_once));
+        let received = Arc::clone(&stub.received);
+        let most = Arc::clone(&stub.most_at_once);
         let reply = Arc::new(reply);
         thread::spawn(move || {
             let at_once = Arc::new(AtomicUsize::new(0));
             for stream in listener.incoming().flatten() {
-                let (received, most) = (Arc::clone(&received), Arc::clone(&most));
-                let (reply, at_once) = (Arc::clone(&reply), Arc::clone(&at_once));
+                let received = Arc::clone(&received);
+                let most = Arc::clone(&most);
+                let reply = Arc::clone(&reply);
+                let at_once = Arc::clone(&at_once);
                 thread::spawn(move || {
                     let Ok(request) = read(&stream) else { return };
                     most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -152,7 +155,7 @@ fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
     }
 }
 
-/// What a working server answers: chat models repeat the last message in upper case, encoders count
+/// The replies of a working server: chat models repeat the last message in upper case, encoders count
 /// letters, rerankers count shared words.
 pub(crate) fn dialects(received: &Received) -> Reply {
     let body = &received.body;
@@ -165,7 +168,7 @@ pub(crate) fn dialects(received: &Received) -> Reply {
             let vectors = strings(&body["input"]).into_iter().enumerate().map(|(index, text)| {
                 json!({ "object": "embedding", "index": index, "embedding": letters(&text) })
             });
-            // The order of the texts is in `index` alone.
+            // Reversed: only `index` has the order of the texts.
             json!({ "object": "list", "model": "letters", "data": vectors.rev().collect::<Vec<_>>() })
         }
         "/embed" => strings(&body["inputs"]).iter().map(|text| json!(letters(text))).collect(),
