@@ -12,7 +12,7 @@ pub struct Column {
     pub part: String,
     /// The name of the measure.
     pub measure: String,
-    /// The topics with their values, by number, or by text where an id is not a number.
+    /// The topics with their values, in the order of [`sort_by_topic`].
     pub values: Vec<(RequestId, f64)>,
 }
 
@@ -54,7 +54,7 @@ pub struct BaselineTest {
     pub column: usize,
     /// The tests, over the topics of the column.
     pub test: PairedTest,
-    /// p of the randomisation test after Holm's correction for all that are tested with it.
+    /// The p of the randomisation test after Holm's correction for all tests that are made together.
     pub corrected: f64,
 }
 
@@ -62,7 +62,7 @@ pub struct BaselineTest {
 ///
 /// # Panics
 ///
-/// If two runs have other columns or numbers of topics, or `baseline` is the position of no run.
+/// If runs differ in their columns or numbers of topics, or `baseline` is not the position of a run.
 pub fn test_against_baseline(runs: &[&[Column]], baseline: usize, seed: u64) -> Vec<BaselineTest> {
     let mut tested = Vec::new();
     for (run, columns) in runs.iter().enumerate().filter(|(run, _)| *run != baseline) {
@@ -78,7 +78,7 @@ pub fn test_against_baseline(runs: &[&[Column]], baseline: usize, seed: u64) -> 
     tested
 }
 
-/// Sorts rows by topic as pandas groups them, and so the official scorer: by number where all ids
+/// Sorts rows by topic as pandas groups them, and so the official scorer: by number if all ids
 /// are whole numbers, by text otherwise.
 pub fn sort_by_topic<T>(rows: &mut [T], id: impl Fn(&T) -> &str) {
     if rows.iter().all(|row| id(row).parse::<i64>().is_ok()) {

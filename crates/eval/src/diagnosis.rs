@@ -1,4 +1,5 @@
-//! Counts of what the official scorer passes over without a word and would surprise a run's author.
+//! Counts of lines and topics that the official scorer silently ignores, to the surprise of a run's
+//! author.
 
 use crate::ties::{double, lines_by_topic};
 use clariq_core::{Documents, RequestId};
@@ -44,8 +45,8 @@ pub fn diagnose<'a>(
             continue;
         }
         documents.clear();
-        let again = lines.iter().filter(|line| !documents.insert(&line.document));
-        diagnosis.duplicates += again.count();
+        let repeats = lines.iter().filter(|line| !documents.insert(&line.document));
+        diagnosis.duplicates += repeats.count();
         scores.clear();
         scores.extend(lines.iter().map(|line| double(line)));
         scores.sort_unstable_by(f64::total_cmp);

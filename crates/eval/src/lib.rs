@@ -1,6 +1,6 @@
-//! Measures of runs by name, after `trec_eval`, and of sets; orders of equal scores, significance
-//! tests, counts of what figures pass over, and ranks on published leaderboards. The definitions of
-//! an official scorer are in the folder of its collection.
+//! Measures of runs by name, after `trec_eval`, of sets and of texts; orders of equal scores,
+//! significance tests, and counts of lines and topics that figures ignore. The definitions of an
+//! official scorer are in the folder of its collection.
 //!
 //! ```
 //! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};

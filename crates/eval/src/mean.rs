@@ -27,7 +27,7 @@ pub fn exact_mean(values: impl IntoIterator<Item = f64>) -> f64 {
     if sum.sign() == Sign::Minus { -magnitude } else { magnitude }
 }
 
-/// A whole number and the power of two that it is to be multiplied by for the value times 2¹⁰⁷⁴.
+/// A whole number and an exponent: the number times 2 to the exponent is the value times 2¹⁰⁷⁴.
 fn parts(value: f64) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
@@ -59,7 +59,7 @@ fn nearest(numerator: &BigUint, denominator: &BigUint) -> f64 {
     scale_by_power_of_two(digits as f64, -shift)
 }
 
-/// In steps, because 2 to the whole power may lie outside the doubles while the product does not.
+/// Multiplies in steps, because 2 to the whole power may be no double although the product is one.
 fn scale_by_power_of_two(mut value: f64, mut power: i64) -> f64 {
     while power != 0 {
         let step = power.clamp(-1000, 1000);
@@ -75,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn values_that_python_gives() {
+    fn means_are_those_of_python() {
         // python3 -c 'from statistics import mean; print(mean([...]))'
         let cases: [(&[f64], f64); 6] = [
             (&[0.1, 0.2, 0.3], 0.2),

@@ -8,14 +8,15 @@
 //! |---|---|---|
 //! | `R@k` | share of the relevant among the first k | `recall_k`, `Recallk` |
 //! | `P@k` | share of the first k that is relevant | `P_k`, `Pk` |
-//! | `nDCG`, `nDCG@k` | discounted gain, by that of an ideal ranking | `ndcg`, `ndcg_cut_k`, `NDCGk` |
+//! | `nDCG`, `nDCG@k` | discounted gain, divided by that of an ideal ranking | `ndcg`, `ndcg_cut_k`, `NDCGk` |
 //! | `AP`, `AP@k` | mean precision at the ranks of the relevant | `map`, `map_cut_k`, `MAP` |
-//! | `RR`, `RR@k` | one by the rank of the first relevant | `recip_rank`, `MRRk`, `MRR` |
+//! | `RR`, `RR@k` | 1 / rank of the first relevant | `recip_rank`, `MRRk`, `MRR` |
 //! | `Success@k` | 1 if anything relevant is among the first k | `success_k` |
-//! | `RBP(p=…)`, `RBP@k` | how often a persistent reader meets the relevant | |
+//! | `Judged@k` | share of the first k that is judged | |
+//! | `RBP(p=…)`, `RBP@k` | share of the relevant among the documents that a persistent reader reads | |
 //!
 //! Without `@k` the whole ranking counts. The `p` of RBP is 0.8 unless given.
-//! All but nDCG take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless
+//! All but nDCG and Judged take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless
 //! given.
 //!
 //! Measures compare a [`RankedRun`], made of any TREC run, with [`Qrels`].

@@ -6,7 +6,7 @@ use clariq_core::Need;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// The official weighted F1 of pairs of label and prediction; 0 of none.
+/// The official weighted F1 of pairs of label and prediction; 0 if there are none.
 pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
     let mut counts = [[0_u32; 4]; 4];
     for (label, predicted) in pairs {
@@ -46,9 +46,9 @@ pub struct ReliabilityBin {
     pub to: f64,
     /// The number of predictions.
     pub count: usize,
-    /// Their mean confidence; 0 of none.
+    /// Their mean confidence; 0 if there are none.
     pub confidence: f64,
-    /// The share of them that is right; 0 of none.
+    /// The share of them that is right; 0 if there are none.
     pub accuracy: f64,
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_hold_the_figure_and_repeat() {
+    fn intervals_contain_the_figure_and_are_reproducible() {
         let all = pairs(&[(1, 1), (2, 2), (2, 3), (3, 3), (4, 4), (4, 2), (3, 1), (1, 1)]);
         let (low, high) = need_interval(&all, 1000, 7);
         assert!(low < weighted_f1(&all) && weighted_f1(&all) < high);

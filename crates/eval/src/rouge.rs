@@ -1,4 +1,4 @@
-//! ROUGE-N: how many n-grams a text shares with a reference.
+//! ROUGE-N: the n-grams that a text shares with a reference.
 //!
 //! C.-Y. Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004. Words are runs of
 //! ASCII letters and digits after the text is in lower case (of Unicode, as the package rouge-score
@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-/// The F1 of the n-grams of `text` and `reference`, from 0 to 1; 0 where either has none.
+/// The F1 of the n-grams of `text` and `reference`, from 0 to 1; 0 if either has none.
 pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
     let found = ngrams(text, n);
     let reference_ngrams = ngrams(reference, n);

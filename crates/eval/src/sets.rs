@@ -13,7 +13,7 @@ const RELEVANT: i32 = 1;
 pub enum Unjudged {
     /// Leave the topic out.
     LeftOut,
-    /// Each is wrong: a topic without judgements is one without anything relevant.
+    /// Count each of them as wrong: nothing is relevant to the topic.
     Wrong,
 }
 
@@ -24,7 +24,8 @@ pub struct SetAverage {
     pub precision: f64,
     /// |chosen ∩ relevant| / |relevant|; 0 where nothing is relevant.
     pub recall: f64,
-    /// 2 · |chosen ∩ relevant| / (|chosen| + |relevant|), the harmonic mean; 0 of nothing.
+    /// 2 · |chosen ∩ relevant| / (|chosen| + |relevant|), the harmonic mean; 0 if both are
+    /// empty.
     pub f1: f64,
 }
 
@@ -33,16 +34,16 @@ pub struct SetAverage {
 pub struct SetReport {
     /// Over all (topic, document) pairs together.
     pub micro: SetAverage,
-    /// The means over the topics with something relevant; where nothing is chosen, a topic counts
+    /// The means over the topics with something relevant; a topic for which nothing is chosen counts
     /// 0.
     pub macro_average: SetAverage,
 }
 
-/// Scores the sets of documents chosen for topics: all, or those that `is_counted` takes. A grade from 1 is
-/// relevant.
+/// Scores the sets of documents chosen for topics, over the topics for which `is_counted` is true. A
+/// grade from 1 is relevant.
 ///
-/// Each topic of `chosen` is named once; documents that are named again count once. Judged topics
-/// that are missing there have an empty set.
+/// `chosen` has each topic at most once; repeated documents count once. Judged topics that are missing
+/// there have an empty set.
 pub fn score_sets(
     chosen: &[(RequestId, Vec<DocId>)],
     qrels: &Qrels,
@@ -58,7 +59,7 @@ pub fn score_sets(
     SetReport { micro: all.average(), macro_average: mean(&with_relevant(&each)) }
 }
 
-/// The figures of the sets topic by topic, over the topics with something relevant, in no order.
+/// The figures of the sets topic by topic, over the topics with something relevant, in any order.
 /// Their means are [`SetReport::macro_average`].
 pub fn set_values(
     chosen: &[(RequestId, Vec<DocId>)],

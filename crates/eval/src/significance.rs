@@ -19,7 +19,7 @@ pub const ROUNDS: u32 = 100_000;
 /// Up to this number of differing topics the randomisation test goes through all 2ⁿ sign patterns.
 const EXACT_UP_TO: usize = 16;
 
-/// Figures that differ by less than this share of their size differ by rounding.
+/// Figures that differ by less than this share of their size only differ by rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// A run against a baseline, over the same topics; differences are run − baseline.
@@ -89,7 +89,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The difference, 0 where it is rounding.
+/// The difference; 0 if it is only rounding.
 fn difference(run: f64, baseline: f64) -> f64 {
     let difference = run - baseline;
     if difference.abs() <= ROUNDING * run.abs().max(baseline.abs()) { 0.0 } else { difference }
@@ -119,7 +119,7 @@ fn two_sided(t: f64, topics: usize) -> f64 {
 }
 
 fn randomisation(differences: &[f64], rounds: u32, seed: u64) -> f64 {
-    // The sign of no difference changes no sum, so that leaving these out leaves p as it is.
+    // A difference of 0 has no sign: leaving these out does not change p.
     let differences: Vec<f64> =
         differences.iter().copied().filter(|&difference| difference != 0.0).collect();
     if differences.len() <= EXACT_UP_TO {
@@ -138,7 +138,7 @@ fn exact(differences: &[f64]) -> f64 {
     extreme as f64 / patterns as f64
 }
 
-/// Random sign patterns. One generator, one order: no thread has a say in it.
+/// Random sign patterns. They come from one generator, in an order that does not depend on threads.
 fn sampled(differences: &[f64], rounds: u32, seed: u64) -> f64 {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());

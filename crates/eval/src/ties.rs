@@ -19,7 +19,7 @@ pub enum Ties {
     IdDouble,
 }
 
-/// On whose side ties are broken.
+/// The side in whose favour ties are broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Favour {
     /// For the run: the higher grade first.
@@ -28,15 +28,15 @@ pub enum Favour {
     Against,
 }
 
-/// The precision in which scores are compared. Adding 0 makes -0 the 0 that it is equal to.
+/// The precision in which scores are compared. Adding 0 turns -0 into 0, to which it is equal.
 type ScorePrecision = fn(&RunLine) -> f64;
 
-/// The score as it is.
+/// The score in double precision; -0 becomes 0.
 pub fn double(line: &RunLine) -> f64 {
     line.score + 0.0
 }
 
-/// The score as a `float`.
+/// The score in single precision; -0 becomes 0.
 pub(crate) fn single(line: &RunLine) -> f64 {
     f64::from(line.score as f32 + 0.0)
 }

@@ -3,7 +3,7 @@
 use super::{Measure, TopicJudgements};
 use clariq_core::{DocId, Result, bail};
 
-/// The place that problems name.
+/// The location of problems.
 pub(super) const AT: &str = "a measure";
 
 /// The value for one topic: its documents, best first and none twice, against its judgements.
@@ -22,7 +22,7 @@ pub(super) struct MeasureSpec {
     pub(super) trec_cut: Option<&'static str>,
     /// Name in the `ClariQ` scorer; the cut-off follows at once.
     pub(super) clariq: Option<&'static str>,
-    /// A name that is complete.
+    /// An example of the complete name.
     pub(super) example: &'static str,
     /// True if a cut-off is required.
     pub(super) needs_cutoff: bool,

@@ -1,4 +1,4 @@
-//! The measures: how each is called, and its value for a topic.
+//! The measures: their names, and their values for a topic.
 //!
 //! A value is that of one topic: its documents, best first and none twice, against its judgements;
 //! 0 where the definition divides by zero.

@@ -10,7 +10,7 @@ use clariq_core::RequestId;
 pub struct Scores {
     /// The names of the measures.
     pub measures: Vec<String>,
-    /// Each judged topic with its value by each measure; by number, or by text where ids are none.
+    /// Each judged topic with its value by each measure, in the order of `sort_by_topic`.
     pub topics: Vec<(RequestId, Vec<f64>)>,
     /// The means over these topics, each rounded once.
     pub means: Vec<f64>,

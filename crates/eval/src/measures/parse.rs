@@ -1,4 +1,4 @@
-//! Measures by name, in the spellings of three tools, and the guess at what a misspelt name meant.
+//! Measures by name, in the spellings of three tools, and suggestions for misspelt names.
 
 use super::Measure;
 use super::catalogue::{AT, MeasureSpec, whole};
@@ -46,7 +46,7 @@ pub fn parse_measures(text: &str) -> Result<Vec<Box<dyn Measure>>> {
     Ok(measures)
 }
 
-/// The name, and the parameters with the cut-off among them; `None` of another form.
+/// The name, and the parameters with the cut-off among them; `None` for a text of another form.
 fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     let (head, cutoff) =
         text.split_once('@').map_or((text, None), |(head, cutoff)| (head, Some(cutoff.trim())));

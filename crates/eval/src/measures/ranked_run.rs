@@ -17,8 +17,8 @@ pub struct RankedRun {
 }
 
 impl RankedRun {
-    /// Orders a run. Of a document's lines in a topic the best counts; `trec_eval` refuses such a
-    /// run.
+    /// Orders a run. If a document has several lines in a topic, the best one counts; `trec_eval`
+    /// refuses such a run.
     pub fn new(run: &Run) -> Self {
         Self::ordered(run, Ties::Id)
     }
@@ -28,7 +28,7 @@ impl RankedRun {
         Self::of_lines(ordered_lines(run, ties))
     }
 
-    /// Equal scores in the order that is best or worst for the run.
+    /// Orders a run, with equal scores in the order that is best or worst for it.
     pub fn with_ties(run: &Run, qrels: &Qrels, favour: Favour) -> Self {
         let mut topics = lines_by_topic(run);
         for (topic, lines) in &mut topics {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_document_with_two_lines_the_best_counts() {
+    fn the_best_line_of_a_document_counts() {
         let lines = [("1", "Q1", 1.0), ("1", "Q2", 2.0), ("1", "Q1", 3.0), ("1", "Q3", 0.5)];
         assert_eq!(order(&lines), ["Q1", "Q2", "Q3"]);
     }

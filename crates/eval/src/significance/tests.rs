@@ -147,7 +147,7 @@ fn holm_by_hand() {
 
 proptest! {
     #[test]
-    fn exchanging_the_runs_changes_signs_alone(
+    fn swapping_the_runs_changes_only_signs(
         pairs in prop::collection::vec((0_u8..20, 0_u8..20), 2..40), seed in any::<u64>(),
     ) {
         let (a, b): (Vec<f64>, Vec<f64>) =

@@ -22,14 +22,14 @@ fn judgements(folder: &Path, name: &str) -> Vec<Judgement> {
     read_qrels(&Source::new(folder.join("qrels").join(name))).unwrap()
 }
 
-/// The hash FNV-1a, so that the runs here can be made again in any language.
+/// The hash FNV-1a, so that these runs can be reproduced in any language.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// A run with many ties: most judged documents, by their grades and chance, and 20 others for each
+/// A run with many ties: most judged documents, by grade and hash, and 20 others for each
 /// topic; some topics are missing, and one is not judged.
 fn tied_run(judgements: &[Judgement]) -> Run {
     let mut lines = Vec::new();
@@ -129,7 +129,7 @@ fn the_sample_runs_hold_nothing_relevant() {
     }
 }
 
-/// A fifth of the judged statements of each turn, by chance.
+/// About a fifth of the judged statements of each turn, by hash.
 fn chosen(judgements: &[Judgement]) -> Vec<(RequestId, Vec<DocId>)> {
     let mut topics: BTreeMap<&str, Vec<DocId>> = BTreeMap::new();
     for judgement in judgements {

@@ -1,12 +1,12 @@
-//! Are the values those of `ir_measures` and `pytrec_eval`? The files are made by
-//! `scripts/make-measures-golden`: graded labels with negative ones, topics without anything
+//! The values are those of `ir_measures` and `pytrec_eval`. `scripts/make-measures-golden` makes the
+//! files: graded labels with negative ones, topics without anything
 //! relevant, missing and unknown topics, and runs with and without ties.
 
 use clariq_eval::{Qrels, RankedRun, evaluate, parse_measure};
 use clariq_files::{Source, read_qrels, read_run};
 use std::path::PathBuf;
 
-/// The sums are taken in another order than there.
+/// The order of summation is different there.
 const TOLERANCE: f64 = 1e-9;
 
 fn file(name: &str) -> PathBuf {

@@ -1,5 +1,4 @@
-//! Are the measures what their definitions say, and do they look at nothing but the order that
-//! scores give?
+//! The measures follow their definitions, and depend on nothing but the order that scores give.
 //!
 //! The definitions are written down once more, in the most literal way, over the list of grades in
 //! rank order.
@@ -45,7 +44,7 @@ fn measured(name: &str, documents: &[Document], lines: Vec<RunLine>) -> f64 {
     evaluate(&[parse_measure(name).unwrap()], &run, &qrels).means[0]
 }
 
-/// The grades in rank order: again and again what is best of the rest. Not judged is 0.
+/// The grades in rank order, by choosing the best of the rest again and again; 0 if not judged.
 fn ranked_grades(documents: &[Document]) -> Vec<i32> {
     let mut rest: Vec<(f32, String, i32)> = documents
         .iter()
@@ -68,7 +67,7 @@ fn ranked_grades(documents: &[Document]) -> Vec<i32> {
     grades
 }
 
-/// The definitions: from the grades in rank order, all grades there are, the cut-off and the least
+/// The definitions, given the grades in rank order, all judged grades, the cut-off and the lowest
 /// relevant grade.
 fn naive(measure: &str, ranked: &[i32], judged: &[i32], k: usize, rel: i32) -> f64 {
     let top = &ranked[..k.min(ranked.len())];
@@ -137,7 +136,7 @@ fn untied() -> impl Strategy<Value = Vec<Document>> {
 
 proptest! {
     #[test]
-    fn measures_are_what_they_are_defined_to_be(
+    fn measures_follow_their_definitions(
         documents in documents((-3..3).prop_map(|score| f64::from(score) * 0.5)),
         measure in measure(),
         k in 1..50_usize,
