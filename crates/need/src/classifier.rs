@@ -9,7 +9,7 @@ use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. It is raised when older models cannot be read or would predict
-/// otherwise.
+/// differently.
 const FORMAT: u32 = 3;
 
 /// Everything that determines a model.
@@ -105,8 +105,8 @@ impl Classifier {
             return Err(misfit(expected, "another number of them".to_owned()));
         }
         if !model.is_bounded() {
-            let expected = "numbers as a training gives".to_owned();
-            return Err(misfit(expected, "a larger one".to_owned()));
+            let expected = "numbers as a training produces them".to_owned();
+            return Err(misfit(expected, "larger ones".to_owned()));
         }
         if !made_of.features.is_empty() && made_of.bank_sha256 != *bank.checksum() {
             let expected =

@@ -37,7 +37,7 @@ pub enum NeedConfig {
         /// The inverse of the penalty on weights.
         #[serde(default = "default_c", deserialize_with = "above_zero")]
         c: f64,
-        /// The power of the labels' frequency that probabilities are divided by.
+        /// The power of a label's frequency by which its probability is divided.
         #[serde(default = "default_prior_power", deserialize_with = "zero_to_one")]
         prior_power: f64,
         /// The splits whose labels it is trained on.
@@ -48,22 +48,24 @@ pub enum NeedConfig {
 
 const HINT: &str = "the documentation lists the need models and their keys (reference, Models)";
 
-/// `c` and `prior_power`. Chosen by cross-validation on train; docs/experiments.md has the table.
-const DEFAULTS: (f64, f64) = (0.03, 0.25);
-
+/// The default of `c`, chosen by cross-validation on train; docs/experiments.md has the table.
 fn default_c() -> f64 {
-    DEFAULTS.0
+    0.03
 }
 
+/// The default of `prior_power`, chosen in the same way.
 fn default_prior_power() -> f64 {
-    DEFAULTS.1
+    0.25
 }
 
 impl NeedConfig {
     /// The model `lexical` with its default parameters.
     pub fn lexical() -> Self {
-        let (c, prior_power) = DEFAULTS;
-        Self::Lexical { c, prior_power, train_on: TrainOn::Train }
+        Self::Lexical {
+            c: default_c(),
+            prior_power: default_prior_power(),
+            train_on: TrainOn::Train,
+        }
     }
 
     /// Reads the table `[need]`. Errors name the line of the key.
@@ -81,8 +83,8 @@ impl NeedConfig {
         }
     }
 
-    /// The same model for requests of a split, or of none: only test is predicted by models that
-    /// were trained on dev.
+    /// The model that may label requests of a split, or of none: labels of dev are used for test
+    /// only.
     #[must_use]
     pub fn to_answer(mut self, split: Option<&str>) -> Self {
         match &mut self {

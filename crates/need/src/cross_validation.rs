@@ -37,8 +37,8 @@ impl NeedTraining {
         (0..repeats as u64).into_par_iter().map(pass).collect()
     }
 
-    /// Predicts every topic by a model that was trained on other topics, for uses in place of the
-    /// labels.
+    /// Predicts every topic by a model that was trained on other topics, to use the predictions instead
+    /// of labels.
     pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>> {
         Ok(self.pass(HELD_OUT_FOLDS, seed)?.predictions)
     }
@@ -76,7 +76,7 @@ fn stratify(labels: &[Need], folds: usize, seed: u64) -> Vec<usize> {
     let mut next = 0;
     for need in Need::ALL {
         let mut rows: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] == need).collect();
-        // Fisher and Yates: each number below is as likely as the others to 1 in 2³².
+        // The Fisher-Yates shuffle; probabilities of indices differ by at most 1 in 2³².
         for last in (1..rows.len()).rev() {
             let drawn = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;
             rows.swap(last, drawn as usize);

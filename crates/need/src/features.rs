@@ -40,7 +40,7 @@ impl Features {
     }
 }
 
-/// Makes features: everything that depends on the bank and not on a request.
+/// Extracts features. Everything that depends on the bank and not on a request is prepared.
 pub struct Extractor {
     blocks: &'static [Block],
     aspects: Option<Aspects>,

@@ -2,8 +2,8 @@
 //! (cannot be answered before asking).
 //!
 //! A [`NeedConfig`] declares a model. [`NeedTraining`] makes the features of labelled topics, judges
-//! the model by [`NeedTraining::cross_validate`] and trains it by [`NeedTraining::fit`]. The [`Classifier`]
-//! that comes out labels requests, explains its labels, and is saved as JSON.
+//! the model by [`NeedTraining::cross_validate`] and trains it by [`NeedTraining::fit`]. The resulting
+//! [`Classifier`] labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, ClariqSplit};

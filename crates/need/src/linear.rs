@@ -1,7 +1,7 @@
 //! Softmax regressions over standardised blocks of features, fitted by linfa.
 //!
 //! linfa minimises Σ −ln p + α/2 ‖W‖² with free intercepts, by L-BFGS; C here is 1/α, as
-//! scikit-learn calls it. The problem is convex, so that there is no seed.
+//! scikit-learn calls it. The problem is convex, so that no seed is needed.
 
 use crate::config::Block;
 use crate::features::Features;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const GRADIENT: f64 = 1e-7;
 const ITERATIONS: u64 = 2000;
 
-/// The largest number of a model. Factors are below 1 / `CONSTANT`.
+/// The largest number that a model may have. Factors are below 1 / `CONSTANT`.
 const LARGEST: f64 = 1e13;
 
 /// A column whose standard deviation is below this is constant.
@@ -94,7 +94,7 @@ pub(crate) struct Softmax {
 }
 
 impl Softmax {
-    /// Fits the named rows of `features`, whose labels are `labels[row]`.
+    /// Fits some rows of `features`, whose labels are `labels[row]`.
     pub(crate) fn fit(
         blocks: &[Block],
         c: f64,
@@ -139,7 +139,7 @@ impl Softmax {
         numbers.all(|number| number.abs() <= LARGEST)
     }
 
-    /// The probability of every label for standardised columns; 0 where no training topic has it.
+    /// The probability of every label for standardised columns; 0 if no training topic has it.
     pub(crate) fn probabilities(&self, row: &[f64]) -> [f64; 4] {
         let mut probabilities = [0.0; 4];
         let scores: Vec<f64> = self.labels.values().map(|weights| weights.score(row)).collect();

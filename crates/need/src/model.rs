@@ -12,7 +12,7 @@ use clariq_core::{Need, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A label, and how probable each of the four is.
+/// A label, and the probabilities of all four labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     pub need: Need,
@@ -46,7 +46,7 @@ pub enum NeedModel {
 }
 
 impl NeedModel {
-    /// Trains on the named rows of `features`, whose labels are `labels[row]`.
+    /// Trains on some rows of `features`, whose labels are `labels[row]`.
     pub(crate) fn fit(
         config: &NeedConfig,
         features: &Features,

@@ -22,7 +22,7 @@ impl NeedTraining {
     ///
     /// # Errors
     ///
-    /// No label, or a single one where labels must be told apart.
+    /// No label, or only one for a model that needs two different ones.
     pub fn new(config: NeedConfig, bank: &Bank, train: &Labelled) -> Result<Self> {
         let labelled = train.topics.iter().filter_map(|topic| Some((&*topic.request, topic.need?)));
         let (requests, labels): (Vec<&str>, Vec<Need>) = labelled.unzip();
@@ -65,7 +65,7 @@ impl NeedTraining {
     }
 }
 
-/// Refuses labels that there is nothing to learn from. They come from `name`.
+/// Refuses labels that are all the same, unless the model is the majority. `name` is their source.
 fn check_labels(config: &NeedConfig, labels: &[Need], name: &str) -> Result<()> {
     let is_majority = matches!(config, NeedConfig::Majority { .. });
     let [first, rest @ ..] = labels else { return Ok(()) };

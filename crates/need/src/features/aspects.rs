@@ -11,7 +11,7 @@ use regex::RegexSet;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The kinds and what their questions hold.
+/// The kinds, with the patterns of their questions.
 const KINDS: [(&str, &str); 12] = [
     ("refer", r"\b(refer|mean|talking about)"),
     ("which", r"\bwhich\b"),
@@ -29,7 +29,7 @@ const KINDS: [(&str, &str); 12] = [
 
 pub(super) const COUNT: usize = KINDS.len();
 
-/// The number of questions looked at, which features are shares of even where fewer are found.
+/// The number of questions that are used. Features are shares of it even if fewer are found.
 const TOP: usize = 15;
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {

@@ -49,7 +49,7 @@ pub(super) fn features(
     ]
 }
 
-/// At least one letter with a case, and none in lower case.
+/// True if a word has a letter in upper case and none in lower case.
 fn is_upper(word: &str) -> bool {
     word.chars().any(char::is_uppercase) && !word.chars().any(char::is_lowercase)
 }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn acronyms_are_short_or_shout() {
+    fn acronyms_are_short_or_in_upper_case() {
         assert_eq!(of("tell me about NASA missions")[8], 1.0);
         assert_eq!(of("map")[8], 1.0);
         assert_eq!(of("a I b")[8], 1.0, "one short content word");

@@ -1,4 +1,4 @@
-//! Every kind of model on the sample collection, and on odd trainings and requests.
+//! Every kind of model on the sample collection, and with unusual training data and requests.
 
 use clariq_collections::DataDir;
 use clariq_collections::clariq::{ClariQ, ClariqSplit, Labelled, LabelledTopic};
@@ -47,7 +47,7 @@ fn written(classifier: &Classifier) -> Vec<u8> {
 }
 
 #[test]
-fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
+fn trainings_are_reproducible_and_saved_models_predict_the_same() {
     let collection = sample();
     let train = collection.labelled(ClariqSplit::Train).unwrap();
     let dev = collection.split(ClariqSplit::Dev).unwrap().topics;
@@ -121,7 +121,7 @@ fn one_label_is_enough_for_the_majority_only() {
 }
 
 #[test]
-fn a_label_that_was_never_seen_is_never_given() {
+fn a_label_that_was_never_seen_is_never_predicted() {
     let train = train_of(&[
         ("a tent", Some(1)),
         ("two boats", Some(3)),
@@ -154,7 +154,7 @@ fn models_that_do_not_fit_are_refused() {
     let end = rest.find([',', '}', '\n']).unwrap();
     refused(
         &format!("{before}\"intercept\": 1e308{}", &rest[end..]),
-        "numbers as a training gives",
+        "numbers as a training produces them",
     );
     refused(&text.replace(collection.bank.checksum().as_str(), &"0".repeat(64)), "question bank");
 }
