@@ -1,28 +1,29 @@
 //! Passages of a web page as the guidelines of TREC iKAT cut them.
 //!
-//! Line ends become spaces, surrounding white space goes, and of what is left the first 10,000
-//! characters count. Passages are windows of ten sentences that start at every fifth one; the
+//! Surrounding white space is removed, the first 10,000 characters are kept, and line ends become
+//! spaces. Passages are windows of ten sentences that start at every fifth one; the
 //! window that reaches the last sentence is the last.
 
 use crate::sentences;
 use clariq_core::is_python_space;
 use std::borrow::Cow;
 
-/// The characters (Unicode code points) of a page that are read.
+/// The number of characters (Unicode code points) of a page that are read.
 pub const CHARACTERS: usize = 10_000;
-/// The sentences of a passage.
+/// The number of sentences of a passage.
 pub const SENTENCES: usize = 10;
-/// The sentences between the starts of two passages.
+/// The number of sentences between the starts of two passages.
 pub const STRIDE: usize = 5;
 
-/// The passages of a page's text, each its sentences with a space between two.
+/// The passages of a page's text: their sentences, joined by spaces.
 pub fn of(page: &str) -> Vec<String> {
     let text = page_text(page);
     let sentences = sentences::split(&text);
     windows(sentences.len()).map(|window| sentences[window].join(" ")).collect()
 }
 
-/// The text of a page that is cut: without line ends, and no longer than [`CHARACTERS`].
+/// The text of a page that is split into passages: without line ends, and no longer than
+/// [`CHARACTERS`].
 pub fn page_text(page: &str) -> Cow<'_, str> {
     let text = page.trim_matches(is_python_space);
     let end = text.char_indices().nth(CHARACTERS).map_or(text.len(), |(index, _)| index);

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_LINE: u64 = 64 << 20;
 /// Number of characters of a wrong id in messages.
 const SHOWN: usize = 200;
-/// The bytes after which a block of lines is cut.
+/// The bytes after which a block of lines ends.
 const BLOCK: usize = 8 << 20;
 
 /// JSON lines of `id`, `contents` and `url`.
@@ -43,7 +43,7 @@ pub struct SegmentCounts {
 /// A web page, a JSON line of `ClueWeb22`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct WebPage {
-    /// Its id, as `clueweb22-en0000-00-00000`.
+    /// Its id, such as `clueweb22-en0000-00-00000`.
     #[serde(rename = "ClueWeb22-ID")]
     pub id: String,
     /// Its address. The released files end it with a line end.
@@ -77,15 +77,15 @@ impl WebPage {
     }
 }
 
-/// Lines that follow one another and are not blank.
+/// A block of lines, without blank ones.
 #[derive(Default)]
-struct Paragraph {
+struct LineBlock {
     bytes: Vec<u8>,
-    /// The number of each line and where it is.
+    /// The number of each line, and its range in `bytes`.
     lines: Vec<(u64, Range<usize>)>,
 }
 
-impl Paragraph {
+impl LineBlock {
     /// Reads the next block; an empty one is the end.
     fn read(lines: &mut BoundedLines) -> Result<Self, Error> {
         let mut block = Self::default();
@@ -173,14 +173,14 @@ fn segment_all(
         let name = source.name();
         let before = progress.bytes;
         let mut lines = BoundedLines::new(&name, source.stream()?, LONGEST_LINE);
-        let mut block = Paragraph::read(&mut lines)?;
+        let mut block = LineBlock::read(&mut lines)?;
         while !block.lines.is_empty() {
             let mut cuts = Vec::new();
-            let mut next = Ok(Paragraph::default());
+            let mut next = Ok(LineBlock::default());
             // The next block is read while this one is cut.
             rayon::in_place_scope(|scope| {
                 scope.spawn(|_| cuts = cut_block(&block, &name));
-                next = Paragraph::read(&mut lines);
+                next = LineBlock::read(&mut lines);
             });
             for cut in cuts {
                 let cut = cut.map_err(Error::Problem)?;
@@ -214,7 +214,7 @@ struct PassageLines {
     passages: u64,
 }
 
-fn cut_block(block: &Paragraph, file: &str) -> Vec<Result<PassageLines, Box<Problem>>> {
+fn cut_block(block: &LineBlock, file: &str) -> Vec<Result<PassageLines, Box<Problem>>> {
     let cut = |(number, line): &(u64, Range<usize>)| {
         Ok(PassageLines::of(&WebPage::parse(&block.bytes[line.clone()], file, *number)?))
     };

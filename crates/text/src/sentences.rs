@@ -36,7 +36,7 @@ const FAINT_OPENERS: &str = "all also apart compared considering despite every f
     toward under was what within without you";
 
 /// The starts of the sentences of `text`, in bytes and in order. White space belongs to the sentence
-/// before it, so that the first start is 0; none of an empty text.
+/// before it, so that the first start is 0. An empty text has none.
 pub fn starts(text: &str) -> Vec<usize> {
     let mut starts = Vec::new();
     if text.is_empty() {
@@ -54,12 +54,14 @@ pub fn starts(text: &str) -> Vec<usize> {
         if is_first {
             starts.push(start);
         }
-        (ending, last, end) = (SentenceEnd::of(word, is_first), word, start + word.len());
+        ending = SentenceEnd::of(word, is_first);
+        last = word;
+        end = start + word.len();
     }
     starts
 }
 
-/// The sentences of `text`. A single space behind one is no part of it, as in spaCy.
+/// The sentences of `text`. A single space after a sentence is not part of it, as in spaCy.
 pub fn split(text: &str) -> Vec<&str> {
     let starts = starts(text);
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
@@ -73,7 +75,7 @@ fn without_one_space(sentence: &str) -> &str {
     }
 }
 
-/// The words of `text` between white space, with where they start.
+/// The words of `text` between white space, with their positions.
 fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split(is_python_space)
         .filter(|word| !word.is_empty())
@@ -95,7 +97,7 @@ enum SentenceEnd {
     Capital,
     /// Anything but a word in lower case.
     NotLower,
-    /// Anything that can begin a sentence, but for the number of a list.
+    /// Anything that can begin a sentence, except the number of a list.
     Unnumbered,
     /// Anything that can begin a sentence.
     Anything,
@@ -156,7 +158,7 @@ impl SentenceEnd {
         }
     }
 
-    /// The same ending before a space that does not break the line. A full stop ends a sentence
+    /// The same ending before a no-break space. A full stop ends a sentence
     /// there whatever follows, and nothing else does.
     fn before_no_break_space(self, word: &str) -> Self {
         if self != Self::Never && word.ends_with('.') { Self::Anything } else { Self::Never }

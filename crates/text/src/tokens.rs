@@ -3,7 +3,7 @@
 //! The guidelines of TREC iKAT limit a response to 250 tokens of spaCy's English tokenizer. The
 //! count here is that of the words and marks of Unicode's word boundaries (Standard Annex 29), and
 //! of the places within a word where spaCy cuts. What spaCy keeps whole (`vs.`, `U.S.`, `...`) may
-//! count more than once, so that a text that has room here has room there.
+//! count more than once, so that a text within the limit by this count is within it by spaCy's.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -21,13 +21,13 @@ pub fn count(text: &str) -> usize {
     text.split_word_bounds().map(count_piece).sum::<usize>() + count_start(text)
 }
 
-/// The tokens that a text gets more when `sentence`, which begins with no white space, is put
-/// behind it with a space between the two: no word goes over a space.
+/// The number of tokens that a text gains if `sentence`, which does not begin with white space, is
+/// appended to it after a space: no word extends over a space.
 pub fn count_added(sentence: &str) -> usize {
     format!(" {sentence}").split_word_bounds().map(count_piece).sum()
 }
 
-/// The start of `text`, of at most `most` tokens, without white space at its end.
+/// The longest start of `text` with at most `most` tokens, without white space at its end.
 pub fn first(text: &str, most: usize) -> &str {
     let mut count = count_start(text);
     for (start, piece) in text.split_word_bound_indices() {
@@ -39,12 +39,12 @@ pub fn first(text: &str, most: usize) -> &str {
     text.trim_end()
 }
 
-/// A single space before the first word is a token; one between two words is none.
+/// A single space before the first word is a token; one between two words is not.
 fn count_start(text: &str) -> usize {
     usize::from(text.starts_with(' ') && !text.starts_with("  "))
 }
 
-/// The tokens of what lies between two word boundaries: white space, marks, or a word.
+/// The number of tokens between two word boundaries: of white space, marks, or a word.
 fn count_piece(piece: &str) -> usize {
     if piece.contains(char::is_alphanumeric) {
         let is_clipped = CLIPPED.iter().any(|word| piece.eq_ignore_ascii_case(word));
@@ -63,12 +63,12 @@ fn count_cuts(word: &str) -> usize {
     let mut rest = word.chars();
     while let Some(c) = rest.next() {
         cuts += match c {
-            // A unit behind a number, as in `5km`.
+            // A unit after a number, as in `5km`.
             _ if before.is_numeric() && c.is_alphabetic() => 1,
             '_' | ',' => 0,
             _ if c.is_alphanumeric() => 0,
             '\'' | '’' => 1,
-            // The end of a sentence without a space behind it; otherwise `U.S` or `0.5`.
+            // The end of a sentence without a space after it; otherwise `U.S` or `0.5`.
             '.' if !(before.is_lowercase()
                 && rest.clone().next().is_some_and(char::is_uppercase)) =>
             {

@@ -1,4 +1,4 @@
-//! The released iKAT files, where they are there.
+//! The released iKAT files, if they are present.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

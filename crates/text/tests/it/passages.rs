@@ -1,4 +1,4 @@
-//! Windows of sentences, and what of a page is read.
+//! Windows of sentences, and the part of a page that is read.
 
 use clariq_text::passages::{CHARACTERS, of, page_text};
 use clariq_text::sentences;
@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 /// The windows as the guidelines' script makes them, step by step.
 fn windows_of_the_script(sentences: &[&str]) -> Vec<String> {
-    let (mut windows, mut start) = (Vec::new(), 0);
+    let mut windows = Vec::new();
+    let mut start = 0;
     while start < sentences.len() {
         windows.push(sentences[start..(start + 10).min(sentences.len())].join(" "));
         if start + 10 >= sentences.len() {

@@ -56,7 +56,8 @@ fn threads_and_packing_change_no_byte() {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(lines.as_bytes()).unwrap();
     let packed = packed.finish().unwrap();
-    let (one, many) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let one = tempfile::tempdir().unwrap();
+    let many = tempfile::tempdir().unwrap();
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let alone = pool(1).install(|| cut(lines.clone(), one.path())).unwrap();
     assert_eq!(pool(3).install(|| cut(packed, many.path())).unwrap(), alone);
@@ -112,7 +113,7 @@ fn damaged_and_differently_packed_files_are_named() {
 }
 
 #[test]
-fn ids_that_no_list_of_passages_takes_are_refused() {
+fn empty_ids_and_ids_with_blanks_are_refused() {
     for id in ["", "a b", "a\tb", "a\u{a0}b", "a\nb", "\u{1b}[2J", " a"] {
         let folder = tempfile::tempdir().unwrap();
         let line = serde_json::json!({ "ClueWeb22-ID": id, "URL": "u", "Clean-Text": "One." });

@@ -1,4 +1,4 @@
-//! Token counts beside spaCy's.
+//! Token counts compared with spaCy's.
 
 use crate::common::{passages, released, rows};
 use clariq_text::tokens::{count, count_added, first};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// Texts, how many tokens spaCy 3.8.18 makes of them, and how many are counted.
+/// Texts, with their number of tokens by spaCy 3.8.18 and by the count here.
 const CASES: &[(&str, usize, usize)] = &[
     ("don’t can't. dont", 7, 7),
     ("we'll've y'all're gonna cannot", 8, 10),
@@ -34,7 +34,7 @@ fn counts_are_never_below_spacys() {
 }
 
 #[test]
-fn one_space_is_no_token_and_other_white_space_is() {
+fn only_a_single_space_is_no_token() {
     let counts = ["a b", "a  b", "  a", " a", "a\n b ", "x\u{1c}y", ""].map(count);
     assert_eq!(counts, [2, 3, 2, 2, 3, 3, 0]);
 }
@@ -55,7 +55,7 @@ proptest! {
     }
 }
 
-/// A count is at least spaCy's, and within a half of it.
+/// A count is at least spaCy's, and at most about half above it.
 fn assert_near(text: &str, spacy: &str) {
     let spacy: usize = spacy.parse().expect("a number");
     assert!(
@@ -114,7 +114,7 @@ fn passages_have_spacys_counts_or_more() {
 }
 
 proptest! {
-    /// Every word counts, and the start of a text counts at most what was asked for.
+    /// Every word counts, and the start of a text has at most the requested tokens.
     #[test]
     fn counts_add_up(text in "([a-zA-Z0-9 .,:;'’“”()\\[\\]/$€%°+\\-–—…#@&é中😀\n\t\u{a0}]|n't|U\\.S\\.|:\\)|http://){0,40}", most in 0_usize..40) {
         let words = text.split_whitespace().count();
