@@ -183,7 +183,7 @@ fn is_tar(head: &[u8]) -> bool {
         && tar::Header::from_byte_slice(header).cksum().is_ok_and(|stated| stated == sum)
 }
 
-/// macOS adds a file of attributes before each file.
+/// True for the file of attributes that macOS adds before each file.
 fn is_apple_double(path: &[u8]) -> bool {
     path.rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"._"))
 }

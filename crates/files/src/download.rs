@@ -12,16 +12,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::http::StatusCode;
 
-const OFFLINE: &str = "where this machine cannot reach the server, download the files on another one, bring them here \
+const OFFLINE: &str = "if this machine cannot reach the server, download the files on another one, copy them here \
                        and name their folder: `--from DIR`";
 const CHECK_ADDRESS: &str = "check the address after `--from`";
 
+/// A published file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Published<'a> {
     /// Its path at the origin.
     pub name: &'a str,
     /// Its SHA-256 in lower-case hexadecimal, if it is known.
     pub sha256: Option<&'a str>,
+    /// The maximum size in bytes.
     pub most_bytes: u64,
 }
 
@@ -74,7 +76,7 @@ fn parent(url: &str) -> Option<&str> {
     Some(&url[..=above])
 }
 
-/// The usual limits on waiting for a server. A whole download has none.
+/// The default limits on waiting for a server. A whole download has no limit.
 pub const TIMEOUTS: Timeouts =
     Timeouts { connect: Duration::from_secs(10), stall: Duration::from_secs(30), whole: None };
 
@@ -131,10 +133,10 @@ impl<'a> Downloader<'a> {
         Self { origin, client }
     }
 
-    /// Downloads a file to `target`, replacing what is there once it is verified. Returns the number
-    /// of bytes received, or `None` if the origin has no such file.
+    /// Downloads a file to `target`, and replaces an existing file once the new one is verified.
+    /// Returns the number of bytes received, or `None` if the origin has no such file.
     ///
-    /// Errors are of kind [`ProblemKind::Download`] for anything between here and the origin,
+    /// Errors are of kind [`ProblemKind::Download`] for failures of the origin or the connection,
     /// [`Error::Io`] for this machine's files, and without a kind for a file other than the published
     /// one.
     pub fn fetch(

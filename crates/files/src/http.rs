@@ -17,7 +17,7 @@ const MOST_REDIRECTS: u32 = 10;
 /// Limits on waiting for a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For the host name to be resolved, and then for the connection, each.
+    /// For resolving the host name, and again for connecting.
     pub connect: Duration,
     /// For the next bytes of an answer.
     pub stall: Duration,
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_servers_on_this_machine_go_without_the_proxy() {
+    fn only_local_servers_are_reached_without_a_proxy() {
         assert!(is_local("http://127.0.0.1:8080/") && is_local("http://localhost/"));
         assert!(is_local("http://[::1]:1/") && !is_local("https://example.org/localhost/"));
     }

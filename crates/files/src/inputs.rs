@@ -1,7 +1,7 @@
 //! Files that this process reads, which none of its outputs may replace.
 //!
 //! Files are compared by identity (device and inode), not by name, so that links and other
-//! spellings of a path are seen through. A program that carries out one command calls
+//! spellings of a path are recognised. A program that carries out one command calls
 //! [`protect_inputs`] first; in a library that reads a run and later writes it again, nothing is
 //! refused.
 
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The inputs so far; `None` where they are not protected.
+/// The inputs so far; `None` if they are not protected.
 static INPUTS: Mutex<Option<HashSet<FileIdentity>>> = Mutex::new(None);
 
 type FileIdentity = (u64, u64);
@@ -38,7 +38,7 @@ pub fn protect(path: &Path) {
     }
 }
 
-/// Takes a file out of the inputs again: it was read to be checked, and is an output.
+/// Removes a file from the inputs: an output that was only read to be checked.
 pub(crate) fn unprotect(path: &Path) {
     if let (Some(inputs), Some(file)) = (&mut *inputs(), identify(path)) {
         inputs.remove(&file);
@@ -46,7 +46,7 @@ pub(crate) fn unprotect(path: &Path) {
 }
 
 /// Refuses an output that is one of the inputs so far. Every writer of this crate checks again when
-/// it begins; a command that works for long before it writes checks first.
+/// it begins; a command that takes long before it writes checks first.
 pub fn refuse_input(output: &Path) -> Result<()> {
     let inputs = inputs();
     let Some(inputs) = inputs.as_ref() else { return Ok(()) };

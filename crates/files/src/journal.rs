@@ -28,7 +28,7 @@ impl<T> Default for Journal<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
-    /// Opens a file, or creates it. Returns the number of damaged lines too, which are ignored.
+    /// Opens or creates a file. Also returns the number of damaged lines, which are ignored.
     pub fn open(path: &Path) -> (Self, usize) {
         let bytes = read_regular(path, MOST_OF_A_JOURNAL).unwrap_or_default();
         let mut values = HashMap::new();
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_there_at_once_and_damaged_lines_are_ignored() {
+    fn values_are_written_at_once_and_damaged_lines_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/journal");
         let (mut one, damaged) = Journal::<String>::open(&path);
@@ -97,7 +97,7 @@ mod tests {
         one.put("b".to_owned(), "old".to_owned());
         one.put("b".to_owned(), "new".to_owned());
         assert_eq!(damaged, 0);
-        // No element was closed.
+        // The first journal is still open.
         let (mut two, damaged) = Journal::<String>::open(&path);
         assert_eq!((two.get("a").unwrap().as_str(), damaged), ("first line\nsecond", 0));
         assert_eq!(two.get("b").unwrap(), "new");
@@ -110,7 +110,7 @@ mod tests {
         fs::write(&path, fs::read_to_string(&path).unwrap().replace("new", "now")).unwrap();
         let (last, damaged) = Journal::<String>::open(&path);
         assert_eq!((last.get("d").unwrap().as_str(), damaged), ("after", 2));
-        assert_eq!(last.get("b").unwrap(), "old", "the damaged one is as if it were not there");
+        assert_eq!(last.get("b").unwrap(), "old", "the damaged line counts as missing");
     }
 
     #[test]

@@ -293,7 +293,7 @@ fn without_byte_order_marks(line: &str) -> &str {
     line.trim_start_matches(|c: char| c == MARK || c.is_ascii_whitespace())
 }
 
-/// The usual reason for a wrong number of fields is a file of another kind.
+/// The hint for a wrong number of fields, whose usual reason is a file of another kind.
 fn count_hint(wanted: usize, found: usize) -> &'static str {
     match (wanted, found) {
         (6, 2) => {

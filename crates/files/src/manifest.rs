@@ -53,7 +53,7 @@ pub fn difference(
     Ok(sums.into_keys().next().map(|name| format!("`{name}` is missing")))
 }
 
-/// The sorted names of all files of a folder but the list, with `/` between folders.
+/// The sorted names of all files of a folder except the list, with `/` between folders.
 pub fn names(folder: &Path, list: &str) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut prefixes = vec![String::new()];

@@ -1,7 +1,8 @@
 //! Atomic output: a file is replaced by a whole one or not at all, and never if it is an input.
 //!
 //! Everything goes to a temporary file beside the target, is flushed to the disk, and then takes
-//! the target's name in one step. After a full disk, an error or a kill, the old file is there.
+//! the target's name in one step. After a full disk, an error or a kill, the old file is still
+//! there.
 
 use crate::inputs::{refuse_input, unprotect};
 use crate::source::Source;
@@ -61,7 +62,7 @@ impl Target {
         }
     }
 
-    /// Writes through `fill`, atomically where the target is a file.
+    /// Writes through `fill`, atomically if the target is a file.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         match self {
             Self::Path(path) => write_atomically(path, fill),
@@ -149,7 +150,7 @@ impl StagedFile {
     }
 }
 
-/// Writes a file that is staged when it is complete. One that is dropped leaves no trace.
+/// Writes a file, which is staged when it is complete. Dropping it leaves no file.
 pub struct StagedWriter {
     out: OutputEncoder<fs::File>,
     staged: StagedFile,
@@ -183,7 +184,7 @@ impl Write for StagedWriter {
     }
 }
 
-/// A path with something behind its name.
+/// A path with an ending appended to its name.
 pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn staged_files_stand_nowhere_until_they_are_committed() {
+    fn staged_files_do_not_have_their_name_until_they_are_committed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.run.gz");
         fs::write(&path, "old").unwrap();
@@ -296,9 +297,10 @@ mod tests {
     }
 
     #[test]
-    fn links_stay_links_and_lead_to_what_is_written() {
+    fn links_stay_links_and_lead_to_the_new_content() {
         let folder = tempfile::tempdir().unwrap();
-        let (link, real) = (folder.path().join("link.run"), folder.path().join("real/a.run"));
+        let link = folder.path().join("link.run");
+        let real = folder.path().join("real/a.run");
         std::os::unix::fs::symlink("real/a.run", &link).unwrap();
         for text in ["first", "second"] {
             write_atomically(&link, |out| out.write_all(text.as_bytes())).unwrap();
@@ -311,7 +313,8 @@ mod tests {
     fn a_pipe_or_a_device_is_never_replaced() {
         use std::os::unix::fs::FileTypeExt;
         let folder = tempfile::tempdir().unwrap();
-        let (pipe, link) = (folder.path().join("pipe"), folder.path().join("link.run.json"));
+        let pipe = folder.path().join("pipe");
+        let link = folder.path().join("link.run.json");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
         std::os::unix::fs::symlink(&pipe, &link).unwrap();
@@ -325,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_compressed_files_are_compressed_and_read_back() {
+    fn files_named_as_compressed_are_compressed_and_read_back() {
         let folder = tempfile::tempdir().unwrap();
         for (name, magic) in [("a.run.gz", &[0x1f, 0x8b][..]), ("b.jsonl.zst", b"\x28\xb5\x2f\xfd")]
         {

@@ -28,7 +28,7 @@ pub fn python_float(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-/// The shortest decimal that reads back, in scientific notation. Where two of one length are
+/// The shortest decimal that reads back, in scientific notation. If two of one length are
 /// equally close, Rust prints the upper one and Python the even one; numbers that were in single
 /// precision are often halfway.
 fn shortest(number: f64) -> String {

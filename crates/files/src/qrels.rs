@@ -83,12 +83,12 @@ impl TopicJudgements {
         self.grades.values().filter(|grade| **grade >= rel).count()
     }
 
-    /// The judged documents with their grades, in no order.
+    /// The judged documents with their grades, in any order.
     pub fn documents(&self) -> impl Iterator<Item = (&DocId, i32)> {
         self.grades.iter().map(|(document, &grade)| (document, grade))
     }
 
-    /// All grades, in no order.
+    /// All grades, in any order.
     pub fn grades(&self) -> impl Iterator<Item = i32> {
         self.grades.values().copied()
     }
@@ -101,8 +101,8 @@ pub struct Qrels {
 }
 
 impl Qrels {
-    /// From the lines of a qrels file; `name` is that of the file, for messages. A document that is
-    /// judged twice with the same grade counts once, with two grades it is a contradiction.
+    /// Collects the lines of a qrels file; `name` is that of the file, for messages. A document
+    /// that is judged twice with the same grade counts once, with two grades it is a contradiction.
     /// (`trec_eval` refuses both.)
     pub fn from_judgements<'a>(
         name: &str,
@@ -126,7 +126,7 @@ impl Qrels {
         Ok(qrels)
     }
 
-    /// Each topic with its judgements, in no order.
+    /// Each topic with its judgements, in any order.
     pub fn topics(&self) -> impl Iterator<Item = (&RequestId, &TopicJudgements)> {
         self.topics.iter()
     }

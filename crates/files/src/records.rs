@@ -118,7 +118,7 @@ mod tests {
     use csv::{ByteRecord, ReaderBuilder};
     use proptest::prelude::*;
 
-    /// Lines and fields of sound text, or the line of the first problem.
+    /// Lines and fields of well-formed text, or the line of the first problem.
     #[expect(clippy::type_complexity, reason = "lines with their fields")]
     fn read(text: &[u8]) -> Result<Vec<(u64, Vec<Vec<u8>>)>, u64> {
         let input = FileContent { name: "t".to_owned(), bytes: text.to_vec().into() };
@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sound_text_is_read_as_the_csv_crate_reads_it(text in "[ab\"\t\r\n]{0,60}") {
+        fn well_formed_text_is_read_as_the_csv_crate_reads_it(text in "[ab\"\t\r\n]{0,60}") {
             if let Ok(found) = read(text.as_bytes()) {
                 let found: Vec<_> = found.into_iter().map(|(_, fields)| fields).collect();
                 prop_assert_eq!(found, read_with_csv(text.as_bytes()));
@@ -161,7 +161,7 @@ mod tests {
         }
 
         #[test]
-        fn quoted_fields_are_sound(fields in prop::collection::vec("[ab\"\t\n]{0,8}", 1..20)) {
+        fn quoted_fields_are_well_formed(fields in prop::collection::vec("[ab\"\t\n]{0,8}", 1..20)) {
             let quoted: Vec<_> =
                 fields.iter().map(|field| format!("\"{}\"", field.replace('"', "\"\""))).collect();
             let found = read(quoted.join("\t").as_bytes()).unwrap();

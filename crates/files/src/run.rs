@@ -17,8 +17,8 @@ const FORM: LineForm = LineForm {
     trailing_words: true,
 };
 
-/// Replaces an equal score after 0. It is so close to 0 that negative scores after it are not
-/// lowered.
+/// The score that replaces a score equal to 0 after another: so close to 0 that negative scores
+/// after it are not lowered.
 const JUST_BELOW_ZERO: f32 = -1e-30;
 
 /// The bytes per thread below which a single thread is faster.
@@ -80,7 +80,7 @@ fn parse_in_pieces(input: &FileContent, pieces: usize, sink: Sink) -> Run {
         run.ignored.trailing_words.extend(piece.ignored.trailing_words);
         problems.extend(piece.problems);
     }
-    // Each piece stopped at an error of its own.
+    // Each piece counts its errors by itself: after too many, the lines would depend on the pieces.
     let gave_up = problems.len() >= MOST_ERRORS;
     let mut problems = problems.into_iter();
     until_too_many_errors(&input.name, sink, |sink| match problems.next() {

@@ -1,4 +1,4 @@
-//! A web service: requests are bounded in time and size, and repeated while the server is busy.
+//! A web service: requests are limited in time and size, and repeated while the server is busy.
 
 use crate::http::{CertificateAuthorities, Client, Redirects, Timeouts, describe};
 use clariq_core::{Error, Location, Problem, ProblemKind, Result, bail, problem};
@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 use ureq::http::StatusCode;
 
-/// The bytes of a refusal that are shown.
+/// The number of bytes of a refusal that are shown.
 const SHOWN: u64 = 300;
 /// The first pause before a request is repeated; each later one is twice as long, up to the longest.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -21,7 +21,7 @@ pub struct Patience {
     pub timeout: Duration,
     /// Number of retries for a request without an answer, or while the server is too busy.
     pub retries: u32,
-    /// Bytes that an answer may have.
+    /// The maximum size of an answer in bytes.
     pub most: u64,
 }
 
@@ -38,7 +38,7 @@ pub struct ServiceAccess {
     pub authorities_hint: String,
 }
 
-/// Refuses an address with a name, a password or a query, and texts that are no address.
+/// Refuses an address with a name, a password or a query, and texts that are not an address.
 pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<()> {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
@@ -68,7 +68,7 @@ pub enum Reply<T> {
     Busy(String),
 }
 
-/// Why a request has no answer, and whether repeating it may help.
+/// The reason why a request has no answer. Repeating it may help if the server is busy.
 enum Failure {
     /// The trouble, and the pause that the server asks for.
     Busy(String, Option<Duration>),

@@ -59,8 +59,8 @@ pub fn until_too_many_errors(
 /// Maximum number of lines of a run or of judgements: a thousand for each of eight thousand topics.
 pub const MOST_LINES: usize = 8_000_000;
 
-/// True if a file has at most `most` lines; otherwise a problem is reported. Millions of empty
-/// lines would pack into a small file.
+/// True if a file has at most `most` lines; otherwise a problem is reported. A small packed
+/// file may contain millions of empty lines.
 pub fn has_few_lines(input: &FileContent, most: usize, sink: Sink) -> bool {
     let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
     if lines > most {
@@ -78,7 +78,7 @@ pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem 
     problem!(at, "UTF-8 text", found, hint)
 }
 
-/// Cuts a value to 80 characters for a message.
+/// Shortens a value to 80 characters for a message.
 pub fn shorten(text: &str) -> String {
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &text[..end]),

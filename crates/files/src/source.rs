@@ -42,7 +42,7 @@ pub enum Source {
     Memory {
         /// The name shown in messages.
         name: String,
-        /// The content; packed is as good as plain.
+        /// The content, plain or packed.
         bytes: Arc<[u8]>,
     },
 }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_and_byte_order_mark_are_seen_through() {
+    fn gzip_is_unpacked_and_a_byte_order_mark_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packed.tsv");
         fs::write(&path, gzip(b"\xef\xbb\xbfa\tb\n")).unwrap();
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_gzip_file_is_a_problem_and_not_an_end() {
+    fn a_truncated_gzip_file_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cut.gz");
         let whole = gzip(&vec![b'x'; 10_000]);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fifo_as_a_data_file_is_refused_and_not_waited_for() {
+    fn a_fifo_is_refused_without_waiting_for_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fifo");
         let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();

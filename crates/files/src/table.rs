@@ -40,7 +40,7 @@ impl Row<'_> {
             }
             _ => return Ok(()),
         };
-        let hint = "no run file could name another";
+        let hint = "the fields of run files are separated by blanks";
         Err(Box::new(problem!(self.at, "an id without blanks in `{column}`", found, hint)))
     }
 }
@@ -99,9 +99,9 @@ impl ColumnPositions {
         at: (&str, u64),
     ) -> Result<Self, Box<Problem>> {
         let position = |names: &ColumnNames| {
-            let is_it =
+            let has_name =
                 |field: &Cow<[u8]>| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
-            let found = header.iter().position(is_it);
+            let found = header.iter().position(has_name);
             found.ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
         };
         let positions = columns.iter().map(position).collect::<Result<_, _>>()?;
@@ -161,7 +161,8 @@ mod tests {
     fn rows(text: &str) -> (Vec<(u64, Vec<String>)>, Vec<Problem>) {
         let input =
             FileContent { name: "t.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
-        let (mut rows, mut problems) = (Vec::new(), Vec::new());
+        let mut rows = Vec::new();
+        let mut problems = Vec::new();
         for_each_row(&input, AB, &mut |problem| problems.push(problem), |row, _| {
             rows.push((row.line(), row.fields.iter().map(ToString::to_string).collect()));
         });

@@ -79,7 +79,7 @@ pub(crate) fn file_in(folder: &Path, prefix: &OsStr) -> io::Result<(fs::File, Te
     remove_stale(folder, prefix);
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(".tmp").disable_cleanup(true);
-    // Temporary files are private by default; an output is as readable as the user's umask says.
+    // Temporary files are private by default; an output has those of the user's umask.
     builder.permissions(fs::Permissions::from_mode(0o666));
     Temporary::create(|| {
         let (file, path) = builder.tempfile_in(folder)?.into_parts();
@@ -96,7 +96,7 @@ pub fn folder_in(folder: &Path, prefix: &OsStr) -> io::Result<Temporary> {
     made.map(|((), listed)| listed)
 }
 
-/// Age after which a temporary file belongs to a command that was killed.
+/// The age from which a temporary file is taken for one of a killed command.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The number of random letters in the names of temporary files.
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_and_folders_go_when_they_are_dropped() {
+    fn temporary_files_and_folders_are_removed_when_they_are_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let (_, file) = file_in(folder.path(), ".a".as_ref()).unwrap();
         let inner = folder_in(folder.path(), ".b".as_ref()).unwrap();

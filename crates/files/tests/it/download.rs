@@ -1,6 +1,6 @@
 //! Downloads arrive whole, or leave the folder as it was.
 //!
-//! Everything runs against a server on this machine.
+//! Everything runs against a local server.
 
 mod server;
 
@@ -113,13 +113,13 @@ fn a_cut_download_leaves_nothing_and_begins_again() {
     let server = Server::with(&[("a", &body)]);
     let bench = Bench::new(&server.url);
     for published in [None, Some(&*body)] {
-        server.change(|b| b.cut_after = Some(70_000));
+        server.change(|behaviour| behaviour.cut_after = Some(70_000));
         let report = bench.refused("a", published);
         assert!(report.found.contains("70000 of 200000"), "{report:?}");
         assert!(report.hint.contains("from its beginning"), "{report:?}");
         assert_eq!(bench.names(), Vec::<String>::new());
     }
-    server.change(|b| b.cut_after = None);
+    server.change(|behaviour| behaviour.cut_after = None);
     assert_eq!(bench.fetch("a", Some(&body)).unwrap(), Some(200_000));
     assert_eq!((bench.read("a"), bench.names()), (body, vec!["a".to_owned()]));
 }
@@ -128,7 +128,10 @@ fn a_cut_download_leaves_nothing_and_begins_again() {
 fn a_silent_server_is_given_up() {
     let body = text(5_000);
     let server = Server::with(&[("a", &body)]);
-    server.change(|b| (b.cut_after, b.stall) = (Some(1_000), Some(Duration::from_millis(1_500))));
+    server.change(|behaviour| {
+        behaviour.cut_after = Some(1_000);
+        behaviour.stall = Some(Duration::from_millis(1_500));
+    });
     let report = Bench::new(&server.url).refused("a", Some(&body));
     assert!(report.found.contains("fell silent"), "{report:?}");
 }
@@ -139,7 +142,7 @@ fn an_endless_body_stops_at_the_published_size() {
     let bench = Bench::new(&server.url);
     fs::write(bench.path("a"), "old").unwrap();
     for (endless, found) in [(false, "50000 bytes are announced"), (true, "more came")] {
-        server.change(|b| b.endless = endless);
+        server.change(|behaviour| behaviour.endless = endless);
         for published in [None, Some(&b"x"[..])] {
             let error = bench.fetch_at_most("a", published, 1_000, &Silent).unwrap_err();
             let report = error.to_problem();
@@ -168,7 +171,7 @@ fn a_wrong_digest_leaves_the_old_file_and_no_part() {
     );
     assert_eq!((bench.read("a"), bench.names()), (b"old".to_vec(), vec!["a".to_owned()]));
 
-    server.change(|b| drop(b.files.insert("a".to_owned(), b"released".to_vec())));
+    server.change(|behaviour| drop(behaviour.files.insert("a".to_owned(), b"released".to_vec())));
     assert_eq!(bench.fetch("a", Some(b"released")).unwrap(), Some(8));
     assert_eq!(bench.read("a"), b"released");
 }
@@ -179,7 +182,7 @@ fn servers_that_refuse_or_lack_the_file_are_reported() {
     let bench = Bench::new(&server.url);
     assert_eq!(bench.fetch("b", None).unwrap(), None);
     for (status, hint) in [(503, "later"), (403, "--from")] {
-        server.change(|b| b.refuse = Some(status));
+        server.change(|behaviour| behaviour.refuse = Some(status));
         let report = bench.refused("a", None);
         assert!(report.found.contains(&status.to_string()), "{report:?}");
         assert!(report.hint.contains(hint), "{report:?}");
@@ -187,7 +190,7 @@ fn servers_that_refuse_or_lack_the_file_are_reported() {
 }
 
 #[test]
-fn without_a_server_the_hint_names_the_way_by_hand() {
+fn the_hint_for_an_unreachable_server_names_a_download_by_hand() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);

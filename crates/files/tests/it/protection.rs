@@ -1,5 +1,5 @@
-//! What a program has read, none of its outputs replaces. One test, because the protection is of
-//! the whole process.
+//! No output of a program replaces a file that it has read. There is one test, because the
+//! protection holds for the whole process.
 
 use clariq_core::Error;
 use clariq_files::{Source, StagedFile, Target, protect, protect_inputs, write_atomically};
@@ -42,7 +42,7 @@ fn outputs_never_replace_inputs_whatever_they_are_called() {
     assert_eq!(fs::read(path("read")).unwrap(), b"new");
     assert!(!is_refused(write(&path("other"))) && !is_refused(write(&path("absent"))));
 
-    // Nor is an input cleared away that is called like what a killed command left.
+    // An input is not removed even if it has the name of a killed command's temporary file.
     let stale = path(".otherAb12Cd.tmp");
     fs::write(&stale, "old").unwrap();
     let file = fs::File::options().write(true).open(&stale).unwrap();

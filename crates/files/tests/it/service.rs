@@ -1,4 +1,4 @@
-//! Services are asked with an authorization that no message shows.
+//! Services receive an authorization that no message shows.
 
 use clariq_core::{Location, Result, bail};
 use clariq_files::{Patience, Reply, Service, ServiceAccess};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What one request asked for and got.
+/// A request, and the size of its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) user_agent: Option<String>,
@@ -15,13 +15,13 @@ pub(crate) struct Seen {
     pub(crate) sent: usize,
 }
 
-/// What the server has and how it behaves; may be changed between requests.
+/// The files and the behaviour of the server, which may be changed between requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Behaviour {
     pub(crate) files: HashMap<String, Vec<u8>>,
-    /// Closes the connection after so many bytes of a body.
+    /// Closes the connection after this many bytes of a body.
     pub(crate) cut_after: Option<usize>,
-    /// Sends this instead of closing.
+    /// Waits this long before it closes the connection too early.
     pub(crate) stall: Option<Duration>,
     /// Announces no size and repeats the body until the client closes the connection.
     pub(crate) endless: bool,
@@ -44,7 +44,8 @@ impl Server {
         let url = format!("http://{}/data/", listener.local_addr().unwrap());
         let behaviour = Arc::new(Mutex::new(behaviour));
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let (theirs, log) = (Arc::clone(&behaviour), Arc::clone(&seen));
+        let theirs = Arc::clone(&behaviour);
+        let log = Arc::clone(&seen);
         // The thread ends with the process.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -81,8 +82,7 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
     let mut sent =
         behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
     let head = format!("HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n\r\n");
-    // What the client asked for is logged before it gets an answer, and the bytes of an endless one
-    // afterwards.
+    // A request is logged before it is answered, and the bytes of an endless answer afterwards.
     let user_agent = headers.get("user-agent").cloned();
     let number = {
         let mut log = log.lock().unwrap();
