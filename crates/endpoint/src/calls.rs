@@ -143,8 +143,8 @@ impl Calls {
         state.journals.insert(path.to_owned(), journal);
     }
 
-    /// Answers calls, in order: from the recording, from the cache, or by the server. `stand_in` is the
-    /// answer of a dry run. `progress` counts the items of calls.
+    /// Answers calls, in order: from the recording, from the cache, or by the server. `stand_in` is
+    /// the answer of a dry run. `progress` counts the items of calls.
     pub(crate) fn answer<T: Serialize + DeserializeOwned>(
         &self,
         server: &Server,

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The environment variable with the key of all models. The key of a single model is in the variable
-/// with the model's name appended. No secret belongs in a file that is shared, or into the record of a
-/// run.
+/// The environment variable with the key of all models. The key of a single model is in the
+/// variable with the model's name appended. No secret belongs in a file that is shared, or into the
+/// record of a run.
 const KEY: &str = "CLARIQ_API_KEY";
 /// Shorter keys are refused: masking them would change texts.
 const SHORTEST_KEY: usize = 8;
@@ -88,8 +88,8 @@ impl Server {
         request
     }
 
-    /// Posts `body` and reads the answer, which `read` turns into a value, or into a description of its
-    /// fault. Errors name `about`.
+    /// Posts `body` and reads the answer, which `read` turns into a value, or into a description of
+    /// its fault. Errors name `about`.
     pub(crate) fn ask<A: DeserializeOwned, T>(
         &self,
         about: &str,

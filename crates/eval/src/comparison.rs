@@ -54,7 +54,8 @@ pub struct BaselineTest {
     pub column: usize,
     /// The tests, over the topics of the column.
     pub test: PairedTest,
-    /// The p of the randomisation test after Holm's correction for all tests that are made together.
+    /// The p of the randomisation test after Holm's correction for all tests that are made
+    /// together.
     pub corrected: f64,
 }
 
@@ -62,7 +63,8 @@ pub struct BaselineTest {
 ///
 /// # Panics
 ///
-/// If runs differ in their columns or numbers of topics, or `baseline` is not the position of a run.
+/// If runs differ in their columns or numbers of topics, or `baseline` is not the position of a
+/// run.
 pub fn test_against_baseline(runs: &[&[Column]], baseline: usize, seed: u64) -> Vec<BaselineTest> {
     let mut tested = Vec::new();
     for (run, columns) in runs.iter().enumerate().filter(|(run, _)| *run != baseline) {

@@ -15,8 +15,8 @@
 //! | `Judged@k` | share of the first k that is judged | |
 //! | `RBP(p=…)`, `RBP@k` | share of the relevant among the documents that a persistent reader reads | |
 //!
-//! Without `@k` the whole ranking counts. The `p` of RBP is 0.8 unless given.
-//! All but nDCG and Judged take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless
+//! Without `@k` the whole ranking counts. The `p` of RBP is 0.8 unless given. All but nDCG and
+//! Judged take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless
 //! given.
 //!
 //! Measures compare a [`RankedRun`], made of any TREC run, with [`Qrels`].

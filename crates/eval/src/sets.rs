@@ -34,16 +34,17 @@ pub struct SetAverage {
 pub struct SetReport {
     /// Over all (topic, document) pairs together.
     pub micro: SetAverage,
-    /// The means over the topics with something relevant; a topic for which nothing is chosen counts
+    /// The means over the topics with something relevant; a topic for which nothing is chosen
+    /// counts
     /// 0.
     pub macro_average: SetAverage,
 }
 
-/// Scores the sets of documents chosen for topics, over the topics for which `is_counted` is true. A
-/// grade from 1 is relevant.
+/// Scores the sets of documents chosen for topics, over the topics for which `is_counted` is true.
+/// A grade from 1 is relevant.
 ///
-/// `chosen` has each topic at most once; repeated documents count once. Judged topics that are missing
-/// there have an empty set.
+/// `chosen` has each topic at most once; repeated documents count once. Judged topics that are
+/// missing there have an empty set.
 pub fn score_sets(
     chosen: &[(RequestId, Vec<DocId>)],
     qrels: &Qrels,

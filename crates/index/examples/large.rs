@@ -1,5 +1,5 @@
-//! A collection larger than memory: passages are generated, stored, indexed and searched. The time and
-//! the memory of each step are printed as a line of JSON.
+//! A collection larger than memory: passages are generated, stored, indexed and searched. The time
+//! and the memory of each step are printed as a line of JSON.
 //!
 //! ```text
 //! cargo run --release -p clariq-index --example large -- PASSAGES FOLDER [--memory BYTES]
@@ -7,13 +7,14 @@
 //! ```
 //!
 //! FOLDER receives files of passages and requests, which `scripts/bench-index` also gives to other
-//! programs, a store of texts and an index. Those of an earlier call are reused. A passage has 60 words,
-//! of which the word of rank r is r times as rare as the first; a request has five such words, or two
-//! to five without the most frequent ones. A search is BM25 for the best 30 and the best 1,000, timed by
-//! the CPU time of one thread; `with_texts` includes reading the ids and texts of the best 30.
+//! programs, a store of texts and an index. Those of an earlier call are reused. A passage has 60
+//! words, of which the word of rank r is r times as rare as the first; a request has five such
+//! words, or two to five without the most frequent ones. A search is BM25 for the best 30 and the
+//! best 1,000, timed by the CPU time of one thread; `with_texts` includes reading the ids and texts
+//! of the best 30.
 //!
-//! Memory is the peak of samples every 20 ms: `own` is the process's own memory, `mapped` are pages of
-//! files, which the system can reclaim.
+//! Memory is the peak of samples every 20 ms: `own` is the process's own memory, `mapped` are pages
+//! of files, which the system can reclaim.
 
 use clariq_core::{AddText, Documents, sha256};
 use clariq_index::{
@@ -179,8 +180,8 @@ fn search(
     Ok((figures, ()))
 }
 
-/// The CPU time of this thread, which other programs hardly affect, or the time of day if the kernel
-/// does not report it.
+/// The CPU time of this thread, which other programs hardly affect, or the time of day if the
+/// kernel does not report it.
 fn processor_seconds() -> f64 {
     let spent = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok());

@@ -7,10 +7,10 @@
 //!     [--dump-tokens FILE] [--dump-hits FILE]
 //! ```
 //!
-//! The requests of train and dev, or a sample of the contexts of a file of conversations, are tokenised
-//! beforehand, so that only ranking is timed. Everything runs on the thread that measures.
-//! One line of JSON goes to standard output; the dumps let peers written in other languages rank
-//! the very same tokens, and let their rankings be compared with these.
+//! The requests of train and dev, or a sample of the contexts of a file of conversations, are
+//! tokenised beforehand, so that only ranking is timed. Everything runs on the thread that
+//! measures. One line of JSON goes to standard output; the dumps let peers written in other
+//! languages rank the very same tokens, and let their rankings be compared with these.
 
 use clariq_collections::DataDir;
 use clariq_collections::clariq::conversation::{RecordOptions, read_records};

@@ -255,8 +255,9 @@ fn indexed(doc: Doc, text: &str, fields: &Fields, analyzer: Analyzer) -> (Tantiv
     (document, length)
 }
 
-/// Reads the tokens that an [`Analyzer`] has made, one per line. tantivy's own form of pre-tokenised
-/// text writes each document as JSON and reads it again, which takes a third of the time.
+/// Reads the tokens that an [`Analyzer`] has made, one per line. tantivy's own form of
+/// pre-tokenised text writes each document as JSON and reads it again, which takes a third of the
+/// time.
 #[derive(Clone, Default)]
 struct TokenLines {
     token: Token,

@@ -219,8 +219,8 @@ struct IndexFormat {
     clariq_index_format: u32,
 }
 
-/// The metadata, or the reason why its format is refused. The format's number is read by itself first,
-/// because another format may have other fields.
+/// The metadata, or the reason why its format is refused. The format's number is read by itself
+/// first, because another format may have other fields.
 fn parse(folder: &Path, payload: &str) -> Result<Result<IndexMetadata, String>> {
     let bad = |error: serde_json::Error| damaged(folder, format!("its metadata: {error}"));
     let IndexFormat { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;

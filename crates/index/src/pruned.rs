@@ -166,8 +166,8 @@ impl Pruner {
     }
 }
 
-/// The shortest length of each class, and true if no class has another length. If there are too many
-/// lengths, the ratio of the longest to the shortest length is about the same in all classes.
+/// The shortest length of each class, and true if no class has another length. If there are too
+/// many lengths, the ratio of the longest to the shortest length is about the same in all classes.
 fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
     let mut different = lengths.to_vec();
     different.sort_unstable();
@@ -284,8 +284,8 @@ impl<'s> PrunedSearch<'s> {
         self.sums.fill(0.0);
     }
 
-    /// Chooses the lists that are searched in a window and those that are set aside. Returns the sum of
-    /// the bounds of the latter.
+    /// Chooses the lists that are searched in a window and those that are set aside. Returns the
+    /// sum of the bounds of the latter.
     fn set_aside(&mut self, window: usize) -> f64 {
         self.aside.clear();
         self.searched.clear();
@@ -339,8 +339,8 @@ impl<'s> PrunedSearch<'s> {
         }
     }
 
-    /// Scores a document as the exhaustive search does: by adding the contributions of the tokens in
-    /// their order.
+    /// Scores a document as the exhaustive search does: by adding the contributions of the tokens
+    /// in their order.
     fn score(&mut self, document: u32) {
         let Self { pruner, weighting, lists, .. } = self;
         let norm = match &pruner.norms {

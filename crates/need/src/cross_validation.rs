@@ -37,8 +37,8 @@ impl NeedTraining {
         (0..repeats as u64).into_par_iter().map(pass).collect()
     }
 
-    /// Predicts every topic by a model that was trained on other topics, to use the predictions instead
-    /// of labels.
+    /// Predicts every topic by a model that was trained on other topics, to use the predictions
+    /// instead of labels.
     pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>> {
         Ok(self.pass(HELD_OUT_FOLDS, seed)?.predictions)
     }

@@ -1,9 +1,9 @@
 //! Clarification need: how much a request needs a question back, from 1 (clear by itself) to 4
 //! (cannot be answered before asking).
 //!
-//! A [`NeedConfig`] declares a model. [`NeedTraining`] makes the features of labelled topics, judges
-//! the model by [`NeedTraining::cross_validate`] and trains it by [`NeedTraining::fit`]. The resulting
-//! [`Classifier`] labels requests, explains its labels, and is saved as JSON.
+//! A [`NeedConfig`] declares a model. [`NeedTraining`] makes the features of labelled topics,
+//! judges the model by [`NeedTraining::cross_validate`] and trains it by [`NeedTraining::fit`]. The
+//! resulting [`Classifier`] labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, ClariqSplit};

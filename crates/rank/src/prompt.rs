@@ -1,7 +1,7 @@
 //! Prompts: Jinja templates that become the messages to a chat model.
 //!
-//! A prompt becomes one user message. Text above a line `---` becomes a system message before it. An
-//! unknown variable is an error, never an empty text.
+//! A prompt becomes one user message. Text above a line `---` becomes a system message before it.
+//! An unknown variable is an error, never an empty text.
 
 use clariq_core::{ChatMessage, ChatRole, Error, Location, Problem, Result, problem, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -52,8 +52,8 @@ struct Template<'p> {
 }
 
 impl Prompt {
-    /// Reads a prompt: a file `….jinja` in `folder`, or else a built-in prompt of that name. A variable
-    /// that is not in `variables` is an error.
+    /// Reads a prompt: a file `….jinja` in `folder`, or else a built-in prompt of that name. A
+    /// variable that is not in `variables` is an error.
     pub(crate) fn open(
         at: Location,
         folder: &Path,

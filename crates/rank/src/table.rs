@@ -169,8 +169,9 @@ impl<'i> Table<'i> {
         }
     }
 
-    /// Takes out the prompt that the key `prompt` names, or else the built-in prompt `default`. A file
-    /// is relative to the configuration, or to the current folder if the command line names it.
+    /// Takes out the prompt that the key `prompt` names, or else the built-in prompt `default`. A
+    /// file is relative to the configuration, or to the current folder if the command line names
+    /// it.
     pub(crate) fn take_prompt(&mut self, default: &str, variables: &[&str]) -> Result<Prompt> {
         if !self.has("prompt") {
             return Prompt::open(self.at("prompt"), Path::new(""), default, variables);

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
-/// Counts by the text of their note. An answer that is read twice, such as a query for both statements
-/// and passages, counts once.
+/// Counts by the text of their note. An answer that is read twice, such as a query for both
+/// statements and passages, counts once.
 #[derive(Debug, Default)]
 pub struct Tallies(Mutex<BTreeMap<String, Tally>>);
 

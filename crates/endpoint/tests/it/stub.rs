@@ -155,8 +155,8 @@ fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
     }
 }
 
-/// The replies of a working server: chat models repeat the last message in upper case, encoders count
-/// letters, rerankers count shared words.
+/// The replies of a working server: chat models repeat the last message in upper case, encoders
+/// count letters, rerankers count shared words.
 pub(crate) fn dialects(received: &Received) -> Reply {
     let body = &received.body;
     Reply::Json(match received.path.as_str() {

@@ -60,9 +60,9 @@ impl BestHits {
         self.needed = self.needed(0.0);
     }
 
-    /// Estimates the last of the best hits, assuming that each part of the index has its share of the
-    /// best documents. If documents are in random order, a margin of four standard deviations makes it
-    /// rare that the search has to be repeated.
+    /// Estimates the last of the best hits, assuming that each part of the index has its share of
+    /// the best documents. If documents are in random order, a margin of four standard deviations
+    /// makes it rare that the search has to be repeated.
     pub(super) fn expect(&mut self, searched: usize, windows: usize) {
         let expected = self.limit * searched / windows;
         let enough = expected + 4 * expected.isqrt() + 8;
@@ -87,7 +87,8 @@ impl BestHits {
     }
 }
 
-/// A whole number that orders hits as `best_first` does, backwards; scores are not negative. Comparing two fields of hits would be two branches, half of which are mispredicted.
+/// A whole number that orders hits as `best_first` does, backwards; scores are not negative.
+/// Comparing two fields of hits would be two branches, half of which are mispredicted.
 pub(super) fn key(score: f64, doc: Doc) -> u128 {
     u128::from(score.to_bits()) << 32 | u128::from(doc.0)
 }

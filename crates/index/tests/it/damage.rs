@@ -80,8 +80,9 @@ impl Intact {
         }
     }
 
-    /// Damages each file in turn. Files that no reader needs may be in any state. Damage to any other
-    /// file must be reported, except if `meta.json` now names another bank: that index is rebuilt.
+    /// Damages each file in turn. Files that no reader needs may be in any state. Damage to any
+    /// other file must be reported, except if `meta.json` now names another bank: that index is
+    /// rebuilt.
     fn check(&self, what: &str, damage: impl Fn(&[u8]) -> Option<Vec<u8>>) {
         for (name, bytes) in &self.files {
             let damaged = damage(bytes);

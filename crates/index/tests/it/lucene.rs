@@ -1,5 +1,5 @@
-//! With Lucene's tokens and lengths, BM25 reproduces the organisers' run of the mixed-initiative task
-//! of TREC `CAsT` 2022.
+//! With Lucene's tokens and lengths, BM25 reproduces the organisers' run of the mixed-initiative
+//! task of TREC `CAsT` 2022.
 
 use clariq_files::Source;
 use clariq_index::{Analyzer, Bm25, Variant, byte_length};

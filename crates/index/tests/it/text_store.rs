@@ -1,5 +1,5 @@
-//! A store of texts equals a bank in memory of the same texts, and is rebuilt exactly if it does not
-//! fit.
+//! A store of texts equals a bank in memory of the same texts, and is rebuilt exactly if it does
+//! not fit.
 
 use crate::common::{ANALYZER, bank, is_foreign, rankings, zipf_texts};
 use clariq_collections::documents::{Bank, BankRow};

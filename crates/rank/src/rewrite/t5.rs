@@ -14,25 +14,25 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 struct T5Rewrite {
     model: String,
-    /// Texts that are continued at each step; with 1, always the most probable token.
+    /// The number of beams of the search; 1 is greedy search.
     #[serde(default = "positive::<4>")]
     beams: NonZeroUsize,
-    /// The exponent of a text's length that its log-probability is divided by.
+    /// The power of a text's length by which its log-probability is divided.
     #[serde(default = "number::<2, _>")]
     length_penalty: f64,
-    /// Tokens that are written at most, and one more.
+    /// The maximum length of a rewrite in tokens, including the start token.
     #[serde(default = "number::<250, _>")]
     max_length: usize,
     /// True if the search ends as soon as there are as many complete texts as beams.
     #[serde(default = "yes")]
     early_stopping: bool,
-    /// Tokens that are read at most, the last ones.
+    /// The number of last tokens of the conversation that are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
     /// The separator before every utterance.
-    #[serde(default = "usual_separator")]
+    #[serde(default = "default_separator")]
     separator: String,
-    /// True if responses are read.
+    /// True if the responses of the system are read.
     #[serde(default = "yes")]
     responses: bool,
 }
@@ -41,21 +41,21 @@ fn yes() -> bool {
     true
 }
 
-fn usual_separator() -> String {
+fn default_separator() -> String {
     " ||| ".to_owned()
 }
 
-/// More beams and tokens would take memory and time without limit.
+/// Limits of memory and time.
 const MOST_BEAMS: f64 = 64.0;
 const MOST_TOKENS: f64 = 1024.0;
 
 pub(super) fn build(table: Table) -> Result<Arc<dyn Rewriter>> {
-    let range = |key, from, to| (key, from..=to, format!("{key} from {from} to {to}"));
-    let finite = ("length_penalty", f64::MIN..=f64::MAX, "length_penalty as a number".to_owned());
-    let ranges = [range("beams", 1.0, MOST_BEAMS), range("max_length", 2.0, MOST_TOKENS), finite];
-    for (key, range, expected) in ranges {
-        table.check_number(key, range, &expected, "")?;
-    }
+    let beams = format!("beams from 1 to {MOST_BEAMS}");
+    table.check_number("beams", 1.0..=MOST_BEAMS, &beams, "")?;
+    let max_length = format!("max_length from 2 to {MOST_TOKENS}");
+    table.check_number("max_length", 2.0..=MOST_TOKENS, &max_length, "")?;
+    let finite = f64::MIN..=f64::MAX;
+    table.check_number("length_penalty", finite, "length_penalty as a number", "")?;
     Ok(Arc::new(table.read::<T5Rewrite>()?))
 }
 

@@ -119,9 +119,9 @@ impl Retrieve {
         Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
     }
 
-    /// The weighted texts with their tokens; `None` if the whole conversation is one query. A question
-    /// that was answered "no" keeps only the tokens that the user never used. With `history`, repeated
-    /// tokens of an earlier turn count once.
+    /// The weighted texts with their tokens; `None` if the whole conversation is one query. A
+    /// question that was answered "no" keeps only the tokens that the user never used. With
+    /// `history`, repeated tokens of an earlier turn count once.
     fn terms<'a>(&self, request: &'a Request) -> Option<Vec<(WeightedText<'a>, Vec<String>)>> {
         let mut terms = Vec::new();
         for weighted in self.conversation.as_ref()?.texts(request) {

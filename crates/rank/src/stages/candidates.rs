@@ -39,9 +39,9 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(Candidates { keys, checksum, lines }))
 }
 
-/// Ranks the documents that another engine found (ids and scores) for a request: the best `depth` of
-/// its candidates, each once. `unknown` is called with the position and the id of a document that is
-/// not in the collection, and returns the problem to report.
+/// Ranks the documents that another engine found (ids and scores) for a request: the best `depth`
+/// of its candidates, each once. `unknown` is called with the position and the id of a document
+/// that is not in the collection, and returns the problem to report.
 pub(super) fn rank_found<'f>(
     batch: &Batch,
     request: &Request,

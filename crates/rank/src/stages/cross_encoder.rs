@@ -1,6 +1,6 @@
 //! Stages `rerank`, which reorders the first documents of every ranking by a cross-encoder, and
-//! `cross_encode`, which ranks all documents by one. A cross-encoder reads request and document together
-//! (Nogueira and Cho, "Passage re-ranking with BERT", 2019).
+//! `cross_encode`, which ranks all documents by one. A cross-encoder reads request and document
+//! together (Nogueira and Cho, "Passage re-ranking with BERT", 2019).
 
 use crate::build::Build;
 use crate::context::Context;

@@ -65,8 +65,8 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 }
 
 impl Dense {
-    /// The texts that have a weight, and those that `repeat` compares documents with. With the table
-    /// `weights`, a score is a mean: the weights above 0 sum to 1.
+    /// The texts that have a weight, and those that `repeat` compares documents with. With the
+    /// table `weights`, a score is a mean: the weights above 0 sum to 1.
     fn texts<'a>(&self, request: &'a Request) -> Vec<WeightedText<'a>> {
         let Some(conversation) = &self.conversation else {
             return vec![WeightedText::new(Role::Opening, request.flatten(), 1.0)];

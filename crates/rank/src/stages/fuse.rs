@@ -71,7 +71,8 @@ pub(crate) fn reciprocal_rank(rank: usize) -> f64 {
 struct Fuse {
     parameters: FusionParameters,
     inputs: Vec<Pipeline>,
-    /// Computed once, with nested inputs: describing these at each level would take exponential time.
+    /// Computed once, with nested inputs: describing these at each level would take exponential
+    /// time.
     about: About,
 }
 

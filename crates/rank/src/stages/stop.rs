@@ -1,5 +1,5 @@
-//! Stage `stop`: puts the empty question first if the conversation, the need or the scores suggest so.
-//! In a collection without an empty question, the ranking becomes empty.
+//! Stage `stop`: puts the empty question first if the conversation, the need or the scores suggest
+//! so. In a collection without an empty question, the ranking becomes empty.
 
 use crate::build::Build;
 use crate::context::Context;

@@ -86,7 +86,8 @@ fn cases() -> Vec<Case> {
         // Documents that a request names are not cut off.
         own(case("stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 1", &["red fox"], &[], &["Q3", "Q4"])),
         own(case("stage = \"dense\"\ndepth = 1", &["blue"], &[], &["Q3", "Q4"])),
-        // Best first by score, whatever the ranks in the file; equal scores by descending id; each once.
+        // Best first by score, whatever the ranks in the file; equal scores by descending id; each
+        // once.
         case(CANDIDATES, &["red"], &["Q1"], &["Q4", "Q5", "Q3", "Q2"]),
         own(case(CANDIDATES, &["red"], &[], &["Q4", "Q3"])),
         Case { requests: vec![Request::new("7", "not in the run")], ..case(CANDIDATES, &["red"], &[], &[]) },
@@ -133,7 +134,8 @@ fn cases() -> Vec<Case> {
         with_need(1, case("stage = \"stop\"\nneed = 1", &["r"], &["Q2"], &["Q1", "Q2"])),
         // Nothing was asked so far.
         case(STOP_OFF_TOPIC, &["blue fox"], &["Q5"], &["Q5"]),
-        // "red" is in the earlier question, "boat" is not: a document with "boat" alone is off topic.
+        // "red" is in the earlier question, "boat" is not: a document with "boat" alone is off
+        // topic.
         case(STOP_OFF_TOPIC, &["red boat", "red?", "no"], &["Q5"], &["Q1", "Q5"]),
         case(STOP_OFF_TOPIC, &["red boat", "red?", "no"], &["Q4"], &["Q4"]),
         // A word of the answer belongs to the topic, if it is rare enough.

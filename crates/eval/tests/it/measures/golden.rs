@@ -1,6 +1,6 @@
-//! The values are those of `ir_measures` and `pytrec_eval`. `scripts/make-measures-golden` makes the
-//! files: graded labels with negative ones, topics without anything
-//! relevant, missing and unknown topics, and runs with and without ties.
+//! The values are those of `ir_measures` and `pytrec_eval`. `scripts/make-measures-golden` makes
+//! the files: graded labels with negative ones, topics without anything relevant, missing and
+//! unknown topics, and runs with and without ties.
 
 use clariq_eval::{Qrels, RankedRun, evaluate, parse_measure};
 use clariq_files::{Source, read_qrels, read_run};

@@ -69,7 +69,8 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
     ANALYZER.tokens(text)
 }
 
-/// Padded rankings of some requests by two formulas, which must not depend on how an index was built.
+/// Padded rankings of some requests by two formulas, which must not depend on how an index was
+/// built.
 pub(crate) fn rankings(index: &Arc<DocumentIndex>) -> Vec<Vec<Hit>> {
     let mut rankings = Vec::new();
     for model in [Bm25::okapi(), Bm25::default_of(Variant::Lucene)] {

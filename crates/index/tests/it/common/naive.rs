@@ -118,9 +118,9 @@ pub(crate) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// The first mistake in `found` as the first `limit` hits of the ranking `expected`, if there is one.
-/// If naive scores are equal except for rounding, any order by the scores found and then by descending
-/// number is right.
+/// The first mistake in `found` as the first `limit` hits of the ranking `expected`, if there is
+/// one. If naive scores are equal except for rounding, any order by the scores found and then by
+/// descending number is right.
 pub(crate) fn difference(found: &[Hit], expected: &[Hit], limit: usize) -> Option<String> {
     if found.len() != limit.min(expected.len()) {
         return Some(format!("{} hits for {} of {limit}", found.len(), expected.len()));

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 /// The number of similarities in memory at a time: 32 MB.
 const SIMILARITIES: usize = 1 << 23;
 
-/// The minimum number of documents in a portion of a large collection. Requests with more texts than
-/// this allows are searched in several rounds.
+/// The minimum number of documents in a portion of a large collection. Requests with more texts
+/// than this allows are searched in several rounds.
 const LEAST_DOCS: usize = 1 << 13;
 
 /// A search for requests with the same documents.

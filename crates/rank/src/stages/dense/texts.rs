@@ -1,5 +1,5 @@
-//! The distinct texts of several requests. Many conversations share few texts: a file of 1.7 million
-//! conversations has some 12,000 distinct ones.
+//! The distinct texts of several requests. Many conversations share few texts: a file of 1.7
+//! million conversations has some 12,000 distinct ones.
 
 use clariq_core::{Role, WeightedText};
 use std::collections::HashMap;
@@ -20,8 +20,8 @@ pub(super) struct TextRow {
 }
 
 impl<'a> TextTable<'a> {
-    /// Fills a table with the first requests, as many as have at most `most` distinct texts. A single
-    /// request may have more.
+    /// Fills a table with the first requests, as many as have at most `most` distinct texts. A
+    /// single request may have more.
     pub(super) fn fill(requests: &'a [Vec<WeightedText>], most: usize) -> Self {
         let mut table = Self::default();
         for texts in requests {
