@@ -1,5 +1,5 @@
 // Lucene's side of `scripts/bench-index`: indexes the passages of FOLDER, searches the requests, and
-// prints what each step takes as a line of JSON. It is run as a source file, with Anserini's jar as
+// prints time and memory of each step as a line of JSON. It is run as a source file, with Anserini's jar as
 // the class path.
 //
 // Usage: IndexLucene.java FOLDER THREADS MEMORY REQUESTS

@@ -1,5 +1,5 @@
 """PISA's side of `scripts/bench-index`: indexes the passages of FOLDER, searches the requests, and
-prints what each step takes as a line of JSON. PISA keeps no texts, and its figures include those of
+prints time and memory of each step as a line of JSON. PISA keeps no texts, and its figures include those of
 the data frames in which PyTerrier gives and takes requests and hits.
 
 Usage: index_pisa.py FOLDER THREADS REQUESTS

@@ -1,5 +1,5 @@
 """tantivy-py's side of `scripts/bench-index`: indexes the passages of FOLDER, searches the requests,
-and prints what each step takes as a line of JSON.
+and prints time and memory of each step as a line of JSON.
 
 Usage: index_tantivy.py FOLDER THREADS MEMORY REQUESTS
 """

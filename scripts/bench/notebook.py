@@ -6,7 +6,7 @@ Usage: notebook.py DATA OUT.run STOPWORDS.rs
 Reads the question bank and dev.tsv with pandas, tokenises and stems with NLTK
 3.5, ranks the bank for every request with rank_bm25 and writes the best 30 as
 a run. The stop words are read from clariq's own source, as NLTK has its list
-in a corpus that is installed apart. The seconds without imports go to
+in a corpus that is installed separately. The seconds without imports go to
 standard error.
 """
 

@@ -26,7 +26,7 @@ os.environ["DISABLE_TQDM"] = "1"
 
 import numpy as np  # noqa: E402 (the threads are set first)
 
-# How many questions are wanted.
+# The number of questions to rank.
 DEPTH = int(os.environ.get("DEPTH", "30"))
 
 
@@ -80,7 +80,7 @@ def queries_per_second(rank_all, requests, seconds):
 
 
 def agreement(model, requests, path):
-    """How many of clariq's rankings have the scores of rank_bm25's best."""
+    """The number of clariq's rankings that have the scores of rank_bm25's best."""
     same = 0
     with open(path, encoding="utf-8") as file:
         for tokens, line in zip(requests, file):

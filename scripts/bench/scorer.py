@@ -39,7 +39,7 @@ def questions(labels_path, run_path):
 
 
 def look_up(table, chosen):
-    """The mean of each metric over the contexts that `chosen` has, by what the first question gets there."""
+    """Prints the mean of each metric over the contexts in `chosen`: the value of the question chosen for each."""
     for metric, contexts in table.items():
         figures = []
         for context, candidates in contexts.items():

@@ -1,4 +1,4 @@
-"""How is a browser told what to do? The DevTools protocol over two pipes, with nothing but the standard library."""
+"""Drives a browser by the DevTools protocol over two pipes, with the standard library alone."""
 
 import json
 import os
@@ -88,7 +88,7 @@ class Browser:
         return result["result"].get("value")
 
     def screen(self, width, scheme="light", media="", phone=False):
-        """A screen of that width in CSS pixels, in a light or dark room."""
+        """A screen of that width in CSS pixels, in light or dark mode."""
         scale = 2 if phone else 1
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=scale, mobile=phone)
         features = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -1,4 +1,4 @@
-"""What is wrong with a page, seen in a browser? Usage: look.py BROWSER PAGE FOLDER"""
+"""Checks the layout, contrast and requests of a page in a browser. Usage: look.py BROWSER PAGE FOLDER"""
 
 import base64
 import sys
@@ -71,8 +71,8 @@ def picture(browser, path, part=None):
     path.write_bytes(base64.b64decode(image["data"]))
 
 
-def looks(browser, folder):
-    """Goes through screens, and says what is wrong on each."""
+def on_screens(browser, folder):
+    """The problems on each screen, of which it also takes a picture."""
     for name, width, scheme in SCREENS:
         browser.screen(width, scheme, phone=width < 600)
         for state in ["true", "false"]:
@@ -102,8 +102,8 @@ def on_paper(browser, folder):
     (folder / "print.pdf").write_bytes(base64.b64decode(pdf["data"]))
 
 
-def heard(browser, url):
-    """What the page asked the network for, and what it complained of."""
+def in_events(browser, url):
+    """The page's network requests, and its errors and warnings."""
     for event in browser.events:
         parameters = event.get("params", {})
         match event.get("method"):
@@ -123,7 +123,7 @@ def main():
     program, page, folder = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3])
     with Browser(program) as browser:
         browser.open(page.as_uri())
-        wrong = [*looks(browser, folder), *on_paper(browser, folder), *heard(browser, page.as_uri())]
+        wrong = [*on_screens(browser, folder), *on_paper(browser, folder), *in_events(browser, page.as_uri())]
     for line in wrong:
         print(f"FAIL {line}", file=sys.stderr)
     print(f"{page.name}: {len(wrong) or 'nothing'} wrong")
