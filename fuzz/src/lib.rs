@@ -1,9 +1,9 @@
-//! What must hold of the readers, whatever bytes they are given.
+//! Guarantees of the readers for arbitrary bytes.
 //!
-//! One function per target of `fuzz/fuzz_targets`; it panics if a promise is broken. Tests of the crates
+//! One function per target of `fuzz/fuzz_targets`; it panics if one is violated. Tests of the crates
 //! include the same files and run the committed corpora without a fuzzer.
 
-// Panicking is what a check is for.
+// A check reports by a panic.
 #![allow(clippy::missing_panics_doc)]
 
 mod readers;

@@ -1,4 +1,4 @@
-//! Systems and training recipes: whatever is accepted can be run, or says why not.
+//! Systems and training recipes: each that is accepted runs, or fails with a hint.
 
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
@@ -28,7 +28,7 @@ pub fn systems(bytes: &[u8]) {
     };
     match SystemConfig::read(&source, &[]) {
         Ok(_) => rank(&system),
-        // It asks for models or labels that it does not declare, or expects figures of no measure.
+        // It uses models or labels that it does not declare, or expects figures of an unknown measure.
         Err(error) => assert!(!error.to_problem().hint.is_empty(), "{error}"),
     }
 }
@@ -39,7 +39,7 @@ fn is_helpful(report: &Problem) {
 
 /// Rankings name documents of the bank, with scores that are numbers.
 fn rank(system: &System) {
-    // What a server answers is not a matter of these bytes, and none is to be asked.
+    // Systems that ask a server are not run.
     if system
         .pipelines()
         .any(|pipeline| pipeline.about().any(|stage| stage.name == "elasticsearch"))
@@ -90,7 +90,7 @@ fn bank() -> Bank {
     Bank::from_rows(TEXTS.map(row).to_vec())
 }
 
-/// Where the indexes over the bank are, which are built once.
+/// The folder of the indexes over the bank, which are built once.
 fn folder() -> &'static std::path::Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     FOLDER.get_or_init(|| TempDir::new().expect("a folder for temporary files")).path()

@@ -1,4 +1,4 @@
-//! Runs and qrels: what is read is what was written.
+//! Runs and qrels are read back as they were written.
 
 use super::{both, read_back};
 use clariq_core::{DocId, RequestId};
@@ -28,8 +28,8 @@ pub fn run(bytes: &[u8]) {
         let scores: Vec<f64> = ranking.iter().map(|(_, score)| *score).collect();
         let lowered = strictly_decreasing(&scores);
         assert!(lowered.windows(2).all(|pair| pair[0] > pair[1]), "{lowered:?}");
-        // Below the lowest of all doubles there is only infinity: what is near to it is raised.
-        let is_low = |(is, was): (&f64, &f64)| is <= was || *is < f64::MIN * 0.999;
+        // Below the lowest finite number there is only infinity: scores near to it are raised.
+        let is_low = |(now, before): (&f64, &f64)| now <= before || *now < f64::MIN * 0.999;
         assert!(lowered.iter().zip(&scores).all(is_low), "{lowered:?} of {scores:?}");
         ranking.iter_mut().zip(lowered).for_each(|(line, score)| line.1 = score);
     }

@@ -21,7 +21,7 @@ pub const TARGETS: [(&str, Check); 4] =
 
 const NAME: &str = "fuzzed";
 
-/// Reads leniently and strictly, and holds the one against the other. The result is that of the strict reader.
+/// Reads leniently and strictly, compares both, and returns the result of the strict reader.
 fn both<T>(
     bytes: &[u8],
     parse: impl Fn(&FileContent, &mut dyn FnMut(Problem)) -> T,
@@ -51,17 +51,17 @@ fn both<T>(
 }
 
 fn is_in_the_file(problem: &Problem, last: u64) {
-    // What is missing at the end of a file is missing on the line after it.
+    // Something missing at the end of a file is reported for the line after it.
     let last = last + u64::from(problem.kind == ProblemKind::Empty);
     assert_eq!(problem.at.file, NAME);
     assert!(
         problem.at.line.is_some_and(|line| (1..=last).contains(&line)),
         "{problem:?} of {last} lines"
     );
-    assert!(!problem.hint.is_empty(), "no way to mend it: {problem}");
+    assert!(!problem.hint.is_empty(), "no hint: {problem}");
 }
 
-/// Reads what was just written, which must be sound.
+/// Reads what was just written, which must be well-formed.
 fn read_back<T>(written: Vec<u8>, read: impl Fn(&Source) -> Result<T, Error>) -> T {
     let shown = String::from_utf8_lossy(&written).into_owned();
     read(&Source::memory("written", written)).unwrap_or_else(|error| panic!("{error} in\n{shown}"))

@@ -4,8 +4,8 @@ use clariq_collections::{DataDir, check, open};
 use clariq_core::{Error, Request};
 use std::fs;
 
-/// Requests have ids without blanks, say something, and name documents that are there; what one reader refuses, the check
-/// reports.
+/// Requests have ids without blanks and texts that are not blank, and name documents that exist. The check reports errors if
+/// and only if the reader refuses the file.
 pub fn requests(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
     let documents =

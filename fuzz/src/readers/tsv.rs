@@ -1,4 +1,4 @@
-//! Banks, labelled files and requests: what is read is what was written with every field quoted.
+//! Banks, labelled files and requests are read back as they were written with every field quoted.
 
 use super::{both, quoted, read_back};
 use clariq_collections::clariq::{Labelled, LabelledRow, parse_requests, read_requests};
