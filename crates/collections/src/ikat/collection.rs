@@ -103,7 +103,7 @@ impl Ikat {
 
     /// The statements of a conversation's user in the order of their numbers, continued by those of the
     /// conversations `before`; repeated texts are left out.
-    fn statements_of<'t>(
+    pub(super) fn statements_of<'t>(
         &self,
         split: IkatSplit,
         conversation: &'t IkatConversation,
@@ -257,10 +257,13 @@ impl Collection for Ikat {
         request.rsplit_once('_').map_or(request, |(conversation, _)| conversation)
     }
 
+    /// The turns of a file may have gaps in their numbers.
     fn turn_before(&self, request: &str, back: usize) -> Option<String> {
-        let (conversation, turn) = request.rsplit_once('_')?;
-        let turn = turn.parse::<usize>().ok()?.checked_sub(back).filter(|turn| *turn > 0)?;
-        Some(format!("{conversation}_{turn}"))
+        let (conversation, turn) =
+            self.topics.iter().find_map(|(_, topics)| topics.turn(request))?;
+        let index = conversation.turns.iter().position(|known| known.id == turn.id)?;
+        let before = index.checked_sub(back)?;
+        Some(conversation.turns[before].id.to_string())
     }
 
     fn is_sample(&self) -> bool {
@@ -387,6 +390,20 @@ mod tests {
                 assert_eq!(bank.text(doc).unwrap(), conversation.statements[number - 1]);
             }
         }
+    }
+
+    #[test]
+    fn an_earlier_turn_is_found_beyond_a_gap_in_the_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let turn = |number: u32| json!({"turn_id": number, "utterance": "u", "resolved_utterance": "r", "response": "s"});
+        let turns = [turn(1), turn(2), turn(4)];
+        let topics =
+            json!([{"number": "1-1", "title": "t", "ptkb": {"1": "I ride."}, "turns": turns}]);
+        std::fs::write(folder.path().join("2023_test_topics.json"), topics.to_string()).unwrap();
+        let ikat = Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
+        assert_eq!(ikat.turn_before("1-1_4", 1).as_deref(), Some("1-1_2"));
+        assert_eq!(ikat.turn_before("1-1_4", 2).as_deref(), Some("1-1_1"));
+        assert_eq!(ikat.turn_before("1-1_4", 3), None);
     }
 
     fn seeing(class: SystemClass, earlier_conversations: bool) -> Sight {

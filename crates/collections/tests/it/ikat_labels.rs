@@ -160,7 +160,8 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
             "metadata": {"team_id": "t", "run_id": "r", "run_type": "automatic"}, "turn_id": id,
             "references": {SUN: 2.0, WATER: 1.0},
             "responses": [{"rank": 1, "text": "Tomatoes need sun.", "citations": {SUN: 2.0},
-                           "ptkb_provenance": ["I grow tomatoes.", "I live in a flat."]}],
+                           "ptkb_provenance": ["I grow tomatoes.", "I live in a flat.",
+                                               "No statement of this user."]}],
         })
     };
     let file = data.put("r.jsonl", &format!("{}\n{}\n", line("1-1_1"), line("1-1_2")));
@@ -171,10 +172,10 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
             ("ptkb_provenance (organisers) RR", 0.5),
             ("ptkb_provenance (NIST) nDCG@3", 1.0),
             ("sets (organisers) macro R", 1.0),
-            // One of two, and none of the two of the turn without a relevant statement.
-            ("sets (organisers) micro P", 0.25),
-            ("sets (organisers, judged turns) micro P", 0.5),
-            ("sets (NIST) micro P", 0.5),
+            // One of three, and none of the three of the turn without a relevant statement.
+            ("sets (organisers) micro P", 1.0 / 6.0),
+            ("sets (organisers, judged turns) micro P", 1.0 / 3.0),
+            ("sets (NIST) micro P", 1.0 / 3.0),
             ("passages (graded by NIST) RR(rel=2)", 1.0),
             ("passages (graded by an LLM) RR(rel=2)", 0.5),
             ("response ROUGE-2", 1.0),

@@ -3,7 +3,7 @@
 use crate::ikat::qrels::{GRADED_BY_MODEL, LabelKind, check_turns, read_answers, to_qrels};
 use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{
-    Ikat, IkatSplit, TopicFile, Year, citation_judgements, read_statement_qrels,
+    Ikat, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements, read_statement_qrels,
     statement_judgements,
 };
 use clariq_core::{DocId, Error, RequestId, bail};
@@ -195,25 +195,24 @@ fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>)
     }
 }
 
-/// The numbers of the statements of the best response. 2025 names them by their text; a text that is
-/// not a statement of this conversation is left out.
+/// The statements of the best response, by their numbers as in rankings. 2025 names statements by
+/// their text: one that is no statement of the user counts under its text, as not relevant.
 fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<String> {
     let Some(best) = turn.best_response() else { return Vec::new() };
-    let known = ikat.topics(split).ok().and_then(|topics| topics.turn(&turn.id));
-    let number = |text: &str| {
-        let (conversation, _) = known?;
-        let index = conversation.statements.iter().position(|known| known == text)?;
-        Some((index + 1).to_string())
-    };
-    let mut numbers = Vec::new();
-    for statement in &best.statements {
-        if split.year().has_line_runs() {
-            numbers.extend(number(&statement.text));
-        } else {
-            numbers.push(statement.id.clone());
-        }
+    if !split.year().has_line_runs() {
+        return best.statements.iter().map(|statement| statement.id.clone()).collect();
     }
-    numbers
+    let known = ikat.topics(split).ok().and_then(|topics| {
+        let (conversation, _) = topics.turn(&turn.id)?;
+        Some(ikat.statements_of(split, conversation, topics.before(&conversation.number)))
+    });
+    let known = known.unwrap_or_default();
+    let bank = ikat.ranked_in(STATEMENTS);
+    let name = |text: &str| {
+        let index = known.iter().position(|&doc| bank.text(doc).is_ok_and(|known| known == text));
+        index.map_or_else(|| text.to_string(), |index| (index + 1).to_string())
+    };
+    best.statements.iter().map(|statement| name(&statement.text)).collect()
 }
 
 /// The passages of a turn, best first, as the conversion to a TREC run orders them.
