@@ -17,7 +17,7 @@ use std::path::Path;
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "no-question" "bm25" "bm25-english" "ql" "bm25-tuned" "dense" "dense-base" "dense-tuned"
     "bert-reranker" "bert-ranker" "published-bert-reranker" "reranker-base"
-    "strict" "strict-base" "best" "best-base" "bm25-multi-turn" "bm25-conversation"
+    "ranker-base" "strict" "strict-base" "best" "best-base" "bm25-multi-turn" "bm25-conversation"
     "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response" "rerank-endpoint" "clariq-chat"
     "ikat-organisers-2025" "ikat-chat"

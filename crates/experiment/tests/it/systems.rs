@@ -189,6 +189,7 @@ fn a_system_names_the_installed_models_that_it_needs() {
         ("best", &["all-MiniLM-L6-v2"]),
         ("best-base", &["all-mpnet-base-v2"]),
         ("reranker-base", &["all-mpnet-base-v2"]),
+        ("ranker-base", &["all-mpnet-base-v2"]),
         ("published-bert-reranker", &["bert-base-uncased"]),
     ] {
         assert_eq!(SystemConfig::open(name, &[]).unwrap().bases().unwrap(), expected, "{name}");

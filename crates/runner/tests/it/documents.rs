@@ -54,7 +54,7 @@ fn console_examples_print_what_the_pages_show() {
 }
 
 /// The systems of the table, in its order.
-const SYSTEMS: [&str; 14] = [
+const SYSTEMS: [&str; 15] = [
     "no-question",
     "bm25",
     "bm25-english",
@@ -62,6 +62,7 @@ const SYSTEMS: [&str; 14] = [
     "bert-reranker",
     "bert-ranker",
     "reranker-base",
+    "ranker-base",
     "dense",
     "dense-base",
     "dense-tuned",
