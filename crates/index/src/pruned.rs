@@ -10,17 +10,17 @@
 //! search, bit for bit.
 
 mod best_hits;
+mod list;
+mod search;
 
 use crate::bm25::Variant;
 use crate::weighting::{MatchedToken, Query, Weighting};
-use best_hits::{BestHits, key};
 use clariq_core::{Doc, Ranking, Result};
-use std::cmp::Reverse;
+use search::PrunedSearch;
 use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use tantivy::postings::BlockSegmentPostings;
 
 /// Number of documents of a window.
 const WINDOW: usize = if cfg!(test) { 32 } else { 4096 };
@@ -30,9 +30,6 @@ const CLASSES: usize = if cfg!(test) { 16 } else { 256 };
 
 /// Number of counts of a token that are distinguished; the last stands for all higher ones.
 const COUNTS: usize = 16;
-
-/// Number of sums that are compared at once.
-const PART: usize = 16;
 
 /// Maximum size of the bounds that are kept, in bytes.
 const KEPT_BOUNDS: usize = 64 << 20;
@@ -150,16 +147,9 @@ impl Pruner {
             return Ok(Ranking::new());
         }
         for uses_expectations in [true, false] {
-            let mut search = PrunedSearch::new(self, weighting, matched, query, limit)?;
-            for window in 0..self.windows() {
-                search.window(window);
-                // Rare enough to cost nothing.
-                if uses_expectations && (window + 1).is_power_of_two() {
-                    search.best.expect(window + 1, self.windows());
-                }
-            }
-            if search.best.is_complete() {
-                return Ok(search.best.hits());
+            let search = PrunedSearch::new(self, weighting, matched, query, limit)?;
+            if let Some(hits) = search.run(uses_expectations) {
+                return Ok(hits);
             }
         }
         Ok(Ranking::new())
@@ -186,279 +176,6 @@ fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
             return (starts, exact);
         }
         growth += 0.01;
-    }
-}
-
-/// A query that is ranked.
-struct PrunedSearch<'s> {
-    pruner: &'s Pruner,
-    weighting: &'s Weighting,
-    matched: &'s [MatchedToken<'s>],
-    query: &'s Query<'s>,
-    /// The list of each token.
-    of_token: Vec<usize>,
-    /// The lists by descending length.
-    order: Vec<usize>,
-    lists: Vec<List>,
-    /// The lists that are set aside in the window at hand, each with the sum of the bounds of those
-    /// before it.
-    aside: Vec<(usize, f64)>,
-    /// The other lists of the window.
-    searched: Vec<usize>,
-    /// The positions in the window of documents that may be hits, in ascending order.
-    candidates: Vec<u16>,
-    /// Upper bounds of the scores in the window; 0 between windows.
-    sums: [f32; WINDOW],
-    best: BestHits,
-}
-
-impl<'s> PrunedSearch<'s> {
-    fn new(
-        pruner: &'s Pruner,
-        weighting: &'s Weighting,
-        matched: &'s [MatchedToken<'s>],
-        query: &'s Query<'s>,
-        limit: usize,
-    ) -> Result<Self> {
-        let mut lists: Vec<List> = Vec::new();
-        let mut of_token = Vec::new();
-        let mut known = HashMap::new();
-        for token in matched {
-            let list = *known.entry(token.info.postings_range.start).or_insert(lists.len());
-            if list == lists.len() {
-                lists.push(List::new(pruner, weighting, token)?);
-            }
-            lists[list].factor += token.idf * token.weight;
-            of_token.push(list);
-        }
-        // The most frequent tokens, which cost the most, come first.
-        let mut order: Vec<usize> = (0..lists.len()).collect();
-        order.sort_by_key(|&list| Reverse(lists[list].doc_freq));
-        Ok(Self {
-            pruner,
-            weighting,
-            matched,
-            query,
-            of_token,
-            order,
-            lists,
-            aside: Vec::new(),
-            searched: Vec::new(),
-            candidates: Vec::new(),
-            sums: [0.0; WINDOW],
-            best: BestHits::new(limit, matched.len()),
-        })
-    }
-
-    /// Searches a window.
-    fn window(&mut self, window: usize) {
-        let rest = self.set_aside(window);
-        let first = (window * WINDOW) as u32;
-        let mut postings = 0;
-        for position in 0..self.searched.len() {
-            let list = self.searched[position];
-            self.lists[list].take_window(first);
-            self.add(list, first);
-            postings += self.lists[list].documents.len();
-        }
-        if postings == 0 {
-            return;
-        }
-        self.find_candidates(first, postings, rest);
-        while let Some((list, rest)) = self.aside.pop()
-            && !self.candidates.is_empty()
-        {
-            self.lists[list].take(first, &self.candidates);
-            self.add(list, first);
-            let sums = &self.sums;
-            let needed = self.best.needed(rest);
-            self.candidates.retain(|&at| sums[usize::from(at)] >= needed);
-        }
-        for position in 0..self.candidates.len() {
-            let at = self.candidates[position];
-            // The worst of the best hits may have risen since.
-            if self.sums[usize::from(at)] >= self.best.needed {
-                self.score(first + u32::from(at));
-            }
-        }
-        self.sums.fill(0.0);
-    }
-
-    /// Chooses the lists that are searched in a window and those that are set aside. Returns the
-    /// sum of the bounds of the latter.
-    fn set_aside(&mut self, window: usize) -> f64 {
-        self.aside.clear();
-        self.searched.clear();
-        let mut rest = 0.0;
-        for &list in &self.order {
-            let bound = self.lists[list].bound(window);
-            self.lists[list].clear();
-            if rest + bound < self.best.least {
-                self.aside.push((list, rest));
-                rest += bound;
-            } else if bound > 0.0 {
-                self.searched.push(list);
-            }
-        }
-        rest
-    }
-
-    /// Adds upper bounds of the contributions of a list's postings that were taken.
-    fn add(&mut self, list: usize, first: u32) {
-        let List { documents, counts, factor, places, .. } = &mut self.lists[list];
-        let factor = (*factor as f32).next_up();
-        let classes = &self.pruner.classes[first as usize..][..WINDOW];
-        for (place, (&document, &count)) in documents.iter().zip(&*counts).enumerate() {
-            let at = (document - first) as usize % WINDOW;
-            self.sums[at] += factor * self.pruner.saturation(count, classes[at]);
-            places[at] = place as u16;
-        }
-    }
-
-    /// Notes the documents of the searched lists whose sums are high enough.
-    fn find_candidates(&mut self, first: u32, postings: usize, rest: f64) {
-        let needed = self.best.needed(rest);
-        self.candidates.clear();
-        if postings < WINDOW / 16 {
-            for &list in &self.searched {
-                let found = self.lists[list].documents.iter().map(|&found| (found - first) as u16);
-                self.candidates.extend(found.filter(|&at| self.sums[usize::from(at)] >= needed));
-            }
-            if self.searched.len() > 1 {
-                self.candidates.sort_unstable();
-                self.candidates.dedup();
-            }
-            return;
-        }
-        // Several sums at once: a branch for each would take longer.
-        for (part, sums) in self.sums.chunks_exact(PART).enumerate() {
-            if sums.iter().copied().fold(0.0, f32::max) >= needed {
-                let high = (0..PART).filter(|&at| sums[at] >= needed);
-                self.candidates.extend(high.map(|at| (part * PART + at) as u16));
-            }
-        }
-    }
-
-    /// Scores a document as the exhaustive search does: by adding the contributions of the tokens
-    /// in their order.
-    fn score(&mut self, document: u32) {
-        let Self { pruner, weighting, lists, .. } = self;
-        let norm = match &pruner.norms {
-            Some(norms) => norms[usize::from(pruner.classes[document as usize])],
-            None => weighting.norms[document as usize],
-        };
-        let mut score = 0.0;
-        for (token, &list) in self.matched.iter().zip(&self.of_token) {
-            if let Some(count) = lists[list].count(document) {
-                score += weighting.contribution(token.idf, count, norm) * token.weight;
-            }
-        }
-        // Reading the document's number takes longer. Where documents are nearly in order, this is
-        // enough for most of those that tie.
-        if key(score, pruner.last[document as usize / WINDOW]) < self.best.floor {
-            return;
-        }
-        let doc = weighting.index.docs[document as usize];
-        let key = key(score, doc);
-        if key >= self.best.floor && self.query.admits(doc) {
-            self.best.add(key);
-        }
-    }
-}
-
-/// The postings of a token, and those of them that were taken for the current window.
-struct List {
-    blocks: BlockSegmentPostings,
-    doc_freq: usize,
-    /// Mean number of postings in a window.
-    per_window: usize,
-    /// The factor of the saturation: idf and weight, as often as the request repeats the token.
-    factor: f64,
-    bounds: Option<Arc<[f32]>>,
-    /// An upper bound of every saturation.
-    most: f32,
-    documents: Vec<u32>,
-    counts: Vec<u32>,
-    /// The place of each document of the window among those that were taken.
-    places: Box<[u16; WINDOW]>,
-}
-
-impl List {
-    fn new(pruner: &Pruner, weighting: &Weighting, token: &MatchedToken) -> Result<Self> {
-        Ok(Self {
-            blocks: weighting.blocks(token)?,
-            doc_freq: token.info.doc_freq as usize,
-            per_window: token.info.doc_freq as usize / pruner.windows(),
-            factor: 0.0,
-            bounds: pruner.bounds(weighting, token)?,
-            most: pruner.most,
-            documents: Vec::new(),
-            counts: Vec::new(),
-            places: Box::new([0; WINDOW]),
-        })
-    }
-
-    /// An upper bound of the contribution in a window; 0 if no document has the token.
-    fn bound(&self, window: usize) -> f64 {
-        let saturation = match &self.bounds {
-            Some(bounds) => bounds[window],
-            None if self.may_have(window) => self.most,
-            None => 0.0,
-        };
-        f64::from(saturation) * self.factor
-    }
-
-    /// False if the current block shows that no document of the window has the token.
-    fn may_have(&self, window: usize) -> bool {
-        let first = window * WINDOW;
-        let end = first + WINDOW;
-        let documents = self.blocks.docs();
-        let next = documents.partition_point(|&document| (document as usize) < first);
-        documents.get(next).map_or(!documents.is_empty(), |&next| (next as usize) < end)
-    }
-
-    fn clear(&mut self) {
-        self.documents.clear();
-        self.counts.clear();
-    }
-
-    /// Takes the postings of the window that begins at `first`.
-    fn take_window(&mut self, first: u32) {
-        let end = first.saturating_add(WINDOW as u32);
-        let mut from = self.blocks.seek(first);
-        while !self.blocks.docs().is_empty() {
-            let documents = &self.blocks.docs()[from..];
-            let count = documents.partition_point(|&document| document < end);
-            self.documents.extend_from_slice(&documents[..count]);
-            self.counts.extend_from_slice(&self.blocks.freqs()[from..][..count]);
-            if count < documents.len() {
-                break;
-            }
-            self.blocks.advance();
-            from = 0;
-        }
-    }
-
-    /// Takes at least the postings of the candidates in the window that begins at `first`.
-    fn take(&mut self, first: u32, candidates: &[u16]) {
-        // Looking up a document takes about as long as taking 16 postings.
-        if candidates.len() * 16 > self.per_window {
-            return self.take_window(first);
-        }
-        for &at in candidates {
-            let document = first + u32::from(at);
-            let from = self.blocks.seek(document);
-            if self.blocks.docs().get(from) == Some(&document) {
-                self.documents.push(document);
-                self.counts.push(self.blocks.freq(from));
-            }
-        }
-    }
-
-    /// The count of the token in a document, if its posting was taken.
-    fn count(&self, document: u32) -> Option<u32> {
-        let place = usize::from(self.places[document as usize % WINDOW]);
-        (*self.documents.get(place)? == document).then(|| self.counts[place])
     }
 }
 

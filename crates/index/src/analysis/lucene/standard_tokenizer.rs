@@ -2,155 +2,14 @@
 //! emoji sequences by Unicode Technical Standard 51, runs of South-East Asian letters, and single
 //! ideographs and hiragana.
 //!
-//! The rules are those of `StandardTokenizerImpl.jflex`. `classes.txt` has the classes that this
-//! grammar gives to characters (Unicode 12.1, Emoji 12); `scripts/make-lucene-golden` writes it.
+//! The rules are those of `StandardTokenizerImpl.jflex`.
 
-use std::sync::LazyLock;
+mod char_class;
+
+use char_class::CharClass;
 
 /// The size of `StandardTokenizer`'s buffer in UTF-16 code units. Longer tokens are cut there.
 const LONGEST: usize = 255;
-
-/// A character class of the rules, in the order of the numbers in `classes.txt`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CharClass {
-    Other,
-    DoubleQuote,
-    /// `#` and `*`.
-    KeycapBase,
-    SingleQuote,
-    MidNum,
-    MidNumLet,
-    /// Digits that may also begin a keycap.
-    AsciiDigit,
-    MidLetter,
-    Letter,
-    ExtendNumLet,
-    Emoji,
-    Extend,
-    HebrewLetter,
-    Digit,
-    SouthEastAsian,
-    SouthEastAsianMark,
-    Hangul,
-    Joiner,
-    Keycap,
-    EmojiLetter,
-    Han,
-    Katakana,
-    Hiragana,
-    TextPresentation,
-    EmojiPresentation,
-    RegionalIndicator,
-    EmojiModifier,
-    Tag,
-    TagEnd,
-}
-
-const CLASSES: [CharClass; 29] = [
-    CharClass::Other,
-    CharClass::DoubleQuote,
-    CharClass::KeycapBase,
-    CharClass::SingleQuote,
-    CharClass::MidNum,
-    CharClass::MidNumLet,
-    CharClass::AsciiDigit,
-    CharClass::MidLetter,
-    CharClass::Letter,
-    CharClass::ExtendNumLet,
-    CharClass::Emoji,
-    CharClass::Extend,
-    CharClass::HebrewLetter,
-    CharClass::Digit,
-    CharClass::SouthEastAsian,
-    CharClass::SouthEastAsianMark,
-    CharClass::Hangul,
-    CharClass::Joiner,
-    CharClass::Keycap,
-    CharClass::EmojiLetter,
-    CharClass::Han,
-    CharClass::Katakana,
-    CharClass::Hiragana,
-    CharClass::TextPresentation,
-    CharClass::EmojiPresentation,
-    CharClass::RegionalIndicator,
-    CharClass::EmojiModifier,
-    CharClass::Tag,
-    CharClass::TagEnd,
-];
-
-struct Range {
-    first: u32,
-    last: u32,
-    class: CharClass,
-}
-
-static RANGES: LazyLock<Vec<Range>> =
-    LazyLock::new(|| include_str!("classes.txt").lines().filter_map(parse_range).collect());
-
-static ASCII: LazyLock<[CharClass; 128]> =
-    LazyLock::new(|| std::array::from_fn(|code| search(code as u32)));
-
-fn parse_range(line: &str) -> Option<Range> {
-    let mut cells = line.split(' ');
-    let first = u32::from_str_radix(cells.next()?, 16).ok()?;
-    let last = u32::from_str_radix(cells.next()?, 16).ok()?;
-    let number: usize = cells.next()?.parse().ok()?;
-    Some(Range { first, last, class: *CLASSES.get(number)? })
-}
-
-fn search(code: u32) -> CharClass {
-    let after = RANGES.partition_point(|range| range.first <= code);
-    match after.checked_sub(1).map(|place| &RANGES[place]) {
-        Some(range) if code <= range.last => range.class,
-        _ => CharClass::Other,
-    }
-}
-
-impl CharClass {
-    fn of(letter: char) -> Self {
-        match ASCII.get(letter as usize) {
-            Some(class) => *class,
-            None => search(letter.into()),
-        }
-    }
-
-    /// `ExtFmtZwj` of the grammar: continues any character.
-    fn extends(self) -> bool {
-        self == Self::EmojiPresentation || self == Self::TextPresentation || self.extends_emoji()
-    }
-
-    /// `ExtFmtZwjSansPresSel` of the grammar.
-    fn extends_emoji(self) -> bool {
-        matches!(
-            self,
-            Self::Extend
-                | Self::SouthEastAsianMark
-                | Self::Joiner
-                | Self::Keycap
-                | Self::EmojiModifier
-                | Self::Tag
-                | Self::TagEnd
-        )
-    }
-
-    fn is_letter(self) -> bool {
-        matches!(self, Self::Letter | Self::HebrewLetter | Self::Hangul | Self::EmojiLetter)
-    }
-
-    fn is_digit(self) -> bool {
-        matches!(self, Self::AsciiDigit | Self::Digit)
-    }
-
-    /// Joins two letters, as in `o'clock`.
-    fn joins_letters(self) -> bool {
-        matches!(self, Self::SingleQuote | Self::MidNumLet | Self::MidLetter)
-    }
-
-    /// Joins two digits, as in `1,000`.
-    fn joins_digits(self) -> bool {
-        matches!(self, Self::SingleQuote | Self::MidNumLet | Self::MidNum)
-    }
-}
 
 /// A position in a text.
 #[derive(Clone, Copy)]
@@ -188,32 +47,25 @@ impl Cursor<'_> {
 
 /// Calls `emit` with every token of a text.
 pub(super) fn for_each_token<'t>(text: &'t str, mut emit: impl FnMut(&'t str)) {
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = token_length(buffer(rest));
-        if length == 0 {
-            rest = &rest[first.len_utf8()..];
-        } else {
-            emit(&rest[..length]);
-            rest = &rest[length..];
-        }
-    }
-}
-
-/// The beginning of a text that Lucene's buffer holds.
-fn buffer(text: &str) -> &str {
-    // No character has more code units than bytes.
-    if text.len() <= LONGEST {
-        return text;
-    }
+    let mut start = 0;
+    // The end of the part that Lucene's buffer holds, and the code units from `start` to it.
+    let mut end = 0;
     let mut units = 0;
-    for (position, letter) in text.char_indices() {
-        units += letter.len_utf16();
-        if units > LONGEST {
-            return &text[..position];
+    while let Some(first) = text[start..].chars().next() {
+        while let Some(letter) = text[end..].chars().next()
+            && units + letter.len_utf16() <= LONGEST
+        {
+            units += letter.len_utf16();
+            end += letter.len_utf8();
         }
+        let length = token_length(&text[start..end]);
+        let next = start + length.max(first.len_utf8());
+        if length > 0 {
+            emit(&text[start..next]);
+        }
+        units -= text[start..next].chars().map(char::len_utf16).sum::<usize>();
+        start = next;
     }
-    text
 }
 
 /// The length in bytes of the longest token at the start of a text; 0 if none begins there.
