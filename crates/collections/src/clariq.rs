@@ -26,5 +26,6 @@ pub(crate) use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, LabelledTopic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file};
 pub use pickle::convert_archives;
+use pickle::read_dictionaries;
 pub use question_bank::NO_QUESTION;
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};

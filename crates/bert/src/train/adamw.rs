@@ -1,8 +1,8 @@
 //! AdamW over the tensors of a network, with a state that can be saved.
 //!
 //! Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019, as
-//! `torch.optim.AdamW` computes it. libtorch has one too, but keeps its moments to itself: training
-//! could not be resumed to the same bytes.
+//! `torch.optim.AdamW` computes it. libtorch has one too, but keeps its moments to itself: no
+//! checkpoint could hold them.
 
 use crate::network::{Network, decays};
 use crate::weights::torch;

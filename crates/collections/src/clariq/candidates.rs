@@ -1,7 +1,7 @@
 //! `top10k_docs_dict.pkl.tar.gz`: the documents that a search finds for each topic, as a TREC run of
 //! candidates.
 
-use super::pickle;
+use super::read_dictionaries;
 use crate::entries::Entries;
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, parse_json};
@@ -31,7 +31,7 @@ enum TopicDocuments {
 pub fn write_candidates(source: &Source, target: &Target) -> Result<(), Error> {
     let file = Archive::new(std::slice::from_ref(source), &FORM)?;
     let mut lines = Vec::new();
-    pickle::read(&file, DEPTH, &mut |line| {
+    read_dictionaries(&file, DEPTH, &mut |line| {
         let (topic, documents): (IdOrNumber, TopicDocuments) = parse_json(file.name(), line)
             .map_err(|problem| file.problem(&problem.expected, problem.found))?;
         let topic = topic.into_text();

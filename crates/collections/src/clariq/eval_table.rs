@@ -5,7 +5,7 @@
 //! figure}}}}`, plain, packed, or in pieces.
 
 use crate::DataDir;
-use crate::clariq::pickle;
+use crate::clariq::read_dictionaries;
 use crate::entries::Entries;
 use clariq_core::{Error, FacetId, ProblemKind, parse_json, problem};
 use clariq_files::Source;
@@ -128,7 +128,7 @@ impl EvalTable {
     fn read_of(sources: &[Source], with: RetrievedWith) -> Result<Self, Error> {
         let file = Archive::new(sources, &FORM)?;
         let mut table = Self::default();
-        pickle::read(&file, DEPTH, &mut |line| {
+        read_dictionaries(&file, DEPTH, &mut |line| {
             let (metric, context, questions): (String, ContextId, Entries<Figures>) =
                 parse_json(file.name(), line)
                     .map_err(|problem| file.problem(&problem.expected, problem.found))?;

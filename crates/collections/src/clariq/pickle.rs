@@ -40,7 +40,11 @@ impl PickleHeader {
 }
 
 /// Calls `each` with JSON lines: the keys of `depth` nested dictionaries, and the value below them.
-pub(super) fn read(pickle: &Archive, depth: usize, each: LineSink) -> Result<(), Error> {
+pub(super) fn read_dictionaries(
+    pickle: &Archive,
+    depth: usize,
+    each: LineSink,
+) -> Result<(), Error> {
     let converted = converted_path(pickle).filter(|path| path.is_file());
     if let Some(path) = converted
         && read_converted(pickle, &Source::Path(path), each)?

@@ -1,8 +1,8 @@
-//! The released form: a pickled dictionary `{record_id: {field: value}}`.
+//! The released form: a dictionary `{record_id: {field: value}}`.
 
 use super::RecordReader;
 use super::draft::{Draft, HINT};
-use crate::clariq::pickle;
+use crate::clariq::read_dictionaries;
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, Location, parse_json};
 use clariq_files::archive::Archive;
@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 pub(in crate::clariq) const DEPTH: usize = 1;
 
 pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), Error> {
-    pickle::read(archive, DEPTH, &mut |line| {
+    read_dictionaries(archive, DEPTH, &mut |line| {
         let (id, _) = parse_json::<(IdOrNumber, IgnoredAny)>(archive.name(), line)?;
         let id = id.into_text();
         let at = Location::file(format!("{}: record {}", archive.name(), shorten(&id)));
