@@ -225,7 +225,7 @@ fn every_family_learns_and_resumes_to_the_same_bytes() {
         for objective in ENCODER_AND_CROSS_ENCODER {
             let folder = tempfile::tempdir().unwrap();
             let train = |model: &str, resume, stop: bool| {
-                let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, 2.0) };
+                let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, 1.0) };
                 let model = folder.path().join(model);
                 train_on(1, base.path(), &recipe, &model, resume, &mut |event| {
                     let at_fourth = matches!(event, TrainingEvent::Step { step: 4, .. });

@@ -288,10 +288,11 @@ fn nothing_of_a_pickle_is_executed() {
 #[test]
 fn a_pickle_that_grows_is_refused_before_it_fills_the_memory() {
     let two_gigabytes = (2_u64 << 30).to_le_bytes();
-    // One dictionary of a thousand questions, in twenty thousand contexts.
+    // One dictionary of ten questions with ids of a thousand letters, in twenty thousand contexts.
     let mut repeated = b"\x80\x04}\x94(".to_vec();
-    for question in 0..1000_u16 {
-        repeated.extend([&b"M"[..], &question.to_le_bytes(), b"}"].concat());
+    for letter in b'a'..=b'j' {
+        let id = [letter; 1000];
+        repeated.extend([&b"X"[..], &1000_u32.to_le_bytes(), &id, b"}"].concat());
     }
     repeated.extend(b"u0}\x8c\x01m}(");
     for context in 0..20_000_u16 {

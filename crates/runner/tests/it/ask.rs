@@ -1,6 +1,6 @@
 //! Conversations at the terminal, through a pipe, in JSON lines, and from Python.
 
-use crate::common::{Bench, Finished, LEARNED, root};
+use crate::common::{Bench, Finished, LEARNED, root, share_vectors};
 use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -121,6 +121,7 @@ fn the_default_system_is_dense_and_stops_on_topics_outside_the_bank() {
         return;
     }
     let bench = Bench::with_sample();
+    share_vectors(&bench.path("cache"));
     let talk = run_ask(&bench, &[REQUEST, "--explain"], "the car\n").stdout;
     for text in [
         "\n  dense: rank 1 of ",

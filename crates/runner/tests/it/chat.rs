@@ -1,7 +1,7 @@
 //! Built-in systems with a language model, against a server on this machine: runs, their replay, and
 //! questions in a conversation.
 
-use crate::common::{Bench, Finished, LEARNED, root};
+use crate::common::{Bench, Finished, LEARNED, root, share_vectors};
 use crate::stub::{Received, Reply, Stub, completion, dialects, shared};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -45,6 +45,7 @@ fn succeed(bench: &Bench, line: &str) -> Finished {
 /// to standard error, and the run.
 fn run_and_replay(system: &str, split: &str, ending: &str) -> (String, Vec<u8>) {
     let bench = Bench::new();
+    share_vectors(&bench.path("cache"));
     let stub = Stub::start(chat);
     let chat = format!("--set models.chat.url={}/v1", stub.url);
     let (servers, prompt) = match system {

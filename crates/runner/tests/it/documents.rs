@@ -33,7 +33,9 @@ fn console_examples_print_what_the_pages_show() {
     let system = "name = \"my-system\"\n\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\n\
                   variant = \"bm25plus\"\ndepth = 30\n";
     fs::write(folder.path().join("my-system.toml"), system).unwrap();
-    crate::common::lend_weights(&folder.path().join("cache"));
+    let cache = folder.path().join("cache");
+    crate::common::lend_weights(&cache);
+    crate::common::share_vectors(&cache);
     for (from, to) in [("data/sample-own", "mine"), ("data/recorded", "data/recorded")] {
         let to = folder.path().join(to);
         fs::create_dir_all(&to).unwrap();
@@ -48,7 +50,7 @@ fn console_examples_print_what_the_pages_show() {
     for page in pages() {
         trycmd::TestCases::new()
             .register_bin("cat", Path::new("/bin/cat"))
-            .env("CLARIQ_CACHE", folder.path().join("cache").to_str().unwrap())
+            .env("CLARIQ_CACHE", cache.to_str().unwrap())
             .case(&page);
     }
 }

@@ -188,9 +188,9 @@ fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> 
 /// conversations get the same.
 fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> {
     let bench = Bench::new();
-    bench.write_ikat("whole", |topics| topics.truncate(3));
+    bench.write_ikat("whole", |topics| topics.truncate(2));
     bench.write_ikat("early", |topics| {
-        topics.truncate(3);
+        topics.truncate(2);
         for conversation in topics {
             conversation["turns"].as_array_mut().unwrap().truncate(3);
         }

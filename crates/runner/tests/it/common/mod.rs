@@ -59,6 +59,15 @@ pub(crate) fn lend_weights(cache: &Path) {
     std::os::unix::fs::symlink(weights, cache.join("models/all-MiniLM-L6-v2")).expect("linked");
 }
 
+/// Takes vectors from the folder that the gate names in `CLARIQ_TEST_VECTORS`, and leaves new ones
+/// there, so that the sample's questions are encoded once in all tests.
+pub(crate) fn share_vectors(cache: &Path) {
+    if let Some(vectors) = std::env::var_os("CLARIQ_TEST_VECTORS") {
+        fs::create_dir_all(&vectors).expect("created");
+        std::os::unix::fs::symlink(vectors, cache.join("embeddings")).expect("linked");
+    }
+}
+
 impl Bench {
     pub(crate) fn new() -> Self {
         let learned = LEARNED.unwrap_or_default();

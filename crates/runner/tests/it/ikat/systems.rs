@@ -208,7 +208,7 @@ const SYSTEMS: [(&str, &str); 5] = [
 #[test]
 fn a_system_sees_nothing_that_its_class_may_not_and_its_run_is_accepted() {
     let bench = Bench::new();
-    bench.write_ikat("plain", |topics| topics.truncate(3));
+    bench.write_ikat("plain", |topics| topics.truncate(2));
     let run = |data: &str| {
         let line = "-q run mine.toml --split 2023-test --format tsv";
         bench.succeed(&format!("{line} --data {data} -o {data}.json")).stdout
@@ -219,10 +219,10 @@ fn a_system_sees_nothing_that_its_class_may_not_and_its_run_is_accepted() {
         assert!(told.contains(&format!("\t{class}\t")), "{told}");
         let line = "-q validate plain.json --data plain --split 2023-test --format tsv";
         let validated = bench.succeed(line);
-        let sound = validated.stdout.ends_with("\taccepted\t23\t0\t0\t0\n");
+        let sound = validated.stdout.ends_with("\taccepted\t15\t0\t0\t0\n");
         assert!(sound, "{system}: {}{}", validated.stdout, validated.stderr);
         bench.write_ikat("scrambled", |topics| {
-            topics.truncate(3);
+            topics.truncate(2);
             scramble(topics, class);
         });
         run("scrambled");
@@ -405,7 +405,10 @@ fn released_years_have_the_expected_figures_and_runs_that_are_accepted() {
         let (status, row) = verdict(&bench, &folder, split, &run);
         assert_eq!(status, Some(0));
         assert_eq!(row, ["accepted", &turns.to_string(), "0", "0", "0"], "{split}");
-        let converted = bench.succeed(&format!("convert {run} --to trec")).stdout;
-        assert_eq!(converted.lines().count(), turns * 100, "{split}");
+        // The forms of 2023 and 2025.
+        if split == "2023-test" || split == "2025" {
+            let converted = bench.succeed(&format!("convert {run} --to trec")).stdout;
+            assert_eq!(converted.lines().count(), turns * 100, "{split}");
+        }
     }
 }
