@@ -43,13 +43,37 @@ SCREENS = [
     ("light", 1280, "light"), ("dark", 1280, "dark"), ("tablet", 800, "light"),
     ("phone", 375, "light"), ("phone-dark", 375, "dark"),
 ]
-# Boxes whose content is wider than they are, without a shadow at the edge that shows it.
-UNSEEN = """
-[...document.querySelectorAll('main *')]
-  .filter(e => e.checkVisibility() && !e.closest('.unseen, svg') && e.scrollWidth > e.clientWidth + 1)
-  .filter(e => getComputedStyle(e).overflowX !== 'visible')
-  .filter(e => getComputedStyle(e).backgroundImage === 'none')
-  .map(e => `${e.tagName}.${e.className} ${e.scrollWidth} > ${e.clientWidth}`)
+# Texts and pictures that a box or the screen cuts. A box may scroll if a shadow at its edge shows it.
+CUT = """
+(() => {
+  const cut = new Map(), screen = document.documentElement.clientWidth;
+  const look = (content, element, box) => {
+    let { left, right, top, bottom } = content.getBoundingClientRect();
+    for (; box && box !== document.body; box = box.parentElement) {
+      const style = getComputedStyle(box), edge = box.getBoundingClientRect();
+      const clips = style.overflowX !== 'visible' || /paint|content|strict/.test(style.contain);
+      if (!clips) continue;
+      const wide = left < edge.left - 1 || right > edge.right + 1;
+      const high = top < edge.top - 3 || bottom > edge.bottom + 3;
+      const scrolls = ['auto', 'scroll'].includes(style.overflowX) && style.backgroundImage !== 'none'
+        && left >= edge.left - box.scrollLeft - 1;
+      if ((wide || high) && !scrolls) return cut.set(box, element);
+      left = Math.max(left, edge.left); right = Math.min(right, edge.right);
+    }
+    if (left + scrollX < -1 || right + scrollX > screen + 1) cut.set(document.body, element);
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement, range = document.createRange();
+    if (!walker.currentNode.textContent.trim() || element.closest('.unseen, title') || !element.checkVisibility()) continue;
+    range.selectNodeContents(walker.currentNode);
+    look(range, element, element);
+  }
+  for (const image of document.querySelectorAll('svg, img'))
+    if (image.checkVisibility()) look(image, image, image.parentElement);
+  return [...cut].map(([box, element]) =>
+    `${box.tagName}.${box.getAttribute('class') || ''} cuts "${element.textContent.trim().slice(0, 30)}"`);
+})()
 """
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 OPEN = "document.querySelectorAll('details').forEach(details => details.open = %s)"
@@ -79,8 +103,8 @@ def on_screens(browser, folder):
             browser.evaluate(OPEN % state)
             if (over := browser.evaluate(OVERFLOW)) > 0:
                 yield f"{name}: the page is {over} pixels wider than its screen (details open: {state})"
-            for box in browser.evaluate(UNSEEN):
-                yield f"{name}: content is cut and nothing shows it (details open: {state}): {box}"
+            for box in browser.evaluate(CUT):
+                yield f"{name}: cut, and nothing shows it (details open: {state}): {box}"
             for low in browser.evaluate(CONTRAST):
                 yield f"{name}: contrast below 4.5 (details open: {state}): {low}"
         browser.evaluate(FIRST_TOPIC)

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 308.0;
-const LEFT: f64 = 68.0;
+const LEFT: f64 = 76.0;
 const RIGHT: f64 = 712.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 236.0;
