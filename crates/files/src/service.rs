@@ -6,8 +6,11 @@ use std::thread;
 use std::time::Duration;
 use ureq::http::StatusCode;
 
-/// The number of bytes of a refusal that are shown.
-const SHOWN: u64 = 300;
+/// The number of characters of a refusal that are shown.
+const SHOWN: usize = 300;
+/// The number of bytes of a refusal that are read: the authorization is masked before a text is cut, or
+/// part of it could remain.
+const MOST_OF_A_REFUSAL: u64 = 64 << 10;
 /// The first pause before a request is repeated; each later one is twice as long, up to the longest.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
@@ -145,7 +148,7 @@ impl Service {
         let status = response.status;
         let retry_after = response.retry_after;
         if status != StatusCode::OK {
-            let body = response.read_at_most(SHOWN).unwrap_or_default();
+            let body = response.read_at_most(MOST_OF_A_REFUSAL).unwrap_or_default();
             return Err(self.refusal(status, retry_after, &body));
         }
         let answer = response.read_at_most(self.most).map_err(|error| self.failure(&error))?;
@@ -158,6 +161,7 @@ impl Service {
 
     fn refusal(&self, status: StatusCode, retry_after: Option<Duration>, body: &[u8]) -> Failure {
         let body = self.mask(&String::from_utf8_lossy(body));
+        let body: String = body.chars().take(SHOWN).collect();
         let found = format!("status {status}: {}", body.trim());
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
             return Failure::Busy(found, retry_after);
