@@ -9,7 +9,7 @@ pub(crate) use overrides::suffix;
 
 use crate::recipes;
 use clariq_core::{Problem, Recipe, Result, bail, problem, read_regular};
-use clariq_files::MOST_OF_A_CONFIGURATION;
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -24,8 +24,17 @@ const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
 );
 
 /// The file of a built-in system.
-pub fn built_in(name: &str) -> Option<&'static str> {
+fn built_in(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The file `name`, or the built-in system of that name.
+pub fn source(name: &str) -> Result<Source> {
+    if Path::new(name).exists() {
+        return Ok(Source::new(name));
+    }
+    let text = built_in(name).ok_or_else(|| unknown(name))?;
+    Ok(Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec()))
 }
 
 /// The names of all built-in systems.
@@ -84,7 +93,7 @@ fn has_objective(name: &str) -> bool {
 }
 
 /// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name.
-pub fn unknown(name: &str) -> Problem {
+fn unknown(name: &str) -> Problem {
     let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
     let known = names().map(str::to_owned).chain(files);
     let typos = |known: &str| {

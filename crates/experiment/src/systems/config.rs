@@ -1,7 +1,6 @@
 //! The configuration of a system: its file, parsed and checked.
 
 use super::overrides::variant_of;
-use super::{built_in, unknown};
 use crate::endpoints::{self, Endpoints};
 use crate::needs::NeedTable;
 use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once};
@@ -14,7 +13,6 @@ use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
     About, ConversationConfig, ExpectedFigures, Override, Prompt, System as Parsed, Uses,
 };
-use std::path::Path;
 use std::sync::Arc;
 
 /// The tasks for which a system with a table `[answer]` ranks.
@@ -71,12 +69,7 @@ impl SystemConfig {
 
     /// Reads a system of one task or of several.
     pub fn open_any(name: &str, overrides: &[Override]) -> Result<Self> {
-        let source = if Path::new(name).exists() {
-            Source::new(name)
-        } else {
-            let text = built_in(name).ok_or_else(|| unknown(name))?;
-            Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
-        };
+        let source = super::source(name)?;
         let mut config = Self::read(&source, overrides)?;
         if !overrides.is_empty()
             && let Ok(declared) = Self::read(&source, &[])

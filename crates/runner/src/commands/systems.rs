@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::Result;
 use clariq_experiment::{SystemConfig, recipes, systems};
+use clariq_files::MOST_OF_A_CONFIGURATION;
 use clariq_rank::Prompt;
 use std::io::{self, Write};
 
@@ -17,9 +18,9 @@ pub(crate) struct SystemsArgs {
 
 #[derive(Subcommand)]
 enum SystemsCommand {
-    /// Print the file of a built-in system, and its prompts
+    /// Print the file of a system, and its prompts
     Show {
-        /// Built-in system
+        /// Built-in system or configuration file
         #[arg(value_name = "SYSTEM")]
         system: String,
     },
@@ -33,10 +34,11 @@ pub(crate) fn systems(settings: &Settings, arguments: &SystemsArgs) -> Result<Ou
 }
 
 fn show(name: &str) -> Result<Outcome> {
-    let text = systems::built_in(name).ok_or_else(|| systems::unknown(name))?;
-    let prompts = SystemConfig::open_any(name, &[])?.prompts();
+    let source = systems::source(name)?;
+    let text = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
+    let prompts = SystemConfig::read(&source, &[])?.prompts();
     print(|out| {
-        out.write_all(text.as_bytes())?;
+        out.write_all(&text)?;
         prompts.iter().try_for_each(|prompt| put_prompt(prompt, out))
     })
 }

@@ -235,6 +235,7 @@ fn a_system_is_shown_with_its_prompts() {
     }
     // It is still the file of a system.
     bench.write("mine.toml", &shown);
+    assert!(succeed(&bench, "systems show mine.toml").stdout.starts_with(&shown));
     let stub = Stub::start(chat);
     let line =
         format!("run mine.toml --split 2023-test --set models.chat.url={}/v1 --dry-run", stub.url);
