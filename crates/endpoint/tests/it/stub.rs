@@ -127,7 +127,7 @@ fn read(stream: &TcpStream) -> io::Result<Received> {
 fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
     let head = |status: u16, more: &str, length: u64| {
         format!(
-            "HTTP/1.1 {status} Said\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+            "HTTP/1.1 {status} Test\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n"
         )
     };
     match reply {

@@ -33,7 +33,7 @@ fn answer(mut stream: TcpStream, status: u16) {
     reader.take(length).read_to_end(&mut Vec::new()).unwrap();
     let body = format!("you said {authorization}");
     let size = body.len();
-    let head = format!("HTTP/1.1 {status} Said\r\nContent-Length: {size}\r\nConnection: close\r\n");
+    let head = format!("HTTP/1.1 {status} Test\r\nContent-Length: {size}\r\nConnection: close\r\n");
     write!(stream, "{head}\r\n{body}").unwrap();
 }
 

@@ -65,7 +65,7 @@ impl Recorded {
                 log.lock().unwrap().push(question);
                 let length = body.len();
                 let moved = if status == 302 { "Location: /elsewhere\r\n" } else { "" };
-                let head = format!("HTTP/1.1 {status} Said\r\n{moved}Content-Length: {length}\r\n");
+                let head = format!("HTTP/1.1 {status} Test\r\n{moved}Content-Length: {length}\r\n");
                 let whole = format!("{head}Connection: close\r\n\r\n{body}");
                 let _ = stream.write_all(whole.as_bytes());
             }

@@ -81,7 +81,7 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
     };
     let mut sent =
         behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
-    let head = format!("HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n\r\n");
+    let head = format!("HTTP/1.1 {status} Test\r\n{length}Connection: close\r\n\r\n");
     // A request is logged before it is answered, and the bytes of an endless answer afterwards.
     let user_agent = headers.get("user-agent").cloned();
     let number = {
