@@ -24,7 +24,7 @@ pub struct Asker<'a> {
 pub enum Move {
     /// To ask a question.
     Ask {
-        /// The question with its score. A question that a chat model wrote has no id, and the score
+        /// The question with its score. A question that a language model wrote has no id, and the score
         /// of the best document.
         question: RankedText,
         /// The explanation, if explanations were requested.
