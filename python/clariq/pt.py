@@ -171,8 +171,7 @@ class Rerank(Rank):
 class Index(pt.Artifact):
     """An index of the documents of a collection, as ``clariq index build --index`` writes it.
 
-    Args:
-        path: Its folder.
+    ``Index(path)`` opens it from its folder.
     """
 
     ARTIFACT_TYPE = "sparse_index"
