@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 const DELAYS: u32 = 6;
 /// Kills at each change.
 const REPEATS: usize = 2;
+/// Kills that hit for certain: one without delay and most at changes. Delays are shares of a duration
+/// that was measured while other tests ran, and may be too long.
+const FEWEST_HITS: usize = 3;
 const QUESTIONS: usize = 2_500;
 const RUN: &str = "run bm25 --data data --index idx --set bm25.depth=1000 -q -o out/a.run";
 const OUTPUTS: [&str; 3] = ["out/a.run", "out/a.need", "out/a.run.json"];
@@ -134,7 +137,7 @@ fn a_killed_run_leaves_the_old_files_or_the_new_ones() {
         bench.succeed(RUN);
         assert!(outputs(&bench) == new, "the next run gives the same bytes");
     }
-    assert!(kills >= 6, "{kills} kills hit");
+    assert!(kills >= FEWEST_HITS, "{kills} kills hit");
 }
 
 #[test]
@@ -181,7 +184,7 @@ fn a_killed_build_leaves_no_index_or_a_whole_one() {
         bench.succeed(RUN);
         assert!(outputs(&bench) == complete, "the next run gives the same bytes");
     }
-    assert!(kills >= 6, "{kills} kills hit");
+    assert!(kills >= FEWEST_HITS, "{kills} kills hit");
 }
 
 #[test]
