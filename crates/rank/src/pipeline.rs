@@ -55,6 +55,7 @@ impl Pipeline {
         let mut ranking = before.clone();
         let mut traces = Vec::with_capacity(self.stages.len() + 1);
         let rewritten = self.rewrite.as_ref().map(|rewrite| rewrite.apply(one)).transpose()?;
+        let utterance = one.requests.first().map(Request::last_said).unwrap_or_default();
         let requests = rewritten.as_ref().map_or(one.requests, |rewritten| &rewritten.requests);
         let one = &Batch { requests, ..*one };
         let mut queries = rewritten.as_ref().and_then(|rewritten| rewritten.queries.as_ref());
@@ -65,15 +66,21 @@ impl Pipeline {
             StageTrace { stage, rank, score, length: ranking.len(), explanation }
         };
         if let Some(rewrite) = &self.rewrite {
-            let name = rewrite.about().name;
+            let about = rewrite.about();
             let text = requests.first().map(Request::last_said).unwrap_or_default();
             let others = queries.and_then(|queries| queries.first()?.get(1..)).unwrap_or_default();
             let others = others.iter().map(|query| {
                 Explanation::value(0.0, format!("another query: \"{}\"", query.last_said()))
             });
-            let what = format!("the utterance as \"{text}\"");
+            let models: Vec<String> =
+                about.models.iter().map(|model| format!("`{}`", model.name)).collect();
+            let what = if text == utterance {
+                "the utterance as it is".to_owned()
+            } else {
+                format!("the utterance as \"{text}\", written by {}", models.join(", "))
+            };
             let why = Explanation::of(0.0, what, others.collect());
-            traces.push(trace(name, &ranking, Some(why)));
+            traces.push(trace(about.name, &ranking, Some(why)));
         }
         for stage in &self.stages {
             let before = ranking.clone();

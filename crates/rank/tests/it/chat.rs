@@ -105,7 +105,7 @@ fn several_queries_are_retrieved_and_fused() {
             let why = last.explanation.clone().unwrap();
             assert!((why.value - hit.score).abs() < 1e-9, "{why}");
             let told = traces[0].explanation.clone().unwrap();
-            assert_eq!(told.what, "the utterance as \"red boats\"");
+            assert_eq!(told.what, "the utterance as \"red boats\", written by `m`");
             let parts = told.parts.into_iter().map(|part| part.what).collect::<Vec<_>>();
             (ranked.iter().map(ids).collect::<Vec<_>>(), parts)
         })

@@ -38,7 +38,7 @@ fn stages_see_the_utterance_as_the_model_writes_it() {
     let (ranked, told) = rank("rewrite = { model = \"t5\" }\n");
     assert_eq!(ranked[0], ["Q5", "Q2", "Q4"]);
     assert!(ranked[1].is_empty(), "where the model writes nothing, the utterance stays");
-    assert_eq!(told, "the utterance as \"about red boats\"");
+    assert_eq!(told, "the utterance as \"about red boats\", written by `t5`");
 }
 
 #[test]
