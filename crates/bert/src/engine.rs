@@ -39,7 +39,7 @@ impl Engine for Torch {
 
     #[expect(
         clippy::match_wildcard_for_single_variants,
-        reason = "a kind that no folder holds concerns engines no further"
+        reason = "a kind of model that no folder holds needs no change here"
     )]
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model> {
         Ok(match kind {

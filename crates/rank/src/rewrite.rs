@@ -21,8 +21,7 @@ pub(crate) trait Rewriter: Send + Sync {
     fn apply(&self, batch: &Batch) -> Result<Rewritten>;
 
     /// The clarifying question that a batch of one request becomes, if it becomes one.
-    fn question(&self, one: &Batch) -> Result<Option<String>> {
-        let _ = one;
+    fn question(&self, _one: &Batch) -> Result<Option<String>> {
         Ok(None)
     }
 }

@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn an_earlier_turn_is_found_beyond_a_gap_in_the_numbers() {
         let folder = tempfile::tempdir().unwrap();
-        let turn = |number: u32| json!({"turn_id": number, "utterance": "u", "resolved_utterance": "r", "response": "s"});
+        let turn = |number: u32| json!({"turn_id": number, "utterance": "u", "response": "s"});
         let turns = [turn(1), turn(2), turn(4)];
         let topics =
             json!([{"number": "1-1", "title": "t", "ptkb": {"1": "I ride."}, "turns": turns}]);

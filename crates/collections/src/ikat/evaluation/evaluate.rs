@@ -196,7 +196,8 @@ fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>)
 }
 
 /// The statements of the best response, by their numbers as in rankings. 2025 names statements by
-/// their text: one that is no statement of the user counts under its text, as not relevant.
+/// their text: one that is no statement of the user counts as not relevant, under its text in quotes,
+/// which is never a number.
 fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<String> {
     let Some(best) = turn.best_response() else { return Vec::new() };
     if !split.year().has_line_runs() {
@@ -210,7 +211,7 @@ fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<Str
     let bank = ikat.ranked_in(STATEMENTS);
     let name = |text: &str| {
         let index = known.iter().position(|&doc| bank.text(doc).is_ok_and(|known| known == text));
-        index.map_or_else(|| text.to_string(), |index| (index + 1).to_string())
+        index.map_or_else(|| format!("\"{text}\""), |index| (index + 1).to_string())
     };
     best.statements.iter().map(|statement| name(&statement.text)).collect()
 }
