@@ -195,6 +195,9 @@ impl<'a> Learner<'a> {
         let per_epoch = steps(recipe, self.training.examples, &self.split, 0).len();
         let total = ((recipe.epochs * per_epoch as f64).round() as usize).max(1);
         let mut current: Option<(usize, Vec<TrainingStep>)> = None;
+        // Once: libtorch makes a new pool of threads when the number changes, and evaluations set
+        // another for threads of their own.
+        tch::set_num_threads(THREADS);
         while self.counts.step < total {
             if self.waited_long_enough() {
                 report(&TrainingEvent::StoppedEarly(self.counts.step));
@@ -227,7 +230,6 @@ impl<'a> Learner<'a> {
         // Dropout depends on the step and the group, not on what came before: that makes a training
         // resumable, and a group the same when it is computed again.
         let seed = |group: usize| seed(recipe.seed, 1 + before as u64 + ((group as u64) << 32));
-        tch::set_num_threads(THREADS);
         let group = recipe.group.unwrap_or(usize::MAX);
         let loss = self.material.gradient(&self.network, step, group, &seed)?;
         if !loss.is_finite() {
