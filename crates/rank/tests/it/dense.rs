@@ -70,10 +70,10 @@ fn comparing_the_documents_in_portions_changes_no_ranking() {
     };
     let row =
         |number: usize| BankRow { id: format!("D{number:06}").as_str().into(), text: text(number) };
-    let bank = Bank::from_rows((0..70_000).map(row).collect());
+    let bank = Bank::from_rows((0..16_000).map(row).collect());
     let request = |number: usize| {
         let first = format!("r{}", number / 2);
-        let asked = format!("d{}", number * 200 + 1);
+        let asked = format!("d{}", number * 50 + 1);
         conversation(&[&first, &asked, &format!("a{number}")])
     };
     let requests: Vec<Request> = (0..300).map(request).collect();

@@ -175,7 +175,9 @@ fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> 
             continue;
         };
         lab.open(&DataDir::Sample, &config, "dev", |collection, system| {
-            let single = requests(collection, "dev", &config);
+            let mut single = requests(collection, "dev", &config);
+            // An encoder takes longer than all that is checked here.
+            single.truncate(if engine.is_some() { 6 } else { usize::MAX });
             check(system, conversations(&single));
             check(system, single)
         });

@@ -306,18 +306,22 @@ fn a_trained_model_is_reused_and_other_data_train_another() {
 #[test]
 fn a_copy_is_found_when_the_cache_has_lost_the_model() {
     let bench = bench();
-    let first = bench.succeed("train scorer.toml --data data -o named");
-    let kept = first.stderr.lines().find_map(|line| line.split_once("it is kept in "));
+    let train = |output| {
+        let work = Work::on(&bench, "data", "dev");
+        work.train("scorer.toml", &[], TrainMode::Reuse, output).expect("a model")
+    };
+    let (named, trained, notes) = train(Some("named"));
+    assert!(trained.is_some());
+    let kept = notes.lines().find_map(|line| line.split_once("it is kept in "));
     fs::remove_dir_all(kept.expect("a note").1).expect("removed");
-    let again = bench.succeed("train scorer.toml --data data");
-    assert!(again.stderr.contains("was trained before"), "{}", again.stderr);
-    assert!(again.stdout.contains("named"), "{}", again.stdout);
-    let named = bench.succeed("train scorer.toml --data data -o named");
-    assert!(named.stderr.contains("was trained before"), "{}", named.stderr);
+    let (found, trained, _) = train(None);
+    assert!(trained.is_none() && found == fs::canonicalize(&named).expect("the copy"));
+    let (again, trained, _) = train(Some("named"));
+    assert!(trained.is_none() && again == named);
     // A changed copy is not used.
     bench.edit("named/config.json", |text| text.replace("gelu", "relu"));
-    let trained = bench.succeed("train scorer.toml --data data");
-    assert!(trained.stderr.contains("it is kept in"), "{}", trained.stderr);
+    let (_, trained, notes) = train(None);
+    assert!(trained.is_some() && notes.contains("it is kept in"), "{notes}");
 }
 
 #[test]
