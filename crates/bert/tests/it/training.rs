@@ -150,32 +150,40 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
 }
 
 #[test]
-fn training_in_bf16_learns_the_same_and_leaves_32_bit_weights() {
+fn training_in_bf16_leaves_32_bit_weights_and_repeats_its_bytes() {
     let _alone = alone();
     for objective in ENCODER_AND_CROSS_ENCODER {
         let folder = tempfile::tempdir().unwrap();
         let exact = recipe(objective, 1.0);
         let mixed = Recipe { precision: Precision::Bf16, ..exact.clone() };
-        let longer =
-            Recipe { precision: Precision::Bf16, evaluate_every: 1000, ..recipe(objective, 8.0) };
-        let [exact, mixed, again, longer] =
-            [(&exact, "exact"), (&mixed, "mixed"), (&mixed, "again"), (&longer, "longer")].map(
-                |(recipe, name)| {
-                    let model = folder.path().join(name);
-                    let losses = train(recipe, &model, false, &mut |_| {});
-                    (losses, files(&model))
-                },
-            );
+        let [exact, mixed, again] =
+            [(&exact, "exact"), (&mixed, "mixed"), (&mixed, "again")].map(|(recipe, name)| {
+                let model = folder.path().join(name);
+                let losses = train(recipe, &model, false, &mut |_| {});
+                (losses, files(&model))
+            });
         let ((first, _), (exact_first, _)) = (mixed.0, exact.0);
         assert!((first / exact_first - 1.0).abs() < 0.02, "{objective}: {first} {exact_first}");
-        let (first, last) = longer.0;
-        assert!(last < first * 0.9, "{objective}: {first} {last}");
         assert!(mixed.1 == again.1, "{objective}: the same bytes again");
         let weights = |files: &BTreeMap<String, Vec<u8>>| files["model.safetensors"].clone();
         let (exact, mixed) = (weights(&exact.1), weights(&mixed.1));
         assert_eq!(exact.len(), mixed.len(), "{objective}: 32-bit weights");
         assert!(exact != mixed, "{objective}: the products were rounded");
     }
+}
+
+#[test]
+fn training_in_bf16_learns() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = Recipe {
+        precision: Precision::Bf16,
+        evaluate_every: 1000,
+        checkpoint_every: 1000,
+        ..recipe(OBJECTIVES[0], 8.0)
+    };
+    let (first, last) = train(&recipe, &folder.path().join("model"), false, &mut |_| {});
+    assert!(last < first * 0.9, "{first} {last}");
 }
 
 #[test]
