@@ -1,4 +1,5 @@
-//! What a model folder says of texts; `scripts/check-models` sets it beside Hugging Face's libraries.
+//! The vectors, scores or texts of a model folder, which `scripts/check-models` compares with
+//! Hugging Face's libraries.
 //!
 //! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `cross-encoder` or
 //! `rewriter`), `requests`, `documents`, and for the last `decoding`. Writes one per line: `scores`, a
@@ -51,7 +52,7 @@ impl Task {
 }
 
 impl Task {
-    /// What a T5 writes for each request.
+    /// The text that a T5 writes for each request.
     fn written(&self, decoding: &Decoding) -> Result<Vec<Value>> {
         let options = ModelOptions { threads: 2, ..ModelOptions::default() };
         let model = T5::open(&self.folder, &options)?;

@@ -58,7 +58,7 @@ pub struct Conversation<'a> {
     /// The last utterance of the user.
     utterance: String,
     /// Everything said up to it, oldest first.
-    utterances: Vec<Said<'a>>,
+    utterances: Vec<PromptUtterance<'a>>,
     /// The statements of the user about themselves.
     statements: &'a [String],
 }
@@ -67,7 +67,7 @@ const VARIABLES: [&str; 3] = ["utterance", "utterances", "statements"];
 
 /// An utterance in a prompt.
 #[derive(Serialize)]
-struct Said<'a> {
+struct PromptUtterance<'a> {
     speaker: &'static str,
     text: &'a str,
 }
@@ -77,7 +77,7 @@ impl<'a> Conversation<'a> {
     pub fn of(request: &'a Request) -> Self {
         let last = request.said.iter().rposition(|said| said.speaker == Speaker::User);
         let said = &request.said[..last.map_or(0, |last| last + 1)];
-        let utterances = said.iter().map(|said| Said {
+        let utterances = said.iter().map(|said| PromptUtterance {
             speaker: match said.speaker {
                 Speaker::User => "user",
                 Speaker::System => "system",

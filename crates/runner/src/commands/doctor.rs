@@ -194,8 +194,13 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
         }
     }
     if recipes::installed(&models, BASE_MODEL).is_none() {
-        let optional = "not installed; `clariq setup --model` installs it for the systems *-base";
-        findings.push(ok("model", format!("{BASE_MODEL}: {optional}")));
+        findings.push(ok(
+            "model",
+            format!(
+                "{BASE_MODEL}: not installed; `clariq setup --model {BASE_MODEL}` installs it for the \
+                 systems *-base"
+            ),
+        ));
     }
     findings
 }
