@@ -125,7 +125,6 @@ fn in_bf16<const N: usize>(
     product: impl FnOnce([&Tensor; N]) -> Result<Tensor, TchError>,
 ) -> Result<Tensor, TchError> {
     let kind = if native { Kind::BFloat16 } else { Kind::Float };
-    let round = |tensor: &Tensor| tensor.to_kind(Kind::BFloat16).to_kind(kind);
-    let rounded = operands.map(round);
+    let rounded = operands.map(|tensor| tensor.to_kind(Kind::BFloat16).to_kind(kind));
     product(rounded.each_ref())?.f_to_kind(Kind::BFloat16)?.f_to_kind(Kind::Float)
 }

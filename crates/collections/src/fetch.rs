@@ -58,10 +58,9 @@ pub fn fetch(
 ) -> Result<Vec<(ReleasedFile, FetchOutcome)>, Error> {
     let folder = &request.folder;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
-    let wait = || {
+    let _lock = Lock::acquire(&folder.join(".fetch.lock"), || {
         observer.note("note: another command fetches into the same folder: waiting for it");
-    };
-    let _lock = Lock::acquire(&folder.join(".fetch.lock"), wait)?;
+    })?;
     let mut files = Vec::with_capacity(request.files.len());
     for file in &request.files {
         files.push((*file, published(file).compare(&folder.join(file.name))?));

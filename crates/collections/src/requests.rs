@@ -44,8 +44,7 @@ pub fn texts_in(input: &FileContent) -> Result<HashMap<String, String>, Error> {
         let found = format!("a conversation, `{}`", shorten(request.id.as_str()));
         bail!(&*input.name, "a text for every id", found, FORM_OF_TEXTS);
     }
-    let pair = |request: Request| (request.id.to_string(), request.last_said());
-    Ok(requests.into_iter().map(pair).collect())
+    Ok(requests.into_iter().map(|request| (request.id.to_string(), request.last_said())).collect())
 }
 
 /// A request of a file. Other keys, such as `metadata`, are ignored.

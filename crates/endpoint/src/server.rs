@@ -126,8 +126,11 @@ impl Server {
 
 /// The key of a model in the environment: its own, or the common one.
 pub(crate) fn key_of(name: &str) -> Result<Option<String>> {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let own = format!("{KEY}_{}", name.chars().map(plain).collect::<String>());
+    let suffix: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+        .collect();
+    let own = format!("{KEY}_{suffix}");
     for variable in [own.as_str(), KEY] {
         let Some(key) = env::var_os(variable).filter(|key| !key.is_empty()) else { continue };
         let key = key.to_str().map(str::trim).unwrap_or_default();

@@ -202,8 +202,8 @@ impl Sentences {
         let tokens = rule.tokens.saturating_sub(TOKENS_OF_QUESTION) / passages.len().max(1);
         let mut choices = Vec::with_capacity(passages.len());
         for passage in passages {
-            let is_of_it = |hit: &&Hit| self.passages[hit.doc.index()] == passage.doc;
-            let Some(best) = ranking.iter().find(is_of_it) else { continue };
+            let best = ranking.iter().find(|hit| self.passages[hit.doc.index()] == passage.doc);
+            let Some(best) = best else { continue };
             let sentence = tokens::first(self.bank.text(best.doc), tokens);
             choices.push(format!("\"{}\"", sentence.trim_end_matches('.')));
         }

@@ -38,10 +38,13 @@ pub fn difference(
         }
         Err(error) => return Err(Error::io("read", folder.join(list))(error)),
     };
-    let parse = |line| str::split_once(line, "  ").map(|(sum, name)| (name, sum));
-    let Some(mut sums) = lines.lines().map(parse).collect::<Option<BTreeMap<_, _>>>() else {
-        return Ok(Some(format!("`{list}` is not as it was written")));
-    };
+    let mut sums = BTreeMap::new();
+    for line in lines.lines() {
+        let Some((checksum, name)) = line.split_once("  ") else {
+            return Ok(Some(format!("`{list}` is not as it was written")));
+        };
+        sums.insert(name, checksum);
+    }
     for name in present {
         let Some(expected) = sums.remove(name.as_str()) else {
             return Ok(Some(format!("`{name}` is not in `{list}`")));

@@ -6,9 +6,9 @@ use crate::build::{self, BuildOptions, FORMAT, IndexMetadata, LENGTH, NUMBER, TE
 use crate::folder::{self, damaged};
 use clariq_core::{Doc, Documents, Error, Result, bail};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 use tantivy::postings::TermInfo;
 use tantivy::termdict::TermStreamer;
 use tantivy::{Index, InvertedIndexReader};
@@ -183,14 +183,14 @@ impl DocumentIndex {
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats> {
         let files = fs::read_dir(&self.folder).map_err(Error::io("use", &self.folder))?;
-        let size = |file: io::Result<fs::DirEntry>| Some(file.ok()?.metadata().ok()?.len());
+        let bytes = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum();
         Ok(IndexStats {
             analyzer: self.analyzer(),
             documents: self.documents(),
             tokens: self.tokens(),
             vocabulary: self.postings.terms().num_terms(),
             longest: self.lengths.iter().copied().max().unwrap_or(0),
-            bytes: files.filter_map(size).sum(),
+            bytes,
         })
     }
 }

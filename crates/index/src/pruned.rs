@@ -166,8 +166,7 @@ fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
     loop {
         let mut starts: Vec<u32> = Vec::new();
         for &length in &different {
-            let next = |&last: &u32| f64::from(length) >= f64::from(last) * growth;
-            if starts.last().is_none_or(next) {
+            if starts.last().is_none_or(|&last| f64::from(length) >= f64::from(last) * growth) {
                 starts.push(length);
             }
         }

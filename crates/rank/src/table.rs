@@ -264,12 +264,12 @@ pub struct ConfigSection<'i> {
 impl<'i> ConfigSection<'i> {
     /// The tables in this one by name; it must hold nothing else.
     pub fn tables(self) -> Result<Vec<(String, ConfigSection<'i>)>> {
-        let key = self.key;
-        let section = |(name, table): (String, Table<'i>)| {
+        let mut sections = Vec::new();
+        for (name, table) in self.table.into_tables()? {
             let at = table.file.at(table.span.clone());
-            (name, ConfigSection { key, at, table })
-        };
-        Ok(self.table.into_tables()?.into_iter().map(section).collect())
+            sections.push((name, ConfigSection { key: self.key, at, table }));
+        }
+        Ok(sections)
     }
 
     /// Reads the table; an unknown key or value is an error with its line.

@@ -39,11 +39,14 @@ pub fn count(count: usize, what: &str) -> String {
 /// `1234567` as `1,234,567`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
-    let comma = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
-    digits
-        .char_indices()
-        .flat_map(|(index, digit)| comma(index).then_some(',').into_iter().chain([digit]))
-        .collect()
+    let mut grouped = String::new();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// Cuts a text to `max_chars` characters; the last is an ellipsis if some are left out.

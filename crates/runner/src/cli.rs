@@ -139,8 +139,7 @@ const EXAMPLES: [(&str, &str); 7] = [
 pub(crate) fn command() -> clap::Command {
     // `level` is 1 for the commands of the program, 2 for those below, such as `need train`.
     fn with_examples(command: clap::Command, level: usize) -> clap::Command {
-        let is_of = |name: &str| level == 1 && name == command.get_name();
-        let example = EXAMPLES.iter().find(|(name, _)| is_of(name));
+        let example = EXAMPLES.iter().find(|(name, _)| level == 1 && *name == command.get_name());
         let examples = example.map_or("", |(_, text)| text);
         let short = format!("{examples}\n\n{COMMON}");
         command

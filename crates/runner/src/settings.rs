@@ -109,7 +109,7 @@ impl Settings {
         ));
     }
 
-    /// The same for systems: if no folder was named, the collection whose tasks they rank for.
+    /// Opens the collection for systems: if no folder was named, the one whose tasks they rank for.
     pub(crate) fn collection_for(&self, systems: &[SystemConfig]) -> Result<Box<dyn Collection>> {
         let fits = |tasks: &[&str]| systems.iter().all(|config| config.ranks_for(tasks));
         match KINDS.iter().find(|kind| fits(kind.tasks)) {

@@ -3,7 +3,7 @@
 use super::HINT;
 use crate::respond::ANSWER;
 use clariq_collections::SystemClass;
-use clariq_core::{Hit, Location, Need, Request, Result, bail, problem};
+use clariq_core::{Hit, Location, Need, Request, Result, bail};
 use clariq_index::Analyzer;
 use clariq_rank::{About, Chat, ConfigSection, Pipeline, QUESTION};
 use serde::{Deserialize, Serialize};
@@ -171,11 +171,11 @@ impl AskConfig {
         let Some(writer) = self.writer else {
             bail!(at, "a table [answer] beside [ask], or a key `chat`", "neither", HINT);
         };
-        let twice = || {
+        let Some(pipeline) = pipeline.with_questions(writer) else {
             let hint = "the question would be written for the rewritten utterance; leave one out";
-            problem!(at, "either `rewrite` or [ask]", "both", hint).into()
+            bail!(at, "either `rewrite` or [ask]", "both", hint);
         };
-        pipeline.with_questions(writer).ok_or_else(twice)
+        Ok(pipeline)
     }
 
     /// The reason to ask in place of an answer, if there is one.

@@ -11,7 +11,7 @@ use clariq_experiment::{
     Contexts, RankedPart, Ranker, Session, Statements, SystemConfig, Traces, UserRequest,
 };
 use clariq_rank::StageTrace;
-use serde_json::{Value, json};
+use serde_json::{Map, json};
 use std::ops::ControlFlow;
 use std::slice;
 
@@ -143,8 +143,11 @@ fn print(
         match pipelines {
             [(_, traces)] if is_of_one_task => all["stages"] = json!(traces),
             several => {
-                let entry = |(task, traces): &Traces| ((*task).to_owned(), json!(traces));
-                all["tasks"] = Value::Object(several.iter().map(entry).collect());
+                let mut tasks = Map::new();
+                for (task, traces) in several {
+                    tasks.insert((*task).to_owned(), json!(traces));
+                }
+                all["tasks"] = tasks.into();
             }
         }
         return print_json(&all);

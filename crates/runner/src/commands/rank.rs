@@ -8,8 +8,8 @@ use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{
-    Answer, Contexts, NeedScope, RankedPart, RankedText, Ranker, RankerOutcome, Rewrites,
-    SystemConfig, UserRequest,
+    Answer, Contexts, NeedScope, RankedPart, RankedText, Ranker, RankerOutcome, SystemConfig,
+    UserRequest,
 };
 use clariq_files::archive::Archive;
 use clariq_files::{Source, show_score};
@@ -20,7 +20,6 @@ use std::io::{self, BufRead, BufReader};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::slice;
-use std::sync::Arc;
 
 /// The maximum number of requests of `--batch`.
 const MOST_IN_BATCH: usize = 100_000;
@@ -295,8 +294,8 @@ impl Printer<'_> {
 
     fn print(&self, query: &UserRequest, ranked: &RankerOutcome) -> Result<()> {
         let (all, missing) = self.answered.get();
-        let has_none = |rewrites: &Arc<Rewrites>| !rewrites.has(&query.request);
-        let is_missing = self.system.config.rewrites.as_ref().is_some_and(has_none);
+        let rewrites = self.system.config.rewrites.as_ref();
+        let is_missing = rewrites.is_some_and(|rewrites| !rewrites.has(&query.request));
         self.answered.set((all + 1, missing + u64::from(is_missing)));
         if self.format == Format::Jsonl {
             let object = self.object(query, ranked)?;

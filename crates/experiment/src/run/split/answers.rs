@@ -11,7 +11,7 @@ use crate::systems::SystemConfig;
 use clariq_collections::{
     AnswerForm, Requests, Sight, SubmittedAnswer, Submitter, SystemClass, ranking_path,
 };
-use clariq_core::{Documents, Hit, Ranking, RequestId, Result, bail};
+use clariq_core::{Documents, Ranking, RequestId, Result, bail};
 use clariq_files::put_run_lines;
 use clariq_rank::Uses;
 use serde_json::Value;
@@ -78,12 +78,12 @@ impl<'a> AnsweredSplit<'a> {
         ranking: &Ranking,
     ) -> io::Result<()> {
         let request = &entry.request.id;
-        let line = |hit: &Hit| {
+        let named = ranking.iter().map(|hit| {
             let id = documents.id(hit.doc);
             let name = self.source.collection.name_in_runs(request.as_str(), task, &id);
             (name.into_owned(), hit.score)
-        };
-        put_run_lines(out, request, ranking.iter().map(line), entry.tag)
+        });
+        put_run_lines(out, request, named, entry.tag)
     }
 }
 

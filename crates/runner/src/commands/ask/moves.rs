@@ -86,8 +86,11 @@ pub(super) fn object(asker: &Asker, conversation: &UserRequest, next: &Move) -> 
         }
     };
     if asker.explains {
-        let candidate = |RankedText { id, text, score }: &RankedText| json!({ "question_id": id, "question": text, "score": score });
-        object["candidates"] = why.candidates.iter().map(candidate).collect();
+        let mut candidates = Vec::with_capacity(why.candidates.len());
+        for RankedText { id, text, score } in &why.candidates {
+            candidates.push(json!({ "question_id": id, "question": text, "score": score }));
+        }
+        object["candidates"] = candidates.into();
         object["stages"] = json!(why.stages);
     }
     Ok(object)
