@@ -52,7 +52,7 @@ pub trait Evaluation: Sync {
 /// The order of equal scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieRule {
-    /// A single order.
+    /// One order, and so one figure per measure.
     Order(Ties),
     /// All orders: the lowest and the highest figures.
     Interval,
@@ -165,7 +165,7 @@ pub enum ResultCell {
 /// The form in which figures are printed.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum FigureFormat {
-    /// A table.
+    /// A table of measures and their values.
     #[default]
     Table,
     /// A table with a column of topics, in which `all` is the mean.

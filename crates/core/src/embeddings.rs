@@ -25,7 +25,7 @@ impl Embeddings {
         self.values.is_empty()
     }
 
-    /// A row.
+    /// The row at `index`, counted from 0: a vector of `dim` values.
     ///
     /// # Panics
     ///

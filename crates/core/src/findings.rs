@@ -13,7 +13,7 @@ const VALUE: usize = 100;
 /// A fact: one expectation that a file does not meet, on one line or on many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The first occurrence.
+    /// The problem at the first location where it was found.
     pub first: Problem,
     /// The next locations with the content found there, up to three with the first.
     pub next: Vec<(Location, String)>,

@@ -81,9 +81,9 @@ impl fmt::Display for Role {
 /// A text of a conversation with its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedText<'a> {
-    /// Its role.
+    /// Its part in the conversation; explanations name it.
     pub role: Role,
-    /// The words.
+    /// The words; a blank text does not count ([`WeightedText::counts`]).
     pub text: Cow<'a, str>,
     /// The weight relative to the last utterance or the request.
     pub weight: f64,

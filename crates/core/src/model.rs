@@ -77,7 +77,7 @@ impl Model {
 pub struct ModelName {
     /// The name that the configuration gives.
     pub name: String,
-    /// The required kind.
+    /// The kind that its user needs; a model of another kind is refused.
     pub kind: ModelKind,
     /// Overrides of its folder.
     pub reading: ReadingOverrides,

@@ -30,7 +30,7 @@ impl fmt::Display for Precision {
 pub struct ModelOptions {
     /// `cpu`, or `cuda:0` and so on.
     pub device: String,
-    /// The floating-point format.
+    /// The floating-point format of the network; another one changes results and checksums.
     pub precision: Precision,
     /// Threads on the CPU.
     pub threads: usize,

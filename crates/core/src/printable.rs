@@ -66,7 +66,7 @@ impl<W: Write> Escaped<W> {
         Self { out, rest: Vec::new() }
     }
 
-    /// The underlying writer.
+    /// The underlying writer; it receives an incomplete last line only on flush.
     pub fn get_ref(&self) -> &W {
         &self.out
     }

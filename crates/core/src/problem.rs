@@ -119,7 +119,7 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// An error could change a figure, a warning could not.
     pub severity: Severity,
-    /// The expected content.
+    /// The expected content, as it follows `expected` in the message.
     pub expected: String,
     /// The content found, with its value.
     pub found: String,

@@ -9,7 +9,7 @@ use std::fmt;
 /// A document and its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// The document.
+    /// The document by its number, which also orders equal scores.
     pub doc: Doc,
     /// Its score; higher is better.
     pub score: f64,
@@ -95,7 +95,7 @@ pub fn rank_by_score(docs: &[Doc], scores: impl Iterator<Item = f32>, depth: usi
 /// The derivation of a score: a value, and the values that it was computed from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The value.
+    /// The score, or a quantity that a score was computed from.
     pub value: f64,
     /// A description, with the formula if there is one.
     pub what: String,

@@ -20,7 +20,7 @@ pub enum Pooling {
     Cls,
     /// The largest value of each dimension.
     Max,
-    /// The mean.
+    /// The mean over all tokens, without padding.
     Mean,
     /// The sum divided by the square root of the number of tokens.
     #[serde(rename = "mean_sqrt_len_tokens", alias = "mean_sqrt_len")]

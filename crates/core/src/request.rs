@@ -17,7 +17,7 @@ pub enum Speaker {
 /// An utterance of either speaker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Utterance {
-    /// The speaker.
+    /// The speaker; consecutive utterances may have the same one.
     pub speaker: Speaker,
     /// The words; may be empty.
     pub text: String,
@@ -90,7 +90,7 @@ impl Request {
         Self { id: id.into(), said, candidates: None, need: None, statements: Vec::new() }
     }
 
-    /// The first utterance.
+    /// The text of the first utterance; empty if there is none.
     pub fn opening(&self) -> &str {
         self.said.first().map_or("", |first| &first.text)
     }

@@ -50,10 +50,10 @@ impl EndpointKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dialect {
-    /// That of `OpenAI`, and for reranking that of vLLM, llama.cpp, Jina and Cohere.
+    /// The API of `OpenAI`; for reranking, the API of vLLM, llama.cpp, Jina and Cohere.
     #[default]
     V1,
-    /// That of text-embeddings-inference.
+    /// The API of text-embeddings-inference.
     Tei,
 }
 
@@ -61,7 +61,6 @@ pub(crate) enum Dialect {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointConfig {
-    /// Its task.
     pub kind: EndpointKind,
     /// The address, up to and including the version: `http://localhost:8080/v1`.
     #[serde(skip_serializing)]

@@ -15,7 +15,7 @@ pub struct Exchange {
     pub about: String,
     /// Everything that the answer depends on: kind, model and content.
     pub request: Value,
-    /// The answer.
+    /// The parsed answer: a completion, vectors or scores.
     pub answer: Value,
 }
 

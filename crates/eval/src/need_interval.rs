@@ -40,7 +40,7 @@ pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f6
 /// Predictions of about the same confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReliabilityBin {
-    /// The lowest confidence.
+    /// The lowest confidence of this bin, inclusive.
     pub from: f64,
     /// The lowest confidence of the next bin.
     pub to: f64,

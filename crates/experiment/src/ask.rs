@@ -13,14 +13,14 @@ const SHOWN: usize = 5;
 
 /// A system that holds conversations.
 pub struct Asker<'a> {
-    /// The system.
+    /// The open system, with its need model if it has one.
     pub system: Ranker<'a>,
     max_turns: usize,
     /// True if moves contain explanations.
     pub explains: bool,
 }
 
-/// The next move.
+/// The system's next move in a conversation.
 pub enum Move {
     /// To ask a question.
     Ask {
@@ -32,7 +32,7 @@ pub enum Move {
     },
     /// To ask nothing more.
     Stop {
-        /// The reason.
+        /// The reason as a clause, such as `enough questions were asked`.
         reason: String,
         /// The best candidates, if explanations were requested.
         why: QuestionExplanation,
@@ -49,7 +49,7 @@ pub enum Move {
 /// The explanation of a question; empty if none was requested.
 #[derive(Default)]
 pub struct QuestionExplanation {
-    /// The best candidates.
+    /// The best candidates, best first.
     pub candidates: Vec<RankedText>,
     /// The traces of the best question through the stages.
     pub stages: Vec<StageTrace>,

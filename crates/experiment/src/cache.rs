@@ -209,7 +209,7 @@ const MOST_IN_MEMORY: u64 = 512 << 20;
 /// Stores of texts in the cache.
 #[derive(Debug, Clone)]
 pub struct TextStores {
-    /// The cache.
+    /// The folder of the cache; the stores are in its subfolder `texts`.
     pub cache: PathBuf,
     /// The size in bytes from which on the texts of files are stored on disk.
     pub min_bytes: u64,

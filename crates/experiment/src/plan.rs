@@ -213,7 +213,7 @@ fn check_ranks_alone(
 pub struct StageDepth {
     /// The stage, after the task in a system of several: `bm25`, `passages.bm25`.
     pub stage: String,
-    /// Its key `depth`.
+    /// The value of its key `depth`, in documents.
     pub depth: u64,
 }
 

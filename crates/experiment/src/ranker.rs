@@ -30,7 +30,7 @@ pub type Traces = (&'static str, Vec<StageTrace>);
 /// An open system with its models.
 pub struct Ranker<'a> {
     pub(crate) contexts: &'a Contexts<'a>,
-    /// Its configuration.
+    /// The configuration that it was opened from.
     pub config: &'a SystemConfig,
     pub(crate) need_model: Option<NeedModel>,
     /// The checksums of its models by name.
@@ -61,7 +61,7 @@ impl<'a> Ranker<'a> {
         run(self.pipeline(part), self.context(part)?, &[], &|_| {}).map(drop)
     }
 
-    /// Its session.
+    /// The session, with its collection, options and models.
     pub fn session(&self) -> &'a Session<'a> {
         self.contexts.session
     }

@@ -134,7 +134,7 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct RunRecord {
-    /// The system.
+    /// The name of the system, without the suffix of overridden parameters.
     pub system: String,
     /// Its stages with their parameters; nothing for a system that answers.
     pub stages: Value,

@@ -34,7 +34,7 @@ pub struct Figure<'s> {
     pub uses: Vec<Uses>,
     /// The measure, as configurations name it.
     pub measure: String,
-    /// The published figure.
+    /// The figure published for the same method, if the configuration has one.
     pub published: Option<f64>,
     /// The figure that the configuration expects.
     pub expected: Option<f64>,

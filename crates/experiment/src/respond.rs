@@ -14,7 +14,6 @@ pub(crate) use generated::ANSWER;
 
 /// The request and the passages that a text is written from.
 pub(crate) struct Material<'m> {
-    /// The request.
     pub(crate) request: &'m Request,
     /// The passages to write from, best first.
     pub(crate) passages: &'m [Hit],

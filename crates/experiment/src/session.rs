@@ -55,15 +55,15 @@ impl Default for SessionOptions {
 /// A collection with options, an engine for learned models, and an observer.
 #[derive(Clone)]
 pub struct Session<'a> {
-    /// The collection.
+    /// The collection that provides documents, requests and labels.
     pub collection: &'a dyn Collection,
-    /// The task.
+    /// The task that the session ranks for, one of [`Collection::tasks`].
     pub task: &'static str,
     /// The documents of that task.
     pub documents: &'a dyn Documents,
     /// The split of the requests, if any. It limits the labels that models are trained on.
     pub split: Option<&'static str>,
-    /// The options.
+    /// Settings such as threads, device and folders.
     pub options: SessionOptions,
     /// Opens and trains learned models, if the program has an engine.
     pub engine: Option<&'a dyn Engine>,
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
 
 /// The contexts of the tasks of a collection. Systems share their indexes and spaces.
 pub struct Contexts<'a> {
-    /// The session.
+    /// The session whose collection the tasks belong to.
     pub session: &'a Session<'a>,
     /// The session for documents of single requests, such as sentences: it caches nothing.
     uncached: Session<'a>,

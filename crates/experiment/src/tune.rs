@@ -98,13 +98,13 @@ fn split_values(text: &str) -> Vec<String> {
 /// Requests with judgements.
 #[derive(Clone, Copy)]
 pub enum TuningLabels<'a> {
-    /// A labelled split.
+    /// A labelled split of the collection, by its name.
     Split(&'static str),
-    /// Requests as JSON lines, and TREC qrels.
+    /// Files of the user's own.
     Files {
-        /// The requests.
+        /// Requests as JSON lines.
         requests: &'a Path,
-        /// Their judgements.
+        /// Judgements of these requests as TREC qrels.
         qrels: &'a Path,
     },
 }
@@ -115,13 +115,13 @@ pub struct GridSearch<'a> {
     pub system: &'a str,
     /// Rewritten utterances.
     pub rewrites: Option<&'a Arc<Rewrites>>,
-    /// The grid.
+    /// The parameters with the values to try.
     pub grid: &'a Grid,
     /// The requests and their judgements.
     pub labels: TuningLabels<'a>,
     /// The task whose ranking is judged; the default is the usual one of the collection.
     pub task: Option<&'a str>,
-    /// The measures.
+    /// The measures that are computed for every point of the grid.
     pub measures: &'a [Box<dyn Measure>],
     /// The index of the measure that is maximised.
     pub by: usize,

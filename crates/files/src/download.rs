@@ -16,7 +16,7 @@ const OFFLINE: &str = "if this machine cannot reach the server, download the fil
                        and name their folder: `--from DIR`";
 const CHECK_ADDRESS: &str = "check the address after `--from`";
 
-/// A published file.
+/// A file to download, with the checksum and the size that are verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Published<'a> {
     /// Its path at the origin.

@@ -60,7 +60,7 @@ pub struct About {
     pub uses: Vec<Uses>,
     /// The models that it needs.
     pub models: Vec<ModelName>,
-    /// Its prompts.
+    /// The prompts of its language models; the record of a run lists them.
     pub prompts: Vec<Prompt>,
     /// True if it uses the predicted need; without such a stage, none is predicted first.
     pub sees_need: bool,
@@ -80,7 +80,7 @@ impl About {
 pub struct Batch<'a> {
     /// Objects that stages share.
     pub context: &'a Context<'a>,
-    /// The requests.
+    /// The requests, in the order of their rankings.
     pub requests: &'a [Request],
     /// Counts the requests that a stage has finished.
     pub progress: Progress<'a>,

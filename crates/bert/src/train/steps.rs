@@ -61,7 +61,7 @@ fn shuffle<T>(list: &mut [T], generator: &mut ChaCha8Rng) {
     }
 }
 
-/// (topic, question) pairs of a step; the objective says what they mean.
+/// (topic, question) pairs of a step; their meaning depends on the objective.
 pub(crate) type TrainingStep = Vec<(usize, u32)>;
 
 /// The steps of an epoch.

@@ -13,7 +13,7 @@ pub enum ChatRole {
     System,
     /// The person, or the task.
     User,
-    /// The model.
+    /// The model itself, in earlier replies.
     Assistant,
 }
 
@@ -21,9 +21,9 @@ pub enum ChatRole {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChatMessage {
-    /// Its author.
+    /// Its author; serialized as `system`, `user` or `assistant`.
     pub role: ChatRole,
-    /// Its text.
+    /// The text, exactly as it is sent to the model.
     pub content: String,
 }
 
@@ -58,7 +58,8 @@ impl Default for ChatParameters {
 /// A conversation that a chat model continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
-    /// What it is for, in error messages: `request 101`. It changes no completion.
+    /// The purpose of the request, for error messages: `request 101`. It does not change the
+    /// completion.
     pub about: String,
     /// The messages, oldest first.
     pub messages: Vec<ChatMessage>,
@@ -70,7 +71,7 @@ pub struct ChatRequest {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Completion {
-    /// The text.
+    /// The text; empty if the server returned none.
     pub text: String,
     /// True if it ends at `max_tokens` instead of where the model would end it.
     pub cut: bool,

@@ -23,7 +23,7 @@ impl RankedRun {
         Self::ordered(run, Ties::Id)
     }
 
-    /// Orders a run with equal scores as `ties` says.
+    /// Orders a run; equal scores are ordered by the rule `ties`.
     pub fn ordered(run: &Run, ties: Ties) -> Self {
         Self::of_lines(ordered_lines(run, ties))
     }

@@ -17,7 +17,6 @@ const DEFAULTS: ChatDefaults = ChatDefaults {
 /// The table `[need]` with a key `chat`.
 #[derive(Debug, Clone, Serialize)]
 pub struct FewShotConfig {
-    /// The model.
     #[serde(flatten)]
     pub(super) model: Chat,
     #[serde(flatten)]

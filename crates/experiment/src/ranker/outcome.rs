@@ -7,7 +7,7 @@ use serde::Serialize;
 /// A request, with the statements of its user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserRequest {
-    /// The request.
+    /// The conversation so far. Prompts get the statements below in place of its own.
     pub request: Request,
     /// The statements of its user, for systems that answer.
     pub statements: Statements,
@@ -91,8 +91,9 @@ pub enum RankedPart {
 pub struct RankedText {
     /// Its id, or the number of a statement.
     pub id: String,
-    /// Its text.
+    /// The complete text of the document or statement.
     pub text: String,
-    /// Its score.
+    /// Its score in the ranking; [`Ranker::list`](crate::Ranker::list) lowers equal scores so that
+    /// they strictly decrease.
     pub score: f64,
 }

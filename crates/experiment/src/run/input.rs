@@ -74,11 +74,11 @@ pub(super) fn put_ranking(
 pub struct RunEntry<'a> {
     /// The number of the request, from 0.
     pub index: u64,
-    /// The request.
+    /// The request as the input has it, before the system changes its copy.
     pub request: &'a Request,
-    /// Its outcome.
+    /// The ranking, and the need and the answer if the system has them.
     pub outcome: &'a RankerOutcome,
-    /// The system.
+    /// The configuration of the system that made the outcome.
     pub config: &'a SystemConfig,
     /// The last field of every line.
     pub tag: &'a str,

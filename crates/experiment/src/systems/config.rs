@@ -36,15 +36,15 @@ pub struct SystemConfig {
     pub variant: String,
     /// Its input beyond one request and the documents.
     pub uses: Vec<Uses>,
-    /// Its plan.
+    /// The pipelines that it ranks with and, if it answers, the rules of its answers.
     pub plan: Plan,
     /// Its models behind endpoints.
     pub endpoints: Endpoints,
-    /// Its need model.
+    /// The table `[need]`, if the system predicts needs.
     pub need: Option<NeedTable>,
     /// The form of its multi-turn runs.
     pub conversation: ConversationConfig,
-    /// Its expected figures.
+    /// The tables `[[expected]]`: the figures that it should reach on a split.
     pub expected: Vec<ExpectedFigures>,
     /// Rewritten utterances of its requests.
     pub rewrites: Option<Arc<Rewrites>>,

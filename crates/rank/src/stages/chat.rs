@@ -25,14 +25,13 @@ pub struct Chat {
     /// The name of the model.
     #[serde(rename = "chat")]
     model: String,
-    /// The prompt.
     pub prompt: Prompt,
     /// How the model writes.
     #[serde(flatten)]
     pub parameters: ChatParameters,
 }
 
-/// The keys of a table that say how a chat model writes.
+/// The keys of a table that control how a chat model writes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Keys {
@@ -41,10 +40,10 @@ struct Keys {
     seed: Option<u64>,
 }
 
-/// What a use of a chat model is by default.
+/// The defaults of a table that names a chat model.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatDefaults {
-    /// The built-in prompt.
+    /// The name of the built-in prompt.
     pub prompt: &'static str,
     /// The variables of the prompt, besides those of [`Conversation`].
     pub variables: &'static [&'static str],
@@ -116,7 +115,6 @@ impl Chat {
         table.has("chat").then(|| Self::take(table, defaults)).transpose()
     }
 
-    /// The model.
     fn model_name(&self) -> ModelName {
         ModelName::new(&*self.model, ModelKind::Chat)
     }
@@ -132,7 +130,7 @@ impl Chat {
         About { uses, models, prompts, ..About::new(name, parameters) }
     }
 
-    /// A request to the model; `about` says what it is for, in messages.
+    /// A request to the model; `about` is its purpose, for messages.
     pub fn request(&self, about: String, values: &impl Serialize) -> Result<ChatRequest> {
         let messages = self.prompt.messages(values)?;
         Ok(ChatRequest { about, messages, parameters: self.parameters.clone() })

@@ -51,7 +51,7 @@ struct RunColumns {
 
 /// A comparison, ready to be printed.
 struct ComparisonResult {
-    /// The baseline first.
+    /// All runs, the baseline first.
     runs: Vec<RunColumns>,
     /// Every run but the baseline, by every column.
     tested: Vec<BaselineTest>,

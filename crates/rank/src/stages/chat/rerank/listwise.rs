@@ -30,7 +30,7 @@ pub(super) const DEFAULTS: ChatDefaults = defaults("rerank-list", &["query", "pa
 const REPAIRED: &str = "chat_rerank: {count} of {all} answers were no permutations: missing documents \
                         were added in their order, repeats left out";
 
-/// What the model made of a window.
+/// A window, and the order in which the model put its documents.
 struct Permuted {
     window: Range<usize>,
     /// For each new place in the window, the place before.
