@@ -1,5 +1,5 @@
-//! The vectors, scores or texts of a model folder, which `scripts/check-models` compares with
-//! Hugging Face's libraries.
+//! Computes scores or texts with a model folder; `scripts/check-models` compares them with Hugging
+//! Face's libraries.
 //!
 //! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `cross-encoder` or
 //! `rewriter`), `requests`, `documents`, and for the last `decoding`. Writes one per line: `scores`, a
@@ -52,7 +52,7 @@ impl Task {
 }
 
 impl Task {
-    /// The text that a T5 writes for each request.
+    /// What a T5 writes for each request.
     fn written(&self, decoding: &Decoding) -> Result<Vec<Value>> {
         let options = ModelOptions { threads: 2, ..ModelOptions::default() };
         let model = T5::open(&self.folder, &options)?;
