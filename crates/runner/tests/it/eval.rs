@@ -183,6 +183,13 @@ fn documents_are_scored_with_and_without_the_answer_and_shown_on_the_page() {
     {
         assert!(page.contains(text), "{text}");
     }
+    // Without Python, nothing is read, and the error says so.
+    let words: Vec<&str> = line.split(' ').collect();
+    let refused = bench.command(&words).env("PATH", "/nonexistent").output().expect("it starts");
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{message}");
+    assert!(message.contains("Python 3.9 or later, which reads pickles"), "{message}");
+    assert_eq!(refused.stdout, b"");
     // A table without the second kind is refused, and no figure is made up.
     bench.write(name, eval_table(&metrics, "VF0012", &[("MIN", 0.5), ("MAX", 0.75)]));
     let words: Vec<&str> = line.split(' ').chain(["--no-answer"]).collect();
