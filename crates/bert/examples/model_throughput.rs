@@ -39,8 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let encoder = BertEncoder::open(model, &options)?;
             let texts: Vec<&str> = input.lines().collect();
             Box::new(move || {
+                // As documents: texts of requests are encoded one by one.
                 Ok(encoder
-                    .encode(&texts, &|_| {})?
+                    .encode_documents(&texts, &|_| {})?
                     .values
                     .iter()
                     .map(|&value| f64::from(value))
