@@ -218,7 +218,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig {
             failure_persistence: None,
-            ..ProptestConfig::with_cases(100)
+            ..ProptestConfig::with_cases(60)
         })]
 
         #[test]

@@ -140,7 +140,7 @@ fn doctor_lists_models_and_what_it_refuses() {
 #[test]
 fn every_learned_stage_ranks_and_threads_change_no_byte() {
     let bench = bench();
-    keep_topics(&bench, 3);
+    keep_topics(&bench, 2);
     for (name, toml) in systems() {
         write(&bench, &format!("{name}.toml"), &toml);
         for (threads, folder) in [(1, "one"), (3, "three")] {
@@ -153,7 +153,7 @@ fn every_learned_stage_ranks_and_threads_change_no_byte() {
         let run = bench.text(&format!("one/{name}.dev.run"));
         assert_eq!(run, bench.text(&format!("three/{name}.dev.run")), "{name}");
         let rankings = rankings(&run);
-        assert_eq!(rankings.len(), 3, "{name}: every topic of dev is answered");
+        assert_eq!(rankings.len(), 2, "{name}: every topic of dev is answered");
         for (topic, ranking) in rankings {
             assert!(ranking.len() >= 30, "{name} {topic}: {}", ranking.len());
             assert!(
@@ -284,8 +284,6 @@ fn a_trained_model_is_reused_and_other_data_train_another() {
     // Each command looks for what others trained.
     let first = bench.succeed("train vectors.toml scorer.toml --data data");
     assert_eq!(first.stderr.matches("it is kept in").count(), 2, "{}", first.stderr);
-    let second = bench.succeed("train vectors.toml scorer.toml --data data");
-    assert_eq!(second.stderr.matches("was trained before").count(), 2, "{}", second.stderr);
     assert!(!train(TrainMode::Reuse));
     // A folder that is named holds a copy of the same model.
     let copied = bench.succeed("train vectors.toml --data data -o named");

@@ -128,7 +128,6 @@ fn a_folder_is_installed_under_a_name_if_it_opens() {
     let before = bench.snapshot();
     for (line, found) in [
         ("setup --model other --from cut", "model.safetensors"),
-        ("setup --model other --from absent", "no such file"),
         ("setup --model own-tiny --from tiny", "exists already"),
         ("setup --model encoder --from tiny", "which is a recipe"),
         ("setup --model ../other --from tiny", "expected a name"),
