@@ -2,8 +2,9 @@
 
 use crate::{Release, ReleasedFile};
 use clariq_core::{Error, Observer, ProblemKind, bail, problem};
-use clariq_files::download::{Downloader, LocalCopy, Origin, Published, TIMEOUTS};
-use clariq_files::{Lock, Timeouts};
+use clariq_files::Lock;
+use clariq_net::Timeouts;
+use clariq_net::download::{Downloader, LocalCopy, Origin, Published, TIMEOUTS};
 use std::fs;
 use std::path::PathBuf;
 

@@ -9,6 +9,7 @@
 #![deny(missing_docs)]
 
 mod checksum;
+mod defaults;
 mod document;
 mod embeddings;
 mod encoder;
@@ -24,6 +25,7 @@ mod observer;
 mod printable;
 mod problem;
 mod processor;
+mod python;
 mod ranking;
 mod reading;
 mod recipe;
@@ -33,6 +35,7 @@ mod request;
 pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };
+pub use defaults::{number, positive};
 pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::{DocumentVectors, Embeddings};
 pub use encoder::{Decoding, Encoder, PairScorer, Progress, TextGenerator};
@@ -48,6 +51,7 @@ pub use observer::{Observer, Silent, Task};
 pub use printable::{Escaped, fixed, is_python_space, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
 pub use processor::{instruction_set, multiplies_bf16};
+pub use python::find_python;
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use reading::{Pooling, ReadingOverrides, Similarity};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};

@@ -4,7 +4,7 @@ use crate::id::Name;
 use crate::model::ModelKind;
 use crate::model_options::Precision;
 use crate::problem::{Location, Problem, Result};
-use crate::{bail, problem};
+use crate::{bail, number, problem};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -203,11 +203,6 @@ impl From<TrainOn> for Vec<String> {
     fn from(train_on: TrainOn) -> Self {
         train_on.splits().iter().map(|&name| name.to_owned()).collect()
     }
-}
-
-/// A default that is a whole number, for serde.
-fn number<const N: u16, T: From<u16>>() -> T {
-    N.into()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

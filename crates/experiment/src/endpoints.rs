@@ -5,14 +5,14 @@ use crate::record::RecordedOutput;
 use crate::session::Session;
 use crate::systems::SystemConfig;
 use clariq_core::{Model, ModelKind, ModelName, NoModels, Result, bail};
-use clariq_endpoint::{EndpointConfig, write_exchanges};
 use clariq_files::{StagedFile, with_ending};
+use clariq_net::{EndpointConfig, write_exchanges};
 use clariq_rank::ConfigSection;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub use clariq_endpoint::{CallOptions, Calls, Planned, Recording};
+pub use clariq_net::{CallOptions, Calls, Planned, Recording, Registry};
 
 /// The models of a system that are behind an endpoint, by name.
 pub type Endpoints = BTreeMap<String, EndpointConfig>;
@@ -26,7 +26,11 @@ pub(crate) fn read(section: ConfigSection) -> Result<Endpoints> {
             let hint = "the name is that of a recipe; give the model another";
             bail!(at, "a name that no recipe has", "`{name}`", hint);
         }
-        let config: EndpointConfig = section.read()?;
+        let config: EndpointConfig = section.read_tagged("kind").map_err(|error| {
+            error
+                .to_problem()
+                .hint("the documentation lists the keys of each kind (reference, Models)")
+        })?;
         config.check(&at)?;
         endpoints.insert(name, config);
     }
@@ -93,7 +97,7 @@ impl Session<'_> {
     /// An earlier system has another model of the same name.
     pub(crate) fn set_endpoints(&self, loaded: &SystemConfig) -> Result<()> {
         for model in loaded.models() {
-            if !self.calls.set_model(&model.name, loaded.endpoints.get(&model.name)) {
+            if !self.registry.set(&model.name, loaded.endpoints.get(&model.name)) {
                 let found = format!("another one in {}", loaded.file);
                 let hint = "run the systems one by one, or give one of the models another name";
                 bail!(format!("model `{}`", model.name), "one model of that name", found, hint);
@@ -104,16 +108,14 @@ impl Session<'_> {
 
     /// True if a model is behind an endpoint.
     pub(crate) fn is_endpoint(&self, model: &ModelName) -> bool {
-        self.calls.model(&model.name).is_some()
+        self.registry.has(&model.name)
     }
 
     /// Opens a model that is behind an endpoint.
     pub(crate) fn open_endpoint(&self, model: &ModelName) -> Result<Model> {
-        let Some(endpoint) = self.calls.model(&model.name) else {
-            return Err(NoModels::refusal(&model.name));
-        };
         let cache = self.options.cache.join("completions");
-        endpoint.open(model, &self.calls, &cache, self.observer)
+        let opened = self.registry.open(model, &cache, self.observer)?;
+        opened.ok_or_else(|| NoModels::refusal(&model.name))
     }
 
     /// Describes the models of a system that are behind endpoints in the record of the run at `path`,
@@ -127,7 +129,7 @@ impl Session<'_> {
         if !loaded.endpoints.is_empty() {
             made_by["endpoints"] = json!(loaded.endpoints);
         }
-        let exchanges = self.calls.take_exchanges();
+        let exchanges = self.registry.calls().take_exchanges();
         if exchanges.is_empty() {
             return Ok(None);
         }

@@ -97,7 +97,7 @@ pub fn run(
     let is_stream = Target::new(path).is_stream();
     refuse_input_as_output(config, input, path)?;
     config.check_input(input, session.observer)?;
-    session.calls.begin_run();
+    session.registry.calls().begin_run();
     // The calls of this run must be its own: documents that were encoded for another system are
     // encoded again, from the cache.
     let own = (!config.endpoints.is_empty()).then(|| Contexts::new(session));
@@ -120,10 +120,10 @@ pub fn run(
     }
     input.describe(config, &mut made_by)?;
 
-    let mut writer = RunWriter::create(input, &tag, path, session.calls.is_dry_run())?;
+    let mut writer = RunWriter::create(input, &tag, path, session.registry.calls().is_dry_run())?;
     let (summary, skipped) = rank_input(&system, needs.as_ref(), &mut writer)?;
     session.report_tallies();
-    if session.calls.is_dry_run() {
+    if session.registry.calls().is_dry_run() {
         return Ok(summary);
     }
     // The run of a file may be empty: the file may be a block of a larger one.

@@ -7,8 +7,8 @@ use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind,
     ReadingOverrides, Result, Silent, bail,
 };
-use clariq_endpoint::Calls;
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, OpenedIndex};
+use clariq_net::Registry;
 use clariq_rank::{Context, Tallies};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,8 +69,8 @@ pub struct Session<'a> {
     pub engine: Option<&'a dyn Engine>,
     /// Receives notes and progress.
     pub observer: &'a dyn Observer,
-    /// Calls to models behind endpoints.
-    pub calls: Arc<Calls>,
+    /// The models behind servers.
+    pub registry: Arc<Registry>,
     /// Counts of answers of models that could not be used as they are.
     pub(crate) tallies: Arc<Tallies>,
     /// The open models, which clones share.
@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
             options,
             engine: None,
             observer: &Silent,
-            calls: Arc::default(),
+            registry: Arc::default(),
             tallies: Arc::default(),
             models: Arc::default(),
             caches: true,
@@ -144,7 +144,11 @@ impl<'a> Session<'a> {
 
     /// Reports counts of unusable answers of models; nothing in a dry run, which has no answers.
     pub(crate) fn report_tallies(&self) {
-        self.tallies.report(if self.calls.is_dry_run() { &Silent } else { self.observer });
+        self.tallies.report(if self.registry.calls().is_dry_run() {
+            &Silent
+        } else {
+            self.observer
+        });
     }
 
     /// Opens or builds an index. A damaged one is built again, unless the user named its folder.

@@ -1,4 +1,4 @@
-//! Bytes in and out: sources, atomic output, tables, lines, archives, downloads, TREC runs and
+//! Bytes in and out: sources, atomic output, tables, lines, archives, TREC runs and
 //! qrels.
 //!
 //! Every reader takes a [`Source`] (a path, standard input or memory; plain or
@@ -7,8 +7,6 @@
 //! of the same name reports all of them.
 
 pub mod archive;
-pub mod download;
-mod http;
 mod inputs;
 mod journal;
 pub mod lines;
@@ -19,22 +17,19 @@ mod python;
 mod qrels;
 pub mod records;
 mod run;
-mod service;
 mod sink;
 mod source;
 pub mod table;
 pub mod temporary;
 
-pub use http::{CertificateAuthorities, Timeouts};
 pub use inputs::{protect, protect_inputs, refuse_input};
 pub use journal::{Journal, MOST_OF_A_JOURNAL};
 pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
 pub use lock::Lock;
 pub use output::{StagedFile, StagedWriter, Target, with_ending, write_atomically};
-pub use python::{find_python, python_float};
+pub use python::python_float;
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, show_score, strictly_decreasing};
-pub use service::{Patience, Reply, Service, ServiceAccess, check_address};
 pub use sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,
     until_too_many_errors,

@@ -1,14 +1,4 @@
-//! Python: its program, and the form of its numbers, for files that must equal those of Python
-//! programs.
-
-use std::env;
-use std::path::PathBuf;
-
-/// The program `python3`: beside this program, as in a virtual environment, or on the PATH.
-pub fn find_python() -> PathBuf {
-    let beside = env::current_exe().ok().map(|program| program.with_file_name("python3"));
-    beside.filter(|path| path.is_file()).unwrap_or_else(|| "python3".into())
-}
+//! The form of Python's numbers, for files that must equal those of Python programs.
 
 /// A number in Python's form: the shortest decimal that reads back, with at least one digit after the
 /// point, and with an exponent below 10⁻⁴ and from 10¹⁶ on.

@@ -75,7 +75,7 @@ fn remove(path: &Path) {
 }
 
 /// Makes an empty temporary file `<prefix>??????.tmp` in a folder.
-pub(crate) fn file_in(folder: &Path, prefix: &OsStr) -> io::Result<(fs::File, Temporary)> {
+pub fn file_in(folder: &Path, prefix: &OsStr) -> io::Result<(fs::File, Temporary)> {
     remove_stale(folder, prefix);
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(".tmp").disable_cleanup(true);

@@ -5,23 +5,12 @@ use clariq_core::{Location, Problem, Result, bail, problem};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
-use std::num::NonZeroUsize;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 const HINT: &str = "the documentation lists all stages and their keys (reference, Stages)";
-
-/// A default that is a whole number, for serde.
-pub(crate) fn number<const N: u16, T: From<u16>>() -> T {
-    N.into()
-}
-
-/// A default that is a whole number of at least 1, for serde.
-pub(crate) fn positive<const N: usize>() -> NonZeroUsize {
-    const { NonZeroUsize::new(N).unwrap() }
-}
 
 /// A parameter given on the command line, which replaces the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::SystemConfig;
 use clariq_core::{Result, bail, sha256_hex};
-use clariq_endpoint::EndpointConfig;
 use clariq_files::Source;
+use clariq_net::EndpointConfig;
 use clariq_rank::Override;
 use serde_json::{Value, json};
 use std::slice;
@@ -49,7 +49,7 @@ pub(super) fn variant_of(
 /// The settings of a system that parameters of the command line can change.
 fn parameters(system: &SystemConfig) -> Value {
     let stages: Vec<_> = system.plan.stages().map(|stage| (stage.name, stage.parameters)).collect();
-    let endpoints: Vec<_> = system.endpoints.values().map(EndpointConfig::describe).collect();
+    let endpoints: Vec<_> = system.endpoints.values().map(EndpointConfig::identity).collect();
     json!([stages, endpoints, system.plan.answer(), system.plan.ask(), system.need])
 }
 

@@ -2,8 +2,10 @@
 
 use super::{REWRITE, Rewriter, Rewritten, with_last_utterance};
 use crate::stage::{About, Batch};
-use crate::table::{Table, number, positive};
-use clariq_core::{Decoding, ModelKind, ModelName, ReadingOverrides, Request, Result, Speaker};
+use crate::table::Table;
+use clariq_core::{
+    Decoding, ModelKind, ModelName, ReadingOverrides, Request, Result, Speaker, number, positive,
+};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::sync::Arc;

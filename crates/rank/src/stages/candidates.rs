@@ -2,9 +2,9 @@
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use crate::table::positive;
 use clariq_core::{
-    Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, problem, sha256_hex,
+    Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, positive, problem,
+    sha256_hex,
 };
 use clariq_files::{RunLine, Source, parse_run, strictly};
 use serde::{Deserialize, Serialize};

@@ -5,10 +5,9 @@
 use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
-use crate::table::positive;
 use clariq_core::{
     Doc, Explanation, History, Hit, ModelKind, ModelName, Ranking, ReadingOverrides, Request,
-    Result, bail, rank_by_score,
+    Result, bail, positive, rank_by_score,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

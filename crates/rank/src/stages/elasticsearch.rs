@@ -6,11 +6,11 @@
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::candidates::rank_found;
-use crate::table::{number, positive};
-use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, problem};
-use clariq_files::{
-    CertificateAuthorities, Patience, Reply, Service, ServiceAccess, Source, check_address,
+use clariq_core::{
+    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, number, positive, problem,
 };
+use clariq_files::Source;
+use clariq_net::{CertificateAuthorities, Patience, Reply, Service, ServiceAccess, check_address};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;

@@ -9,8 +9,7 @@
 use crate::build::Build;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
-use crate::table::{number, positive};
-use clariq_core::{Doc, Explanation, Models, Ranking, Result, rank_by_score};
+use clariq_core::{Doc, Explanation, Models, Ranking, Result, number, positive, rank_by_score};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;

@@ -3,8 +3,7 @@
 use crate::build::Build;
 use crate::pipeline::{self, Pipeline};
 use crate::stage::{About, Batch, Stage};
-use crate::table::number;
-use clariq_core::{Doc, Explanation, Hit, Ranking, Result, bail, best_first};
+use clariq_core::{Doc, Explanation, Hit, Ranking, Result, bail, best_first, number};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Result, bail};
 use clariq_experiment::Session;
-use clariq_experiment::endpoints::{CallOptions, Calls, Recording};
+use clariq_experiment::endpoints::{CallOptions, Recording, Registry};
 use clariq_files::Source;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ pub(crate) struct CallArgs {
 }
 
 impl CallArgs {
-    /// The calls of a session for `systems` systems.
-    pub(crate) fn calls(&self, systems: usize) -> Result<Arc<Calls>> {
+    /// The models of a session for `systems` systems.
+    pub(crate) fn registry(&self, systems: usize) -> Result<Arc<Registry>> {
         let mut replay = None;
         if let Some(file) = &self.replay {
             if systems > 1 {
@@ -38,7 +38,7 @@ impl CallArgs {
             replay = Some(Recording::read(&Source::new(file))?);
         }
         let options = CallOptions { replay, max_calls: self.max_calls, dry_run: self.dry_run };
-        Ok(Arc::new(Calls::new(options)))
+        Ok(Arc::new(Registry::new(options)))
     }
 }
 
@@ -56,7 +56,7 @@ impl DryRunTable {
 
     /// Adds a row for every model that a system would call.
     pub(crate) fn add(&mut self, session: &Session, system: &str) {
-        for (model, planned) in session.calls.planned() {
+        for (model, planned) in session.registry.calls().planned() {
             self.dependent += planned.dependent;
             self.sheet.row(vec![
                 Cell::text(system),

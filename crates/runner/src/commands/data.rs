@@ -19,8 +19,8 @@ use clariq_core::{Result, Severity, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::{export as write_files, write_requests};
 use clariq_experiment::run::folder_of;
-use clariq_files::download::Origin;
 use clariq_files::{Source, Target, protect, refuse_input};
+use clariq_net::download::Origin;
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]

@@ -98,7 +98,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     }
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
-    session.calls = arguments.calls.calls(systems.len())?;
+    session.registry = arguments.calls.registry(systems.len())?;
     session.options.team.clone_from(&arguments.team);
 
     if let Some((file, kind)) = arguments.file() {

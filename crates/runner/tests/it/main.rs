@@ -31,7 +31,7 @@ mod rewrites;
 mod run;
 mod run_conversations;
 mod setup;
-#[path = "../../../endpoint/tests/it/stub.rs"]
+#[path = "../../../net/tests/it/stub.rs"]
 mod stub;
 mod systems;
 #[path = "../../../collections/tests/it/validator_cases.rs"]

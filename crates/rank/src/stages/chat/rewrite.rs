@@ -5,8 +5,8 @@
 use super::{Chat, ChatDefaults, Conversation};
 use crate::rewrite::{REWRITE, Rewriter, Rewritten, with_last_utterance};
 use crate::stage::{About, Batch};
-use crate::table::{Table, positive};
-use clariq_core::{ChatRequest, Request, Result};
+use crate::table::Table;
+use clariq_core::{ChatRequest, Request, Result, positive};
 use serde::{Deserialize, Serialize};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;

@@ -7,8 +7,9 @@
 use super::{ChatRerank, defaults, variable};
 use crate::context::Context;
 use crate::stages::ChatDefaults;
-use crate::table::positive;
-use clariq_core::{ChatRequest, Explanation, Hit, Location, Ranking, Request, Result, bail};
+use clariq_core::{
+    ChatRequest, Explanation, Hit, Location, Ranking, Request, Result, bail, positive,
+};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::ops::Range;

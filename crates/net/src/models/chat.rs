@@ -1,13 +1,13 @@
 //! Chat models: `POST /chat/completions`.
 
-use crate::calls::Call;
-use crate::server::Server;
+use super::calls::Call;
+use super::server::Server;
 use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result};
 use serde::Deserialize;
 use serde_json::{Map, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(crate) struct ChatEndpoint {
+pub(super) struct ChatEndpoint {
     server: Server,
     written_tokens: AtomicU64,
 }
@@ -64,7 +64,7 @@ struct TokenUsage {
 }
 
 impl ChatEndpoint {
-    pub(crate) fn new(server: Server) -> Self {
+    pub(super) fn new(server: Server) -> Self {
         Self { server, written_tokens: AtomicU64::new(0) }
     }
 
@@ -135,7 +135,13 @@ impl ChatModel for ChatEndpoint {
             }
             completion
         };
-        self.server.calls.answer(&self.server, &calls, stand_in, |call| self.ask(call), progress)
+        self.server.calls.answer(
+            &self.server.caller,
+            &calls,
+            stand_in,
+            |call| self.ask(call),
+            progress,
+        )
     }
 
     fn written_tokens(&self) -> u64 {
@@ -157,11 +163,12 @@ mod tests {
     fn a_key_that_the_server_repeats_is_in_no_completion() {
         const KEY: &str = "sk-2f0e77a1c3";
         let folder = tempfile::tempdir().unwrap();
-        let keys = json!({ "kind": "chat", "url": "http://127.0.0.1:1", "model": "m" });
+        let keys = json!({ "chat": { "url": "http://127.0.0.1:1", "model": "m" } });
         let config = serde_json::from_value(keys).unwrap();
         let key = Some(KEY.to_owned());
+        let calls = Arc::default();
         let server =
-            Server::open("far", &config, key, Arc::default(), folder.path(), &Silent).unwrap();
+            Server::open("far", &config, "chat", key, calls, folder.path(), &Silent).unwrap();
         let alternatives = json!([{ "token": KEY, "logprob": -0.5 }]);
         let answer = json!({
             "model": format!("m of {KEY}"),

@@ -5,8 +5,8 @@
 mod server;
 
 use clariq_core::{Error, Observer, Problem, Silent, Task, sha256_hex};
-use clariq_files::Timeouts;
-use clariq_files::download::{Downloader, LocalCopy, Origin, Published};
+use clariq_net::Timeouts;
+use clariq_net::download::{Downloader, LocalCopy, Origin, Published};
 use server::Server;
 use std::fs;
 use std::net::TcpListener;

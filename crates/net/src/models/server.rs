@@ -1,13 +1,15 @@
 //! The server of a model: its address, the key, and the reading of its answers.
 
-use crate::calls::Calls;
-use crate::config::{EndpointConfig, EndpointKind};
-use clariq_core::{Error, Observer, ProblemKind, Result, bail, problem, sha256_hex};
-use clariq_files::{CertificateAuthorities, Patience, Reply, Service, ServiceAccess, Source};
+use super::calls::{Caller, Calls};
+use super::config::EndpointConfig;
+use crate::http::CertificateAuthorities;
+use crate::service::{Patience, Reply, Service, ServiceAccess};
+use clariq_core::{Error, Observer, ProblemKind, Result, bail, printable, problem, sha256_hex};
+use clariq_files::Source;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,43 +21,40 @@ const KEY: &str = "CLARIQ_API_KEY";
 const SHORTEST_KEY: usize = 8;
 /// The maximum size of an answer in bytes.
 const MOST_OF_AN_ANSWER: u64 = 64 << 20;
+/// Characters that a message shows of a text.
+const SHOWN: usize = 60;
 
 /// The server of one model.
-pub(crate) struct Server {
-    /// The name in `[models]`.
-    pub(crate) name: String,
-    pub(crate) config: EndpointConfig,
+pub(super) struct Server {
+    pub(super) calls: Arc<Calls>,
+    pub(super) caller: Caller,
     /// Checksum of everything that determines its answers, besides the requests.
-    pub(crate) checksum: String,
-    pub(crate) calls: Arc<Calls>,
-    /// The file of its answers in the cache.
-    pub(crate) journal: PathBuf,
+    pub(super) checksum: String,
+    /// The beginning of every request.
+    identity: Map<String, Value>,
     service: Service,
 }
 
 impl Server {
-    /// Prepares requests that carry a key. It does not connect yet.
-    pub(crate) fn open(
+    /// Prepares requests to a path, which carry a key. It does not connect yet.
+    pub(super) fn open(
         name: &str,
         config: &EndpointConfig,
+        path: &str,
         key: Option<String>,
         calls: Arc<Calls>,
         cache: &Path,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let path = match (config.kind, config.is_tei()) {
-            (EndpointKind::Chat, _) => "chat/completions",
-            (EndpointKind::Embed, false) => "embeddings",
-            (EndpointKind::Embed, true) => "embed",
-            (EndpointKind::Rerank, _) => "rerank",
-        };
+        let identity = config.identity();
+        let config = config.server();
         let url = format!("{}/{path}", config.url.trim_end_matches('/'));
         let authorities =
-            config.ca.as_ref().map(|path| CertificateAuthorities::read(&Source::new(path)));
+            config.ca.map(|path| CertificateAuthorities::read(&Source::new(path))).transpose()?;
         let access = ServiceAccess {
             authorization: key.map(|key| format!("Bearer {key}")),
             authorization_hint: format!("the environment variable {KEY} holds the key"),
-            authorities: authorities.transpose()?,
+            authorities,
             authorities_hint:
                 "`ca` names the PEM file of a private authority, and the certificate \
                                must be for the host in `url`"
@@ -69,28 +68,27 @@ impl Server {
         // Another server may have another model of the same name.
         let journal = cache.join(format!("{}.jsonl", sha256_hex(url.as_bytes())));
         calls.open_cache(&journal, observer);
+        let caller = Caller { name: name.to_owned(), journal, concurrency: config.concurrency };
+        let checksum = Value::Object(identity.clone()).to_string();
         Ok(Self {
-            name: name.to_owned(),
-            config: config.clone(),
-            checksum: sha256_hex(config.describe().as_bytes()),
             calls,
-            journal,
+            caller,
+            checksum: sha256_hex(checksum.as_bytes()),
+            identity,
             service: Service::new(url, access, patience),
         })
     }
 
     /// A request with everything that its answer depends on.
-    pub(crate) fn request(&self, content: Map<String, Value>) -> Value {
-        let mut request = serde_json::to_value(&self.config).unwrap_or_default();
-        if let Value::Object(keys) = &mut request {
-            keys.extend(content);
-        }
-        request
+    pub(super) fn request(&self, content: Map<String, Value>) -> Value {
+        let mut request = self.identity.clone();
+        request.extend(content);
+        Value::Object(request)
     }
 
     /// Posts `body` and reads the answer, which `read` turns into a value, or into a description of
     /// its fault. Errors name `about`.
-    pub(crate) fn ask<A: DeserializeOwned, T>(
+    pub(super) fn ask<A: DeserializeOwned, T>(
         &self,
         about: &str,
         body: &Value,
@@ -119,13 +117,13 @@ impl Server {
     }
 
     /// A text of the server without the key, which the server may repeat.
-    pub(crate) fn mask(&self, text: &str) -> String {
+    pub(super) fn mask(&self, text: &str) -> String {
         self.service.mask(text)
     }
 }
 
 /// The key of a model in the environment: its own, or the common one.
-pub(crate) fn key_of(name: &str) -> Result<Option<String>> {
+pub(super) fn api_key(name: &str) -> Result<Option<String>> {
     let suffix: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
@@ -142,4 +140,31 @@ pub(crate) fn key_of(name: &str) -> Result<Option<String>> {
         return Ok(Some(key.to_owned()));
     }
     Ok(None)
+}
+
+/// A text in quotation marks, shortened, to name a call in messages.
+pub(super) fn name_of(text: &str) -> String {
+    format!("\"{}\"", printable(text, SHOWN))
+}
+
+/// The values of so many texts in their order, which the server gives with their indices; an error if
+/// one is missing or repeated. `what` names a value.
+pub(super) fn in_order<T>(
+    values: impl IntoIterator<Item = Result<(usize, T), String>>,
+    count: usize,
+    what: &str,
+) -> Result<Vec<T>, String> {
+    let mut all: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    for value in values {
+        let (index, value) = value?;
+        match all.get_mut(index) {
+            None => return Err(format!("the index {index} for {count} texts")),
+            Some(Some(_)) => return Err(format!("the index {index} twice")),
+            Some(place) => *place = Some(value),
+        }
+    }
+    match all.iter().position(Option::is_none) {
+        Some(index) => Err(format!("no {what} for index {index} of {count} texts")),
+        None => Ok(all.into_iter().flatten().collect()),
+    }
 }

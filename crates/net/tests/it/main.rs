@@ -1,42 +1,51 @@
-//! Models behind endpoints, against a local server.
+//! The integration tests of this crate, a module per subject; all servers are local.
 
 mod calls;
+mod download;
 mod forms;
+mod service;
 mod stub;
 
 use clariq_core::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole};
 use clariq_core::{Encoder, Error, Model, ModelKind, ModelName, PairScorer, Silent};
-use clariq_endpoint::{CallOptions, Calls, EndpointConfig};
+use clariq_net::{CallOptions, EndpointConfig, Registry};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The table of a model, with further keys.
 pub(crate) fn config(kind: &str, url: &str, more: Value) -> EndpointConfig {
-    let mut keys = json!({ "kind": kind, "url": url, "model": "m", "retries": 0, "timeout": 5 });
+    let mut keys = json!({ "url": url, "model": "m", "retries": 0, "timeout": 5 });
     if let (Value::Object(keys), Value::Object(more)) = (&mut keys, more) {
         keys.extend(more);
     }
-    serde_json::from_value(keys).unwrap()
+    serde_json::from_value(json!({ kind: keys })).unwrap()
 }
 
-fn open(config: &EndpointConfig, kind: ModelKind, calls: &Arc<Calls>, cache: &Path) -> Model {
-    config.open(&ModelName::new("far", kind), calls, cache, &Silent).unwrap()
+/// Opens the model `far`.
+pub(crate) fn open(
+    config: &EndpointConfig,
+    kind: ModelKind,
+    registry: &Registry,
+    cache: &Path,
+) -> Model {
+    assert!(registry.set("far", Some(config)), "each test has one model of a name");
+    registry.open(&ModelName::new("far", kind), cache, &Silent).unwrap().unwrap()
 }
 
 pub(crate) fn chat(
     config: &EndpointConfig,
-    calls: &Arc<Calls>,
+    registry: &Registry,
     cache: &Path,
 ) -> Arc<dyn ChatModel> {
-    let Model::Chat(model) = open(config, ModelKind::Chat, calls, cache) else { panic!() };
+    let Model::Chat(model) = open(config, ModelKind::Chat, registry, cache) else { panic!() };
     model
 }
 
 pub(crate) fn encoder(config: &EndpointConfig) -> Arc<dyn Encoder> {
     let folder = tempfile::tempdir().unwrap();
-    let calls = Arc::default();
-    let Model::Encoder(model) = open(config, ModelKind::Encoder, &calls, folder.path()) else {
+    let registry = Registry::default();
+    let Model::Encoder(model) = open(config, ModelKind::Encoder, &registry, folder.path()) else {
         panic!()
     };
     model
@@ -44,19 +53,20 @@ pub(crate) fn encoder(config: &EndpointConfig) -> Arc<dyn Encoder> {
 
 pub(crate) fn reranker(config: &EndpointConfig) -> Arc<dyn PairScorer> {
     let folder = tempfile::tempdir().unwrap();
-    let calls = Arc::default();
-    let Model::CrossEncoder(model) = open(config, ModelKind::CrossEncoder, &calls, folder.path())
+    let registry = Registry::default();
+    let Model::CrossEncoder(model) =
+        open(config, ModelKind::CrossEncoder, &registry, folder.path())
     else {
         panic!()
     };
     model
 }
 
-/// The calls of a run.
-pub(crate) fn calls(options: CallOptions) -> Arc<Calls> {
-    let calls = Calls::new(options);
-    calls.begin_run();
-    Arc::new(calls)
+/// The models of a run.
+pub(crate) fn session(options: CallOptions) -> Registry {
+    let registry = Registry::new(options);
+    registry.calls().begin_run();
+    registry
 }
 
 /// Requests with these texts, named `request 0`, `request 1` and so on.

@@ -1,8 +1,8 @@
 //! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
 
-use crate::calls::Call;
-use crate::rerank::{DEFAULT_BATCH, name_of};
-use crate::server::Server;
+use super::calls::Call;
+use super::config::EmbedConfig;
+use super::server::{Server, in_order, name_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use clariq_core::{Embeddings, Encoder, Progress, Result, Similarity, bail};
@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use std::sync::OnceLock;
 
-pub(crate) struct EmbedEndpoint {
+pub(super) struct EmbedEndpoint {
     server: Server,
+    config: EmbedConfig,
     /// The length of vectors.
     dimensions: OnceLock<usize>,
 }
@@ -52,20 +53,15 @@ impl RecordedVectors {
 }
 
 impl EmbedEndpoint {
-    pub(crate) fn new(server: Server) -> Result<Self> {
-        let name = &server.name;
-        if server.calls.is_dry_run() && server.config.dimensions.is_none() {
+    pub(super) fn new(server: Server, config: EmbedConfig) -> Result<Self> {
+        let name = &server.caller.name;
+        if server.calls.is_dry_run() && config.dimensions.is_none() {
             let hint = "a dry run gives no vector whose length could be seen";
             let found = "a table without it";
             bail!(format!("[models.{name}]"), "a key `dimensions`, for --dry-run", found, hint);
         }
-        let dimensions =
-            server.config.dimensions.map_or_else(OnceLock::new, |known| known.get().into());
-        Ok(Self { server, dimensions })
-    }
-
-    fn is_normalised(&self) -> bool {
-        self.server.config.normalise.unwrap_or(true)
+        let dimensions = config.dimensions.map_or_else(OnceLock::new, |known| known.get().into());
+        Ok(Self { server, config, dimensions })
     }
 
     fn call(&self, texts: &[String]) -> Call {
@@ -80,11 +76,11 @@ impl EmbedEndpoint {
     fn ask(&self, call: &Call) -> Result<RecordedVectors> {
         let texts = &call.request["texts"];
         let count = call.items as usize;
-        if self.server.config.is_tei() {
+        if self.config.dialect.is_tei() {
             let body = json!({
                 "inputs": texts,
-                "normalize": self.is_normalised(),
-                "truncate": self.server.config.truncate.unwrap_or(false),
+                "normalize": self.config.normalise,
+                "truncate": self.config.truncate,
             });
             return self.server.ask(&call.about, &body, |vectors: Vec<Vec<f64>>| {
                 self.check(vectors.into_iter().enumerate(), count)
@@ -107,8 +103,7 @@ impl EmbedEndpoint {
         vectors: impl Iterator<Item = (usize, Vec<f64>)>,
         count: usize,
     ) -> Result<RecordedVectors, String> {
-        let mut all = vec![None; count];
-        for (index, vector) in vectors {
+        let scaled = vectors.map(|(index, vector)| {
             let expected = *self.dimensions.get_or_init(|| vector.len());
             if vector.len() != expected || expected == 0 {
                 return Err(format!(
@@ -116,24 +111,15 @@ impl EmbedEndpoint {
                     vector.len()
                 ));
             }
-            let vector = self.scale(&vector)?;
-            match all.get_mut(index) {
-                None => return Err(format!("the index {index} for {count} texts")),
-                Some(Some(_)) => return Err(format!("the index {index} twice")),
-                Some(place) => *place = Some(vector),
-            }
-        }
-        let given = all.iter().flatten().count();
-        if given < count {
-            return Err(format!("{given} vectors for {count} texts"));
-        }
-        let values: Vec<f32> = all.into_iter().flatten().flatten().collect();
+            Ok((index, self.scale(&vector)?))
+        });
+        let values = in_order(scaled, count, "vector")?.concat();
         Ok(RecordedVectors::new(values.len() / count.max(1), &values))
     }
 
     fn scale(&self, vector: &[f64]) -> Result<Vec<f32>, String> {
         let mut length = 1.0;
-        if self.is_normalised() {
+        if self.config.normalise {
             length = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
         }
         let scaled: Vec<f32> = vector.iter().map(|value| (value / length) as f32).collect();
@@ -148,11 +134,10 @@ impl EmbedEndpoint {
     fn encode_all(
         &self,
         texts: &[&str],
-        prompt: Option<&str>,
+        prompt: &str,
         batch: usize,
         progress: Progress,
     ) -> Result<Embeddings> {
-        let prompt = prompt.unwrap_or_default();
         let mut sent: Vec<String> = Vec::with_capacity(texts.len());
         for text in texts.iter().filter(|text| !text.is_empty()) {
             sent.push(format!("{prompt}{text}"));
@@ -167,7 +152,8 @@ impl EmbedEndpoint {
             RecordedVectors::new(dimensions, &vec![0.0; dimensions * call.items as usize])
         };
         let ask = |call: &Call| self.ask(call);
-        let answers = self.server.calls.answer(&self.server, &calls, stand_in, ask, progress)?;
+        let answers =
+            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, progress)?;
         let mut vectors = Vec::new();
         for (call, answer) in calls.iter().zip(&answers) {
             vectors.extend(self.read(call, answer)?);
@@ -207,20 +193,20 @@ impl EmbedEndpoint {
 
 impl Encoder for EmbedEndpoint {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_all(texts, self.server.config.query_prompt.as_deref(), 1, progress)
+        self.encode_all(texts, &self.config.query_prompt, 1, progress)
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        let batch = self.server.config.batch.map_or(DEFAULT_BATCH, usize::from);
-        self.encode_all(texts, self.server.config.document_prompt.as_deref(), batch, progress)
+        let batch = self.config.batch.get();
+        self.encode_all(texts, &self.config.document_prompt, batch, progress)
     }
 
     fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_all(texts, self.server.config.document_prompt.as_deref(), 1, progress)
+        self.encode_all(texts, &self.config.document_prompt, 1, progress)
     }
 
     fn similarity(&self) -> Similarity {
-        if self.is_normalised() { Similarity::Cosine } else { Similarity::Dot }
+        if self.config.normalise { Similarity::Cosine } else { Similarity::Dot }
     }
 
     fn checksum(&self) -> &str {

@@ -1,12 +1,11 @@
 //! Calls are cached, replayed, counted and limited, whatever the concurrency.
 
 use crate::stub::{Received, Reply, Stub, dialects};
-use crate::{calls, chat, config, parts, requests};
-use clariq_core::{ChatModel, Embeddings, Error, ModelKind, ModelName, Silent};
-use clariq_endpoint::{CallOptions, Calls, EndpointConfig, Planned, Recording, write_exchanges};
+use crate::{chat, config, open, parts, requests, session};
+use clariq_core::{ChatModel, Embeddings, Error, Model, ModelKind};
 use clariq_files::Source;
+use clariq_net::{CallOptions, EndpointConfig, Planned, Recording, Registry, write_exchanges};
 use serde_json::json;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,9 +20,9 @@ fn config_of(stub: &Stub, concurrency: usize) -> EndpointConfig {
 }
 
 /// The lines of a run's exchanges.
-fn lines(calls: &Calls) -> String {
+fn lines(registry: &Registry) -> String {
     let mut lines = Vec::new();
-    write_exchanges(&mut lines, &calls.take_exchanges()).unwrap();
+    write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
     String::from_utf8(lines).unwrap()
 }
 
@@ -44,14 +43,14 @@ fn the_order_and_the_bytes_do_not_depend_on_the_concurrency() {
             thread::sleep(Duration::from_millis(if is_first { 200 } else { 10 }));
             dialects(received)
         });
-        let session = calls(CallOptions::default());
-        let model = chat(&config_of(&stub, concurrency), &session, folder.path());
+        let registry = session(CallOptions::default());
+        let model = chat(&config_of(&stub, concurrency), &registry, folder.path());
         assert_eq!(texts(&*model, &TEXTS).unwrap(), ["F", "B", "E", "B", "A", "D"]);
         assert_eq!(stub.received().len(), 5, "the same request is sent once");
         assert!(
             stub.most_at_once() <= concurrency && (concurrency == 1) == (stub.most_at_once() == 1)
         );
-        all.push(lines(&session));
+        all.push(lines(&registry));
     }
     assert_eq!(all[0], all[1]);
     assert_eq!(all[0].lines().count(), 5);
@@ -72,16 +71,16 @@ fn a_restarted_run_sends_only_unanswered_calls() {
         _ => dialects(received),
     });
     let config = config_of(&stub, 1);
-    let found = parts(texts(&*chat(&config, &Arc::default(), folder.path()), &TEXTS));
+    let found = parts(texts(&*chat(&config, &Registry::default(), folder.path()), &TEXTS));
     assert!(found.contains("for request 2: status 400"), "{found}");
-    let session = calls(CallOptions::default());
-    let again = chat(&config, &session, folder.path());
+    let registry = session(CallOptions::default());
+    let again = chat(&config, &registry, folder.path());
     assert_eq!(texts(&*again, &TEXTS).unwrap(), ["F", "B", "E", "B", "A", "D"]);
     assert_eq!(stub.received().len(), 3 + 3, "two answers were kept");
-    assert_eq!(lines(&session).lines().count(), 5, "those of the cache are recorded as well");
+    assert_eq!(lines(&registry).lines().count(), 5, "those of the cache are recorded as well");
     // Another server may have another model of that name.
     let other = Stub::working();
-    texts(&*chat(&config_of(&other, 1), &Arc::default(), folder.path()), &["f"]).unwrap();
+    texts(&*chat(&config_of(&other, 1), &Registry::default(), folder.path()), &["f"]).unwrap();
     assert_eq!(other.received().len(), 1);
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -94,17 +93,17 @@ fn a_restarted_run_sends_only_unanswered_calls() {
 fn a_replay_needs_no_server_and_refuses_unrecorded_requests() {
     let folder = tempfile::tempdir().unwrap();
     let stub = Stub::working();
-    let session = calls(CallOptions::default());
-    texts(&*chat(&config_of(&stub, 8), &session, folder.path()), &TEXTS).unwrap();
-    let recording = lines(&session);
+    let registry = session(CallOptions::default());
+    texts(&*chat(&config_of(&stub, 8), &registry, folder.path()), &TEXTS).unwrap();
+    let recording = lines(&registry);
     let nowhere = config("chat", "http://127.0.0.1:1", json!({}));
     let replay =
-        || calls(CallOptions { replay: Some(recorded(&recording)), ..CallOptions::default() });
-    let session = replay();
+        || session(CallOptions { replay: Some(recorded(&recording)), ..CallOptions::default() });
+    let registry = replay();
     let absent = folder.path().join("absent");
-    assert_eq!(texts(&*chat(&nowhere, &session, &absent), &TEXTS[..2]).unwrap(), ["F", "B"]);
+    assert_eq!(texts(&*chat(&nowhere, &registry, &absent), &TEXTS[..2]).unwrap(), ["F", "B"]);
     assert_eq!(
-        lines(&session).lines().collect::<Vec<_>>(),
+        lines(&registry).lines().collect::<Vec<_>>(),
         recording.lines().take(2).collect::<Vec<_>>()
     );
     let found = parts(texts(&*chat(&nowhere, &replay(), &absent), &["f", "z"]));
@@ -122,22 +121,22 @@ fn a_replay_needs_no_server_and_refuses_unrecorded_requests() {
 fn scores_are_recorded_and_replayed() {
     let stub = Stub::working();
     let folder = tempfile::tempdir().unwrap();
-    let name = ModelName::new("far", ModelKind::CrossEncoder);
-    let score = |url: &str, session: &Arc<Calls>| {
-        let model = config("rerank", url, json!({})).open(&name, session, folder.path(), &Silent);
-        let clariq_core::Model::CrossEncoder(model) = model.unwrap() else { panic!() };
+    let score = |url: &str, registry: &Registry| {
+        let config = config("rerank", url, json!({}));
+        let model = open(&config, ModelKind::CrossEncoder, registry, folder.path());
+        let Model::CrossEncoder(model) = model else { panic!() };
         model.score(&[("a b", "a"), ("a b", "a b")], &|_| {}).unwrap()
     };
-    let session = calls(CallOptions::default());
+    let registry = session(CallOptions::default());
     let url = format!("{}/v1", stub.url);
-    assert_eq!(score(&url, &session), [1.0, 2.0]);
-    let text = lines(&session);
+    assert_eq!(score(&url, &registry), [1.0, 2.0]);
+    let text = lines(&registry);
     assert!(text.contains(r#""documents":["a","a b"]},"answer":[1.0,2.0]}"#), "{text}");
-    assert_eq!(score(&url, &session), [1.0, 2.0]);
+    assert_eq!(score(&url, &registry), [1.0, 2.0]);
     assert_eq!(stub.received().len(), 1, "the second time, it is in the cache");
     let replay = Some(recorded(&text));
-    let session = calls(CallOptions { replay, ..CallOptions::default() });
-    assert_eq!(score("http://127.0.0.1:1", &session), [1.0, 2.0]);
+    let registry = session(CallOptions { replay, ..CallOptions::default() });
+    assert_eq!(score("http://127.0.0.1:1", &registry), [1.0, 2.0]);
 }
 
 #[test]
@@ -145,13 +144,13 @@ fn vectors_are_recorded_and_replayed_bit_for_bit() {
     for (dialect, path) in [("v1", "/v1"), ("tei", "")] {
         let stub = Stub::working();
         let folder = tempfile::tempdir().unwrap();
-        let name = ModelName::new("far", ModelKind::Encoder);
-        let encode = |url: &str, session: &Arc<Calls>| {
+        let encode = |url: &str, registry: &Registry| {
             let keys = json!({
                 "dialect": dialect, "batch": 2, "query_prompt": "q ", "document_prompt": "d ",
             });
-            let model = config("embed", url, keys).open(&name, session, folder.path(), &Silent);
-            let clariq_core::Model::Encoder(model) = model.unwrap() else { panic!() };
+            let config = config("embed", url, keys);
+            let model = open(&config, ModelKind::Encoder, registry, folder.path());
+            let Model::Encoder(model) = model else { panic!() };
             let counted = AtomicU64::new(0);
             let count = |texts| {
                 counted.fetch_add(texts, Ordering::Relaxed);
@@ -170,29 +169,29 @@ fn vectors_are_recorded_and_replayed_bit_for_bit() {
             assert!(vectors[1].row(1).iter().all(|&value| value == 0.0), "an empty text");
             [bits(&vectors[0]), bits(&vectors[1])]
         };
-        let session = calls(CallOptions::default());
+        let registry = session(CallOptions::default());
         let url = format!("{}{path}", stub.url);
-        let first = encode(&url, &session);
+        let first = encode(&url, &registry);
         assert_eq!(stub.received().len(), 2 + 2 + 2, "the third document was a call before");
-        let text = lines(&session);
+        let text = lines(&registry);
         assert!(
             text.contains(r#""texts":["d aeon","d roar"]},"answer":{"dimensions":4,"#),
             "{text}"
         );
-        assert_eq!(encode(&url, &session), first);
+        assert_eq!(encode(&url, &registry), first);
         assert_eq!(stub.received().len(), 6, "the second time, they are in the cache");
         let replay = Some(recorded(&text));
-        let session = calls(CallOptions { replay, ..CallOptions::default() });
-        assert_eq!(encode("http://127.0.0.1:1", &session), first);
-        assert_eq!(lines(&session), text);
+        let registry = session(CallOptions { replay, ..CallOptions::default() });
+        assert_eq!(encode("http://127.0.0.1:1", &registry), first);
+        assert_eq!(lines(&registry), text);
         // A vector that was shortened by hand.
         let shortened = text.replacen("\"dimensions\":4", "\"dimensions\":3", 1);
         let replay = Some(recorded(&shortened));
-        let session = calls(CallOptions { replay, ..CallOptions::default() });
+        let registry = session(CallOptions { replay, ..CallOptions::default() });
         let keys = json!({ "dialect": dialect, "query_prompt": "q ", "document_prompt": "d " });
-        let model = config("embed", "http://127.0.0.1:1", keys);
-        let model = model.open(&name, &session, folder.path(), &Silent).unwrap();
-        let clariq_core::Model::Encoder(model) = model else { panic!() };
+        let config = config("embed", "http://127.0.0.1:1", keys);
+        let model = open(&config, ModelKind::Encoder, &registry, folder.path());
+        let Model::Encoder(model) = model else { panic!() };
         let found = parts(model.encode(&["oar"], &|_| {}));
         assert!(found.contains("1 vectors of length 3"), "{found}");
     }
@@ -202,7 +201,7 @@ fn vectors_are_recorded_and_replayed_bit_for_bit() {
 fn calls_are_limited_and_the_answers_so_far_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let stub = Stub::working();
-    let bounded = || calls(CallOptions { max_calls: Some(3), ..CallOptions::default() });
+    let bounded = || session(CallOptions { max_calls: Some(3), ..CallOptions::default() });
     let found = parts(texts(&*chat(&config_of(&stub, 8), &bounded(), folder.path()), &TEXTS));
     assert!(found.contains("--max-calls | at most 3 calls | one more, for request 4"), "{found}");
     assert_eq!(stub.received().len(), 3);
@@ -217,14 +216,14 @@ fn calls_are_limited_and_the_answers_so_far_are_kept() {
 fn a_dry_run_counts_and_sends_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let stub = Stub::working();
-    texts(&*chat(&config_of(&stub, 1), &Arc::default(), folder.path()), &["b"]).unwrap();
-    let session = calls(CallOptions { dry_run: true, ..CallOptions::default() });
-    let model = chat(&config_of(&stub, 1), &session, folder.path());
+    texts(&*chat(&config_of(&stub, 1), &Registry::default(), folder.path()), &["b"]).unwrap();
+    let registry = session(CallOptions { dry_run: true, ..CallOptions::default() });
+    let model = chat(&config_of(&stub, 1), &registry, folder.path());
     let written = texts(&*model, &TEXTS).unwrap();
     assert_eq!(written, ["", "B", "", "B", "", ""], "those in the cache are known");
     texts(&*model, &["f", "another"]).unwrap();
     assert_eq!(stub.received().len(), 1);
-    let planned = session.planned()["far"];
+    let planned = registry.calls().planned()["far"];
     // 21 bytes of instructions and those of the text.
     let prompt_tokens = 4 * 6 + 7;
     let completion_tokens = 5 * 512;
@@ -236,8 +235,9 @@ fn a_dry_run_counts_and_sends_nothing() {
 fn damaged_answers_in_the_cache_are_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let stub = Stub::working();
-    let ask =
-        |words: &[&str]| texts(&*chat(&config_of(&stub, 1), &Arc::default(), folder.path()), words);
+    let ask = |words: &[&str]| {
+        texts(&*chat(&config_of(&stub, 1), &Registry::default(), folder.path()), words)
+    };
     ask(&["a", "b"]).unwrap();
     let path = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -259,7 +259,7 @@ fn throughput_of_two_hundred_requests() {
     for concurrency in [1, 8] {
         let folder = tempfile::tempdir().unwrap();
         let stub = Stub::start(slow);
-        let model = chat(&config_of(&stub, concurrency), &Arc::default(), folder.path());
+        let model = chat(&config_of(&stub, concurrency), &Registry::default(), folder.path());
         let began = Instant::now();
         texts(&*model, &words).unwrap();
         let seconds = began.elapsed().as_secs_f64();

@@ -1,7 +1,7 @@
 //! Services receive an authorization that no message shows.
 
 use clariq_core::{Location, Result, bail};
-use clariq_files::{Patience, Reply, Service, ServiceAccess};
+use clariq_net::{Patience, Reply, Service, ServiceAccess};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;

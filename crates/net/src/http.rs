@@ -1,8 +1,8 @@
 //! The HTTP client of downloads and services. Every wait has a limit, and answers are read up to a
 //! size that the caller chooses.
 
-use crate::source::{MOST_OF_A_TABLE, Source};
 use clariq_core::{Result, problem};
+use clariq_files::{MOST_OF_A_TABLE, Source};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use std::io::{self, Read};

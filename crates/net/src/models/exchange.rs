@@ -20,7 +20,7 @@ pub struct Exchange {
 }
 
 /// The key of a request.
-pub(crate) fn key_of(request: &Value) -> String {
+pub(super) fn request_key(request: &Value) -> String {
     sha256_hex(request.to_string().as_bytes())
 }
 
@@ -50,7 +50,7 @@ impl Recording {
                 continue;
             }
             match serde_json::from_slice::<Exchange>(text) {
-                Ok(exchange) => answers.insert(key_of(&exchange.request), exchange.answer),
+                Ok(exchange) => answers.insert(request_key(&exchange.request), exchange.answer),
                 Err(error) => {
                     let hint =
                         "`clariq run` writes it beside the run, as <run>.completions.jsonl.zst";
@@ -63,7 +63,7 @@ impl Recording {
     }
 
     /// The answer to a request; an error that names it if there is none.
-    pub(crate) fn answer(&self, key: &str, about: &str) -> Result<&Value> {
+    pub(super) fn answer(&self, key: &str, about: &str) -> Result<&Value> {
         if let Some(answer) = self.answers.get(key) {
             return Ok(answer);
         }

@@ -1,14 +1,13 @@
-//! The calls of a session: sent concurrently, cached, replayed, counted and limited.
+//! Requests to models behind servers: sent concurrently, cached, replayed, counted and limited.
 
-use crate::config::EndpointConfig;
-use crate::exchange::{Exchange, Recording, key_of};
-use crate::server::Server;
+use super::exchange::{Exchange, Recording, request_key};
 use clariq_core::{Observer, Progress, Result, bail};
 use clariq_files::Journal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -48,8 +47,6 @@ const BYTES_OF_A_TOKEN: u64 = 4;
 #[derive(Debug, Default)]
 pub struct Calls {
     options: CallOptions,
-    /// The model of each name: an endpoint of `[models]`, or `None` for any other model.
-    models: Mutex<HashMap<String, Option<EndpointConfig>>>,
     state: Mutex<CallState>,
     sent: AtomicU64,
 }
@@ -68,38 +65,35 @@ struct CallState {
     planned_keys: HashSet<String>,
 }
 
+/// The model that a call is for.
+#[derive(Debug)]
+pub(super) struct Caller {
+    /// Its name in the configuration.
+    pub(super) name: String,
+    /// The file of its answers in the cache.
+    pub(super) journal: PathBuf,
+    /// Calls that are sent at the same time.
+    pub(super) concurrency: NonZeroUsize,
+}
+
 /// A request of one call.
-pub(crate) struct Call {
+pub(super) struct Call {
     /// Its purpose, for messages.
-    pub(crate) about: String,
+    pub(super) about: String,
     /// Everything that the answer depends on.
-    pub(crate) request: Value,
+    pub(super) request: Value,
     /// The number of items that progress counts.
-    pub(crate) items: u64,
+    pub(super) items: u64,
     /// Bytes of the texts that the model reads.
-    pub(crate) bytes: u64,
+    pub(super) bytes: u64,
     /// The maximum number of tokens that the model writes.
-    pub(crate) most_tokens: u64,
+    pub(super) most_tokens: u64,
 }
 
 impl Calls {
     /// Calls under these options.
     pub fn new(options: CallOptions) -> Self {
         Self { options, ..Self::default() }
-    }
-
-    /// Sets the model of a name for the session. False if the name has another model already.
-    #[must_use]
-    pub fn set_model(&self, name: &str, model: Option<&EndpointConfig>) -> bool {
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = models.entry(name.to_owned()).or_insert_with(|| model.cloned());
-        known.as_ref() == model
-    }
-
-    /// The endpoint of a name; `None` if its model is not behind an endpoint.
-    pub fn model(&self, name: &str) -> Option<EndpointConfig> {
-        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        models.get(name).cloned().flatten()
     }
 
     /// True if calls are counted instead of sent.
@@ -129,7 +123,7 @@ impl Calls {
     }
 
     /// Opens a file of answers in the cache.
-    pub(crate) fn open_cache(&self, path: &Path, observer: &dyn Observer) {
+    pub(super) fn open_cache(&self, path: &Path, observer: &dyn Observer) {
         let mut state = self.state();
         if self.options.replay.is_some() || state.journals.contains_key(path) {
             return;
@@ -145,15 +139,15 @@ impl Calls {
 
     /// Answers calls, in order: from the recording, from the cache, or by the server. `stand_in` is
     /// the answer of a dry run. `progress` counts the items of calls.
-    pub(crate) fn answer<T: Serialize + DeserializeOwned>(
+    pub(super) fn answer<T: Serialize + DeserializeOwned>(
         &self,
-        server: &Server,
+        caller: &Caller,
         calls: &[Call],
         stand_in: impl Fn(&Call) -> T,
         ask: impl Fn(&Call) -> Result<T> + Sync,
         progress: Progress,
     ) -> Result<Vec<T>> {
-        let keys: Vec<String> = calls.iter().map(|call| key_of(&call.request)).collect();
+        let keys: Vec<String> = calls.iter().map(|call| request_key(&call.request)).collect();
         if let Some(recording) = &self.options.replay {
             progress(calls.iter().map(|call| call.items).sum());
             let answers =
@@ -164,7 +158,7 @@ impl Calls {
         let mut known = 0;
         {
             let state = self.state();
-            let journal = &state.journals[&server.journal];
+            let journal = &state.journals[&caller.journal];
             let mut seen = HashSet::new();
             for (call, key) in calls.iter().zip(&keys) {
                 if journal.get(key).is_none() && seen.insert(key) {
@@ -176,19 +170,19 @@ impl Calls {
         }
         if self.is_dry_run() {
             let missing: Vec<&Call> = missing.into_iter().map(|(call, _)| call).collect();
-            return Ok(self.stand_in_for(server, calls, &keys, &missing, stand_in));
+            return Ok(self.stand_in_for(caller, calls, &keys, &missing, stand_in));
         }
         progress(known);
-        self.send(server, &missing, |call, key| {
-            let answer = serde_json::to_value(ask(call)?).unwrap_or_default();
-            if let Some(journal) = self.state().journals.get_mut(&server.journal) {
+        self.send(caller, &missing, |call, key| {
+            let answer = serde_json::to_value(ask(call)?).expect("plain data");
+            if let Some(journal) = self.state().journals.get_mut(&caller.journal) {
                 journal.put(key.to_owned(), answer);
             }
             progress(call.items);
             Ok(())
         })?;
         let state = self.state();
-        let journal = &state.journals[&server.journal];
+        let journal = &state.journals[&caller.journal];
         let answers: Vec<Value> = keys.iter().filter_map(|key| journal.get(key).cloned()).collect();
         drop(state);
         self.use_answers(calls, &keys, answers.iter().collect())
@@ -224,15 +218,15 @@ impl Calls {
     /// Counts the calls of a dry run. Answers come from the cache; the others are stand-ins.
     fn stand_in_for<T: DeserializeOwned>(
         &self,
-        server: &Server,
+        caller: &Caller,
         calls: &[Call],
         keys: &[String],
         missing: &[&Call],
         stand_in: impl Fn(&Call) -> T,
     ) -> Vec<T> {
-        self.plan(server, missing, (calls.len() - missing.len()) as u64);
+        self.plan(caller, missing, (calls.len() - missing.len()) as u64);
         let state = self.state();
-        let journal = &state.journals[&server.journal];
+        let journal = &state.journals[&caller.journal];
         let answer = |(call, key): (&Call, &String)| {
             journal
                 .get(key)
@@ -243,16 +237,16 @@ impl Calls {
     }
 
     /// Counts calls of a dry run.
-    fn plan(&self, server: &Server, calls: &[&Call], cached: u64) {
+    fn plan(&self, caller: &Caller, calls: &[&Call], cached: u64) {
         let mut state = self.state();
         let is_dependent = !state.planned_keys.is_empty();
         let new: Vec<&&Call> = calls
             .iter()
             .filter(|call| {
-                state.planned_keys.insert(format!("{} {}", server.name, key_of(&call.request)))
+                state.planned_keys.insert(format!("{} {}", caller.name, request_key(&call.request)))
             })
             .collect();
-        let planned = state.planned.entry(server.name.clone()).or_default();
+        let planned = state.planned.entry(caller.name.clone()).or_default();
         planned.cached += cached;
         for call in new {
             planned.calls += 1;
@@ -265,7 +259,7 @@ impl Calls {
     /// Sends calls concurrently. After the first error no further call is sent.
     fn send(
         &self,
-        server: &Server,
+        caller: &Caller,
         calls: &[(&Call, &String)],
         send: impl Fn(&Call, &str) -> Result<()> + Sync,
     ) -> Result<()> {
@@ -280,7 +274,7 @@ impl Calls {
         let has_failed = AtomicBool::new(false);
         let results: Vec<OnceLock<Result<()>>> = within.iter().map(|_| OnceLock::new()).collect();
         thread::scope(|scope| {
-            for _ in 0..server.config.concurrency.get().min(within.len()) {
+            for _ in 0..caller.concurrency.get().min(within.len()) {
                 scope.spawn(|| {
                     while !has_failed.load(Ordering::Relaxed) {
                         let index = next.fetch_add(1, Ordering::Relaxed);

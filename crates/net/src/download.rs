@@ -1,10 +1,10 @@
 //! Downloads from a web server or a folder: bounded in size, verified, and renamed when complete.
 
 use crate::http::{Client, Redirects, Timeouts, describe};
-use crate::temporary::{self, Temporary};
 use clariq_core::{
     Error, Observer, ProblemKind, Result, bail, open_regular, problem, sha256_of_file,
 };
+use clariq_files::temporary::{self, Temporary};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

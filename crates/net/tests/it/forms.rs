@@ -7,9 +7,9 @@
 //! the server's README. `chat-llama-cpp` was recorded from llama-cpp-python 0.3.36 with `--logits_all`.
 
 use crate::stub::{Received, Reply, Stub, completion};
-use crate::{calls, chat, config, encoder, parts, requests, reranker};
+use crate::{chat, config, encoder, parts, requests, reranker, session};
 use clariq_core::{Completion, Similarity};
-use clariq_endpoint::CallOptions;
+use clariq_net::CallOptions;
 use serde_json::{Value, json};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 fn complete(stub: &Stub, more: Value) -> Result<Vec<Completion>, clariq_core::Error> {
     let folder = tempfile::tempdir().unwrap();
     let config = config("chat", &format!("{}/v1", stub.url), more);
-    chat(&config, &calls(CallOptions::default()), folder.path())
+    chat(&config, &session(CallOptions::default()), folder.path())
         .complete(&requests(&["hello"]), &|_| {})
 }
 
@@ -27,7 +27,7 @@ fn a_chat_request_is_sent_as_openai_documents_it() {
     let stub = Stub::working();
     let folder = tempfile::tempdir().unwrap();
     let config = config("chat", &format!("{}/v1/", stub.url), json!({}));
-    let model = chat(&config, &calls(CallOptions::default()), folder.path());
+    let model = chat(&config, &session(CallOptions::default()), folder.path());
     let mut asked = requests(&["hello", "again"]);
     asked[1].parameters.top_logprobs = 2;
     asked[1].parameters.max_tokens = NonZeroU32::MIN;
@@ -195,7 +195,7 @@ fn missing_repeated_and_malformed_vectors_are_refused() {
     let v1 = |body: Value| (body.to_string(), json!({}));
     let tei = |body: &str| (body.to_owned(), json!({ "dialect": "tei" }));
     for ((body, more), says) in [
-        (v1(one(json!([1.0]))), "1 vectors for 2 texts"),
+        (v1(one(json!([1.0]))), "no vector for index 1 of 2 texts"),
         (v1(json!({ "data": [item(0), item(0)] })), "the index 0 twice"),
         (v1(json!({ "data": [item(0), item(2)] })), "the index 2 for 2 texts"),
         (v1(one(json!([]))), "a vector of length 0"),
@@ -271,9 +271,9 @@ fn missing_repeated_and_malformed_scores_are_refused() {
         json!({ "results": indices.iter().map(score).collect::<Vec<_>>() }).to_string()
     };
     for (body, says) in [
-        (results(&[0]), "no score for index 1 of 2 documents"),
+        (results(&[0]), "no score for index 1 of 2 texts"),
         (results(&[1, 1]), "the index 1 twice"),
-        (results(&[0, 1, 2]), "the index 2 for 2 documents"),
+        (results(&[0, 1, 2]), "the index 2 for 2 texts"),
         (r#"{"results": [{"index": 0, "relevance_score": NaN}]}"#.to_owned(), "expected value"),
         (r#"{"results": [{"index": 0, "relevance_score": 1e300}]}"#.to_owned(), "no finite number"),
         (r#"[{"index": 0, "score": 0.5}]"#.to_owned(), "invalid type"),

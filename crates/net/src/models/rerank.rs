@@ -1,24 +1,15 @@
 //! Rerankers: `POST /rerank`.
 
-use crate::calls::Call;
-use crate::server::Server;
-use clariq_core::{PairScorer, Progress, Result, bail, printable};
+use super::calls::Call;
+use super::config::RerankConfig;
+use super::server::{Server, in_order, name_of};
+use clariq_core::{PairScorer, Progress, Result, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Documents of a call if the configuration has no `batch`: the usual limit of
-/// text-embeddings-inference.
-pub(crate) const DEFAULT_BATCH: usize = 32;
-/// Characters that a message shows of a text.
-const SHOWN: usize = 60;
-
-/// A text in quotation marks, shortened, to name a call in messages.
-pub(crate) fn name_of(text: &str) -> String {
-    format!("\"{}\"", printable(text, SHOWN))
-}
-
-pub(crate) struct RerankEndpoint {
-    pub(crate) server: Server,
+pub(super) struct RerankEndpoint {
+    server: Server,
+    config: RerankConfig,
 }
 
 /// The form of vLLM, llama.cpp, Jina and Cohere.
@@ -40,6 +31,10 @@ struct TeiScore {
 }
 
 impl RerankEndpoint {
+    pub(super) fn new(server: Server, config: RerankConfig) -> Self {
+        Self { server, config }
+    }
+
     fn call(&self, query: &str, documents: &[&str]) -> Call {
         let mut content = Map::new();
         content.insert("query".to_owned(), query.into());
@@ -58,15 +53,16 @@ impl RerankEndpoint {
     fn ask(&self, call: &Call) -> Result<Vec<f32>> {
         let Call { about, request, .. } = call;
         let count = documents_of(request);
-        if self.server.config.is_tei() {
+        if self.config.dialect.is_tei() {
             let body = json!({
                 "query": request["query"],
                 "texts": request["documents"],
                 "raw_scores": true,
-                "truncate": self.server.config.truncate.unwrap_or(false),
+                "truncate": self.config.truncate,
             });
             return self.server.ask(about, &body, |answer: Vec<TeiScore>| {
-                in_order(answer.into_iter().map(|one| (one.index, one.score)), count)
+                let scores = answer.into_iter().map(|one| score(one.index, one.score));
+                in_order(scores, count, "score")
             });
         }
         let body = json!({
@@ -75,7 +71,8 @@ impl RerankEndpoint {
             "documents": request["documents"],
         });
         self.server.ask(about, &body, |answer: RerankResponse| {
-            in_order(answer.results.into_iter().map(|one| (one.index, one.relevance_score)), count)
+            let scores = answer.results.into_iter();
+            in_order(scores.map(|one| score(one.index, one.relevance_score)), count, "score")
         })
     }
 }
@@ -84,24 +81,13 @@ fn documents_of(request: &Value) -> usize {
     request["documents"].as_array().map_or(0, Vec::len)
 }
 
-/// The scores of documents in their order; an error if one is missing, repeated or no number.
-fn in_order(scores: impl Iterator<Item = (usize, f64)>, count: usize) -> Result<Vec<f32>, String> {
-    let mut all = vec![None; count];
-    for (index, score) in scores {
-        let score = score as f32;
-        if !score.is_finite() {
-            return Err(format!("a score that is no finite number, for index {index}"));
-        }
-        match all.get_mut(index) {
-            None => return Err(format!("the index {index} for {count} documents")),
-            Some(Some(_)) => return Err(format!("the index {index} twice")),
-            Some(place) => *place = Some(score),
-        }
-    }
-    let missing = all.iter().position(Option::is_none);
-    match missing {
-        Some(index) => Err(format!("no score for index {index} of {count} documents")),
-        None => Ok(all.into_iter().flatten().collect()),
+/// A score with its index; an error if it is no number.
+fn score(index: usize, score: f64) -> Result<(usize, f32), String> {
+    let score = score as f32;
+    if score.is_finite() {
+        Ok((index, score))
+    } else {
+        Err(format!("a score that is no finite number, for index {index}"))
     }
 }
 
@@ -120,7 +106,7 @@ impl PairScorer for RerankEndpoint {
         requests: &[Vec<(&str, &str)>],
         progress: Progress,
     ) -> Result<Vec<Vec<f32>>> {
-        let batch = self.server.config.batch.map_or(DEFAULT_BATCH, usize::from);
+        let batch = self.config.batch.get();
         let mut calls = Vec::new();
         for pairs in requests {
             for part in pairs.chunks(batch) {
@@ -130,7 +116,8 @@ impl PairScorer for RerankEndpoint {
         }
         let stand_in = |call: &Call| vec![0.0; documents_of(&call.request)];
         let ask = |call: &Call| self.ask(call);
-        let answers = self.server.calls.answer(&self.server, &calls, stand_in, ask, &|_| {})?;
+        let answers =
+            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, &|_| {})?;
         let mut scores: Vec<f32> = Vec::new();
         for (call, answer) in calls.iter().zip(answers) {
             let expected = documents_of(&call.request);

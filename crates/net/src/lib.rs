@@ -1,0 +1,22 @@
+//! What goes over the network: downloads, services with retries, and models behind servers.
+//!
+//! Every wait has a limit, every answer a largest size, and no message shows a key.
+//!
+//! An [`EndpointConfig`] is the table `[models.NAME]` of a system. A [`Registry`] opens it as a
+//! [`Model`](clariq_core::Model), whose calls all go through the [`Calls`] of a session: these keep
+//! every answer in the cache, replay recorded ones, and count them.
+//!
+//! Two dialects are known: `v1`, the paths and forms of `OpenAI`, vLLM, llama.cpp, Jina and Cohere
+//! (`/chat/completions`, `/embeddings`, `/rerank`), and `tei`, those of text-embeddings-inference
+//! (`/embed`, `/rerank`).
+
+pub mod download;
+mod http;
+mod models;
+mod service;
+
+pub use http::{CertificateAuthorities, Timeouts};
+pub use models::{
+    CallOptions, Calls, EndpointConfig, Exchange, Planned, Recording, Registry, write_exchanges,
+};
+pub use service::{Patience, Reply, Service, ServiceAccess, check_address};

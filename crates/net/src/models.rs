@@ -1,0 +1,15 @@
+//! Models behind servers: chat, embeddings and reranking.
+
+mod calls;
+mod chat;
+mod config;
+mod embed;
+mod exchange;
+mod registry;
+mod rerank;
+mod server;
+
+pub use calls::{CallOptions, Calls, Planned};
+pub use config::EndpointConfig;
+pub use exchange::{Exchange, Recording, write_exchanges};
+pub use registry::Registry;
