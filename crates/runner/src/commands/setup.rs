@@ -1,6 +1,7 @@
 //! `clariq setup`: libtorch and weights, installed into the user's cache.
 //!
-//! Python's pip fetches both from its registry, driven by `setup.py`, as in the set-up of a clone.
+//! `python/installer/setup.py` does it, as in the set-up of a clone. This crate has it by a link, which
+//! `cargo package` replaces by the file.
 
 use crate::failure::Outcome;
 use crate::learned::become_process;
