@@ -4,18 +4,23 @@ The package runs the command ``clariq``: ``$CLARIQ``, the one installed beside P
 on the PATH. Unless ``data`` names a folder, functions use the collection in ``data/clariq`` if it
 exists, and otherwise a small built-in sample.
 
->>> import clariq
->>> answers = clariq.rank(["How do I pitch a tent?"], system="bm25", depth=3)
->>> len(answers[0].ranking)
-3
+Examples:
+    >>> import clariq
+    >>> answers = clariq.rank(["How do I pitch a tent?"], system="bm25", depth=3)
+    >>> len(answers[0].ranking)
+    3
 """
 
 from importlib import metadata as _metadata
 
-from ._answer import Answer, Hit, Response
+from ._answer import Answer, Answers, Hit, Request, Response
 from ._command import ClariqError, ProcessDied, find_command, run_command
-from ._evaluate import evaluate
-from ._session import Session, rank
+from ._compare import Compared, Comparison, Runs, compare, report
+from ._documents import Document
+from ._evaluate import Scored, Scores, evaluate
+from ._ranker import Ranker, rank
+from ._run import run
+from ._train import Trained, train
 
 try:
     __version__ = _metadata.version("clariq")
@@ -24,14 +29,27 @@ except _metadata.PackageNotFoundError:  # run from a clone
 
 __all__ = [
     "Answer",
+    "Answers",
     "ClariqError",
+    "Compared",
+    "Comparison",
+    "Document",
     "Hit",
     "ProcessDied",
+    "Ranker",
+    "Request",
     "Response",
-    "Session",
+    "Runs",
+    "Scored",
+    "Scores",
+    "Trained",
     "__version__",
+    "compare",
     "evaluate",
     "find_command",
     "rank",
+    "report",
+    "run",
     "run_command",
+    "train",
 ]

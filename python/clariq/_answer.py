@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
+from ._extras import frame
+
 Request = Union[str, Mapping[str, Any]]
 """A text, or ``{"id": …, "text": …}``, or a conversation:
 ``{"id": …, "said": [{"user": …}, {"system": …}, …]}``.
@@ -86,6 +88,24 @@ class Answer:
         rankings = {task: _hits(fields[task]) for task in tasks}
         response = Response.of(fields["response"]) if "response" in fields else None
         return cls(str(fields["id"]), None, rankings[tasks[-1]], rankings, response)
+
+
+class Answers(List[Answer]):
+    """The answers to several requests, in their order."""
+
+    def to_frame(self) -> Any:
+        """A frame of pandas with a row per hit: ``qid, docno, text, score, rank``, as in PyTerrier.
+        Of a system with several tasks, it has the last one's rankings.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        rows = [
+            (answer.id, hit.id, hit.text, hit.score, rank)
+            for answer in self
+            for rank, hit in enumerate(answer.ranking)
+        ]
+        return frame(rows, ["qid", "docno", "text", "score", "rank"])
 
 
 def _hits(rows: Iterable[Mapping[str, Any]]) -> List[Hit]:

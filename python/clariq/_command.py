@@ -32,7 +32,7 @@ class ClariqError(RuntimeError):
 
 
 class ProcessDied(ClariqError):
-    """The command was killed, or ended while a session was waiting for an answer."""
+    """The command was killed, or ended while a ranker was waiting for an answer."""
 
 
 def failure(status: int, message: str) -> ClariqError:
@@ -81,7 +81,7 @@ def run_command(arguments: Sequence[str], *, stdin: str = "") -> str:
         Its standard output.
 
     Raises:
-        ClariqError: If its exit status is not 0; a :class:`ProcessDied` if it was killed.
+        ClariqError: If its exit status is not 0; a ``ProcessDied`` if it was killed.
         FileNotFoundError: If there is no command.
     """
     return run_process(arguments, stdin=stdin).stdout
@@ -97,7 +97,7 @@ def run_process(
     """Runs the command in a folder; `before` is called by its process before it starts.
 
     Raises:
-        ClariqError: If its exit status is not 0; a :class:`ProcessDied` if it was killed.
+        ClariqError: If its exit status is not 0; a ``ProcessDied`` if it was killed.
         FileNotFoundError: If there is no command.
     """
     words: List[str] = [find_command(), *arguments]

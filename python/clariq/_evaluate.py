@@ -9,12 +9,30 @@ import warnings
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._command import data_arguments, run_process
+from ._extras import frame
 
 Scored = Union["os.PathLike[str]", str, Mapping[Any, Mapping[Any, float]], Any]
 """A file in TREC format; or ``{request: {document: value}}``, as pytrec_eval takes; or a frame, as
 PyTerrier (``qid, docno``) and ir_measures (``query_id, doc_id``) have: scores are in the column
 ``score``, grades in ``label`` or ``relevance``.
 """
+
+
+class Scores(Dict[str, Any]):
+    """Values by the name of the measure."""
+
+    def to_frame(self) -> Any:
+        """A frame of pandas: ``measure, value``; or, with the values of each request, ``qid`` and a
+        column per measure.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        values = list(self.values())
+        if not any(isinstance(value, dict) for value in values):
+            return frame(list(self.items()), ["measure", "value"])
+        rows = [(qid, *(value.get(qid) for value in values)) for qid in values[0]]
+        return frame(rows, ["qid", *self])
 
 
 def evaluate(
@@ -26,15 +44,16 @@ def evaluate(
     qrels: Optional[Scored] = None,
     ties: Optional[str] = None,
     per_topic: bool = False,
-) -> Dict[str, Any]:
+) -> Scores:
     """Scores a run.
 
     Warnings of the command, for example about requests that the run does not answer, are issued as
     Python warnings.
 
-    >>> run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 1}}
-    >>> evaluate(run, ["RR"], qrels=qrels)
-    {'RR': 0.5}
+    Examples:
+        >>> run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 1}}
+        >>> evaluate(run, ["RR"], qrels=qrels)
+        {'RR': 0.5}
 
     Args:
         run: The run.
@@ -51,7 +70,8 @@ def evaluate(
     Returns:
         The mean of each measure over all labelled requests, by its name as given. With
         ``per_topic``, the values of each measure by request, and its mean as that of ``all``. With
-        ``ties="interval"``, a value is a tuple of the lowest and the highest.
+        ``ties="interval"``, a value is a tuple of the lowest and the highest. ``to_frame()`` makes
+        a table of pandas.
 
     Raises:
         ClariqError: If the run, a measure or the labels are refused.
@@ -63,7 +83,7 @@ def evaluate(
     given = [measures] if isinstance(measures, str) else measures
     names = list(dict.fromkeys(str(measure) for measure in given))
     if not names:
-        return {}
+        return Scores()
     words = ["eval", "--format=json", *data_arguments(data)]
     words += [f"--measure={name}" for name in names]
     words += [] if split is None else [f"--split={split}"]
@@ -71,12 +91,9 @@ def evaluate(
     words += ["--per-topic"] if per_topic else []
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
         if qrels is not None:
-            judged = _path(qrels, f"{folder}/qrels", ["label", "relevance"], _judgement)
-            words.append(f"--qrels={judged}")
-        done = run_process([*words, "--", _path(run, f"{folder}/run", ["score"], _hit)])
-    for line in done.stderr.splitlines():
-        if line.startswith("warning: "):
-            warnings.warn(line[len("warning: ") :], stacklevel=2)
+            words.append(f"--qrels={qrels_path(qrels, folder)}")
+        done = run_process([*words, "--", run_path(run, f"{folder}/run")])
+    warn(done.stderr)
     # The rows have the canonical name of each measure, in the order of the names; with the values
     # of topics, measures take turns.
     rows = json.loads(done.stdout)
@@ -84,12 +101,29 @@ def evaluate(
     if len(canonical) != len(names) or (not per_topic and len(rows) != len(names)):
         raise ValueError(f"{len(names)} names of {len(canonical)} measures: {', '.join(names)}")
     if not per_topic:
-        return {name: _value(row) for name, row in zip(names, rows)}
-    values: Dict[str, Any] = {name: {} for name in names}
+        return Scores((name, _value(row)) for name, row in zip(names, rows))
+    values = Scores((name, {}) for name in names)
     name_of = dict(zip(canonical, names))
     for row in rows:
         values[name_of[row["measure"]]][row["topic"]] = _value(row)
     return values
+
+
+def warn(messages: str) -> None:
+    """Issues the warnings of the command as warnings at the caller's caller."""
+    for line in messages.splitlines():
+        if line.startswith("warning: "):
+            warnings.warn(line[len("warning: ") :], stacklevel=3)
+
+
+def run_path(run: Scored, path: str) -> str:
+    """The path of a run; a mapping or a frame is written to `path`."""
+    return _path(run, path, ["score"], _hit)
+
+
+def qrels_path(qrels: Scored, folder: str) -> str:
+    """The path of judgements; a mapping or a frame is written to a file in `folder`."""
+    return _path(qrels, f"{folder}/qrels", ["label", "relevance"], _judgement)
 
 
 def _value(row: Mapping[str, Any]) -> "float | Tuple[float, float]":

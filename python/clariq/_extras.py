@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Any, Iterator, List, Sequence, Tuple
 
 
 @contextmanager
@@ -17,3 +17,14 @@ def extra(name: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise ImportError(f"{error}: `pip install clariq[{name}]` installs it") from error
+
+
+def frame(rows: Sequence[Tuple[Any, ...]], columns: List[str]) -> Any:
+    """A frame of pandas.
+
+    Raises:
+        ImportError: If pandas is not installed.
+    """
+    with extra("pandas"):
+        import pandas
+    return pandas.DataFrame.from_records(rows, columns=columns)

@@ -58,10 +58,11 @@ def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq")
 
     Registering a folder again by the same name, as a notebook does, changes nothing.
 
-    >>> register()
-    ['clariq', 'clariq/train', 'clariq/dev', 'clariq/test']
-    >>> ir_datasets.load("clariq/dev").queries_count() > 0
-    True
+    Examples:
+        >>> register()
+        ['clariq', 'clariq/train', 'clariq/dev', 'clariq/test']
+        >>> ir_datasets.load("clariq/dev").queries_count() > 0
+        True
 
     Args:
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and

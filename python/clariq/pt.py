@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ._answer import Hit
 from ._extras import extra
-from ._session import Session, rank
+from ._ranker import Ranker, rank
 
 with extra("pyterrier"):
     import pandas as pd
@@ -24,13 +24,13 @@ class Rank(pt.Transformer):
     and ``text``), and ``statements`` (of the user about themselves), which only systems that rank
     statements take.
 
-    The process that ranks keeps running with its models loaded until :meth:`close`, the end of a
+    The process that ranks keeps running with its models loaded until ``close``, the end of a
     ``with`` block, or the transformer's own end.
 
     Args:
         system: The name of a built-in system, or a TOML file.
         depth: The maximum number of documents for a query. The default is 30, or all documents if
-            ``arguments`` set the depth of a stage, and for :class:`Rerank` all documents of the
+            ``arguments`` set the depth of a stage, and for ``Rerank`` all documents of the
             query. A system that cannot rank so many is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
@@ -58,7 +58,7 @@ class Rank(pt.Transformer):
         super().__init__()
         self.system, self.depth, self.data = system, depth, data
         self.batch, self.arguments = batch, arguments
-        self._session: Optional[Session] = None
+        self._ranker: Optional[Ranker] = None
         self._opened: Any = None
 
     def __repr__(self) -> str:
@@ -67,8 +67,8 @@ class Rank(pt.Transformer):
         return f"{type(self).__name__}({', '.join([repr(self.system), *words])})"
 
     def __getstate__(self) -> Dict[str, Any]:
-        # A copy, in another process for example, starts a session of its own.
-        return {**self.__dict__, "_session": None}
+        # A copy, in another process for example, starts a ranker of its own.
+        return {**self.__dict__, "_ranker": None}
 
     def __enter__(self) -> "Rank":
         return self
@@ -78,8 +78,8 @@ class Rank(pt.Transformer):
 
     def close(self) -> None:
         """Ends the process. Applying the transformer again starts another one."""
-        if self._session is not None:
-            self._session.close()
+        if self._ranker is not None:
+            self._ranker.close()
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """Ranks the documents of the collection for every query."""
@@ -96,17 +96,17 @@ class Rank(pt.Transformer):
         else:
             # PyTerrier's grid searches set the attributes of a transformer that was applied.
             wanted = (self.system, self.depth, self.data, tuple(self.arguments))
-            if self._session is None or self._opened != wanted:
+            if self._ranker is None or self._opened != wanted:
                 self.close()
-                self._session, self._opened = Session(self.system, self.depth, **keys), wanted
-            answers = self._session.rank_many(requests)
+                self._ranker, self._opened = Ranker(self.system, self.depth, **keys), wanted
+            answers = self._ranker.rank_many(requests)
         return [answer.ranking for answer in answers]
 
 
 class Rerank(Rank):
     """Reranks: frames of ``qid, query, docno`` get the scores of a system for these documents.
 
-    Other columns are kept, and ``history`` and ``statements`` are read, as :class:`Rank` does.
+    Other columns are kept, and ``history`` and ``statements`` are read, as ``Rank`` does.
 
     Args:
         own_texts: Whether the column ``text`` holds the documents, which need not be of the
@@ -190,7 +190,7 @@ class Index(pt.Artifact):
 
 
 def index_metadata(path: str, files: Sequence[str]) -> Optional[Dict[str, str]]:
-    """Recognises the folder of an :class:`Index`, for PyTerrier."""
+    """Recognises the folder of an ``Index``, for PyTerrier."""
     if "clariq-index.sha256" not in files:
         return None
     return {"type": Index.ARTIFACT_TYPE, "format": Index.ARTIFACT_FORMAT, "package_hint": "clariq"}

@@ -1,8 +1,10 @@
 """Runs on a Ray cluster. Needs ``pip install clariq[ray]``.
 
->>> import clariq.ray
->>> clariq.ray.run("bm25", "s3://bucket/requests.jsonl", "s3://bucket/bm25.run")  # doctest: +SKIP
-250000
+Examples:
+    >>> import clariq.ray
+    >>> requests, run = "s3://bucket/requests.jsonl", "s3://bucket/bm25.run"
+    >>> clariq.ray.run("bm25", requests, run)  # doctest: +SKIP
+    250000
 
 Without a cluster, Ray is started on this machine and stopped afterwards.
 """

@@ -21,7 +21,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ._command import ClariqError
 from ._extras import extra
-from ._session import Session
+from ._ranker import Ranker
 
 with extra("simulate"):
     import httpx
@@ -171,7 +171,7 @@ class Client:
         raise SimulationError(f"no answer to {path}: {shown(answer)}")
 
     def get_ok(self, path: str) -> Any:
-        """Like :meth:`get`; any status but 200 is an error."""
+        """Like ``get``; any status but 200 is an error."""
         status, answer = self.get(path)
         if status != 200:
             raise SimulationError(
@@ -188,7 +188,7 @@ class Run:
         self,
         client: Client,
         transcript: Transcript,
-        system: Session,
+        system: Ranker,
         statements: Mapping[str, List[str]],
     ) -> None:
         head = transcript.entries[0]
@@ -341,7 +341,7 @@ class Run:
         return sum((taken - dumped).values()) + sum((dumped - sent).values())
 
 
-def respond(system: Session, known: Json, statements: Mapping[str, List[str]]) -> Json:
+def respond(system: Ranker, known: Json, statements: Mapping[str, List[str]]) -> Json:
     """The system's response to the last utterance of the user: text, citations, and the statements
     that it is based on."""
     messages = known["history"]
@@ -508,7 +508,7 @@ def simulate(options: argparse.Namespace) -> int:
     if options.run and not options.yes and not path.exists():
         confirm(options.run_id, budget)
     settings = [f"--set={one}" for one in options.set]
-    with Session(options.system, data=options.data, arguments=settings) as system:
+    with Ranker(options.system, data=options.data, arguments=settings) as system:
         # The system is opened before the run begins.
         respond(
             system,

@@ -119,20 +119,20 @@ def test_one_process_ranks_until_it_is_closed():
 
     with Rank("bm25", depth=2) as first:
         found = first(frame("how do I pitch a tent"))
-        process = first._session._process
+        process = first._ranker._process
         assert len(first(frame("sourdough", "planets"))) == 4
-        assert first._session._process is process and process.poll() is None
+        assert first._ranker._process is process and process.poll() is None
         again = copy.deepcopy(first)
-        assert again._session is None and again(frame("how do I pitch a tent")).equals(found)
+        assert again._ranker is None and again(frame("how do I pitch a tent")).equals(found)
         again.close()
     assert process.poll() is not None
     assert len(first(frame("sourdough"))) == 2
-    process = first._session._process
+    process = first._ranker._process
     del first
     assert process.wait(timeout=10) is not None
     second = Rank("bm25", depth=2)
     assert len(second(frame("sourdough"))) == 2
-    old = second._session._process
+    old = second._ranker._process
     second.set_parameter("depth", 3)
     assert len(second(frame("sourdough"))) == 3 and old.poll() is not None
     second.close()

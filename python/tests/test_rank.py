@@ -1,4 +1,4 @@
-"""Ranking, sessions and scoring through the command."""
+"""Ranking, rankers and scoring through the command."""
 
 import gc
 import json
@@ -32,8 +32,8 @@ def test_one_request_is_not_taken_for_several():
     for one in ("tents", {"id": "1", "text": "tents"}):
         with pytest.raises(TypeError, match="not one"):
             clariq.rank(one)
-        with clariq.Session() as session, pytest.raises(TypeError, match="not one"):
-            session.rank_many(one)
+        with clariq.Ranker() as ranker, pytest.raises(TypeError, match="not one"):
+            ranker.rank_many(one)
 
 
 def test_systems_with_several_tasks_answer():
@@ -43,9 +43,9 @@ def test_systems_with_several_tasks_answer():
     assert answer.ranking == answer.rankings["passages"] and len(answer.ranking) == 2
     assert answer.need is None
     assert answer.response.text and answer.response.passages
-    with clariq.Session("ikat-bm25", depth=2) as session:
-        assert session.rank(request) == answer
-        own = session.rank({"id": "1", "text": request, "statements": ["I run", "I eat no meat"]})
+    with clariq.Ranker("ikat-bm25", depth=2) as ranker:
+        assert ranker.rank(request) == answer
+        own = ranker.rank({"id": "1", "text": request, "statements": ["I run", "I eat no meat"]})
     assert len(own.rankings["statements"]) == 2
     ranked = clariq.rank([request], depth=1)[0]
     assert ranked.rankings == {} and ranked.response is None
@@ -55,16 +55,16 @@ def test_further_arguments_go_to_the_command():
     arguments = ["--set", "bm25.k1=3"]
     scores = clariq.rank(["tents"], arguments=arguments)[0]
     assert scores != clariq.rank(["tents"])[0]
-    with clariq.Session(arguments=arguments) as session:
-        assert session.rank("tents") == scores
+    with clariq.Ranker(arguments=arguments) as ranker:
+        assert ranker.rank("tents") == scores
 
 
 def test_no_name_is_taken_for_an_option():
     with pytest.raises(clariq.ClariqError, match="found: nothing of that name"):
         clariq.rank(["a"], "--help")
-    with clariq.Session("--help") as session:
+    with clariq.Ranker("--help") as ranker:
         with pytest.raises(clariq.ClariqError, match="found: nothing of that name"):
-            session.rank("a")
+            ranker.rank("a")
     with pytest.raises(clariq.ClariqError, match="-data: missing file"):
         clariq.rank(["a"], data="-data")
     with pytest.raises(clariq.ClariqError, match="-x.run: missing file"):
@@ -89,8 +89,8 @@ def test_every_request_has_an_answer(tmp_path, monkeypatch):
 
 def test_a_killed_command_raises_process_died(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "echo 'a last word' >&2; kill -KILL $$")
-    with clariq.Session() as session:
-        for call in (clariq.rank, session.rank_many):
+    with clariq.Ranker() as ranker:
+        for call in (clariq.rank, ranker.rank_many):
             with pytest.raises(clariq.ProcessDied, match="SIGKILL\na last word") as caught:
                 call(["a"])
             assert caught.value.status == -signal.SIGKILL
@@ -105,13 +105,13 @@ def test_a_conversation_and_candidates():
     assert part.ranking
 
 
-def test_a_session_answers_as_rank_does():
+def test_a_ranker_answers_as_rank_does():
     requests = ["how do I pitch a tent", "sourdough", "black cats"]
-    with clariq.Session("bm25-tuned", depth=4) as session:
+    with clariq.Ranker("bm25-tuned", depth=4) as ranker:
         one_by_one = [
-            session.rank({"id": str(n), "text": text}) for n, text in enumerate(requests, 1)
+            ranker.rank({"id": str(n), "text": text}) for n, text in enumerate(requests, 1)
         ]
-        together = session.rank_many(requests)
+        together = ranker.rank_many(requests)
     assert one_by_one == together == clariq.rank(requests, "bm25-tuned", 4)
     assert all(answer.need in (1, 2, 3, 4) for answer in together)
 
@@ -125,44 +125,44 @@ def test_a_refusal_of_the_command_is_an_exception_with_its_message():
         with pytest.raises(clariq.ClariqError, match="^request 2: .*\n.*\n.*`a b`$") as caught:
             clariq.rank(bad, batch=batch)
         assert caught.value.status == 2
-    with clariq.Session("bm25") as session:
+    with clariq.Ranker("bm25") as ranker:
         with pytest.raises(clariq.ClariqError, match="expected") as caught:
-            session.rank({"id": "a b", "text": "x"})
+            ranker.rank({"id": "a b", "text": "x"})
         assert not isinstance(caught.value, clariq.ProcessDied)
-        process = session._process
+        process = ranker._process
         with pytest.raises(clariq.ClariqError, match="^request 2: .*\n.*\n.*`a b`$"):
-            session.rank_many(bad)
-        assert session.rank("tents").ranking
-        assert session._process is process, "a refused request does not cost the loaded models"
+            ranker.rank_many(bad)
+        assert ranker.rank("tents").ranking
+        assert ranker._process is process, "a refused request does not cost the loaded models"
     with pytest.raises(TypeError):
         clariq.rank([7])
 
 
 def test_a_killed_process_is_reported_once_and_replaced():
-    with clariq.Session("bm25", depth=1) as session:
-        before = session.rank("tents")
-        os.kill(session._process.pid, signal.SIGKILL)
+    with clariq.Ranker("bm25", depth=1) as ranker:
+        before = ranker.rank("tents")
+        os.kill(ranker._process.pid, signal.SIGKILL)
         time.sleep(0.2)
         with pytest.raises(clariq.ProcessDied, match="SIGKILL"):
-            session.rank("tents")
-        assert session.rank("tents") == before
+            ranker.rank("tents")
+        assert ranker.rank("tents") == before
 
 
 def test_a_process_that_is_killed_while_it_answers_died(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "read line; printf '{\"id\": \"1\", \"ran'; kill -KILL $$")
-    with clariq.Session() as session:
+    with clariq.Ranker() as ranker:
         with pytest.raises(clariq.ProcessDied, match="SIGKILL"):
-            session.rank("tents")
+            ranker.rank("tents")
 
 
-def test_an_unclosed_session_leaves_no_process():
-    session = clariq.Session("bm25", depth=1)
-    session.rank("tents")
-    process = session._process
-    del session
+def test_an_unclosed_ranker_leaves_no_process():
+    ranker = clariq.Ranker("bm25", depth=1)
+    ranker.rank("tents")
+    process = ranker._process
+    del ranker
     gc.collect()
     assert process.poll() is not None
-    script = "import clariq; s = clariq.Session(); s.rank('a'); print(s._process.pid)"
+    script = "import clariq; s = clariq.Ranker(); s.rank('a'); print(s._process.pid)"
     words = [sys.executable, "-c", script]
     pid = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     with pytest.raises(ProcessLookupError):
@@ -170,16 +170,16 @@ def test_an_unclosed_session_leaves_no_process():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_session_is_closed_at_once_beside_a_forked_child():
-    session = clariq.Session("bm25", depth=1)
-    session.rank("tents")
-    process, (reading, writing) = session._process, os.pipe()
+def test_a_ranker_is_closed_at_once_beside_a_forked_child():
+    ranker = clariq.Ranker("bm25", depth=1)
+    ranker.rank("tents")
+    process, (reading, writing) = ranker._process, os.pipe()
     child = os.fork()
     if child == 0:
         os.close(writing)
         os.read(reading, 1)
         os._exit(0)
-    session.close()
+    ranker.close()
     # The child, which holds the process's input open, is still there.
     assert os.waitpid(child, os.WNOHANG) == (0, 0)
     assert process.returncode == -signal.SIGTERM
@@ -189,44 +189,44 @@ def test_a_session_is_closed_at_once_beside_a_forked_child():
 
 def test_the_limit_of_a_line_counts_bytes_of_utf_8():
     text = "\u732b" * 200_000
-    with clariq.Session("bm25", depth=1) as session:
-        assert session.rank(text).id == "1"
+    with clariq.Ranker("bm25", depth=1) as ranker:
+        assert ranker.rank(text).id == "1"
         with pytest.raises(clariq.ClariqError):
-            session.rank("a lone \ud800")
-        assert session.rank("tents").ranking
+            ranker.rank("a lone \ud800")
+        assert ranker.rank("tents").ranking
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_leaves_the_process_to_its_parent():
-    with clariq.Session("bm25", depth=1) as session:
-        before, process = session.rank("tents"), session._process
+    with clariq.Ranker("bm25", depth=1) as ranker:
+        before, process = ranker.rank("tents"), ranker._process
         # Another thread of the parent may hold the lock at that moment.
-        with session._lock:
+        with ranker._lock:
             child = os.fork()
             if child == 0:
                 right = False
                 try:
-                    right = session.rank("tents") == before
-                    right = right and session._process.pid != process.pid
-                    session.close()
+                    right = ranker.rank("tents") == before
+                    right = right and ranker._process.pid != process.pid
+                    ranker.close()
                 finally:
                     os._exit(0 if right else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert session.rank("tents") == before
-        assert session._process is process
+        assert ranker.rank("tents") == before
+        assert ranker._process is process
 
 
 def test_an_interrupted_call_leaves_no_answer_for_the_next(monkeypatch):
-    with clariq.Session("bm25", depth=1) as session:
-        session.rank("tents")
-        process = session._process
+    with clariq.Ranker("bm25", depth=1) as ranker:
+        ranker.rank("tents")
+        process = ranker._process
         with monkeypatch.context() as patched:
             reading = process.stdout.readline
             patched.setattr(process.stdout, "readline", lambda: reading() and _interrupt())
             with pytest.raises(KeyboardInterrupt):
-                session.rank_many(["sourdough", "black cats"])
+                ranker.rank_many(["sourdough", "black cats"])
         assert process.poll() is not None
-        assert session.rank({"id": "x", "text": "tents"}).id == "x"
+        assert ranker.rank({"id": "x", "text": "tents"}).id == "x"
 
 
 def _interrupt():
@@ -247,17 +247,17 @@ def test_texts_may_hold_any_character(tmp_path):
     asked = ["a zeppelin \u2028 or so", "tents"]
     whole = clariq.rank(asked, "bm25", 1, data=tmp_path)
     assert len(whole) == 2 and whole[0].ranking[0].text == odd
-    with clariq.Session("bm25", 1, data=tmp_path) as session:
-        assert session.rank_many(asked) == whole
+    with clariq.Ranker("bm25", 1, data=tmp_path) as ranker:
+        assert ranker.rank_many(asked) == whole
 
 
 def test_closing_leaves_no_process():
-    session = clariq.Session("bm25")
-    session.rank("tents")
-    process = session._process
-    session.close()
+    ranker = clariq.Ranker("bm25")
+    ranker.rank("tents")
+    process = ranker._process
+    ranker.close()
     assert process.poll() is not None
-    session.close()
+    ranker.close()
 
 
 def test_scores_are_those_of_the_command(tmp_path):

@@ -183,7 +183,7 @@ def serve(monkeypatch, tmp_path):
     """Starts servers, and works in an empty folder with the token in the environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(simulate.TOKEN, TOKEN)
-    monkeypatch.setattr(simulate, "Session", Echo)
+    monkeypatch.setattr(simulate, "Ranker", Echo)
     servers = []
 
     def start(answer):

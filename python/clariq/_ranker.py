@@ -11,7 +11,7 @@ import weakref
 from types import TracebackType
 from typing import IO, Iterable, List, Optional, Sequence, Type
 
-from ._answer import Answer, Request, as_lines
+from ._answer import Answer, Answers, Request, as_lines
 from ._command import (
     ClariqError,
     ProcessDied,
@@ -20,6 +20,7 @@ from ._command import (
     find_command,
     run_command,
 )
+from ._documents import Document, remove, written
 
 
 def rank(
@@ -28,37 +29,53 @@ def rank(
     depth: Optional[int] = None,
     *,
     data: "os.PathLike[str] | str | None" = None,
+    documents: Optional[Iterable[Document]] = None,
     batch: bool = False,
     arguments: Sequence[str] = (),
-) -> List[Answer]:
-    """Ranks the documents of a collection for every request.
+) -> Answers:
+    """Ranks documents for every request.
+
+    Examples:
+        >>> documents = ["the cat sat", "a dog barked", "cats and dogs"]
+        >>> answers = rank(["dogs"], "bm25-english", 2, documents=documents)
+        >>> [hit.text for hit in answers[0].ranking]
+        ['cats and dogs', 'a dog barked']
 
     Args:
-        requests: Texts or mappings, see :data:`clariq._answer.Request`.
+        requests: Texts or mappings, see ``clariq.Request``.
         system: The name of a built-in system, or a TOML file.
         depth: The maximum number of documents in a ranking, at least 1. The default is 30, or all
             documents if ``arguments`` set the depth of a stage. A system that cannot rank so many
             is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
+        documents: The documents to rank, in place of a folder: texts, or mappings with ``id``,
+            ``text`` and optionally ``title``. They are read once and need not fit into memory.
         batch: Whether the requests are one batch. Systems with ``uses = ["batch"]`` need it.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 
     Returns:
-        One answer per request, in their order.
+        One answer per request, in their order; ``to_frame()`` makes a table of pandas.
 
     Raises:
         ClariqError: If the command refuses a request, the system or the data.
         ProcessDied: If the command was killed.
         FileNotFoundError: If there is no command.
-        TypeError: If a request is neither a text nor a mapping, or if one request is given in
-            place of several.
+        TypeError: If a request or a document is neither a text nor a mapping, or if one is given
+            in place of several.
+        ValueError: If there are both ``data`` and ``documents``.
     """
     lines = as_lines(requests)
     if not lines:
-        return []
+        return Answers()
     further = [*arguments, "--batch"] if batch else arguments
-    output = run_command(_words(system, depth, data, further), stdin="\n".join(lines) + "\n")
+    folder = None if documents is None else written(documents, data)
+    try:
+        words = _words(system, depth, folder or data, further)
+        output = run_command(words, stdin="\n".join(lines) + "\n")
+    finally:
+        if folder is not None:
+            remove(folder)
     # Texts may have other characters that `splitlines` takes for the end of a line.
     return _read_answers(output.split("\n")[:-1], len(lines))
 
@@ -76,9 +93,9 @@ def _words(
     return [*words, *data_arguments(data), *arguments, "--", system]
 
 
-def _read_answers(lines: Sequence[str], expected: int) -> List[Answer]:
+def _read_answers(lines: Sequence[str], expected: int) -> Answers:
     """Reads an answer for each request, and raises the first that is an error."""
-    answers = []
+    answers = Answers()
     for position, line in enumerate(lines, start=1):
         fields = json.loads(line)
         if "error" in fields:
@@ -91,13 +108,14 @@ def _read_answers(lines: Sequence[str], expected: int) -> List[Answer]:
     return answers
 
 
-class Session:
+class Ranker:
     """A process that ranks requests, keeps its models loaded, and answers each request at once.
 
-    >>> with Session("bm25", depth=3) as session:
-    ...     answer = session.rank("How do I pitch a tent?")
+    Examples:
+        >>> with Ranker("bm25", depth=3) as ranker:
+        ...     answer = ranker.rank("How do I pitch a tent?")
 
-    Threads take turns. If the process was killed, one call raises :class:`ProcessDied`; an
+    Threads take turns. If the process was killed, one call raises ``ProcessDied``; an
     interrupted call ends the process. In both cases the next call starts another one, and so does
     the first call in a child after ``os.fork``, because the process belongs to the parent.
 
@@ -108,10 +126,14 @@ class Session:
             is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
+        documents: The documents to rank, in place of a folder: texts, or mappings with ``id``,
+            ``text`` and optionally ``title``. They are read once and need not fit into memory.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 
     Raises:
         FileNotFoundError: If there is no command.
+        TypeError: If a document is neither a text nor a mapping.
+        ValueError: If there are both ``data`` and ``documents``.
     """
 
     def __init__(
@@ -120,14 +142,20 @@ class Session:
         depth: Optional[int] = None,
         *,
         data: "os.PathLike[str] | str | None" = None,
+        documents: Optional[Iterable[Document]] = None,
         arguments: Sequence[str] = (),
     ) -> None:
-        self._words = [find_command(), *_words(system, depth, data, arguments)]
+        command = find_command()
         self._owner = os.getpid()
+        if documents is not None:
+            data = written(documents, data)
+            # The files are needed as long as another process may have to be started.
+            weakref.finalize(self, remove, data, self._owner)
+        self._words = [command, *_words(system, depth, data, arguments)]
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[str]"] = None
         self._errors: Optional[IO[str]] = None
-        self._finalizer: "Optional[weakref.finalize[..., Session]]" = None
+        self._finalizer: "Optional[weakref.finalize[..., Ranker]]" = None
 
     def rank(self, request: Request) -> Answer:
         """Answers one request.
@@ -139,8 +167,8 @@ class Session:
         """
         return self.rank_many([request])[0]
 
-    def rank_many(self, requests: Iterable[Request]) -> List[Answer]:
-        """Answers requests in their order; see :meth:`rank`. If one is rejected, all are."""
+    def rank_many(self, requests: Iterable[Request]) -> Answers:
+        """Answers requests in their order; see ``rank``. If one is rejected, all are."""
         lines = as_lines(requests)
         self._leave_to_parent()
         with self._lock:
@@ -189,7 +217,7 @@ class Session:
                 text=True,
                 encoding="utf-8",
             )
-            # A session that is not closed ends its process when it is collected, or at exit.
+            # A ranker that is not closed ends its process when it is collected, or at exit.
             self._finalizer = weakref.finalize(self, _end, self._process, self._owner)
         return self._process
 
@@ -232,7 +260,7 @@ class Session:
             _end(process, self._owner)
             self._forget()
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> "Ranker":
         return self
 
     def __exit__(

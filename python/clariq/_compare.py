@@ -1,0 +1,205 @@
+"""Comparing runs: with significance tests, and as a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+
+from ._command import data_arguments, run_process
+from ._evaluate import Scored, qrels_path, run_path, warn
+from ._extras import frame
+
+Runs = Union[Iterable["os.PathLike[str] | str"], Mapping[str, Scored]]
+"""The files of runs; or runs by name, each as ``clariq.evaluate`` takes it."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A run by one measure, beside the baseline.
+
+    Attributes:
+        measure: The measure.
+        run: The run: its name, or its file as given.
+        baseline: The run that it is compared with.
+        topics: The number of topics.
+        mean: The mean of the measure.
+        difference: The mean minus that of the baseline; like all that follow, ``None`` for the
+            baseline itself.
+        wins: The number of topics on which the run is better.
+        ties: On which both are equal.
+        losses: On which the baseline is better.
+        t: The statistic of the paired t-test.
+        p_t: Its two-sided p-value.
+        p_randomisation: That of the paired randomisation test.
+        p_holm: That of the randomisation test, corrected for the number of comparisons.
+        effect_size: Cohen's d: the mean of the differences, divided by their standard deviation.
+        significant: Whether ``p_holm`` is at most ``alpha``.
+    """
+
+    measure: str
+    run: str
+    baseline: str
+    topics: int
+    mean: float
+    difference: Optional[float]
+    wins: Optional[int]
+    ties: Optional[int]
+    losses: Optional[int]
+    t: Optional[float]
+    p_t: Optional[float]
+    p_randomisation: Optional[float]
+    p_holm: Optional[float]
+    effect_size: Optional[float]
+    significant: Optional[bool]
+
+
+class Comparison(List[Compared]):
+    """Runs by measures: for each measure the baseline, then the other runs."""
+
+    def to_frame(self) -> Any:
+        """A frame of pandas with a row per run and measure.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        columns = [field.name for field in fields(Compared)]
+        return frame([astuple(row) for row in self], columns)
+
+
+def compare(
+    runs: Runs,
+    measures: Union[str, Iterable[object]] = (),
+    *,
+    baseline: Optional[str] = None,
+    split: Optional[str] = None,
+    data: "os.PathLike[str] | str | None" = None,
+    qrels: Optional[Scored] = None,
+    alpha: float = 0.05,
+    arguments: Sequence[str] = (),
+) -> Comparison:
+    """Compares runs with a baseline by paired significance tests.
+
+    Examples:
+        >>> runs = {"one": {"1": {"a": 2.0, "b": 1.0}}, "two": {"1": {"a": 1.0, "b": 2.0}}}
+        >>> row = compare(runs, "RR", qrels={"1": {"b": 1}})[1]
+        >>> row.run, row.mean, row.difference
+        ('two', 1.0, 0.5)
+
+    Args:
+        runs: Two runs or more.
+        measures: Names such as ``nDCG@10``, or measures of ir_measures; or a single name. The
+            default is recall at 5, 10, 20 and 30, and for iKAT that of the task.
+        baseline: The run that the others are compared with; the first by default.
+        split: The split whose labels are used; the default is that of the record of the first run,
+            or ``dev``.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
+        qrels: Judgements to use instead of the labels of a split.
+        alpha: The level of significance.
+        arguments: Further arguments of the command, for example ``["--task", "passages"]``.
+
+    Returns:
+        A row per measure and run; ``to_frame()`` makes a table of pandas.
+
+    Raises:
+        ClariqError: If the runs, a measure or the labels are refused.
+        FileNotFoundError: If there is no command.
+        KeyError: If a frame has none of the columns.
+        ValueError: If a name cannot be that of a file, or as ``clariq.evaluate``.
+    """
+    given = [measures] if isinstance(measures, str) else measures
+    words = ["--quiet", "compare", "--format=json", "--topics=0", f"--alpha={alpha!r}"]
+    words += [f"--measure={name}" for name in dict.fromkeys(map(str, given))]
+    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
+        names = _files(runs, folder)
+        words += _words(names, folder, baseline, split, data, qrels)
+        done = run_process([*words, *arguments, "--", *names])
+    warn(done.stderr)
+    rows = json.loads(done.stdout)
+    rows = rows["comparisons"] if isinstance(rows, dict) else rows
+    wanted = [field.name for field in fields(Compared)]
+    comparison = Comparison()
+    for row in rows:
+        row["run"], row["baseline"] = names[row["run"]], names[row["baseline"]]
+        comparison.append(Compared(**{name: row[name] for name in wanted}))
+    return comparison
+
+
+def report(
+    runs: Runs,
+    output: "os.PathLike[str] | str" = "report.html",
+    *,
+    baseline: Optional[str] = None,
+    split: Optional[str] = None,
+    data: "os.PathLike[str] | str | None" = None,
+    qrels: Optional[Scored] = None,
+    title: Optional[str] = None,
+    arguments: Sequence[str] = (),
+) -> Path:
+    """Writes a page that compares runs: scores, tests, and the topics on which they differ.
+
+    Args:
+        runs: One run or more.
+        output: The HTML file to write.
+        baseline: The run that the others are compared with; the first by default.
+        split: The split whose labels are used; the default is that of the record of the first run,
+            or ``dev``.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
+        qrels: Judgements to use instead of the labels of a split.
+        title: The title of the page.
+        arguments: Further arguments of the command.
+
+    Returns:
+        The file, which loads nothing and can be sent or kept as it is.
+
+    Raises:
+        ClariqError: If the runs or the labels are refused.
+        FileNotFoundError: If there is no command.
+        KeyError: If a frame has none of the columns.
+        ValueError: If a name cannot be that of a file, or as ``clariq.evaluate``.
+    """
+    words = ["--quiet", "report", f"--output={os.fspath(output)}"]
+    words += [] if title is None else [f"--title={title}"]
+    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
+        names = _files(runs, folder)
+        words += _words(names, folder, baseline, split, data, qrels)
+        done = run_process([*words, *arguments, "--", *names])
+    warn(done.stderr)
+    return Path(output)
+
+
+def _files(runs: Runs, folder: str) -> Dict[str, str]:
+    """The names of runs by their files. Those that are no files are written to `folder`."""
+    if not isinstance(runs, Mapping):
+        return {os.fspath(run): os.fspath(run) for run in runs}
+    files = {}
+    for name, run in runs.items():
+        if "/" in name or name.startswith("."):
+            raise ValueError(f"a name of a run becomes that of a file: {name!r}")
+        files[run_path(run, f"{folder}/{name}.run")] = name
+    if len(files) != len(runs):
+        raise ValueError("two names have the same run")
+    return files
+
+
+def _words(
+    names: Mapping[str, str],
+    folder: str,
+    baseline: Optional[str],
+    split: Optional[str],
+    data: "os.PathLike[str] | str | None",
+    qrels: Optional[Scored],
+) -> List[str]:
+    words = data_arguments(data)
+    words += [] if split is None else [f"--split={split}"]
+    words += [] if qrels is None else [f"--qrels={qrels_path(qrels, folder)}"]
+    if baseline is not None:
+        # A name, or a file beside the runs.
+        file = next((file for file, name in names.items() if name == baseline), baseline)
+        words.append(f"--baseline={file}")
+    return words
