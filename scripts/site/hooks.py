@@ -1,10 +1,20 @@
-"""A hook of MkDocs: fills docs/reference/commands.md with the help of every command."""
+"""Hooks of MkDocs: the help of every command, and what the site takes from Cargo.toml."""
 
 import os
 import re
 import subprocess
+from pathlib import Path
 
 MARK = "<!-- commands -->"
+
+
+def on_config(config):
+    """The version and the address of the repository have one place."""
+    manifest = (Path(config.config_file_path).parent / "Cargo.toml").read_text(encoding="utf-8")
+    value = dict(re.findall(r'^(version|repository) = "(.*)"$', manifest, re.M))
+    config.repo_url = value["repository"]
+    config.copyright = f"clariq {value['version']} · Apache-2.0"
+    return config
 
 
 def help_of(*command):
