@@ -21,7 +21,7 @@ impl CheckReport {
     /// # Errors
     ///
     /// Errors of the file system.
-    pub(crate) fn read<T>(
+    pub fn read<T>(
         &mut self,
         name: &str,
         source: Option<Source>,
@@ -37,7 +37,7 @@ impl CheckReport {
     }
 
     /// Lists a file of the folder that no command reads.
-    pub(crate) fn add_unread(&mut self, file: &Path) {
+    pub fn add_unread(&mut self, file: &Path) {
         let name = Source::new(file).name();
         let hint = "the documentation lists the names that are read (reference, Formats)";
         let found = "a file that is not read";
@@ -47,7 +47,7 @@ impl CheckReport {
     }
 
     /// Turns a problem of a file into a finding.
-    pub(crate) fn note<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
+    pub fn note<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(Error::Problem(problem)) => {

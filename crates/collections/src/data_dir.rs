@@ -1,17 +1,18 @@
-//! The location of a collection's files: a folder, or the samples inside the program.
+//! The location of a collection's files: a folder, or a sample inside the program.
 
-use crate::KINDS;
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A file that is part of the program: its name, its name for messages, and its bytes.
-pub(crate) type EmbeddedFile = (&'static str, &'static str, &'static [u8]);
-
-fn find_embedded(files: &[EmbeddedFile], name: &str) -> Option<Source> {
-    let (_, name, bytes) = files.iter().find(|(file, ..)| *file == name)?;
-    Some(Source::memory(*name, *bytes))
+/// A file that is part of the program.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EmbeddedFile {
+    /// The name in its folder.
+    pub name: &'static str,
+    /// The name in messages.
+    pub shown: &'static str,
+    pub bytes: &'static [u8],
 }
 
 /// A folder with the files of a collection.
@@ -19,8 +20,8 @@ fn find_embedded(files: &[EmbeddedFile], name: &str) -> Option<Source> {
 pub enum DataDir {
     /// A folder on disk.
     Folder(PathBuf),
-    /// The small collections that are part of the program.
-    Sample,
+    /// The files of a small collection that is part of the program.
+    Sample(&'static [EmbeddedFile]),
 }
 
 impl DataDir {
@@ -31,7 +32,7 @@ impl DataDir {
     }
 
     /// The file `name`, plain or packed, in the first of some subfolders that has it.
-    pub(crate) fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
+    pub fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
                 let names = ["", ".gz", ".zst"].map(|packed| format!("{name}{packed}"));
@@ -41,7 +42,10 @@ impl DataDir {
                 });
                 paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
             }
-            Self::Sample => KINDS.iter().find_map(|kind| find_embedded(kind.sample, name)),
+            Self::Sample(files) => {
+                let file = files.iter().find(|file| file.name == name)?;
+                Some(Source::memory(file.shown, file.bytes))
+            }
         }
     }
 
@@ -56,10 +60,11 @@ impl DataDir {
         })
     }
 
-    pub(crate) fn path_of(&self, name: &str) -> String {
+    /// The path of a file of that name, for messages.
+    pub fn path_of(&self, name: &str) -> String {
         match self {
             Self::Folder(folder) => folder.join(name).display().to_string(),
-            Self::Sample => format!("<sample>/{name}"),
+            Self::Sample(_) => format!("<sample>/{name}"),
         }
     }
 }
@@ -68,7 +73,7 @@ impl fmt::Display for DataDir {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => folder.display().fmt(f),
-            Self::Sample => f.write_str("<sample>"),
+            Self::Sample(_) => f.write_str("<sample>"),
         }
     }
 }

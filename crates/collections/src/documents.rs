@@ -11,8 +11,8 @@ mod trec_web;
 
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
-pub(crate) use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
-pub(crate) use read::{check_documents, read_all, read_bank, read_unique};
+pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
+pub use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::lines::ArchiveLines;
 use crate::text_or_number::IdOrNumber;
@@ -75,14 +75,14 @@ pub fn for_each_passage(
 }
 
 /// True if a line may be a JSON object: an id in a table may begin with `{`, too.
-pub(crate) fn begins_as_json_object(line: &[u8]) -> bool {
+pub fn begins_as_json_object(line: &[u8]) -> bool {
     let Some(rest) = line.trim_ascii_start().strip_prefix(b"{") else { return false };
     matches!(rest.trim_ascii_start().first(), None | Some(b'"' | b'}'))
 }
 
 /// True if a run can name a document or a request by this id: fields of a run are separated by
 /// blanks, and Python counts the separators U+001C to U+001F among them.
-pub(crate) fn is_id(id: &str) -> bool {
+pub fn is_id(id: &str) -> bool {
     let separates = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
     !id.is_empty() && !id.contains(separates)
 }

@@ -96,7 +96,7 @@ impl Surroundings for EarlierJudgements<'_> {
 }
 
 /// The value of a cell, computed on first use.
-pub(crate) fn read_once<T>(
+pub fn read_once<T>(
     cell: &OnceLock<T>,
     make: impl FnOnce() -> Result<T, Error>,
 ) -> Result<&T, Error> {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 /// The entries of an object in file order, repeated keys included.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entries<T>(pub(crate) Vec<(String, T)>);
+pub struct Entries<T>(pub Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -112,7 +112,7 @@ impl EvalRequest<'_> {
     }
 
     /// Refuses an interval beside an option that shows one figure for each topic.
-    pub(crate) fn refuse_interval(&self, option: &str) -> Result<(), Problem> {
+    pub fn refuse_interval(&self, option: &str) -> Result<(), Problem> {
         if self.ties == Some(TieRule::Interval) {
             let hint = "only the mean has an interval; --ties id has one figure for each topic";
             bail!("--ties interval", "no --{option} beside it", (format!("--{option}")), hint);
@@ -240,22 +240,19 @@ pub struct RenderedPage {
 }
 
 /// The topics that runs are scored on, and the file that they come from.
-pub(crate) struct ScoredTopics {
-    pub(crate) ids: HashSet<RequestId>,
+pub struct ScoredTopics {
+    pub ids: HashSet<RequestId>,
     file: String,
 }
 
 impl ScoredTopics {
-    pub(crate) fn new<'a>(
-        file: impl Into<String>,
-        ids: impl Iterator<Item = &'a RequestId>,
-    ) -> Self {
+    pub fn new<'a>(file: impl Into<String>, ids: impl Iterator<Item = &'a RequestId>) -> Self {
         Self { ids: ids.cloned().collect(), file: file.into() }
     }
 
     /// Refuses a file of another split: all of its figures would be 0, and any other run
     /// significantly better.
-    pub(crate) fn check_answered<'a>(
+    pub fn check_answered<'a>(
         &self,
         source: &Source,
         mut answered: impl Iterator<Item = &'a RequestId>,
@@ -273,13 +270,13 @@ impl ScoredTopics {
     }
 
     /// Describes the lines of a run that the figures ignore.
-    pub(crate) fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
+    pub fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
         ignored_lines(&diagnose(run, self.ids.iter(), None), ties)
     }
 }
 
 /// Describes the lines that the figures ignore. Only the official order drops lines.
-pub(crate) fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
+pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
     let mut warnings = Vec::new();
     if ties == Ties::Official && found.dropped_lines > 0 {
         let lines = found.dropped_lines;
@@ -300,7 +297,7 @@ pub(crate) fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
 }
 
 /// Counts with their descriptions, without zeros.
-pub(crate) fn counted(counts: &[(usize, &str)]) -> Vec<String> {
+pub fn counted(counts: &[(usize, &str)]) -> Vec<String> {
     let some = counts.iter().filter(|(count, _)| *count > 0);
     some.map(|(count, description)| format!("{count} {description}")).collect()
 }

@@ -1,6 +1,5 @@
-//! The registry of collections: how each is recognised, opened and checked.
+//! The entries of a registry of collections: how each is recognised, opened and checked.
 
-use crate::data_dir::EmbeddedFile;
 use crate::evaluation::EvalOption;
 use crate::{CheckReport, Collection, DataDir, Release, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
@@ -28,8 +27,8 @@ pub struct Kind {
     pub usual_split: &'static str,
     /// The endings of submissions, if they are not TREC runs.
     pub endings: &'static [&'static str],
-    /// The files of its sample, which is part of the program; none if it has no sample.
-    pub(crate) sample: &'static [EmbeddedFile],
+    /// Its sample, which is part of the program.
+    pub sample: Option<DataDir>,
     /// True if a folder contains this collection.
     pub is_in: fn(&DataDir) -> bool,
     /// The files of the collection that are in a folder.
@@ -49,79 +48,73 @@ pub struct Kind {
     pub released: Option<Release>,
 }
 
-/// The names of the splits of the tracks, and `all` for requests that belong to none of them.
-pub(crate) const SPLITS_OF_TRACKS: [&str; CLARIQ_SPLITS.len() + IKAT_SPLITS.len() + 1] = {
-    let mut names = ["all"; CLARIQ_SPLITS.len() + IKAT_SPLITS.len() + 1];
-    let mut index = 0;
-    while index + 1 < names.len() {
-        names[index] = match index.checked_sub(CLARIQ_SPLITS.len()) {
-            None => CLARIQ_SPLITS[index],
-            Some(index) => IKAT_SPLITS[index],
-        };
-        index += 1;
+/// The collections of a program, in the order in which a folder is compared with them.
+pub struct Registry(&'static [&'static Kind]);
+
+impl Registry {
+    pub const fn new(kinds: &'static [&'static Kind]) -> Self {
+        Self(kinds)
     }
-    names
-};
-const CLARIQ_SPLITS: &[&str] = crate::clariq::KIND.splits;
-const IKAT_SPLITS: &[&str] = crate::ikat::KIND.splits;
 
-/// All collections, in the order in which a folder is compared with them.
-pub const KINDS: &[Kind] = &[crate::clariq::KIND, crate::ikat::KIND, crate::own::KIND];
-
-impl Kind {
-    /// True if it has a sample, which [`DataDir::Sample`] opens.
-    pub fn has_sample(&self) -> bool {
-        !self.sample.is_empty()
+    /// Its collections; the first one is the usual one.
+    pub const fn kinds(&self) -> &'static [&'static Kind] {
+        self.0
     }
 
     /// The kind of a submission, by the name of its file; `None` for TREC runs.
-    pub fn of_file(file: &Path) -> Option<&'static Self> {
+    pub fn kind_of_file(&self, file: &Path) -> Option<&'static Kind> {
         let name = file.to_string_lossy();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        KINDS.iter().find(|kind| kind.endings.iter().any(|ending| name.ends_with(ending)))
+        let has_ending = |kind: &&&Kind| kind.endings.iter().any(|ending| name.ends_with(ending));
+        self.0.iter().find(has_ending).copied()
     }
-}
 
-/// The kind of the collection in a data folder.
-pub fn kind_of(data: &DataDir) -> Result<&'static Kind, Error> {
-    KINDS.iter().find(|kind| (kind.is_in)(data)).ok_or_else(|| unrecognised(data).into())
-}
+    /// The kind of the collection in a data folder.
+    pub fn kind_of(&self, data: &DataDir) -> Result<&'static Kind, Error> {
+        let found = self.0.iter().find(|kind| (kind.is_in)(data));
+        found.copied().ok_or_else(|| self.unrecognised(data).into())
+    }
 
-/// Counts the files of the collection in a data folder among the inputs, which no output replaces.
-pub fn protect(data: &DataDir) {
-    for file in kind_of(data).map(|kind| (kind.files)(data)).unwrap_or_default() {
-        if let Source::Path(path) = file {
-            clariq_files::protect(&path);
+    /// Counts the files of the collection in a data folder among the inputs, which no output replaces.
+    pub fn protect(&self, data: &DataDir) {
+        for file in self.kind_of(data).map(|kind| (kind.files)(data)).unwrap_or_default() {
+            if let Source::Path(path) = file {
+                clariq_files::protect(&path);
+            }
         }
     }
-}
 
-/// Opens the collection in a data folder, with its documents in memory.
-pub fn open(data: &DataDir) -> Result<Box<dyn Collection>, Error> {
-    (kind_of(data)?.open)(data, None)
-}
+    /// Opens the collection in a data folder, with its documents in memory.
+    pub fn open(&self, data: &DataDir) -> Result<Box<dyn Collection>, Error> {
+        (self.kind_of(data)?.open)(data, None)
+    }
 
-/// Opens the collection in a data folder. `keeper` keeps documents that are too many for memory.
-pub fn open_keeping(data: &DataDir, keeper: &dyn TextKeeper) -> Result<Box<dyn Collection>, Error> {
-    (kind_of(data)?.open)(data, Some(keeper))
-}
+    /// Opens the collection in a data folder. `keeper` keeps documents that are too many for memory.
+    pub fn open_keeping(
+        &self,
+        data: &DataDir,
+        keeper: &dyn TextKeeper,
+    ) -> Result<Box<dyn Collection>, Error> {
+        (self.kind_of(data)?.open)(data, Some(keeper))
+    }
 
-/// Checks every file of the collection in a data folder.
-pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
-    (kind_of(data)?.check)(data)
-}
+    /// Checks every file of the collection in a data folder.
+    pub fn check(&self, data: &DataDir) -> Result<CheckReport, Error> {
+        (self.kind_of(data)?.check)(data)
+    }
 
-fn unrecognised(data: &DataDir) -> Problem {
-    let signs: Vec<String> =
-        KINDS.iter().map(|kind| format!("`{}` ({})", kind.sign, kind.name)).collect();
-    let found = match data {
-        DataDir::Folder(folder) if !folder.exists() => "nothing at that path",
-        DataDir::Folder(folder) if !folder.is_dir() => "a file",
-        _ => "none of them",
-    };
-    let signs = signs.join(", ");
-    let hint = "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
-                fetch` downloads those that are public into another folder";
-    problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
-        .kind(ProblemKind::MissingFile)
+    fn unrecognised(&self, data: &DataDir) -> Problem {
+        let signs: Vec<String> =
+            self.0.iter().map(|kind| format!("`{}` ({})", kind.sign, kind.name)).collect();
+        let found = match data {
+            DataDir::Folder(folder) if !folder.exists() => "nothing at that path",
+            DataDir::Folder(folder) if !folder.is_dir() => "a file",
+            _ => "none of them",
+        };
+        let signs = signs.join(", ");
+        let hint = "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
+                    fetch` downloads those that are public into another folder";
+        problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
+            .kind(ProblemKind::MissingFile)
+    }
 }

@@ -1,59 +1,44 @@
-//! The collections of `clariq`: a folder each, behind one trait, and a registry that recognises them by
-//! the files of a data folder.
-//!
-//! ```
-//! use clariq_collections::DataDir;
-//!
-//! let collection = clariq_collections::open(&DataDir::Sample)?;
-//! let documents = collection.documents("questions")?;
-//! let first = collection.requests("dev", "questions")?.next().unwrap()?;
-//! let qrels = collection.qrels("dev", "questions")?.unwrap();
-//! assert!(documents.len() > 100 && !first.opening().is_empty());
-//! assert!(qrels.topic(&first.id).is_some());
-//! # Ok::<(), clariq_core::Error>(())
-//! ```
-//!
-//! A new collection is one folder with an implementation of [`Collection`], and one line of
-//! [`KINDS`].
+//! What every collection has: one trait, an entry for a registry that recognises it by the files of a
+//! data folder, documents of one's own, and evaluation by judgements. A track is a crate with an
+//! implementation of [`Collection`] and a [`Kind`].
 
-/// Embeds files of a folder of this crate in the program: their names, their names for messages, and
-/// their bytes.
+/// The files of a folder of the calling crate as [`EmbeddedFile`]s.
+#[macro_export]
 macro_rules! embedded {
     ($folder:literal, $($name:literal),* $(,)?) => {
-        &[$((
-            $name,
-            concat!("<", $folder, ">/", $name),
-            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $folder, "/", $name)),
-        )),*]
+        &[$($crate::EmbeddedFile {
+            name: $name,
+            shown: concat!("<", $folder, ">/", $name),
+            bytes: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $folder, "/", $name)),
+        }),*]
     };
 }
 
 mod answer;
 mod check;
-pub mod clariq;
 mod data_dir;
 pub mod documents;
 mod earlier_judgements;
-mod entries;
+pub mod entries;
 pub mod evaluation;
 pub mod fetch;
-pub mod ikat;
 mod kinds;
-mod lines;
+pub mod lines;
 mod own;
 mod released;
 pub mod requests;
-mod statistics;
-mod text_or_number;
-mod validation;
+pub mod statistics;
+pub mod text_or_number;
+pub mod validation;
 
 pub use answer::{
     AnswerForm, Sight, SubmittedAnswer, Submitter, SystemClass, WrittenResponse, ranking_path,
 };
 pub use check::CheckReport;
-pub use data_dir::DataDir;
-pub use earlier_judgements::EarlierJudgements;
-pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
+pub use data_dir::{DataDir, EmbeddedFile};
+pub use earlier_judgements::{EarlierJudgements, read_once};
+pub use kinds::{Kind, Open, Registry, Validate};
+pub use own::OWN;
 pub use released::{Release, ReleasedFile};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{OfficialVerdict, Validation, ValidationOptions};

@@ -6,21 +6,21 @@ use clariq_files::{BoundedLines, not_utf8};
 use std::io::{BufReader, Read};
 
 /// The lines of an archive, one at a time.
-pub(crate) struct ArchiveLines<'a> {
+pub struct ArchiveLines<'a> {
     archive: &'a Archive,
     reader: BoundedLines<'a>,
 }
 
 impl<'a> ArchiveLines<'a> {
     /// Reads lines of at most `most` bytes.
-    pub(crate) fn new(archive: &'a Archive, content: &'a mut dyn Read, most: u64) -> Self {
+    pub fn new(archive: &'a Archive, content: &'a mut dyn Read, most: u64) -> Self {
         let content = BufReader::with_capacity(1 << 17, content);
         Self { archive, reader: BoundedLines::new(archive.name(), content, most) }
     }
 
     /// The next line without its end and a byte order mark, or `None` at the end of the file. A line
     /// that is not UTF-8 is returned as a problem; `what` is the content of a line, for messages.
-    pub(crate) fn next(&mut self, what: &str) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
+    pub fn next(&mut self, what: &str) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
         let Some((number, line)) = self.reader.next_bytes()? else { return Ok(None) };
         let at = (self.archive.name(), number);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -28,17 +28,17 @@ impl<'a> ArchiveLines<'a> {
     }
 
     /// The number of the line that was read last.
-    pub(crate) fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.reader.number()
     }
 
     /// The location of the line that was read last.
-    pub(crate) fn at(&self) -> Location {
+    pub fn at(&self) -> Location {
         self.reader.location()
     }
 
     /// A problem of the line that was read last.
-    pub(crate) fn problem(&self, expected: impl Into<String>, found: impl Into<String>) -> Problem {
+    pub fn problem(&self, expected: impl Into<String>, found: impl Into<String>) -> Problem {
         problem!(self.at(), (expected.into()), (found.into()), (self.archive.form().hint))
     }
 }

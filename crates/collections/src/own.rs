@@ -8,7 +8,6 @@ mod folder;
 
 use crate::documents::{check_documents, read_unique};
 use crate::evaluation::{ByQrels, Evaluation};
-use crate::kinds::SPLITS_OF_TRACKS;
 use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
@@ -20,15 +19,15 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Documents, and requests for them and judgements as far as the folder has them.
-pub(crate) const KIND: Kind = Kind {
+pub static OWN: Kind = Kind {
     name: "own",
     sign: "documents.jsonl, corpus.jsonl or collection.tsv",
     tasks: &["documents"],
     usual: "data/own",
-    splits: &SPLITS_OF_TRACKS,
+    splits: &SPLITS,
     usual_split: "dev",
     endings: &[],
-    sample: &[],
+    sample: None,
     is_in: |data| Folder::of(data).is_some_and(|folder| folder.has_documents()),
     files: |data| Folder::of(data).map(|folder| files(&folder)).unwrap_or_default(),
     open: |data, keeper| Ok(Box::new(Own::open(data, keeper)?)),
@@ -38,6 +37,20 @@ pub(crate) const KIND: Kind = Kind {
     figures: Vec::new,
     released: None,
 };
+
+/// The names that a split may have; `all` is for requests that belong to no split.
+const SPLITS: [&str; 10] = [
+    "train",
+    "dev",
+    "test",
+    "2023-train",
+    "2023-test",
+    "2024",
+    "2025",
+    "2026",
+    "validation",
+    "all",
+];
 
 struct Own {
     data: DataDir,
@@ -51,7 +64,7 @@ impl Own {
     fn open(data: &DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
         let mut splits = Vec::new();
-        for split in SPLITS_OF_TRACKS {
+        for split in SPLITS {
             splits.extend(folder.split(split)?);
         }
         let unread = folder.unread()?;
@@ -87,7 +100,7 @@ impl Own {
             documents.extend(ids.filter(|id| self.documents.find(id).is_none()));
         }
         let mut requests = HashSet::new();
-        for request in self.requests(split, KIND.tasks[0])? {
+        for request in self.requests(split, OWN.tasks[0])? {
             requests.insert(request?.id);
         }
         let topics = qrels.topics().map(|(topic, _)| topic);
@@ -106,7 +119,7 @@ impl Own {
 
 fn files(folder: &Folder) -> Vec<Source> {
     let mut files = folder.documents().unwrap_or_default();
-    for split in SPLITS_OF_TRACKS {
+    for split in SPLITS {
         if let Ok(Some(split)) = folder.split(split) {
             files.push(split.requests);
             files.extend(split.qrels);
@@ -124,7 +137,7 @@ fn no_documents(data: &DataDir) -> Error {
 
 impl Collection for Own {
     fn registered(&self) -> &'static Kind {
-        &KIND
+        &OWN
     }
 
     /// `own-` and the first digits of the checksum of its documents.
@@ -167,7 +180,7 @@ impl Collection for Own {
         &self,
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        let mut by_qrels = ByQrels::open(self, split, KIND.tasks[0])?;
+        let mut by_qrels = ByQrels::open(self, split, OWN.tasks[0])?;
         by_qrels.warnings = self.unknown_ids(split, &by_qrels.qrels)?;
         Ok(Some(Box::new(by_qrels)))
     }
@@ -188,7 +201,7 @@ impl Collection for Own {
         let mut splits = Vec::new();
         for split in &self.splits {
             let mut texts = Vec::new();
-            for request in self.requests(split.name, KIND.tasks[0])? {
+            for request in self.requests(split.name, OWN.tasks[0])? {
                 texts.push(request?.flatten().into_owned());
             }
             let judged = self.judgements(split.name)?.map(|qrels| {
@@ -235,7 +248,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
-    for split in SPLITS_OF_TRACKS {
+    for split in SPLITS {
         let split = report.note(folder.split(split))?.flatten();
         let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
         let mut request_ids = HashSet::new();

@@ -43,12 +43,12 @@ impl From<f64> for Amount {
 }
 
 /// A figure of a split by the name of its row.
-pub(crate) type StatisticsFigure<S> = (&'static str, fn(&S) -> Option<Amount>);
+pub type StatisticsFigure<S> = (&'static str, fn(&S) -> Option<Amount>);
 
 impl Statistics {
     /// The rows of the splits, and below them those of the documents, which have a column of their
     /// own.
-    pub(crate) fn new<S>(
+    pub fn new<S>(
         splits: &[(&'static str, S)],
         figures: &[StatisticsFigure<S>],
         (documents, amounts): (&'static str, &[(&'static str, Amount)]),
@@ -69,24 +69,24 @@ impl Statistics {
 
 /// Counts of the words of texts, which are separated by white space.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct WordCounts {
+pub struct WordCounts {
     /// The number of texts.
-    pub(crate) texts: usize,
+    pub texts: usize,
     /// The average number of words; 0 without texts.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// The number of words of the longest text.
-    pub(crate) longest: usize,
+    pub longest: usize,
 }
 
 impl WordCounts {
-    pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+    pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let count = |text: &str| text.split_whitespace().count();
         Self::of_counts(&texts.into_iter().map(count).collect::<Vec<_>>())
     }
 
     /// Counts the words of documents. Their texts may be on disk, so only the counts are kept in
     /// memory.
-    pub(crate) fn of_documents(documents: &dyn Documents) -> Result<Self, Error> {
+    pub fn of_documents(documents: &dyn Documents) -> Result<Self, Error> {
         let count = |doc| Ok(documents.text(doc)?.split_whitespace().count());
         let counts = Doc::all(documents.len()).map(count).collect::<Result<Vec<_>, Error>>()?;
         Ok(Self::of_counts(&counts))
@@ -102,6 +102,6 @@ impl WordCounts {
 }
 
 /// The mean of counts; 0 without any.
-pub(crate) fn mean(counts: &[usize]) -> f64 {
+pub fn mean(counts: &[usize]) -> f64 {
     if counts.is_empty() { 0.0 } else { counts.iter().sum::<usize>() as f64 / counts.len() as f64 }
 }

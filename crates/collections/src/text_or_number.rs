@@ -4,7 +4,7 @@ use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use std::fmt;
 
 /// A value that JSON may have as a text or as a number.
-pub(crate) enum TextOrNumber {
+pub enum TextOrNumber {
     Text(String),
     Whole(i64),
     /// A number above `i64::MAX`.
@@ -15,7 +15,7 @@ pub(crate) enum TextOrNumber {
 impl TextOrNumber {
     /// Reads a value and converts it. A value that cannot be converted is an error, which shows
     /// `expected`.
-    pub(crate) fn convert<'de, D: Deserializer<'de>, T>(
+    pub fn convert<'de, D: Deserializer<'de>, T>(
         deserializer: D,
         expected: &'static str,
         convert: fn(&Self) -> Option<T>,
@@ -72,14 +72,14 @@ impl Visitor<'_> for TextOrNumberVisitor {
 
 /// An id, which JSON may have as a text or as a whole number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum IdOrNumber {
+pub enum IdOrNumber {
     Id(String),
     Number(i64),
 }
 
 impl IdOrNumber {
     /// The id; a number in decimal.
-    pub(crate) fn into_text(self) -> String {
+    pub fn into_text(self) -> String {
         match self {
             Self::Id(id) => id,
             Self::Number(number) => number.to_string(),

@@ -2,7 +2,7 @@
 
 mod trec_run;
 
-pub(crate) use trec_run::{FileCheck, check_run, topics_of};
+pub use trec_run::{FileCheck, check_run, topics_of};
 
 use clariq_core::Findings;
 use clariq_files::FileContent;
@@ -44,7 +44,7 @@ pub struct Validation {
 }
 
 /// The fields of the first line that is not blank: two in a need file, six in a TREC run.
-pub(crate) fn first_fields(input: &FileContent) -> Vec<&[u8]> {
+pub fn first_fields(input: &FileContent) -> Vec<&[u8]> {
     let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
     first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect()

@@ -243,9 +243,9 @@ mod tests {
     use super::*;
     use clariq_collections::Collection as _;
     use clariq_collections::DataDir;
-    use clariq_collections::ikat::{Ikat, PASSAGES};
     use clariq_core::Doc;
     use clariq_files::Source;
+    use clariq_track_ikat::{Ikat, PASSAGES};
     use std::fmt::Write as _;
     use std::fs;
     use std::path::Path;
@@ -309,7 +309,7 @@ mod tests {
 
     /// Writes the sample as a folder, with its passages shuffled and some of them twice.
     fn write_sample(folder: &Path) -> Ikat {
-        let sample = Ikat::open(DataDir::Sample, None).unwrap();
+        let sample = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
         let passages = sample.ranked_in(PASSAGES);
         let mut lines: Vec<String> = Doc::all(passages.len())
             .map(|doc| {
@@ -366,7 +366,7 @@ mod tests {
             .unwrap();
             Source::new(path)
         };
-        let mut sample = Ikat::open(DataDir::Sample, None).unwrap();
+        let mut sample = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
         let mut files: Vec<_> = (0..20).map(|number| write(number, "")).collect();
         sample.take_documents(PASSAGES, &files, None, &keeper).unwrap();
         let passages = sample.ranked_in(PASSAGES);
@@ -395,7 +395,7 @@ mod tests {
         }
         let path = folder.path().join("passages.jsonl");
         fs::write(&path, text).unwrap();
-        let mut sample = Ikat::open(DataDir::Sample, None).unwrap();
+        let mut sample = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
         for min_bytes in [u64::MAX, 0] {
             let keeper = keeper(folder.path(), min_bytes);
             let taken = sample.take_documents(PASSAGES, &[Source::new(&path)], None, &keeper);

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_split_is_written_with_its_labels() {
-        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let files = export(&*sample, "questions", folder.path()).unwrap();
         let files: Vec<_> = files
@@ -136,13 +136,13 @@ mod tests {
     #[test]
     fn an_export_is_read_back_as_the_same_collection() {
         let ikat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/sample-ikat");
-        for data in [DataDir::Sample, DataDir::Folder(ikat.into())] {
+        for data in [clariq_track_clariq::SAMPLE, DataDir::Folder(ikat.into())] {
             let folder = tempfile::tempdir().unwrap();
-            let original = clariq_collections::open(&data).unwrap();
+            let original = clariq_tracks::TRACKS.open(&data).unwrap();
             let task = original.tasks()[0];
             export(&*original, task, folder.path()).unwrap();
             let back = DataDir::Folder(folder.path().to_owned());
-            let back = clariq_collections::open(&back).unwrap();
+            let back = clariq_tracks::TRACKS.open(&back).unwrap();
             assert_eq!(back.kind(), "own");
             let document_lines = |collection: &dyn Collection, task| {
                 document_lines(collection.documents(task).unwrap()).unwrap()
@@ -171,21 +171,21 @@ mod tests {
         let ikat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/sample-ikat");
         let keys = |data: DataDir, split: &str| {
             let folder = tempfile::tempdir().unwrap();
-            let collection = clariq_collections::open(&data).unwrap();
+            let collection = clariq_tracks::TRACKS.open(&data).unwrap();
             export(&*collection, collection.tasks()[0], folder.path()).unwrap();
             let path = folder.path().join(format!("annotations.{split}.jsonl"));
             let text = std::fs::read_to_string(path).unwrap();
             let line: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
             line.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(keys(DataDir::Sample, "dev"), "id need facets");
+        assert_eq!(keys(clariq_track_clariq::SAMPLE, "dev"), "id need facets");
         assert_eq!(keys(DataDir::Folder(ikat.into()), "2023-test"), "id resolved statements");
     }
 
     #[test]
     fn a_folder_with_another_export_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         export(&*sample, "questions", folder.path()).unwrap();
         let again = export(&*sample, "questions", folder.path()).unwrap_err().to_string();
         assert!(again.contains("a folder without files for the export"), "{again}");
@@ -198,7 +198,7 @@ mod tests {
         let topics = "2023_test_topics.json";
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-ikat");
         std::fs::copy(sample.join(topics), data.path().join(topics)).unwrap();
-        let collection = clariq_collections::open(&DataDir::Folder(data.path().into())).unwrap();
+        let collection = clariq_tracks::TRACKS.open(&DataDir::Folder(data.path().into())).unwrap();
         let files = export(&*collection, collection.tasks()[0], folder.path()).unwrap();
         let names = files.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap());
         let expected = ["requests", "qrels", "annotations"].map(|kind| format!("{kind}.2023-test"));

@@ -11,7 +11,7 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
-//! let collection = clariq_collections::open(&clariq_collections::DataDir::Sample)?;
+//! let collection = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE)?;
 //! let session = Session::new(&*collection, options)?;
 //! let contexts = Contexts::new(&session);
 //! let config = SystemConfig::open("bm25", &[])?;
@@ -29,13 +29,12 @@
 //! tunes systems as well:
 //!
 //! ```
-//! use clariq_collections::DataDir;
 //! use clariq_eval::parse_measures;
 //! use clariq_experiment::tune::{Grid, TuningLabels, GridSearch};
 //! use clariq_experiment::{SystemConfig, SessionOptions, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let collection = clariq_collections::open(&DataDir::Sample)?;
+//! let collection = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE)?;
 //! let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
 //! let session = Session::new(&*collection, options)?;
 //!

@@ -4,13 +4,13 @@ mod few_shot;
 
 use crate::session::Session;
 use crate::systems::SystemConfig;
-use clariq_collections::clariq::evaluation::NeedReport;
-use clariq_collections::clariq::evaluation::need_report;
-use clariq_collections::clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
 use clariq_rank::{About, ConfigSection};
+use clariq_track_clariq::evaluation::NeedReport;
+use clariq_track_clariq::evaluation::need_report;
+use clariq_track_clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
 use few_shot::{FewShotConfig, FewShotModel};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -199,7 +199,7 @@ fn open_model(
         let model = match session.collection.downcast::<ClariQ>() {
             Some(clariq) => Classifier::read(&source, &clariq.bank)?,
             // A need model uses ClariQ's question bank, which other collections do not have.
-            None => Classifier::read(&source, &ClariQ::open_usual()?.bank)?,
+            None => Classifier::read(&source, &clariq_track_clariq::open_usual()?.bank)?,
         };
         return Ok(Some((NeedModel::Classifier(Box::new(model)), Vec::new())));
     }

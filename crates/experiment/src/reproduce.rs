@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn systems_without_figures_are_left_out_beside_those_with_some() {
         let folder = tempfile::tempdir().unwrap();
-        let collection = clariq_collections::open(&DataDir::Sample).unwrap();
+        let collection = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let options =
             SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
         let session = Session::new(&*collection, options).unwrap();

@@ -149,7 +149,7 @@ mod tests {
         takes_statements: bool,
         unique: bool,
     ) -> Vec<Result<UserRequest, Problem>> {
-        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let documents = sample.documents("questions").unwrap();
         let lines = Box::new(text.as_bytes());
         let mut requests = RequestReader::new("r", lines, documents, takes_statements);

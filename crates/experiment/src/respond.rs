@@ -9,7 +9,7 @@ use clariq_collections::WrittenResponse;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Progress, Ranking, Request, Result};
 use clariq_rank::{Pipeline, write_questions};
-use clariq_text::tokens;
+use clariq_track_ikat::tokens;
 pub(crate) use generated::ANSWER;
 
 /// The request and the passages that a text is written from.
@@ -220,7 +220,7 @@ impl Sentences {
 impl ResponseRule {
     /// The sentences of a passage with a suitable length; all sentences, if none is suitable.
     fn sentences<'p>(&self, passage: &'p str) -> Vec<&'p str> {
-        let all: Vec<&str> = clariq_text::sentences::split(passage)
+        let all: Vec<&str> = clariq_track_ikat::sentences::split(passage)
             .into_iter()
             .map(str::trim)
             .filter(|sentence| !sentence.is_empty())

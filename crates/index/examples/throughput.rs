@@ -13,12 +13,12 @@
 //! languages rank the very same tokens, and let their rankings be compared with these.
 
 use clariq_collections::DataDir;
-use clariq_collections::clariq::conversation::{RecordOptions, read_records};
-use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_files::Source;
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Variant};
+use clariq_track_clariq::conversation::{RecordOptions, read_records};
+use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::error::Error;

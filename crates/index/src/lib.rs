@@ -2,12 +2,12 @@
 //! on the disk. No other crate knows tantivy.
 //!
 //! ```
-//! use clariq_collections::clariq::ClariQ;
+//! use clariq_track_clariq::ClariQ;
 //! use clariq_collections::DataDir;
 //! use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
 //! use std::sync::Arc;
 //!
-//! let bank = ClariQ::open(DataDir::Sample)?.bank;
+//! let bank = ClariQ::open(SAMPLE)?.bank;
 //! let folder = tempfile::tempdir()?;
 //! let (index, _) = DocumentIndex::open_or_build(folder.path(), &bank, Analyzer::Nltk, &BuildOptions::default())?;
 //! let scorer = Scorer::new(&Arc::new(index), Bm25::okapi())?;

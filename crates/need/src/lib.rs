@@ -6,11 +6,11 @@
 //! resulting [`Classifier`] labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
-//! use clariq_collections::clariq::{ClariQ, ClariqSplit};
+//! use clariq_track_clariq::{ClariQ, ClariqSplit};
 //! use clariq_collections::DataDir;
 //! use clariq_need::{NeedConfig, NeedTraining};
 //!
-//! let sample = ClariQ::open(DataDir::Sample)?;
+//! let sample = ClariQ::open(SAMPLE)?;
 //! let train = sample.labelled(ClariqSplit::Train)?;
 //! let classifier = NeedTraining::new(NeedConfig::lexical(), &sample.bank, &train)?.fit()?;
 //! let labels = classifier.predict(&["Tell me about jaguars."]);

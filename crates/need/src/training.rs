@@ -4,9 +4,9 @@ use crate::classifier::{Classifier, ModelOrigin};
 use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::NeedModel;
-use clariq_collections::clariq::Labelled;
 use clariq_collections::documents::Bank;
 use clariq_core::{Documents, Need, Result, bail, sha256};
+use clariq_track_clariq::Labelled;
 
 /// Topics with labels, and their features.
 pub struct NeedTraining {

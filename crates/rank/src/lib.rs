@@ -5,13 +5,13 @@
 //! rerank`:
 //!
 //! ```
-//! use clariq_collections::clariq::{ClariQ, ClariqSplit};
+//! use clariq_track_clariq::{ClariQ, ClariqSplit};
 //! use clariq_collections::DataDir;
 //! use clariq_core::Request;
 //! use clariq_index::{BuildOptions, DocumentIndex};
 //! use clariq_rank::{Batch, Context, System};
 //!
-//! let collection = ClariQ::open(DataDir::Sample)?;
+//! let collection = ClariQ::open(SAMPLE)?;
 //! let system = System::parse("example.toml", r#"
 //!     name = "example"
 //!     [[stages]]

@@ -3,13 +3,14 @@
 use crate::output::Format;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clariq_collections::{KINDS, Kind};
+use clariq_collections::Kind;
 use clariq_core::{Name, Precision, Result, bail, multiplies_bf16};
 use clariq_experiment::Rewrites;
 use clariq_experiment::systems::parse_assignment;
 use clariq_files::Source;
 use clariq_index::{Analyzer, Variant};
 use clariq_rank::{Override, Uses};
+use clariq_tracks::TRACKS;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -104,7 +105,7 @@ pub(crate) fn splits() -> String {
         0..=MOST_SPLITS => format!("{}: {}", kind.name, kind.splits.join(", ")),
         _ => format!("{}: any of these", kind.name),
     };
-    KINDS.iter().map(describe).collect::<Vec<_>>().join("; ")
+    TRACKS.kinds().iter().map(|kind| describe(kind)).collect::<Vec<_>>().join("; ")
 }
 
 /// The maximum number of splits of a collection that the help lists.

@@ -186,7 +186,7 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     let settings = Settings::new(cli.common, engine)?;
     // No output of a command may be one of its inputs or a file of the data folder.
     clariq_files::protect_inputs();
-    clariq_collections::protect(&settings.data);
+    clariq_tracks::TRACKS.protect(&settings.data);
     // Scoring takes milliseconds on one thread, and starting others may take longer than that. For
     // the rest, this could only fail if there were a pool already.
     if !matches!(cli.command, Command::Eval(_)) {

@@ -4,12 +4,13 @@ use crate::arguments::{CommonArguments, IndexPlace, faster_precision};
 use crate::learned;
 use crate::output::{Format, say};
 use crate::progress;
-use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
+use clariq_collections::{Collection, DataDir, Kind};
 use clariq_core::{Engine, Result, bail};
 use clariq_experiment::{
     Observer, Session, SessionOptions, SystemConfig, Task, TextStores, record,
 };
 use clariq_rank::Override;
+use clariq_tracks::TRACKS;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub(crate) struct Settings {
 }
 
 /// The default data folder.
-pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
+pub(crate) const USUAL_DATA: &str = TRACKS.kinds()[0].usual;
 
 /// The maximum number of threads; the operating system would refuse more.
 const THREADS: RangeInclusive<usize> = 1..=1024;
@@ -61,8 +62,10 @@ impl Settings {
         let usual = Path::new(USUAL_DATA);
         let data = match data {
             Some(folder) => DataDir::Folder(folder),
-            None if usual.join(KINDS[0].sign).exists() => DataDir::Folder(usual.to_owned()),
-            None => DataDir::Sample,
+            None if usual.join(TRACKS.kinds()[0].sign).exists() => {
+                DataDir::Folder(usual.to_owned())
+            }
+            None => clariq_track_clariq::SAMPLE,
         };
         let precision = precision.unwrap_or_else(|| faster_precision(&device));
         let options =
@@ -90,7 +93,7 @@ impl Settings {
     /// Opens the collection in the data folder, and prints its name if the user named no folder.
     pub(crate) fn collection(&self) -> Result<Box<dyn Collection>> {
         self.note_default_data();
-        let collection = clariq_collections::open_keeping(&self.data, &TextStores::default())?;
+        let collection = TRACKS.open_keeping(&self.data, &TextStores::default())?;
         self.warn_of_unread(&*collection);
         Ok(collection)
     }
@@ -112,7 +115,7 @@ impl Settings {
     /// Opens the collection for systems: if no folder was named, the one whose tasks they rank for.
     pub(crate) fn collection_for(&self, systems: &[SystemConfig]) -> Result<Box<dyn Collection>> {
         let fits = |tasks: &[&str]| systems.iter().all(|config| config.ranks_for(tasks));
-        match KINDS.iter().find(|kind| fits(kind.tasks)) {
+        match TRACKS.kinds().iter().copied().find(|kind| fits(kind.tasks)) {
             Some(kind) if !self.data_was_named => self.open(kind),
             _ => self.collection(),
         }
@@ -130,9 +133,9 @@ impl Settings {
         let kind = match split {
             Some(name) => self.kind_with_split(name),
             None if self.data_was_named => None,
-            None => Kind::of_file(run),
+            None => TRACKS.kind_of_file(run),
         };
-        let kind = kind.map_or_else(|| kind_of(&self.data), Ok)?;
+        let kind = kind.map_or_else(|| TRACKS.kind_of(&self.data), Ok)?;
         let collection = self.open(kind)?;
         let split = collection.find_split_or(split, kind.usual_split)?;
         Ok((collection, split))
@@ -141,17 +144,17 @@ impl Settings {
     /// True if the named collection, or any collection if none is named, has a split of that name.
     fn has_split(&self, name: &str) -> bool {
         if self.data_was_named {
-            return kind_of(&self.data).is_ok_and(|kind| kind.splits.contains(&name));
+            return TRACKS.kind_of(&self.data).is_ok_and(|kind| kind.splits.contains(&name));
         }
-        KINDS.iter().any(|kind| kind.splits.contains(&name))
+        TRACKS.kinds().iter().copied().any(|kind| kind.splits.contains(&name))
     }
 
     /// The kind of collection with a split of that name; if several have it, that of the named
     /// folder.
     pub(crate) fn kind_with_split(&self, name: &str) -> Option<&'static Kind> {
-        let has = |kind: &&Kind| kind.splits.contains(&name);
-        let named = kind_of(&self.data).ok().filter(|kind| self.data_was_named && has(kind));
-        named.or_else(|| KINDS.iter().find(has))
+        let has = |kind: &&'static Kind| kind.splits.contains(&name);
+        let named = TRACKS.kind_of(&self.data).ok().filter(|kind| self.data_was_named && has(kind));
+        named.or_else(|| TRACKS.kinds().iter().copied().find(has))
     }
 
     fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {
@@ -165,20 +168,21 @@ impl Settings {
             self.note_default_data();
             return self.data.clone();
         }
-        if !kind.has_sample() || Path::new(kind.usual).is_dir() {
+        let sample = kind.sample.clone().filter(|_| !Path::new(kind.usual).is_dir());
+        let Some(sample) = sample else {
             self.note(&format!("note: using {}", kind.usual));
             return DataDir::Folder(kind.usual.into());
-        }
+        };
         let name = kind.name;
         self.note(&format!(
             "note: using the built-in {name} sample; --data names another collection"
         ));
-        DataDir::Sample
+        sample
     }
 
     pub(crate) fn note_default_data(&self) {
         match &self.data {
-            DataDir::Sample => {
+            DataDir::Sample(_) => {
                 self.note("note: using the built-in sample collection; --data names another");
             }
             folder if !self.data_was_named => self.note(&format!("note: using {folder}")),

@@ -1,5 +1,5 @@
 //! Readers of `crates/files` and `crates/collections`, one check per target.
-//! `crates/collections/tests/it/fuzz_corpora.rs` runs them on the committed corpora.
+//! `crates/tracks/tests/it/fuzz_corpora.rs` runs them on the committed corpora.
 
 mod lines;
 mod requests;

@@ -1,7 +1,8 @@
 //! Requests of documents of your own.
 
-use clariq_collections::{DataDir, check, open};
+use clariq_collections::DataDir;
 use clariq_core::{Error, Request};
+use clariq_tracks::TRACKS;
 use std::fs;
 
 /// Requests have ids without blanks and texts that are not blank, and name documents that exist. The check reports errors if
@@ -13,10 +14,10 @@ pub fn requests(bytes: &[u8]) {
     fs::write(folder.path().join("documents.jsonl"), documents).expect("written");
     fs::write(folder.path().join("requests.dev.jsonl"), bytes).expect("written");
     let data = DataDir::Folder(folder.path().to_owned());
-    let own = open(&data).expect("documents");
+    let own = TRACKS.open(&data).expect("documents");
     let read =
         own.requests("dev", "documents").and_then(Iterator::collect::<Result<Vec<Request>, _>>);
-    let report = check(&data).expect("a report");
+    let report = TRACKS.check(&data).expect("a report");
     assert_eq!(read.is_err(), report.findings.has_errors());
     match read {
         Ok(requests) => {

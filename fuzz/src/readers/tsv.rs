@@ -1,9 +1,9 @@
 //! Banks, labelled files and requests are read back as they were written with every field quoted.
 
 use super::{both, quoted, read_back};
-use clariq_collections::clariq::{Labelled, LabelledRow, parse_requests, read_requests};
 use clariq_collections::documents::Bank;
 use clariq_core::Documents;
+use clariq_track_clariq::{Labelled, LabelledRow, parse_requests, read_requests};
 
 /// The same bytes as each kind of file.
 pub fn tsv(bytes: &[u8]) {

@@ -2,8 +2,8 @@
 
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Prompt, Tokenize, Weights};
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_core::{Documents, Encoder, Error, ModelOptions, PairScorer, Precision};
+use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

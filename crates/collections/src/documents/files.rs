@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 const FORMS: [&str; 4] = [".jsonl", ".json", ".tsv", ".trecweb"];
 
 /// The endings of packing; empty for plain files.
-pub(crate) const PACKED: [&str; 3] = ["", ".gz", ".zst"];
+pub const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 
 /// Packings that are not read.
 const NOT_READ: [&str; 5] = [".bz2", ".xz", ".lz4", ".zip", ".7z"];
 
 /// The kind of a file, according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DocumentFileKind {
+pub enum DocumentFileKind {
     /// JSON lines, a table or `TrecWeb`, plain or packed.
     Documents,
     /// Documents in a packing that is not read.
@@ -26,7 +26,7 @@ pub(crate) enum DocumentFileKind {
 }
 
 impl DocumentFileKind {
-    pub(crate) fn of(path: &Path) -> Self {
+    pub fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         // The record of a run, not a file of documents.
         if name.starts_with('.') || name.ends_with(".run.json") {
@@ -54,15 +54,15 @@ fn is_table(path: &Path) -> bool {
 
 /// The files of a folder of documents, and of the folders below it, in the order of their paths.
 #[derive(Debug, Default)]
-pub(crate) struct DocumentFolder {
-    pub(crate) documents: Vec<PathBuf>,
+pub struct DocumentFolder {
+    pub documents: Vec<PathBuf>,
     /// Other files, which are not read.
-    pub(crate) unread: Vec<PathBuf>,
+    pub unread: Vec<PathBuf>,
 }
 
 impl DocumentFolder {
     /// Lists a folder. A file of documents in a packing that is not read is an error.
-    pub(crate) fn list(folder: &Path) -> Result<Self, Error> {
+    pub fn list(folder: &Path) -> Result<Self, Error> {
         let mut listed = Self::default();
         listed.add(folder)?;
         listed.documents.sort();
@@ -71,7 +71,7 @@ impl DocumentFolder {
     }
 
     /// Counts tables among the files that are not read.
-    pub(crate) fn without_tables(mut self) -> Self {
+    pub fn without_tables(mut self) -> Self {
         for path in std::mem::take(&mut self.documents) {
             let files = if is_table(&path) { &mut self.unread } else { &mut self.documents };
             files.push(path);
@@ -97,7 +97,7 @@ impl DocumentFolder {
 }
 
 /// The entries of a folder whose names do not begin with a dot, sorted.
-pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
         let entry = entry.map_err(Error::io("read", folder))?;
@@ -110,7 +110,7 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// The error for a file of documents in a packing that is not read.
-pub(crate) fn packing_not_read(path: &Path) -> Error {
+pub fn packing_not_read(path: &Path) -> Error {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let hint = "unpack it, or pack it with gzip or zstd";
     problem!(path, "a file that is plain, .gz or .zst", "`{name}`", hint).into()

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// All passages of files, in memory or kept by `keeper`.
-pub(crate) fn read_all(
+pub fn read_all(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
@@ -19,7 +19,7 @@ pub(crate) fn read_all(
 }
 
 /// Like [`read_all`], but a repeated id is an error if the documents are in memory.
-pub(crate) fn read_unique(
+pub fn read_unique(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
@@ -73,7 +73,7 @@ fn size(files: &[Source]) -> u64 {
 
 /// Reads the documents whose ids `keep` accepts. An id may be repeated only if files may share
 /// documents, and then with the same text.
-pub(crate) fn read_bank(
+pub fn read_bank(
     files: &[Source],
     keep: &dyn Fn(&str) -> bool,
     may_share: bool,
@@ -111,7 +111,7 @@ pub(crate) fn read_bank(
 
 /// Reads files of documents and reports their problems: those that `fault` finds in a document, and a
 /// problem made by `repeated` for each repeated id. Returns the location of each id.
-pub(crate) fn check_documents(
+pub fn check_documents(
     files: &[Source],
     report: &mut CheckReport,
     fault: fn(&str, &Passage) -> Option<Problem>,

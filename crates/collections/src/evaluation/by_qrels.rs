@@ -30,14 +30,14 @@ pub struct ByQrels<'a> {
     /// The collection and its split; `None` for judgements of a file.
     origin: Option<(&'a dyn Collection, &'static str)>,
     task: &'static str,
-    pub(crate) qrels: Qrels,
+    pub qrels: Qrels,
     topics: ScoredTopics,
     /// The default measures, which a collection may replace.
-    pub(crate) usual: Vec<Box<dyn Measure>>,
+    pub usual: Vec<Box<dyn Measure>>,
     /// The last utterance of each request, if the judgements belong to no collection.
     texts: HashMap<RequestId, String>,
     /// Problems of the judgements that do not prevent scoring.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl<'a> ByQrels<'a> {

@@ -20,7 +20,7 @@ pub struct EvalOption {
 
 impl EvalOption {
     /// A flag that can be given beside all other options.
-    pub(crate) const fn flag(name: &'static str, help: &'static str) -> Self {
+    pub const fn flag(name: &'static str, help: &'static str) -> Self {
         let value = OptionValue::None;
         Self { name, aliases: &[], help, value, conflicts: &[], formats: Formats::All }
     }
@@ -64,16 +64,16 @@ impl EvalOptions {
         self.0.iter().map(|(name, _)| *name)
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.iter().find(|(given, _)| *given == name).map(|(_, value)| value.as_os_str())
     }
 
     /// The value of an option with named values; the first is the default.
-    pub(crate) fn one_of<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Result<T, Problem> {
+    pub fn one_of<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Result<T, Problem> {
         let Some(given) = self.get(name) else { return Ok(values[0].1) };
         let found = values.iter().find(|(value, _)| given == *value);
         found.map(|(_, value)| *value).ok_or_else(|| {

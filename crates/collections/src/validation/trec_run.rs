@@ -7,7 +7,7 @@ use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
 /// Checks a TREC run over a split of the collection in a data folder.
-pub(crate) fn check_run(
+pub fn check_run(
     data: &DataDir,
     split: &str,
     run: &Source,
@@ -23,7 +23,7 @@ pub(crate) fn check_run(
 }
 
 /// The ids of the requests of a split.
-pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<RequestId>, Error> {
+pub fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<RequestId>, Error> {
     let split = collection.find_split(split)?;
     let mut topics = Vec::new();
     for request in collection.requests(split, collection.tasks()[0])? {
@@ -33,7 +33,7 @@ pub(crate) fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<
 }
 
 /// The check of a file of answers to the requests of a split.
-pub(crate) struct FileCheck<'a> {
+pub struct FileCheck<'a> {
     file: &'a str,
     topics: &'a [RequestId],
     known: HashSet<&'a RequestId>,
@@ -44,7 +44,7 @@ pub(crate) struct FileCheck<'a> {
 }
 
 impl<'a> FileCheck<'a> {
-    pub(crate) fn new(file: &'a str, topics: &'a [RequestId]) -> Self {
+    pub fn new(file: &'a str, topics: &'a [RequestId]) -> Self {
         Self {
             file,
             topics,
@@ -56,7 +56,7 @@ impl<'a> FileCheck<'a> {
     }
 
     /// The result, including the requests without an answer.
-    pub(crate) fn finish(mut self) -> Validation {
+    pub fn finish(mut self) -> Validation {
         self.note_missing_topics();
         let is_refused = self.official.has_errors();
         Validation {
@@ -72,12 +72,12 @@ impl<'a> FileCheck<'a> {
     }
 
     /// Adds a problem for which the official program refuses the file.
-    pub(crate) fn refuse(&mut self, problem: Problem) {
+    pub fn refuse(&mut self, problem: Problem) {
         self.official.add(problem);
     }
 
     /// Checks the lines of a TREC run.
-    pub(crate) fn check_run_lines(&mut self, input: &FileContent, documents: &dyn Documents) {
+    pub fn check_run_lines(&mut self, input: &FileContent, documents: &dyn Documents) {
         let run = parse_run(input, &mut |mut problem| {
             // The official scorer refuses words after the last field.
             problem.severity = Severity::Error;
@@ -114,7 +114,7 @@ impl<'a> FileCheck<'a> {
     }
 
     /// Records that a topic is answered, and returns the line on which it was answered before.
-    pub(crate) fn record_topic(&mut self, topic: &RequestId, line: u64) -> Option<u64> {
+    pub fn record_topic(&mut self, topic: &RequestId, line: u64) -> Option<u64> {
         if let Some(&first) = self.answered.get(topic) {
             return Some(first);
         }
@@ -138,7 +138,7 @@ impl<'a> FileCheck<'a> {
     }
 
     /// Adds a problem that the official program overlooks.
-    pub(crate) fn note(&mut self, problem: Problem) {
+    pub fn note(&mut self, problem: Problem) {
         self.let_through.add(problem.warning());
     }
 }

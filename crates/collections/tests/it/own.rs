@@ -1,9 +1,10 @@
 //! Collections of a user's own: the forms that are recognised, and the files that are refused.
 
 use clariq_collections::evaluation::ComparisonOptions;
-use clariq_collections::{Collection, DataDir, check, kind_of, open};
+use clariq_collections::{Collection, DataDir};
 use clariq_core::{Doc, Request, Speaker};
 use clariq_files::Source;
+use clariq_tracks::TRACKS;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
@@ -29,8 +30,8 @@ fn data(folder: &Path) -> DataDir {
 
 fn opened(files: &[(&str, &str)]) -> (TempDir, Box<dyn Collection>) {
     let folder = folder(files);
-    assert_eq!(kind_of(&data(folder.path())).unwrap().name, "own");
-    let collection = open(&data(folder.path())).unwrap();
+    assert_eq!(TRACKS.kind_of(&data(folder.path())).unwrap().name, "own");
+    let collection = TRACKS.open(&data(folder.path())).unwrap();
     (folder, collection)
 }
 
@@ -50,7 +51,7 @@ fn ids(collection: &dyn Collection, split: &str) -> Vec<String> {
 
 fn refusal(files: &[(&str, &str)]) -> String {
     let folder = folder(files);
-    let error = open(&data(folder.path())).err().map(|error| error.to_problem());
+    let error = TRACKS.open(&data(folder.path())).err().map(|error| error.to_problem());
     let error = error.unwrap_or_else(|| {
         let (_folder, collection) = opened(files);
         let requests = |split: &&str| collection.requests(split, "documents").map(drop);
@@ -113,7 +114,7 @@ fn documents_alone_are_a_collection_in_one_file_or_many_packed_or_not() {
         fs::write(place.join("part-1.json.gz"), gzip.finish().unwrap()).unwrap();
         let zstandard = zstd::encode_all(line("d").as_bytes(), 1).unwrap();
         fs::write(place.join("part-3.jsonl.zst"), zstandard).unwrap();
-        let own = open(&data(&place)).unwrap();
+        let own = TRACKS.open(&data(&place)).unwrap();
         assert_eq!(ids_of(&*own), ["a", "b", "c", "d"]);
         assert!(own.splits().iter().all(|split| !own.has(split)));
         for file in fs::read_dir(&place).unwrap() {
@@ -123,7 +124,7 @@ fn documents_alone_are_a_collection_in_one_file_or_many_packed_or_not() {
     // Below the data folder, too.
     fs::write(folder.path().join("collection/one.json"), line("x")).unwrap();
     fs::write(folder.path().join("requests.jsonl"), "{\"id\": 1, \"text\": \"x\"}").unwrap();
-    let own = open(&data(folder.path())).unwrap();
+    let own = TRACKS.open(&data(folder.path())).unwrap();
     assert_eq!((ids_of(&*own), ids(&*own, "all")), (vec!["x".to_owned()], vec!["1".to_owned()]));
 }
 
@@ -231,14 +232,14 @@ fn unknown_ids_of_judgements_are_counted_in_one_warning_each() {
     let [documents, topics] = evaluation.warnings() else { panic!("{:?}", evaluation.warnings()) };
     assert!(documents.contains("2 judgements name documents"), "{documents}");
     assert!(documents.ends_with("such as `x`") && topics.ends_with("such as `q9`"), "{topics}");
-    let found = check(&data(folder.path())).unwrap();
+    let found = TRACKS.check(&data(folder.path())).unwrap();
     assert!(!found.findings.has_errors());
     assert_eq!(found.findings.iter().len(), 2);
 }
 
 #[test]
 fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
-    let clariq = open(&DataDir::Sample).unwrap();
+    let clariq = TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
     let questions = clariq.documents("questions").unwrap();
     let mut corpus = String::new();
     for doc in Doc::all(questions.len()) {
@@ -330,7 +331,7 @@ fn files_that_are_not_read_are_listed_by_the_check() {
     ];
     let (folder, own) = opened(&files);
     assert_eq!(own.unread_files().len(), 2);
-    let report = check(&data(folder.path())).unwrap();
+    let report = TRACKS.check(&data(folder.path())).unwrap();
     assert!(!report.findings.has_errors());
     let listed = report.files.iter().filter(|file| file.contains("validation"));
     assert_eq!(listed.count(), 2, "{:?}", report.files);

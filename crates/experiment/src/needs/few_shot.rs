@@ -1,9 +1,9 @@
 //! Needs that a chat model predicts, with examples from train in its prompt.
 
 use crate::session::Session;
-use clariq_collections::clariq::Labelled;
 use clariq_core::{ChatRequest, Need, Result, sha256};
 use clariq_rank::{Chat, ChatDefaults, ConfigSection};
+use clariq_track_clariq::Labelled;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroU32;

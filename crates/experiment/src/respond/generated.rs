@@ -6,7 +6,7 @@ use crate::ranker::{RankedPart, Ranker};
 use clariq_collections::WrittenResponse;
 use clariq_core::{ChatRequest, Completion, Doc, Documents, Result};
 use clariq_rank::{Chat, ChatDefaults, Conversation, Tallies};
-use clariq_text::{sentences, tokens};
+use clariq_track_ikat::{sentences, tokens};
 use serde::Serialize;
 use std::num::NonZeroU32;
 

@@ -6,7 +6,7 @@ use crate::needs::NeedTable;
 use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once};
 use crate::recipes;
 use crate::rewrites::Rewrites;
-use clariq_collections::{Collection, KINDS, SystemClass};
+use clariq_collections::{Collection, SystemClass};
 use clariq_core::{ModelName, Result, TrainOn, bail, sha256_hex};
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -293,7 +293,7 @@ const MOST_NAMED: usize = 9;
 
 /// Refuses expected figures of unknown measures, which would never be compared.
 fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
-    let own: Vec<String> = KINDS.iter().flat_map(|kind| (kind.figures)()).collect();
+    let own: Vec<String> = TRACKS.kinds().iter().flat_map(|kind| (kind.figures)()).collect();
     for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
         if !own.contains(name) && parse_measure(name).is_err() {
             let own = own[..MOST_NAMED.min(own.len())].join(", ");

@@ -1,8 +1,8 @@
 //! Training examples of a recipe: topics, and their relevant questions by position.
 
 use crate::session::Session;
-use clariq_collections::clariq::ClariQ;
 use clariq_core::{Doc, Documents, JudgedQuestions, Recipe, Request, Result, bail};
+use clariq_track_clariq::ClariQ;
 
 /// The examples of a recipe without negatives, and the requests for which negatives can be mined.
 pub(super) fn collect(

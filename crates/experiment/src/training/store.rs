@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn parallel_first_runs_train_once_and_wait_with_a_note() {
         let folder = tempfile::tempdir().unwrap();
-        let collection = clariq_collections::open(&DataDir::Sample).unwrap();
+        let collection = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let options =
             SessionOptions { cache: folder.path().join("cache"), ..SessionOptions::default() };
         let waits = Waits(AtomicUsize::new(0));

@@ -1,6 +1,5 @@
 //! Open systems: rankings, answers, explanations and questions.
 
-use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS};
 use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
@@ -10,6 +9,7 @@ use clariq_experiment::{
     Contexts, RankedPart, Ranker, Session, SessionOptions, Statements, SystemConfig, UserRequest,
 };
 use clariq_files::Source;
+use clariq_track_ikat::{Ikat, PASSAGES, STATEMENTS};
 use std::slice;
 
 /// Calls `test` with a session on a collection, on one of its splits if any is named.
@@ -29,7 +29,7 @@ fn with_session(
 
 #[test]
 fn only_candidates_are_ranked() {
-    let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+    let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
     with_session(&*sample, None, |session| {
         let named = ["Q00002", "Q00159"].map(|id| session.documents.find(id).unwrap());
         let request =
@@ -69,7 +69,7 @@ fn only_systems_that_answer_use_earlier_conversations() {
 
 #[test]
 fn statements_that_come_with_a_request_are_numbered_in_its_order() {
-    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
+    let ikat = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
     with_session(&ikat, None, |session| {
         let contexts = Contexts::new(session);
         let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
@@ -102,7 +102,7 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
 
 #[test]
 fn an_explanation_agrees_with_the_ranking() {
-    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
+    let ikat = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
     with_session(&ikat, Some("2023-test"), |session| {
         let contexts = Contexts::new(session);
         let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
@@ -124,7 +124,7 @@ fn an_explanation_agrees_with_the_ranking() {
 
 #[test]
 fn parameters_of_a_task_are_tuned_over_conversations() {
-    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
+    let ikat = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
     with_session(&ikat, None, |session| {
         let measures = parse_measures("nDCG@3").unwrap();
         let search = |axes: &[&str], task| {
@@ -159,7 +159,7 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
 
 #[test]
 fn a_system_asks_up_to_the_maximum_number_of_questions() {
-    let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+    let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
     with_session(&*sample, None, |session| {
         let contexts = Contexts::new(session);
         let config = SystemConfig::open("bm25-conversation", &[]).unwrap();

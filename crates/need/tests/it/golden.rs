@@ -2,9 +2,9 @@
 //! files where they are present.
 
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_core::sha256_hex;
 use clariq_need::{Block, Extractor, NeedConfig, NeedTraining};
+use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::Value;
 use std::path::Path;
 

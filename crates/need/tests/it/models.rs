@@ -1,10 +1,10 @@
 //! Every kind of model on the sample collection, and with unusual training data and requests.
 
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, ClariqSplit, Labelled, LabelledTopic};
 use clariq_core::{Documents, Error, Need, TrainOn};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, NeedTraining};
+use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, LabelledTopic};
 use std::collections::HashMap;
 
 const MAJORITY: NeedConfig = NeedConfig::Majority { train_on: TrainOn::Train };
@@ -14,7 +14,7 @@ fn all_models() -> [NeedConfig; 2] {
 }
 
 fn sample() -> ClariQ {
-    ClariQ::open(DataDir::Sample).unwrap()
+    ClariQ::open(clariq_track_clariq::SAMPLE).unwrap()
 }
 
 fn trained(config: &NeedConfig, train: &Labelled) -> Result<Classifier, Error> {

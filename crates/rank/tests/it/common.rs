@@ -1,6 +1,5 @@
 //! A collection of five questions, models that count words, and systems of one stage.
 
-use clariq_collections::clariq::NO_QUESTION;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     ChatModel, ChatRequest, Completion, Decoding, Doc, Documents, Embeddings, Encoder, Error,
@@ -9,6 +8,7 @@ use clariq_core::{
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
+use clariq_track_clariq::NO_QUESTION;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;

@@ -1,9 +1,9 @@
 //! Predicted needs reach the stages that use them; labels never do.
 
 use crate::common::{Earlier, system, with_context};
-use clariq_collections::clariq::LabelledTopic;
 use clariq_core::{Need, Request};
 use clariq_rank::Batch;
+use clariq_track_clariq::LabelledTopic;
 
 #[test]
 fn a_request_holds_neither_label_nor_description() {

@@ -3,10 +3,10 @@
 
 use crate::common::index_below;
 use clariq_collections::DataDir;
-use clariq_collections::clariq::ClariQ;
-use clariq_collections::ikat::{Ikat, PASSAGES};
 use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_rank::{Batch, Context, System};
+use clariq_track_clariq::ClariQ;
+use clariq_track_ikat::{Ikat, PASSAGES};
 use tempfile::TempDir;
 
 const GOLDEN: &str = include_str!("../data/rm3.tsv");
@@ -71,9 +71,9 @@ fn compare(collection: &str, documents: &dyn Documents) -> usize {
 
 #[test]
 fn terms_weights_and_rankings_are_those_of_anserini() {
-    let clariq = ClariQ::open(DataDir::Sample).unwrap();
+    let clariq = ClariQ::open(clariq_track_clariq::SAMPLE).unwrap();
     assert_eq!(compare("clariq", &clariq.bank), 59);
-    let ikat = Ikat::open(DataDir::Sample, None).unwrap();
+    let ikat = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
     assert_eq!(compare("ikat", ikat.ranked_in(PASSAGES)), 46);
 }
 

@@ -10,13 +10,13 @@ use crate::learned;
 use crate::output::print;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::conversation::{MOST_TURNS, RecordOptions, read_records};
-use clariq_collections::kind_of;
 use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::plan::{PASSAGES, STATEMENTS};
 use clariq_experiment::{Contexts, Statements, UserRequest};
 use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source};
+use clariq_track_clariq::conversation::{MOST_TURNS, RecordOptions, read_records};
+use clariq_tracks::TRACKS;
 use serde_json::Value;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -56,7 +56,7 @@ pub(crate) struct AskArgs {
 
 /// The default system: one with learned models if they are installed.
 fn default_system(settings: &Settings) -> &'static str {
-    let tasks = kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
+    let tasks = TRACKS.kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
     let answers = [STATEMENTS, PASSAGES].iter().all(|task| tasks.contains(task));
     match (answers, settings.engine.is_some() || learned::program().is_some()) {
         (true, true) => "ikat-automatic",

@@ -6,10 +6,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use clariq_collections::KINDS;
 use clariq_core::{Error, Result};
 use clariq_experiment::systems;
 use clariq_files::Target;
+use clariq_tracks::TRACKS;
 use itertools::Itertools as _;
 use std::fs;
 use std::path::PathBuf;
@@ -64,7 +64,9 @@ fn with_names(command: Command) -> Command {
 
 fn with_values(command: &str, arg: Arg) -> Arg {
     let values: Vec<&str> = match arg.get_id().as_str() {
-        "split" => KINDS.iter().flat_map(|kind| kind.splits.iter().copied()).unique().collect(),
+        "split" => {
+            TRACKS.kinds().iter().flat_map(|kind| kind.splits.iter().copied()).unique().collect()
+        }
         "measure" | "measures" => MEASURES.to_vec(),
         id if SYSTEMS.contains(&(command, id)) => systems::names().collect(),
         _ => return arg,

@@ -6,21 +6,20 @@ use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use clariq_collections::clariq::conversation::{
-    ConversationShape, TurnOrder, synthesize as synthesize_files,
-};
-use clariq_collections::clariq::evaluation::facet_requests as make_facet_requests;
-use clariq_collections::clariq::{RetrievedWith, convert_archives};
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch as fetch_files};
-use clariq_collections::{
-    Amount, DataDir, KINDS, Kind, Release, ReleasedFile, check as check_folder, kind_of,
-};
+use clariq_collections::{Amount, DataDir, Kind, Release, ReleasedFile};
 use clariq_core::{Result, Severity, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::{export as write_files, write_requests};
 use clariq_experiment::run::folder_of;
 use clariq_files::{Source, Target, protect, refuse_input};
 use clariq_net::download::Origin;
+use clariq_track_clariq::conversation::{
+    ConversationShape, TurnOrder, synthesize as synthesize_files,
+};
+use clariq_track_clariq::evaluation::facet_requests as make_facet_requests;
+use clariq_track_clariq::{RetrievedWith, convert_archives};
+use clariq_tracks::TRACKS;
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
@@ -60,7 +59,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
 
 fn check(settings: &Settings) -> Result<Outcome> {
     settings.note_default_data();
-    let report = check_folder(&settings.data)?;
+    let report = TRACKS.check(&settings.data)?;
     let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
     for file in &report.files {
         let [errors, warnings] = [Severity::Error, Severity::Warning]
@@ -130,7 +129,7 @@ fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome> {
     let pages: Vec<Source> = arguments.pages.iter().map(Source::new).collect();
     let task = settings.begin("pages", None);
     let mut reported = 0;
-    let total = clariq_text::segment(&pages, &arguments.output, |progress| {
+    let total = clariq_track_ikat::segment(&pages, &arguments.output, |progress| {
         task.advance(progress.pages - reported);
         reported = progress.pages;
     })?;
@@ -147,7 +146,7 @@ fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome> {
 #[derive(Args)]
 pub(crate) struct FetchArgs {
     /// Collection to fetch (iKAT: topics and labels of all years, passages of 2023)
-    #[arg(long, value_name = "NAME", default_value = KINDS[0].name, ignore_case = true,
+    #[arg(long, value_name = "NAME", default_value = TRACKS.kinds()[0].name, ignore_case = true,
           value_parser = collections())]
     collection: String,
     /// Download from this URL or copy from this folder, which must have the release's layout
@@ -164,7 +163,7 @@ pub(crate) struct FetchArgs {
 
 /// The collections with a release.
 fn releases() -> impl Iterator<Item = (&'static Kind, Release)> {
-    KINDS.iter().filter_map(|kind| Some((kind, kind.released?)))
+    TRACKS.kinds().iter().copied().filter_map(|kind| Some((kind, kind.released?)))
 }
 
 fn collections() -> impl TypedValueParser<Value = String> {
@@ -180,7 +179,7 @@ fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
         DataDir::Folder(folder) if settings.data_was_named => folder.clone(),
         _ => PathBuf::from(kind.usual),
     };
-    let existing = kind_of(&DataDir::Folder(folder.clone())).ok();
+    let existing = TRACKS.kind_of(&DataDir::Folder(folder.clone())).ok();
     if let Some(other) = existing.filter(|other| other.name != kind.name) {
         let found = format!("files of {}", other.name);
         let hint = "name another folder";

@@ -4,11 +4,12 @@ use crate::failure::Outcome;
 use crate::learned;
 use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
-use clariq_collections::{Collection, DataDir, KINDS, kind_of, open_keeping};
+use clariq_collections::{Collection, DataDir};
 use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};
 use clariq_experiment::recipes::{BASE_MODEL, DEFAULT_MODEL};
 use clariq_experiment::{TextStores, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
+use clariq_tracks::TRACKS;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -67,20 +68,20 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome> {
 fn data(settings: &Settings) -> Vec<CheckedItem> {
     let place = settings.data.to_string();
     let mut findings = vec![match &settings.data {
-        DataDir::Sample => {
+        DataDir::Sample(_) => {
             ok("data", "the built-in sample (`clariq data fetch` gets the real files)")
         }
         DataDir::Folder(_) => ok("data", place.clone()),
     }];
-    let collection = match open_keeping(&settings.data, &TextStores::default()) {
+    let collection = match TRACKS.open_keeping(&settings.data, &TextStores::default()) {
         Ok(collection) => collection,
         Err(error) => {
             // The usual files belong into a new folder, or into one with some of them.
-            let fetches = match (&settings.data, kind_of(&settings.data)) {
+            let fetches = match (&settings.data, TRACKS.kind_of(&settings.data)) {
                 (DataDir::Folder(folder), Err(_)) => !folder.exists(),
-                (_, kind) => kind.is_ok_and(|kind| kind.name == KINDS[0].name),
+                (_, kind) => kind.is_ok_and(|kind| kind.name == TRACKS.kinds()[0].name),
             };
-            let fix = if fetches && settings.data != DataDir::Sample {
+            let fix = if fetches && matches!(settings.data, DataDir::Folder(_)) {
                 format!("clariq data fetch --data {place}")
             } else {
                 error.to_problem().hint

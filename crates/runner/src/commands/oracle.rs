@@ -5,11 +5,11 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::evaluation::{Choice, OracleRequest, oracle_run};
 use clariq_core::Result;
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;
 use clariq_files::{StagedFile, Target};
+use clariq_track_clariq::evaluation::{Choice, OracleRequest, oracle_run};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -6,14 +6,14 @@ use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
-use clariq_collections::clariq::write_candidates;
-use clariq_collections::ikat::convert::convert_to_trec;
-use clariq_collections::ikat::validate::MAX_WARNINGS;
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Findings, Result, Severity, bail};
 use clariq_experiment::endpoints::completions_path;
 use clariq_experiment::record;
 use clariq_files::{Source, Target};
+use clariq_track_clariq::write_candidates;
+use clariq_track_ikat::convert::convert_to_trec;
+use clariq_track_ikat::validate::MAX_WARNINGS;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -31,7 +31,7 @@ pub(crate) struct ValidateArgs {
 
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome> {
     let options = ValidationOptions {
-        tokens: &clariq_text::tokens::count,
+        tokens: &clariq_track_ikat::tokens::count,
         max_warnings: arguments.max_warnings,
     };
     let split = &arguments.split;

@@ -129,7 +129,7 @@ impl<'e> Lab<'e> {
         split: &'static str,
         test: impl FnOnce(&dyn Collection, &Ranker) -> Found,
     ) -> Found {
-        let collection = clariq_collections::open(data).unwrap();
+        let collection = clariq_tracks::TRACKS.open(data).unwrap();
         let options =
             SessionOptions { cache: self.cache.path().to_owned(), ..SessionOptions::default() };
         let mut session = Session::new(&*collection, options).unwrap().answering(split);
@@ -174,7 +174,7 @@ fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> 
         let Some(config) = built_in(name, space).filter(|config| !config.answers()) else {
             continue;
         };
-        lab.open(&DataDir::Sample, &config, "dev", |collection, system| {
+        lab.open(&clariq_track_clariq::SAMPLE, &config, "dev", |collection, system| {
             let mut single = requests(collection, "dev", &config);
             // An encoder takes longer than all that is checked here.
             single.truncate(if engine.is_some() { 6 } else { usize::MAX });

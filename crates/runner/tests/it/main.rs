@@ -34,6 +34,6 @@ mod setup;
 #[path = "../../../net/tests/it/stub.rs"]
 mod stub;
 mod systems;
-#[path = "../../../collections/tests/it/validator_cases.rs"]
+#[path = "../../../track-ikat/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

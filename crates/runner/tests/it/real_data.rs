@@ -2,10 +2,10 @@
 
 use crate::common::{Bench, root};
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, ClariqSplit};
 use clariq_core::Documents;
 use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
+use clariq_track_clariq::{ClariQ, ClariqSplit};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -9,8 +9,8 @@ use std::path::Path;
 
 /// The question and score of every context of a run.
 fn answers(bench: &Bench, run: &str, bank: &Bank) -> HashMap<i64, (String, f64)> {
-    let run = clariq_collections::clariq::read_text_run(&Source::new(bench.path(run)), bank)
-        .expect("a run");
+    let run =
+        clariq_track_clariq::read_text_run(&Source::new(bench.path(run)), bank).expect("a run");
     let lines = run.lines.iter();
     lines
         .map(|line| {
@@ -57,7 +57,7 @@ fn assert_golden_answers(bench: &Bench, golden: &str, data: &DataDir) {
 
 #[test]
 fn the_baseline_is_the_published_recipe() {
-    assert_golden_answers(&Bench::with_sample(), "sample.tsv", &DataDir::Sample);
+    assert_golden_answers(&Bench::with_sample(), "sample.tsv", &clariq_track_clariq::SAMPLE);
 }
 
 #[test]

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn each_task_accepts_only_flags_that_apply_to_it() {
-        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let scorers = Scorers::of(&*sample);
         for (flag, accepted) in ACCEPTED {
             for (task, expected) in TASKS.into_iter().zip(accepted) {
@@ -205,7 +205,7 @@ mod tests {
     /// pairs are, and a pair only if both of its flags are.
     #[test]
     fn flags_combine_exactly_if_all_of_their_pairs_do() {
-        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let scorers = Scorers::of(&*sample);
         let accepts = |line: &str| scorers.accepts(line);
         let flags: Vec<&str> = ACCEPTED.iter().map(|(flag, _)| *flag).collect();

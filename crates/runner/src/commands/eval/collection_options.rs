@@ -2,8 +2,8 @@
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, value_parser};
-use clariq_collections::KINDS;
 use clariq_collections::evaluation::{EvalOption, EvalOptions, OptionValue};
+use clariq_tracks::TRACKS;
 use std::ffi::OsString;
 
 /// The options on the command line.
@@ -11,7 +11,7 @@ pub(super) struct CollectionOptions(pub(super) EvalOptions);
 
 impl clap::Args for CollectionOptions {
     fn augment_args(mut command: Command) -> Command {
-        for kind in KINDS {
+        for kind in TRACKS.kinds() {
             for option in kind.eval_options {
                 command = command.arg(argument(option).help_heading(kind.name));
             }
@@ -43,7 +43,7 @@ impl FromArgMatches for CollectionOptions {
 
 /// The options of all collections.
 pub(super) fn all() -> impl Iterator<Item = &'static EvalOption> {
-    KINDS.iter().flat_map(|kind| kind.eval_options)
+    TRACKS.kinds().iter().flat_map(|kind| kind.eval_options)
 }
 
 fn argument(option: &'static EvalOption) -> Arg {

@@ -2,11 +2,11 @@
 
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::evaluation::NeedReport;
 use clariq_core::{Need, TrainOn};
 use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_experiment::HeldOutNeeds;
 use clariq_need::{NeedTraining, Repeat};
+use clariq_track_clariq::evaluation::NeedReport;
 
 const ROUNDS: u32 = 10_000;
 

@@ -74,7 +74,7 @@ impl<'w> Work<'w> {
     /// returns the notes.
     pub(crate) fn with_session<T>(self, test: impl FnOnce(&Session) -> T) -> (T, String) {
         let folder = DataDir::Folder(self.bench.path(self.data));
-        let collection = clariq_collections::open(&folder).expect("the collection");
+        let collection = clariq_tracks::TRACKS.open(&folder).expect("the collection");
         let notes = Notes::default();
         let cache = self.bench.path("cache");
         let options = SessionOptions { cache, threads: self.threads, ..SessionOptions::default() };

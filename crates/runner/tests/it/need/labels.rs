@@ -3,7 +3,7 @@
 use super::{QUICK, predicted, relabel};
 use crate::common::Bench;
 use clariq_collections::DataDir;
-use clariq_collections::clariq::{ClariQ, ClariqSplit};
+use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::Value;
 
 #[test]

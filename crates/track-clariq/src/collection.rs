@@ -1,0 +1,178 @@
+//! `ClariQ` in a data folder or in the sample inside the program: a question bank, and the splits
+//! beside it.
+
+use crate::labelled::{Labelled, LabelledTopic, read_requests};
+use clariq_collections::documents::Bank;
+use clariq_collections::{Collection, DataDir, Release, embedded};
+use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
+use clariq_files::Source;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The sample collection, as it is in `data/sample`.
+pub const SAMPLE: DataDir = DataDir::Sample(embedded![
+    "sample",
+    "question_bank.tsv",
+    "train.tsv",
+    "dev.tsv",
+    "test.tsv",
+    "test_with_labels.tsv",
+    "train.qrel",
+    "dev.qrel",
+    "multi_turn_human_generated_data.tsv",
+]);
+
+/// All files that any command reads, at the commit that their digests belong to.
+pub(super) const RELEASE: Release = Release {
+    at: "https://raw.githubusercontent.com/aliannejadi/ClariQ/46885a544581a0af8aff0681d29e4971807e2912/data/",
+    table: include_str!("../released/clariq.tsv"),
+};
+
+/// A part of the collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClariqSplit {
+    /// `train.tsv`: everything is learned and tuned here.
+    Train,
+    /// `dev.tsv`: systems are compared here.
+    Dev,
+    /// `test_with_labels.tsv` if the user has it, else the requests of `test.tsv`, without labels.
+    Test,
+}
+
+impl ClariqSplit {
+    /// All splits in their usual order.
+    pub const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
+
+    /// The name on the command line and in file names.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Dev => "dev",
+            Self::Test => "test",
+        }
+    }
+
+    /// The split of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|split| split.name() == name)
+    }
+
+    /// The file that holds this split's labels.
+    pub fn labelled_file(self) -> &'static str {
+        match self {
+            Self::Train => "train.tsv",
+            Self::Dev => "dev.tsv",
+            Self::Test => "test_with_labels.tsv",
+        }
+    }
+}
+
+impl fmt::Display for ClariqSplit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The requests of one split, and its labels if the folder has them.
+#[derive(Debug, Clone)]
+pub struct SplitData {
+    /// The requests in file order.
+    pub topics: Vec<LabelledTopic>,
+    /// The labels; `None` if only the requests were released.
+    pub labels: Option<Labelled>,
+}
+
+/// A question bank, and the splits beside it, which are read on each use.
+#[derive(Debug, Clone)]
+pub struct ClariQ {
+    pub data: DataDir,
+    /// All questions.
+    pub bank: Bank,
+}
+
+impl ClariQ {
+    /// Opens a collection and reads its question bank.
+    pub fn open(data: DataDir) -> Result<Self, Error> {
+        let bank = Bank::read(&data.require("question_bank.tsv")?)?;
+        Ok(Self { data, bank })
+    }
+
+    /// A collection as `ClariQ`, for features that only `ClariQ` has: facets, need labels, evaluation
+    /// tables, and its official scorer.
+    pub fn of(collection: &dyn Collection) -> Result<&Self, Problem> {
+        collection.downcast().ok_or_else(|| {
+            let kind = collection.kind();
+            let location = collection.location();
+            let hint = "this needs ClariQ's facets, need labels, tables or official scorer; choose \
+                        another folder with --data";
+            problem!("--data", "a ClariQ collection", "{kind} in {location}", hint)
+        })
+    }
+
+    /// True if the folder has the requests (and, if `labels`, also the labels) of a split.
+    pub fn has(&self, split: ClariqSplit, labels: bool) -> bool {
+        self.data.file(split.labelled_file()).is_some()
+            || (!labels && split == ClariqSplit::Test && self.data.file("test.tsv").is_some())
+    }
+
+    /// The file with the requests of a split: the one with its labels, if it is there.
+    pub(crate) fn requests_file(&self, split: ClariqSplit) -> Result<Source, Error> {
+        let labelled = split.labelled_file();
+        if split == ClariqSplit::Test && self.data.file(labelled).is_none() {
+            return self.data.require("test.tsv");
+        }
+        self.data.require(labelled)
+    }
+
+    /// Reads a split. Every question that it names must be in the bank.
+    pub fn split(&self, split: ClariqSplit) -> Result<SplitData, Error> {
+        let source = self.requests_file(split)?;
+        if !self.has(split, true) {
+            return Ok(SplitData { topics: read_requests(&source)?, labels: None });
+        }
+        let labelled = Labelled::read(&source)?;
+        if let Some(problem) = unknown_questions(&labelled, &self.bank).next() {
+            return Err(problem.into());
+        }
+        Ok(SplitData { topics: labelled.topics.clone(), labels: Some(labelled) })
+    }
+
+    /// Reads a split that must have labels.
+    pub fn labelled(&self, split: ClariqSplit) -> Result<Labelled, Error> {
+        self.split(split)?.labels.ok_or_else(|| {
+            problem!(
+                self.data.path_of(split.labelled_file()),
+                "the labels of {split}",
+                "a folder with only the requests",
+                "the labels of test are held out: use --split dev, or add that file if you have it"
+            )
+            .kind(ProblemKind::MissingFile)
+            .into()
+        })
+    }
+
+    /// The labels that a model is trained on, joined.
+    pub fn training_labels(&self, train_on: TrainOn) -> Result<Labelled, Error> {
+        let mut labelled = self.labelled(ClariqSplit::Train)?;
+        if train_on == TrainOn::TrainAndDev {
+            labelled.append(self.labelled(ClariqSplit::Dev)?);
+        }
+        Ok(labelled)
+    }
+}
+
+/// A problem for each row whose question is not in the bank.
+pub(crate) fn unknown_questions<'a>(
+    labelled: &'a Labelled,
+    bank: &'a Bank,
+) -> impl Iterator<Item = Problem> + 'a {
+    labelled.rows.iter().filter(|row| bank.find(row.question.as_str()).is_none()).map(|row| {
+        problem!(
+            (&*labelled.name, row.line),
+            "a question id of question_bank.tsv",
+            (format!("`{}`", row.question)),
+            "the bank and the labels must come from the same release"
+        )
+    })
+}

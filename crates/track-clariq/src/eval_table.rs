@@ -1,0 +1,235 @@
+//! `ClariQ`'s evaluation tables: the quality of the documents retrieved after a question was asked
+//! and answered, by metric, facet (or conversation) and question.
+//!
+//! They are Python pickles of `{metric: {context: {question: {"with_answer": figure, "no_answer":
+//! figure}}}}`, plain, packed, or in pieces.
+
+use crate::read_dictionaries;
+use clariq_collections::DataDir;
+use clariq_collections::entries::Entries;
+use clariq_core::{Error, FacetId, ProblemKind, parse_json, problem};
+use clariq_files::Source;
+use clariq_files::archive::{Archive, ExpectedContent};
+use indexmap::{IndexMap, IndexSet};
+use serde::Deserialize;
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// The candidate that represents the worst question of a context. A question that is not a candidate
+/// has its figure.
+pub const WORST: &str = "MIN";
+/// The candidate that represents the best question of a context.
+pub const BEST: &str = "MAX";
+
+/// The form of an evaluation table, for messages.
+pub(super) const FORM: ExpectedContent = ExpectedContent {
+    what: "an evaluation table",
+    hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
+};
+
+/// The number of keys above the figures of a context: its metric and its id.
+pub(super) const DEPTH: usize = 2;
+
+/// The query that documents are retrieved with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetrievedWith {
+    /// The request, the question and its answer.
+    Answer,
+    /// The request and the question.
+    QuestionAlone,
+}
+
+/// The key of figures in a table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(untagged, expecting = "the number of a conversation or the id of a facet")]
+pub enum ContextId {
+    /// A conversation, in the multi-turn tables.
+    Number(i64),
+    /// A facet, in the single-turn tables.
+    Facet(FacetId),
+}
+
+impl From<&str> for ContextId {
+    fn from(facet: &str) -> Self {
+        Self::Facet(facet.into())
+    }
+}
+
+impl From<i64> for ContextId {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl fmt::Display for ContextId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Facet(facet) => facet.fmt(f),
+        }
+    }
+}
+
+/// The file of the table `stem` in a data folder, or its pieces; `None` if there are neither.
+pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
+    let packed = format!("{stem}.pkl.tar.gz");
+    if let Some(source) = data.file(&format!("{stem}.pkl")).or_else(|| data.file(&packed)) {
+        return Some(vec![source]);
+    }
+    // The names that the command `split` gives to pieces.
+    let suffixes = ('a'..='z').flat_map(|first| ('a'..='z').map(move |second| (first, second)));
+    let mut pieces = Vec::new();
+    for (first, second) in suffixes {
+        let Some(piece) = data.file(&format!("{packed}.{first}{second}")) else { break };
+        pieces.push(piece);
+    }
+    (!pieces.is_empty()).then_some(pieces)
+}
+
+/// An evaluation table in memory: up to about ten million figures.
+#[derive(Debug, Default)]
+pub struct EvalTable {
+    /// The distinct questions. Figures refer to them by position.
+    questions: IndexSet<Box<str>>,
+    metrics: IndexMap<String, QuestionsByContext>,
+}
+
+/// The questions of each context, with their figures.
+type QuestionsByContext = IndexMap<ContextId, Vec<(u32, Option<f64>)>>;
+
+impl EvalTable {
+    /// Reads the table `stem` of a data folder, such as `single_turn_train_eval`: `stem.pkl`, else
+    /// `stem.pkl.gz`, else `stem.pkl.tar.gz`, else the pieces `stem.pkl.tar.gz.aa`, `.ab` and so
+    /// on.
+    pub fn open(data: &DataDir, stem: &str) -> Result<Self, Error> {
+        Self::open_of(data, stem, RetrievedWith::Answer)
+    }
+
+    /// Like [`EvalTable::open`], with the figures of one kind of retrieval.
+    pub fn open_of(data: &DataDir, stem: &str, with: RetrievedWith) -> Result<Self, Error> {
+        let sources = locate(data, stem).ok_or_else(|| {
+            problem!(
+                data.to_string(),
+                "`{stem}.pkl`, `.pkl.gz`, `.pkl.tar.gz`, or its pieces `.pkl.tar.gz.aa`, `.ab`, …",
+                "none of them",
+                "`clariq data fetch` downloads the released tables; not every split has one"
+            )
+            .kind(ProblemKind::MissingFile)
+        })?;
+        Self::read_of(&sources, with)
+    }
+
+    /// Reads a table from one file, or from its pieces in order. The packing is recognised by the
+    /// content.
+    pub fn read(sources: &[Source]) -> Result<Self, Error> {
+        Self::read_of(sources, RetrievedWith::Answer)
+    }
+
+    fn read_of(sources: &[Source], with: RetrievedWith) -> Result<Self, Error> {
+        let file = Archive::new(sources, &FORM)?;
+        let mut table = Self::default();
+        read_dictionaries(&file, DEPTH, &mut |line| {
+            let (metric, context, questions): (String, ContextId, Entries<Figures>) =
+                parse_json(file.name(), line)
+                    .map_err(|problem| file.problem(&problem.expected, problem.found))?;
+            let figures = questions.0.into_iter().map(|(question, figures)| {
+                let figure = match with {
+                    RetrievedWith::Answer => figures.with_answer,
+                    RetrievedWith::QuestionAlone => figures.no_answer,
+                };
+                (question, figure)
+            });
+            table.insert(&metric, context, figures);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(table)
+    }
+
+    /// Adds a context. Of two with one id, the later one counts, as in Python.
+    pub(super) fn insert(
+        &mut self,
+        metric: &str,
+        context: ContextId,
+        questions: impl Iterator<Item = (String, Option<f64>)>,
+    ) {
+        let mut rows = Vec::new();
+        for (question, figure) in questions {
+            let known = self.questions.get_index_of(&*question);
+            let place =
+                known.unwrap_or_else(|| self.questions.insert_full(question.into_boxed_str()).0);
+            rows.push((place as u32, figure));
+        }
+        if !self.metrics.contains_key(metric) {
+            self.metrics.insert(metric.to_owned(), QuestionsByContext::new());
+        }
+        self.metrics[metric].insert(context, rows);
+    }
+
+    /// True if any question has a figure: not every table has figures without the answer.
+    pub fn has_figures(&self) -> bool {
+        let questions = self.metrics.values().flat_map(QuestionsByContext::values).flatten();
+        questions.into_iter().any(|(_, figure)| figure.is_some())
+    }
+
+    /// The metrics in file order.
+    pub fn metrics(&self) -> impl ExactSizeIterator<Item = MetricTable<'_>> {
+        let questions = &self.questions;
+        self.metrics.iter().map(|(name, contexts)| MetricTable { questions, name, contexts })
+    }
+
+    /// The part of the table that belongs to a metric.
+    pub fn metric(&self, name: &str) -> Option<MetricTable<'_>> {
+        self.metrics().find(|metric| metric.name == name)
+    }
+}
+
+/// The figures of a question.
+#[derive(Deserialize)]
+struct Figures {
+    with_answer: Option<f64>,
+    no_answer: Option<f64>,
+}
+
+/// The part of a table that belongs to one metric.
+#[derive(Clone, Copy)]
+pub struct MetricTable<'a> {
+    questions: &'a IndexSet<Box<str>>,
+    /// The metric's name.
+    pub name: &'a str,
+    contexts: &'a QuestionsByContext,
+}
+
+impl<'a> MetricTable<'a> {
+    /// The contexts in file order.
+    pub fn contexts(self) -> impl ExactSizeIterator<Item = (&'a ContextId, ContextFigures<'a>)> {
+        let questions = self.questions;
+        self.contexts.iter().map(move |(id, rows)| (id, ContextFigures { questions, rows }))
+    }
+
+    /// The context of that id, if there are figures for it.
+    pub fn context(self, id: &ContextId) -> Option<ContextFigures<'a>> {
+        let rows = self.contexts.get(id)?;
+        Some(ContextFigures { questions: self.questions, rows })
+    }
+}
+
+/// A context of a metric: a few candidates and their figures.
+#[derive(Clone, Copy)]
+pub struct ContextFigures<'a> {
+    questions: &'a IndexSet<Box<str>>,
+    rows: &'a [(u32, Option<f64>)],
+}
+
+impl<'a> ContextFigures<'a> {
+    /// The candidates in file order, [`WORST`] and [`BEST`] among them, with their figures.
+    pub fn questions(self) -> impl ExactSizeIterator<Item = (&'a str, Option<f64>)> {
+        let Self { questions, rows } = self;
+        rows.iter().map(|&(place, figure)| (&*questions[place as usize], figure))
+    }
+
+    /// The figure of a question, which may be [`WORST`] or [`BEST`].
+    pub fn figure(self, question: &str) -> Option<f64> {
+        let place = self.questions.get_index_of(question)? as u32;
+        self.rows.iter().find(|(other, _)| *other == place)?.1
+    }
+}

@@ -1,0 +1,217 @@
+//! The final leaderboards of the `ClariQ` challenge, and the rank that a run would have there.
+//!
+//! The tables are in the folder `leaderboard`, which names their source. The challenge ranked by one
+//! measure on test: Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. The
+//! same measure orders the entries on the split of the page; the published rank is shown beside it.
+
+use crate::ClariqSplit;
+use crate::evaluation::ScorerTask;
+
+/// The first digits of the checksum of the released bank, on which the published figures were
+/// measured.
+pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeaderboardEntry {
+    /// The published rank, by the figures on test; `None` for the oracles, which were not ranked.
+    pub rank: Option<usize>,
+    /// The team that submitted the entry.
+    pub team: String,
+    /// The name of the model.
+    pub model: String,
+    /// A figure for each of [`Leaderboard::measures`].
+    pub figures: Vec<f64>,
+}
+
+/// The published entries of one task and split, in the published order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaderboard {
+    /// The measures, named as the official scorer names them.
+    pub measures: &'static [&'static str],
+    /// The positions in `measures` that order the entries: the first decides, the others break ties.
+    pub ordered_by: &'static [usize],
+    /// All entries, oracles included.
+    pub entries: Vec<LeaderboardEntry>,
+}
+
+/// The rank that a run would have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placement {
+    /// Its rank, from 1, among the ranked entries and itself: one more than the number of entries that
+    /// are better.
+    pub rank: usize,
+    /// The number of ranked entries, the run included.
+    pub ranked: usize,
+    /// The entries in the order of their figures on this split; the run belongs before
+    /// `entries[before]`.
+    pub order: Vec<usize>,
+    /// The number of entries of `order`, oracles included, before the run.
+    pub before: usize,
+}
+
+type ReleasedTable = (ScorerTask, bool, ClariqSplit, &'static str, &'static str);
+
+macro_rules! table {
+    ($name:literal) => {
+        include_str!(concat!("../../leaderboard/", $name, ".tsv"))
+    };
+}
+
+/// The task, true for multi-turn, the split, the prefix of the columns, and the file.
+const TABLES: [ReleasedTable; 7] = [
+    (ScorerTask::Ranking, false, ClariqSplit::Dev, "", table!("question_relevance.dev")),
+    (ScorerTask::Ranking, false, ClariqSplit::Test, "", table!("question_relevance.test")),
+    (ScorerTask::Documents, false, ClariqSplit::Dev, "", table!("document_relevance.dev")),
+    (ScorerTask::Documents, false, ClariqSplit::Test, "", table!("document_relevance.test")),
+    (
+        ScorerTask::Documents,
+        true,
+        ClariqSplit::Test,
+        "",
+        table!("multi_turn_document_relevance.test"),
+    ),
+    (ScorerTask::Need, false, ClariqSplit::Dev, "dev_", table!("clarification_need")),
+    (ScorerTask::Need, false, ClariqSplit::Test, "test_", table!("clarification_need")),
+];
+
+/// The official scorer's names of the columns of a task, and the positions of those that order the
+/// entries.
+fn measures(task: ScorerTask) -> (&'static [&'static str], &'static [usize]) {
+    match task {
+        ScorerTask::Ranking => (&["Recall5", "Recall10", "Recall20", "Recall30"], &[3, 2]),
+        ScorerTask::Documents => (&["MRR100", "P1", "NDCG3", "NDCG5"], &[2]),
+        ScorerTask::Need => (&["Precision", "Recall", "F1"], &[2]),
+    }
+}
+
+impl Leaderboard {
+    /// The leaderboard of a task on a split; `None` if none was published.
+    pub fn published(task: ScorerTask, multi_turn: bool, split: ClariqSplit) -> Option<Self> {
+        let wanted = (task, multi_turn, split);
+        let (.., prefix, text) =
+            TABLES.into_iter().find(|table| (table.0, table.1, table.2) == wanted)?;
+        let (measures, ordered_by) = measures(task);
+        let mut lines = text.lines();
+        let header: Vec<&str> = lines.next()?.split('\t').collect();
+        let position = |measure: &&str| {
+            let column = format!("{prefix}{}", measure.to_lowercase());
+            header.iter().position(|name| *name == column)
+        };
+        let positions = measures.iter().map(position).collect::<Option<Vec<usize>>>()?;
+        let entries =
+            lines.map(|line| entry(line, &positions)).collect::<Option<Vec<LeaderboardEntry>>>()?;
+        Some(Self { measures, ordered_by, entries })
+    }
+
+    /// The sort key of figures, in units of the fourth decimal.
+    pub(crate) fn key(&self, figures: &[f64]) -> Vec<i64> {
+        self.ordered_by.iter().map(|&index| rounded(figures[index])).collect()
+    }
+
+    /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four
+    /// decimals of the published ones.
+    pub fn place(&self, figures: &[f64]) -> Placement {
+        let key = |figures: &[f64]| self.key(figures);
+        let own_key = key(figures);
+        let mut order: Vec<usize> = (0..self.entries.len()).collect();
+        // Stable: equals stay in the published order.
+        order.sort_by_key(|&entry| std::cmp::Reverse(key(&self.entries[entry].figures)));
+        let before =
+            order.iter().filter(|&&entry| key(&self.entries[entry].figures) > own_key).count();
+        let ranked = || self.entries.iter().filter(|entry| entry.rank.is_some());
+        Placement {
+            rank: 1 + ranked().filter(|entry| key(&entry.figures) > own_key).count(),
+            ranked: 1 + ranked().count(),
+            order,
+            before,
+        }
+    }
+}
+
+/// Rounds to four decimals, in units of the fourth.
+fn rounded(figure: f64) -> i64 {
+    (figure * 1e4).round() as i64
+}
+
+fn entry(line: &str, positions: &[usize]) -> Option<LeaderboardEntry> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [rank, team, model, ..] = fields[..] else { return None };
+    let figures = positions
+        .iter()
+        .map(|&index| fields.get(index)?.parse().ok())
+        .collect::<Option<Vec<f64>>>()?;
+    Some(LeaderboardEntry {
+        rank: rank.parse().ok(),
+        team: team.to_owned(),
+        model: model.to_owned(),
+        figures,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(task: ScorerTask, multi_turn: bool, split: ClariqSplit) -> Leaderboard {
+        Leaderboard::published(task, multi_turn, split).expect("it was published")
+    }
+
+    #[test]
+    fn every_published_table_is_read() {
+        for (task, multi_turn, split, ..) in TABLES {
+            let entries = board(task, multi_turn, split).entries;
+            let ranks: Vec<usize> = entries.iter().filter_map(|entry| entry.rank).collect();
+            assert_eq!(ranks, (1..=ranks.len()).collect::<Vec<_>>(), "{task:?} {split}");
+            assert!(
+                entries
+                    .iter()
+                    .all(|entry| entry.figures.iter().all(|figure| (0.0..1.0).contains(figure)))
+            );
+        }
+        assert_eq!(Leaderboard::published(ScorerTask::Documents, true, ClariqSplit::Dev), None);
+        assert_eq!(Leaderboard::published(ScorerTask::Ranking, false, ClariqSplit::Train), None);
+    }
+
+    #[test]
+    fn the_published_order_is_that_of_the_figures_on_test() {
+        for (task, multi_turn, split, ..) in
+            TABLES.into_iter().filter(|table| table.2 == ClariqSplit::Test)
+        {
+            let board = board(task, multi_turn, split);
+            let order = board.place(&vec![0.0; board.measures.len()]).order;
+            let mut published: Vec<usize> = (0..order.len()).collect();
+            if task == ScorerTask::Need {
+                // Published as .4868 before .4871.
+                published.swap(6, 7);
+            }
+            assert_eq!(order, published, "{task:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_has_the_rank_of_its_equals() {
+        let board = board(ScorerTask::Ranking, false, ClariqSplit::Test);
+        let first = board.place(&[0.3404, 0.6329, 0.8335, 0.874_43]);
+        assert_eq!((first.rank, first.before), (1, 0), "rounded, it equals the first");
+        let second = board.place(&[0.9, 0.1, 0.8335, 0.8743]);
+        assert_eq!((second.rank, second.before), (2, 1));
+        assert_eq!(board.place(&[0.0; 4]).rank, 28);
+    }
+
+    #[test]
+    fn recall_at_20_decides_between_equals() {
+        let board = board(ScorerTask::Ranking, false, ClariqSplit::Test);
+        assert_eq!(
+            board.place(&[0.0, 0.0, 0.7584, 0.7682]).rank,
+            26,
+            "between BERT-reranker and BM25"
+        );
+    }
+
+    #[test]
+    fn oracles_are_shown_and_not_ranked() {
+        let board = board(ScorerTask::Documents, false, ClariqSplit::Test);
+        let placement = board.place(&[0.4, 0.3, 0.2, 0.15]);
+        assert_eq!((placement.rank, placement.before, placement.ranked), (1, 1, 29));
+    }
+}

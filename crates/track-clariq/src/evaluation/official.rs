@@ -1,0 +1,432 @@
+//! The challenge's official scorer as the evaluation of `ClariQ`.
+
+use super::options::{OfficialOptions, ScorerTask};
+use super::page::{ClariqPage, DocumentsOfRuns, render};
+use super::{
+    CUTOFFS, ContextScorer, DocumentRelevance, clarification_need, document_relevance,
+    multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
+};
+use crate::conversation::{RecordOptions, read_records};
+use crate::{
+    ClariQ, ClariqSplit, EvalTable, Labelled, RetrievedWith, read_need_file, read_text_run,
+};
+use clariq_collections::Collection;
+use clariq_collections::earlier_judgements::read_once;
+use clariq_collections::evaluation::{
+    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
+    PageRun, RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, counted,
+    ignored_lines,
+};
+use clariq_core::{Error, ProblemKind, RequestId, bail};
+use clariq_eval::{Column, Ties, diagnose};
+use clariq_files::{Run, Source, python_float, read_run};
+use std::io::BufRead as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// Weighted F1 of need labels, as configurations name it.
+const NEED_F1: &str = "need F1";
+/// The measures of the challenge's leaderboard of document relevance.
+pub(super) const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+
+/// The note on `--out-file` with needs.
+const NO_FILE: &str =
+    "note: --out-file: nothing is written for clarification need, as in the official scorer";
+
+/// The note below the tables of `--full`.
+const NEED_LEGEND: &str = "as none … as 4: topics with this label, by their prediction; none: no \
+                           prediction from 1 to 4";
+
+/// The names of the figures that configurations may expect.
+pub(crate) fn names() -> Vec<String> {
+    let own = [NEED_F1].into_iter().chain(DOCUMENT_MEASURES).map(str::to_owned);
+    CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).chain(own).collect()
+}
+
+/// A split with its labels, which are read on first use.
+pub(crate) struct Official<'a> {
+    clariq: &'a ClariQ,
+    split: ClariqSplit,
+    labels: OnceLock<Labelled>,
+}
+
+impl<'a> Official<'a> {
+    pub(crate) fn new(clariq: &'a ClariQ, split: ClariqSplit) -> Self {
+        Self { clariq, split, labels: OnceLock::new() }
+    }
+
+    fn labels(&self) -> Result<&Labelled, Error> {
+        read_once(&self.labels, || self.clariq.labelled(self.split))
+    }
+
+    fn topics(&self) -> Result<ScoredTopics, Error> {
+        let labels = self.labels()?;
+        Ok(ScoredTopics::new(&labels.name, labels.topics.iter().map(|topic| &topic.id)))
+    }
+
+    fn by_qrels(&self) -> Result<ByQrels<'a>, Error> {
+        ByQrels::open(self.clariq, self.split.name(), self.clariq.tasks()[0])
+    }
+
+    /// Recall of relevant questions.
+    fn questions(
+        &self,
+        request: &EvalRequest,
+        options: &OfficialOptions,
+    ) -> Result<EvalResult, Error> {
+        let takes = ["task", "ties", "out-file", "leaderboard"];
+        request.takes("--task question_relevance", &takes)?;
+        if options.leaderboard {
+            request.refuse_interval("leaderboard")?;
+        }
+        let labels = self.labels()?;
+        let run = read_run(&Source::new(&request.file))?;
+        let ties =
+            if let Some(TieRule::Order(ties)) = request.ties { ties } else { Ties::Official };
+        let topics = labels.topics.iter().map(|topic| &topic.id);
+        let found = diagnose(&run, topics, Some(&self.clariq.bank));
+        let scores = question_relevance(&run, labels, ties);
+        let is_interval = request.ties == Some(TieRule::Interval);
+        let warnings = ignored_lines(&found, if is_interval { Ties::Id } else { ties });
+        let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
+        if is_interval {
+            let [lowest, highest] = recall_interval(&run, labels);
+            let figures = names.zip(lowest).collect();
+            let highest = Some(highest);
+            return Ok(EvalResult { figures, highest, warnings, ..EvalResult::default() });
+        }
+        Ok(EvalResult {
+            figures: names.zip(scores.means.iter().copied()).collect(),
+            topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
+            warnings,
+            form: FigureFormat::Lines(scorer_line),
+            text: options.leaderboard.then(|| leaderboard_row(&request.file, &scores.means)),
+            ..EvalResult::default()
+        })
+    }
+
+    /// Precision, recall and F1 of clarification need.
+    fn needs(&self, request: &EvalRequest, options: &OfficialOptions) -> Result<EvalResult, Error> {
+        let takes = ["task", "leaderboard", "full", "out-file"];
+        request.takes("--task clarification_need", &takes)?;
+        let labels = self.labels()?;
+        let predictions = read_need_file(&Source::new(&request.file))?;
+        let scores = clarification_need(&predictions, labels);
+        let figures = [scores.precision, scores.recall, scores.f1];
+        let mut tables = Vec::new();
+        if options.full {
+            tables = need_report(&predictions, labels).tables(figures);
+        }
+        let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
+        Ok(EvalResult {
+            figures: ["Precision", "Recall", "F1"]
+                .map(str::to_owned)
+                .into_iter()
+                .zip(figures)
+                .collect(),
+            warnings: counted(&[
+                (scores.missing, "topics have no prediction and count as class 0"),
+                (scores.out_of_range, "predictions are outside 1 to 4 and count as wrong"),
+                (scores.duplicates, "topics are predicted again; the last line counts"),
+                (scores.unknown, "predicted topics have no labels and are ignored"),
+            ]),
+            // The official scorer puts two spaces after the first two names and one after the third.
+            form: FigureFormat::Lines(|name, figure| {
+                let spaces = if name == "F1" { " " } else { "  " };
+                format!("{name}:{spaces}{}", python_float(figure))
+            }),
+            notes: if request.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
+            text: options.leaderboard.then(|| cells.join("\n")),
+            tables,
+            legend: options.full.then_some(NEED_LEGEND),
+            ..EvalResult::default()
+        })
+    }
+
+    /// Document relevance after the first question and its answer.
+    fn documents(
+        &self,
+        request: &EvalRequest,
+        options: &OfficialOptions,
+    ) -> Result<EvalResult, Error> {
+        let takes = ["task", "multi-turn", "no-answer", "out-file", "leaderboard"];
+        request.takes("--task document_relevance", &takes)?;
+        let stem = table_stem(self.split, options.multi_turn);
+        let scores = self.document_scores(&request.file, options, &stem)?;
+        let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
+        let figures: Vec<(String, f64)> =
+            known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
+        let file = format!("{stem}.pkl");
+        let split = self.split;
+        if figures.len() < scores.metrics.len() || figures.is_empty() {
+            let hint = "the table and the labels must be of one release";
+            bail!(file, "figures for the contexts of {split}", "none", hint);
+        }
+        let figure_of = |name: &str| {
+            figures.iter().find(|(metric, _)| metric == name).map(|(_, figure)| *figure)
+        };
+        let board: Option<Vec<f64>> = DOCUMENT_MEASURES.into_iter().map(figure_of).collect();
+        let leaderboard = match board {
+            Some(figures) => Some(leaderboard_row(&request.file, &figures)),
+            None if options.leaderboard => {
+                let hint = "leave --leaderboard out to see the metrics of the table";
+                bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
+            }
+            None => None,
+        };
+        Ok(EvalResult {
+            figures,
+            topics: if request.by_topic() { scores.metrics } else { Vec::new() },
+            warnings: counted(&[
+                (
+                    scores.tied,
+                    "topics have several questions with the highest score; the last in the file counts",
+                ),
+                (scores.missing, "contexts are not answered and count 0"),
+                (
+                    scores.not_candidates,
+                    "contexts ask a question without figures in the table; its minimum is used",
+                ),
+            ]),
+            form: FigureFormat::Lines(scorer_line),
+            text: leaderboard.filter(|_| options.leaderboard),
+            ..EvalResult::default()
+        })
+    }
+
+    fn document_scores(
+        &self,
+        file: &Path,
+        options: &OfficialOptions,
+        stem: &str,
+    ) -> Result<DocumentRelevance, Error> {
+        let source = Source::new(file);
+        let with =
+            if options.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
+        let table = || -> Result<EvalTable, Error> {
+            let table = EvalTable::open_of(&self.clariq.data, stem, with)?;
+            if options.no_answer && !table.has_figures() {
+                let hint = "leave --no-answer out; the whole released table has both";
+                bail!(format!("{stem}.pkl"), "figures `no_answer`", "`with_answer` alone", hint);
+            }
+            Ok(table)
+        };
+        if options.multi_turn {
+            let run = read_text_run(&source, &self.clariq.bank)?;
+            return Ok(multi_turn_document_relevance(&run, &table()?));
+        }
+        let labels = self.labels()?;
+        let run = read_run(&source)?;
+        Ok(document_relevance(&run, &table()?, labels))
+    }
+
+    /// The shares of conversations whose next question is relevant, new and answered.
+    fn contexts(&self, request: &EvalRequest, file: &Path) -> Result<EvalResult, Error> {
+        request.takes("--conversations", &["conversations"])?;
+        let labels = self.labels()?;
+        let run = read_text_run(&Source::new(&request.file), &self.clariq.bank)?;
+        let mut scorer = ContextScorer::new(&run, &self.clariq.bank, labels);
+        read_records(&Source::new(file), &RecordOptions::default(), &mut |record| {
+            if !record.again {
+                scorer.add(&record.conversation);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let found = scorer.found;
+        if found.contexts == 0 {
+            let name = &labels.name;
+            let hint = "choose the split of the conversations with --split";
+            bail!(file, "conversations about topics of {name}", "only other topics", hint);
+        }
+        Ok(EvalResult {
+            figures: found
+                .figures()
+                .into_iter()
+                .map(|(name, figure)| (name.to_owned(), figure))
+                .collect(),
+            warnings: counted(&[
+                (found.missing, "contexts are not answered"),
+                (found.unknown, "contexts are about topics without labels and are ignored"),
+            ]),
+            form: FigureFormat::Lines(scorer_line),
+            ..EvalResult::default()
+        })
+    }
+
+    /// Document relevance of runs by the measures of the leaderboard, with and without the answer, as
+    /// far as the data folder has figures.
+    fn document_figures(&self, runs: &[Run]) -> Result<Vec<DocumentsOfRuns>, Error> {
+        let mut all = Vec::new();
+        for with in [RetrievedWith::Answer, RetrievedWith::QuestionAlone] {
+            let stem = table_stem(self.split, false);
+            let table = match EvalTable::open_of(&self.clariq.data, &stem, with) {
+                Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => break,
+                table => table?,
+            };
+            if !table.has_figures() {
+                continue;
+            }
+            let mut figures = Vec::with_capacity(runs.len());
+            for run in runs {
+                let scores = document_relevance(run, &table, self.labels()?);
+                let find = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
+                let means = DOCUMENT_MEASURES.map(|name| find(name).map_or(0.0, Column::mean));
+                figures.push(means.to_vec());
+            }
+            all.push(DocumentsOfRuns { with, figures });
+        }
+        Ok(all)
+    }
+
+    /// Document relevance by the expected measures, if the data folder has the table.
+    fn expected_documents(&self, run: &Run, written: &SystemOutput) -> Result<EvalResult, Error> {
+        let data = &self.clariq.data;
+        let split = self.split;
+        let stem = table_stem(split, false);
+        let table = match EvalTable::open(data, &stem) {
+            Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
+                let what = format!("document relevance on {split} is not checked");
+                let notes = vec![format!("note: {data} has no table `{stem}`: {what}")];
+                return Ok(EvalResult { notes, ..EvalResult::default() });
+            }
+            table => table?,
+        };
+        let scores = document_relevance(run, &table, self.labels()?);
+        let is_expected = |metric: &&Column| {
+            !metric.values.is_empty() && written.expected.contains(&&*metric.measure)
+        };
+        let metrics = scores.metrics.iter().filter(is_expected);
+        let figures = metrics.map(|metric| (metric.measure.clone(), metric.mean())).collect();
+        Ok(EvalResult { figures, ..EvalResult::default() })
+    }
+}
+
+impl Evaluation for Official<'_> {
+    fn file_kind(&self, request: &EvalRequest) -> &'static str {
+        match OfficialOptions::read(&request.options) {
+            Ok(OfficialOptions { task: ScorerTask::Need, .. }) => "need",
+            _ => "run",
+        }
+    }
+
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        let options = OfficialOptions::read(&request.options)?;
+        if let Some(file) = &options.conversations {
+            return self.contexts(request, file);
+        }
+        if !request.measures.is_empty() {
+            return self.by_qrels()?.score(request);
+        }
+        match options.task {
+            ScorerTask::Ranking => self.questions(request, &options),
+            ScorerTask::Need => self.needs(request, &options),
+            ScorerTask::Documents => self.documents(request, &options),
+        }
+    }
+
+    /// The figures of the run and of the need file beside it; measures by name are those that are
+    /// expected.
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
+        let Some(run) = written.run else { return Ok(EvalResult::default()) };
+        let recalls = question_relevance(run, self.labels()?, Ties::Official).means;
+        let mut figures: Vec<(String, f64)> = names().into_iter().zip(recalls).collect();
+        if let Some(path) = &written.need {
+            let needs = read_need_file(&Source::new(path))?;
+            figures.push((NEED_F1.to_owned(), clarification_need(&needs, self.labels()?).f1));
+        }
+        let mut notes = Vec::new();
+        if written.expected.iter().any(|name| DOCUMENT_MEASURES.contains(name)) {
+            let documents = self.expected_documents(run, written)?;
+            figures.extend(documents.figures);
+            notes = documents.notes;
+        }
+        let is_new = |name: &&str| {
+            !DOCUMENT_MEASURES.contains(name) && figures.iter().all(|(known, _)| known != name)
+        };
+        let others: Vec<&str> = written.expected.iter().copied().filter(is_new).collect();
+        figures.extend(self.by_qrels()?.by_name(run, others.into_iter()));
+        Ok(EvalResult { figures, notes, ..EvalResult::default() })
+    }
+
+    /// The official recalls, which differ from the usual ones if a run repeats a question.
+    fn values(&self, run: &Run, measure: &str) -> Option<Vec<(RequestId, f64)>> {
+        let cutoff = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == measure)?;
+        let scores = question_relevance(run, self.labels().ok()?, Ties::Official);
+        scores.columns("").into_iter().nth(cutoff).map(|column| column.values)
+    }
+
+    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
+        if let Some(task) = by.task {
+            (self.clariq as &dyn Collection).find_task(task)?;
+        }
+        if !by.measures.is_empty() {
+            return self.by_qrels()?.columns(source, by);
+        }
+        let ties = by.ties.unwrap_or(Ties::Official);
+        let topics = self.topics()?;
+        let run = read_run(source)?;
+        topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+        let warnings = topics.warnings(&run, ties);
+        let scores = question_relevance(&run, self.labels()?, ties);
+        Ok(ValuesByRequest { columns: scores.columns(""), warnings })
+    }
+
+    /// The challenge ranked by recall at 30.
+    fn focus(&self) -> usize {
+        CUTOFFS.len() - 1
+    }
+
+    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
+        let labels = self.labels()?;
+        let topics = self.topics()?;
+        let mut runs = Vec::new();
+        let mut needs = Vec::new();
+        let mut warnings = Vec::new();
+        for PageRun { file, .. } in request.runs {
+            let run = read_run(file)?;
+            topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
+            // The page has details; the warnings are also printed.
+            let found = topics.warnings(&run, Ties::Official);
+            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
+            runs.push(run);
+        }
+        for (_, file) in request.needs {
+            let lines = read_need_file(file)?;
+            topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
+            needs.push(lines);
+        }
+        let documents = self.document_figures(&runs)?;
+        let html = render(&ClariqPage {
+            documents: &documents,
+            request: *request,
+            split: self.split,
+            bank: &self.clariq.bank,
+            labels,
+            runs: &runs,
+            needs: &needs,
+        });
+        Ok(RenderedPage { html, topics: labels.topics.len(), warnings })
+    }
+}
+
+fn scorer_line(name: &str, figure: f64) -> String {
+    format!("{name}: {}", python_float(figure))
+}
+
+fn leaderboard_row(file: &Path, figures: &[f64]) -> String {
+    let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.4}")).collect();
+    let tag = tag_of(file).unwrap_or_else(|| "MODELNAME".to_owned());
+    let (team, model) = tag.split_once('/').unwrap_or(("CREATOR", &tag));
+    format!("| RANK | {team} | {model} | {} |", figures.join(" | "))
+}
+
+/// The name of a run: the last field of its first line. Standard input cannot be read again.
+fn tag_of(file: &Path) -> Option<String> {
+    if file.as_os_str() == "-" {
+        return None;
+    }
+    let mut first = String::new();
+    Source::new(file).stream().ok()?.read_line(&mut first).ok()?;
+    first.split_whitespace().last().map(str::to_owned)
+}

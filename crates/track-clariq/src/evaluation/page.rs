@@ -1,0 +1,183 @@
+//! The page about runs of `ClariQ`: recall, the challenge's leaderboard, the questions of every
+//! topic, and the confusion of needs.
+
+mod depth;
+mod documents;
+mod judged;
+mod leaderboard;
+mod needs;
+mod topics;
+
+use crate::evaluation::recall_interval;
+use crate::{ClariqSplit, Labelled, NeedLine};
+use clariq_collections::documents::Bank;
+use clariq_collections::evaluation::PageRequest;
+use clariq_core::Documents;
+use clariq_eval::diagnose;
+use clariq_files::Run;
+use clariq_report::differences::{self, Focus};
+use clariq_report::figures::{self, ComparedRuns, RunFigures};
+use clariq_report::page::{Page, Section};
+use clariq_report::words::{count, figure};
+pub(crate) use documents::DocumentsOfRuns;
+use judged::JudgedRuns;
+use maud::{Markup, html};
+
+/// The runs and labels of a page.
+#[derive(Clone, Copy)]
+pub(crate) struct ClariqPage<'a> {
+    pub(crate) request: PageRequest<'a>,
+    pub(crate) split: ClariqSplit,
+    pub(crate) bank: &'a Bank,
+    pub(crate) labels: &'a Labelled,
+    /// The lines of the runs.
+    pub(crate) runs: &'a [Run],
+    /// Their document relevance, if the folder has the evaluation table.
+    pub(crate) documents: &'a [DocumentsOfRuns],
+    /// The lines of the need files.
+    pub(crate) needs: &'a [Vec<NeedLine>],
+}
+
+impl ClariqPage<'_> {
+    /// The need files with their names.
+    pub(crate) fn named_needs(&self) -> impl Iterator<Item = (&str, &[NeedLine])> {
+        let names = self.request.needs.iter().map(|(name, _)| name.as_str());
+        names.zip(self.needs.iter().map(Vec::as_slice))
+    }
+}
+
+pub(crate) fn render(comparison: &ClariqPage) -> String {
+    let judged = JudgedRuns::new(comparison);
+    let request = comparison.request;
+    let compared = compare(request, &judged);
+    Page {
+        title: request.title,
+        lead: describe(comparison, &judged),
+        sections: sections(comparison, &judged, &compared),
+        footer: footer(comparison),
+        style: "",
+    }
+    .render()
+}
+
+/// The runs and the tests between them, by recall.
+fn compare<'a>(request: PageRequest, judged: &JudgedRuns<'a>) -> ComparedRuns<'a> {
+    let runs = judged.runs.iter().map(|run| RunFigures {
+        name: &run.shown.name,
+        uses: &run.shown.uses,
+        columns: run.scores.columns(""),
+    });
+    ComparedRuns::new(runs.collect(), request.baseline, request.seed, "topic")
+}
+
+/// All sections that have something to show.
+fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRuns) -> Vec<Section> {
+    let section = |id, name, content| Section { id, name, content };
+    let intro = format!(
+        "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer \
+         computes it, averaged over {}.",
+        count(judged.topics.len(), "topic")
+    );
+    let titles = ["Recall of every run", "Recall of relevant questions"];
+    let placed = leaderboard::section(comparison, judged);
+    let topics = judged.topics.iter().map(|judged| judged.topic);
+    let shown = topics.map(|topic| (topic.id.as_str(), topic.request.as_str()));
+    let deepest = Focus::by_topic(topics::DEEPEST, shown);
+    let has_documents = !comparison.documents.is_empty();
+    let documents = has_documents.then(|| documents::section(comparison));
+    let needs = (!comparison.needs.is_empty()).then(|| needs::section(comparison));
+    [
+        Some(figures::section(compared, &intro, titles, &remarks(comparison))),
+        placed.map(|placed| section("leaderboard", "Leaderboard", placed)),
+        documents.map(|documents| section("documents", "Documents", documents)),
+        Some(section("depth", "Depth", depth::section(judged))),
+        differences::section(compared, &deepest),
+        needs.map(|needs| section("needs", "Need", needs)),
+        Some(section("topics", "Topics", topics::section(comparison, judged, compared))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn describe(comparison: &ClariqPage, judged: &JudgedRuns) -> String {
+    let what = format!(
+        "{} on {} of {}",
+        count(comparison.runs.len(), "run"),
+        count(judged.topics.len(), "topic"),
+        comparison.split
+    );
+    let bank = format!("a bank of {}", count(comparison.bank.len(), "question"));
+    if comparison.runs.len() < 2 {
+        return format!("{what}, {bank}.");
+    }
+    let baseline = &comparison.request.runs[comparison.request.baseline].name;
+    format!("{what}, {bank}; compared with {baseline}.")
+}
+
+fn footer(comparison: &ClariqPage) -> Markup {
+    html! {
+        "Question bank " code { (comparison.bank.checksum().short()) }
+        ", split " (comparison.split) ", seed " (comparison.request.seed) "."
+        " Equal scores are treated as by the official scorer: of a topic's lines with the "
+        "same score, the first counts."
+    }
+}
+
+/// Each run's name with a remark about it.
+fn remarks<'a>(comparison: &ClariqPage<'a>) -> Vec<(&'a str, String)> {
+    let runs = comparison.request.runs.iter().zip(comparison.runs);
+    runs.flat_map(|(shown, run)| {
+        diagnose_run(comparison, run).into_iter().map(|remark| (shown.name.as_str(), remark))
+    })
+    .collect()
+}
+
+fn diagnose_run(comparison: &ClariqPage, run: &Run) -> Vec<String> {
+    let topics = comparison.labels.topics.iter().map(|topic| &topic.id);
+    let found = diagnose(run, topics, Some(comparison.bank));
+    let mut remarks = Vec::new();
+    if found.dropped_lines > 0 {
+        let [lowest, highest] = recall_interval(run, comparison.labels);
+        remarks.push(format!(
+            "{} of {} repeat a score and are dropped, as by the official scorer. Over all orders \
+             of equal scores, R@30 lies between {} and {}.",
+            count(found.dropped_lines, "line"),
+            count(found.dropped_topics, "topic"),
+            figure(lowest[3]),
+            figure(highest[3])
+        ));
+    }
+    let counts = [
+        (found.duplicates, "line", "repeating a question of the same topic"),
+        (found.missing_topics, "topic", "without an answer, counted 0"),
+        (found.unknown_topics, "topic", "not among the labels, ignored"),
+        (found.unknown_documents, "line", "with a question that is not in the bank"),
+    ];
+    let counts = counts.iter().filter(|(number, ..)| *number > 0);
+    remarks.extend(counts.map(|(number, unit, remark)| {
+        let counted = count(*number, unit);
+        format!("{counted} {remark}.")
+    }));
+    remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::tests::Small;
+
+    #[test]
+    fn one_run_has_nothing_to_compare() {
+        let small = Small::new(&[("only", &[("1", "Q1", 1.0)])]);
+        let page = render(&small.comparison());
+        assert!(!page.contains("id=\"differences\"") && !page.contains("class=\"tag\""));
+        assert!(page.contains("1 run on 2 topics of dev"));
+    }
+
+    #[test]
+    fn control_characters_are_made_visible() {
+        let small = Small::new(&[("a\u{1}b", &[])]);
+        assert!(render(&small.comparison()).contains("a\u{fffd}b"));
+    }
+}

@@ -1,0 +1,143 @@
+//! `ClariQ` in the registry of collections.
+
+use crate::collection::{ClariQ, ClariqSplit, RELEASE, SAMPLE};
+use crate::evaluation::{OPTIONS, Official, names};
+use crate::{check, stats};
+use clariq_collections::evaluation::Evaluation;
+use clariq_collections::{
+    AnnotatedFacet, Annotation, Collection, DataDir, Kind, Requests, Statistics,
+};
+use clariq_core::{Documents, Error, Request};
+use clariq_files::{Qrels, Source};
+use std::path::Path;
+
+/// `ClariQ`: a bank of questions, and the splits train, dev and test.
+pub static KIND: Kind = Kind {
+    name: "ClariQ",
+    sign: "question_bank.tsv",
+    tasks: &["questions"],
+    usual: "data/clariq",
+    splits: &SPLITS,
+    usual_split: SPLITS[1],
+    endings: &[],
+    sample: Some(SAMPLE),
+    is_in: |data| RELEASE.files().iter().any(|file| data.file(file.name).is_some()),
+    files: |data| RELEASE.files().iter().filter_map(|file| data.file(file.name)).collect(),
+    open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
+    check: check::check,
+    validate: super::validate::validate,
+    eval_options: OPTIONS,
+    figures: names,
+    released: Some(RELEASE),
+};
+
+const SPLITS: [&str; 3] =
+    [ClariqSplit::Train.name(), ClariqSplit::Dev.name(), ClariqSplit::Test.name()];
+
+/// The first digits of the checksums of the known banks, and their names.
+const NAMED: [(&str, &str); 2] = [("2100c70232f6", "clariq"), ("575333ff3f8b", "sample")];
+
+impl Collection for ClariQ {
+    fn registered(&self) -> &'static Kind {
+        &KIND
+    }
+
+    /// `clariq` for the released bank, `sample` for the bank of the sample, `bank-` and the first
+    /// digits of the checksum for any other.
+    fn label(&self) -> String {
+        let checksum = self.bank.checksum().short();
+        match NAMED.iter().find(|(known, _)| *known == checksum) {
+            Some((_, name)) => (*name).to_owned(),
+            None => format!("bank-{checksum}"),
+        }
+    }
+
+    fn location(&self) -> String {
+        self.data.to_string()
+    }
+
+    fn has(&self, split: &str) -> bool {
+        ClariqSplit::named(split).is_some_and(|split| self.has(split, false))
+    }
+
+    fn documents(&self, _task: &str) -> Result<&dyn Documents, Error> {
+        Ok(&self.bank)
+    }
+
+    fn source(&self, split: &str) -> Result<Source, Error> {
+        self.requests_file(parse_split(split))
+    }
+
+    fn requests(&self, split: &str, _task: &str) -> Result<Requests<'_>, Error> {
+        let topics = self.split(parse_split(split))?.topics;
+        Ok(Box::new(topics.into_iter().map(|topic| Ok(Request::from(&topic)))))
+    }
+
+    fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
+        Ok(self.split(parse_split(split))?.labels.as_ref().map(Qrels::from))
+    }
+
+    fn own_evaluation(
+        &self,
+        split: &'static str,
+    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        Ok(Some(Box::new(Official::new(self, parse_split(split)))))
+    }
+
+    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+        let Some(labels) = self.split(parse_split(split))?.labels else { return Ok(Vec::new()) };
+        let mut annotations: Vec<Annotation> = labels
+            .topics
+            .iter()
+            .map(|topic| Annotation {
+                id: topic.id.to_string(),
+                need: topic.need.map(u8::from),
+                ..Annotation::default()
+            })
+            .collect();
+        for facet in &labels.facets {
+            let id = facet.id.to_string();
+            let text = facet.description.clone();
+            annotations[facet.topic].facets.push(AnnotatedFacet { id, text });
+        }
+        Ok(annotations)
+    }
+
+    fn is_sample(&self) -> bool {
+        self.data == SAMPLE
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        stats::statistics(self)
+    }
+}
+
+/// Opens the collection in its usual folder, or else the sample.
+pub fn open_usual() -> Result<ClariQ, Error> {
+    let usual = Path::new(KIND.usual);
+    let is_there = usual.join(KIND.sign).exists();
+    ClariQ::open(if is_there { DataDir::Folder(usual.to_owned()) } else { SAMPLE })
+}
+
+fn parse_split(split: &str) -> ClariqSplit {
+    ClariqSplit::named(split).unwrap_or_else(|| panic!("ClariQ has no split `{split}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_a_collection_like_any_other() {
+        let sample: Box<dyn Collection> = (KIND.open)(&SAMPLE, None).unwrap();
+        assert_eq!((sample.label().as_str(), sample.kind()), ("sample", "ClariQ"));
+        assert_eq!(sample.find_split("dev").unwrap(), "dev");
+        let refused = sample.find_split("devel").unwrap_err();
+        assert_eq!(refused.expected, "one of the splits train, dev, test");
+        let dev = ClariQ::of(&*sample).unwrap().labelled(ClariqSplit::Dev).unwrap();
+        let requests: Vec<_> = sample.requests("dev", "questions").unwrap().collect();
+        assert_eq!(requests.len(), dev.topics.len());
+        let qrels = sample.qrels("dev", "questions").unwrap().unwrap();
+        assert_eq!(qrels, Qrels::from(&dev));
+    }
+}

@@ -1,0 +1,31 @@
+//! Reads and writes the files of `ClariQ`: topics, facets, the question bank, relevance labels, run
+//! files and need files.
+
+mod candidates;
+mod check;
+mod collection;
+pub mod conversation;
+pub mod eval_table;
+pub mod evaluation;
+mod kind;
+mod labelled;
+mod need_file;
+mod pickle;
+mod question_bank;
+mod stats;
+mod text_run;
+mod validate;
+
+pub use candidates::write_candidates;
+pub use check::check;
+pub use collection::{ClariQ, ClariqSplit, SAMPLE, SplitData};
+pub use eval_table::{
+    BEST, ContextFigures, ContextId, EvalTable, MetricTable, RetrievedWith, WORST,
+};
+pub use kind::{KIND, open_usual};
+pub use labelled::{Facet, Labelled, LabelledRow, LabelledTopic, parse_requests, read_requests};
+pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file};
+pub use pickle::convert_archives;
+use pickle::read_dictionaries;
+pub use question_bank::NO_QUESTION;
+pub use text_run::{parse_text_run, put_text_run_line, read_text_run};

@@ -1,0 +1,168 @@
+//! The check of a run or need file: lines that the official scorer refuses, and lines that it ignores.
+
+use super::ClariQ;
+use crate::need_file::parse_need_file;
+use crate::text_run::{NOT_IN_THE_BANK, parse_text_run};
+use clariq_collections::DataDir;
+use clariq_collections::documents::Bank;
+use clariq_collections::validation::{
+    FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
+};
+use clariq_core::{Error, Findings, RequestId, problem};
+use clariq_files::{FileContent, Source, shorten};
+use std::collections::HashSet;
+
+/// Checks a TREC run, or a need file if its first line has two fields, over a split.
+pub(super) fn validate(
+    data: &DataDir,
+    split: &str,
+    file: &Source,
+    _options: &ValidationOptions,
+) -> Result<Validation, Error> {
+    let clariq = ClariQ::open(data.clone())?;
+    let topics = topics_of(&clariq, split)?;
+    validate_file(file, &topics, &clariq.bank)
+}
+
+fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Validation, Error> {
+    let input = file.read()?;
+    let mut check = FileCheck::new(&input.name, topics);
+    if first_fields(&input).len() == 2 {
+        check_needs(&mut check, &input);
+    } else if is_text_run(&input) {
+        return Ok(check_text_run(&input, bank));
+    } else {
+        check.check_run_lines(&input, bank);
+    }
+    Ok(check.finish())
+}
+
+/// True for a multi-turn run, whose questions are quoted texts.
+fn is_text_run(input: &FileContent) -> bool {
+    let mut lines = input.bytes.split(|&byte| byte == b'\n');
+    lines.find(|line| !line.trim_ascii().is_empty()).is_some_and(|line| line.contains(&b'"'))
+}
+
+/// Checks a multi-turn run. Missing contexts are not found, because no file of the folder lists them.
+fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
+    let mut official = Findings::default();
+    let mut let_through = Findings::default();
+    let run = parse_text_run(input, bank, &mut |problem| official.add(problem));
+    let mut contexts = HashSet::new();
+    let mut questions = HashSet::new();
+    for line in &run.lines {
+        let at = (&*input.name, line.line);
+        let context = &line.topic;
+        contexts.insert(context);
+        if context.as_str().parse::<i64>().is_err() {
+            let found = format!("`{}`", shorten(context.as_str()));
+            let hint = "it is ignored: the ids of contexts are whole numbers";
+            let_through.add(problem!(at, "a context id", found, hint).warning());
+        }
+        if line.document.as_str() == NOT_IN_THE_BANK {
+            let found = format!("another text in context {context}");
+            let hint = "it counts as the worst question of the context";
+            let expected = "the text of a question of the bank, or an empty one";
+            let_through.add(problem!(at, expected, found, hint).warning());
+        } else if !questions.insert((context, &line.document)) {
+            let found = format!("`{}` again in context {context}", line.document);
+            let hint = "the first question of a context counts";
+            let_through
+                .add(problem!(at, "every question of a context once", found, hint).warning());
+        }
+    }
+    let verdict = if official.has_errors() {
+        OfficialVerdict::Error
+    } else {
+        OfficialVerdict::Accepted { warnings: 0 }
+    };
+    Validation { verdict, official, let_through, answered: contexts.len() }
+}
+
+fn check_needs(check: &mut FileCheck, input: &FileContent) {
+    let needs = parse_need_file(input, &mut |problem| check.refuse(problem));
+    for need in needs {
+        let at = (&*input.name, need.line);
+        let topic = &need.topic;
+        let label = need.label;
+        if let Some(first) = check.record_topic(topic, need.line) {
+            let found = format!("{topic} again, which is on line {first} already");
+            check.note(problem!(at, "every topic once", found, "the last line of a topic counts"));
+        }
+        if !(1..=4).contains(&label) {
+            let hint = "the official scorer counts any other label as wrong";
+            let found = format!("{label} for topic {topic}");
+            check.note(problem!(at, "a label from 1 to 4", found, hint));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_collections::documents::BankRow;
+    use clariq_core::Severity;
+
+    const SCORE: &str = "every score of a topic once";
+    const QUESTION: &str = "every question of a topic once";
+    const OF_THE_BANK: &str = "a question of the bank";
+    const TOPIC: &str = "a topic of the split";
+    const ANSWER: &str = "an answer to every topic of the split";
+
+    fn checked(text: &str) -> (OfficialVerdict, Vec<(String, usize)>) {
+        let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
+        let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
+        let topics = ["1", "2"].map(RequestId::from);
+        let file = Source::memory("file", text.as_bytes());
+        let found = validate_file(&file, &topics, &bank).unwrap();
+        assert_eq!(found.let_through.count("file", Severity::Error), 0);
+        let facts = found.let_through.iter();
+        (found.verdict, facts.map(|fact| (fact.first.expected.clone(), fact.count)).collect())
+    }
+
+    #[test]
+    fn a_valid_file_has_no_findings() {
+        let accepted = (OfficialVerdict::Accepted { warnings: 0 }, vec![]);
+        assert_eq!(checked("1 0 Q1 1 2 t\n1 0 Q2 2 1 t\n2 0 Q1 1 2 t\n"), accepted);
+        assert_eq!(checked("1 4\n2 2.0\n"), accepted);
+    }
+
+    #[test]
+    fn lines_that_the_scorer_ignores_are_listed() {
+        let accepted = |facts: &[(&str, usize)]| {
+            let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
+            (OfficialVerdict::Accepted { warnings: 0 }, facts.collect())
+        };
+        let run = "1 0 Q1 1 2 t\n1 0 Q1 2 2 t\n3 0 Q9 1 0 t\n3 0 Q2 1 -0 t\n";
+        let facts = [(SCORE, 2), (QUESTION, 1), (TOPIC, 1), (OF_THE_BANK, 1), (ANSWER, 1)];
+        assert_eq!(checked(run), accepted(&facts));
+        let facts = [("a label from 1 to 4", 1), ("every topic once", 1), (TOPIC, 1), (ANSWER, 1)];
+        assert_eq!(checked("\n1 5\n1 2\n9 1\n"), accepted(&facts));
+    }
+
+    #[test]
+    fn multi_turn_runs_have_contexts_and_texts() {
+        let accepted = |facts: &[(&str, usize)]| {
+            let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
+            (OfficialVerdict::Accepted { warnings: 0 }, facts.collect())
+        };
+        let run = "968 0 \"Q1\" 0 5 t\n968 0 \"Q2\" 1 4 t\n969 0 \"Q1\" 0 5 t\n";
+        assert_eq!(checked(run), accepted(&[]));
+        let run = "968 0 \"Q1\" 0 5 t\n968 0 \"Q1\" 1 4 t\nF1 0 \"of no bank\" 0 5 t\n";
+        let facts = [
+            ("every question of a context once", 1),
+            ("a context id", 1),
+            ("the text of a question of the bank, or an empty one", 1),
+        ];
+        assert_eq!(checked(run), accepted(&facts));
+        let run = "968 0 \"Q1\" 0 high t\n";
+        assert_eq!(checked(run).0, OfficialVerdict::Error);
+    }
+
+    #[test]
+    fn lines_that_stop_the_scorer_are_errors() {
+        for text in ["1 0 Q1 1 high t\n", "1 0 Q1\n", "1 high\n2 1\n", "", "1 0 Q1 1 nan t\n"] {
+            assert_eq!(checked(text).0, OfficialVerdict::Error, "{text}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The integration tests of this crate, a module per subject.
+
+mod eval_table;

@@ -1,0 +1,67 @@
+//! The check of a folder with the track's files, which reports all problems at once.
+
+use super::splits::IkatSplit;
+use super::topics::TopicFile;
+use clariq_collections::documents::{Passage, check_documents};
+use clariq_collections::{CheckReport, DataDir};
+use clariq_core::{Error, Problem, problem};
+use clariq_files::{Source, shorten};
+
+/// The files of the track in a folder.
+pub(super) fn files(data: &DataDir) -> Vec<Source> {
+    let mut files = Vec::new();
+    for split in IkatSplit::ALL {
+        files.extend(data.track_file(split.topics_file()));
+        files.extend(split.labels.iter().filter_map(|(name, _)| data.track_file(name)));
+    }
+    files.extend(data.passage_files().unwrap_or_default());
+    files
+}
+
+/// Reads every file of a folder and reports all problems.
+pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
+    let mut report = CheckReport::default();
+    for &split in IkatSplit::ALL {
+        let name = split.topics_file();
+        report.read(name, data.track_file(name), |input, sink| {
+            let topics = TopicFile::parse(input, sink);
+            if topics.year != split.year() && !topics.conversations.is_empty() {
+                sink(super::folder::other_year((&*input.name, 1), topics.year, split));
+            }
+        })?;
+    }
+    for &split in IkatSplit::ALL {
+        for &(name, kind) in split.labels {
+            // Few users have the labels of later years.
+            let file = data.track_file(name);
+            if file.is_some() || split == IkatSplit::TEST_2023 {
+                report.read(name, file, |input, sink| kind.check(input, sink))?;
+            }
+        }
+    }
+    let passages = report.note(data.passage_files())?.unwrap_or_default();
+    if passages.is_empty() {
+        report.absent.push("passages.jsonl".to_owned());
+    }
+    check_documents(&passages, &mut report, without_text, |at, id, first| {
+        let found = format!("`{id}` again, which is at {first} already");
+        let hint = "it is an error if the texts differ";
+        problem!(at, "every passage once", found, hint).warning()
+    })?;
+    // Problems of the folder were reported above.
+    for file in data.unread_passage_files().unwrap_or_default() {
+        report.add_unread(&file);
+    }
+    report.findings.sort(&report.files);
+    Ok(report)
+}
+
+/// Some released passages hold their id and an address in place of a text.
+fn without_text(file: &str, Passage { id, text, line }: &Passage) -> Option<Problem> {
+    let is_address = !text.contains(char::is_whitespace) && text.contains("://");
+    (is_address || text.is_empty()).then(|| {
+        let found = format!("`{}` of `{id}`", shorten(text));
+        let hint = "nothing has to be done: it is ranked as it is";
+        problem!((file, *line), "the text of a passage", found, hint).warning()
+    })
+}

@@ -1,0 +1,485 @@
+//! The track's files as a collection: statements and passages that are ranked for the turns of
+//! conversations.
+
+use super::answers::{IkatAnswerForm, statement_number};
+use super::evaluation::{OPTIONS, TrackEvaluation, names};
+use super::folder::{IkatFolder, SAMPLE, location};
+use super::qrels::{citation_judgements, statement_judgements, to_qrels};
+use super::splits::IkatSplit;
+use super::topics::{IkatConversation, TopicFile};
+use super::validate::validate;
+use clariq_collections::documents::{Bank, BankRow, read_all, read_bank};
+use clariq_collections::evaluation::Evaluation;
+use clariq_collections::{
+    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Statistics, Submitter,
+    SystemClass,
+};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
+use clariq_files::{Qrels, Source};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+/// TREC iKAT: statements of a user and passages, ranked for every turn.
+pub static KIND: Kind = Kind {
+    name: "iKAT",
+    sign: "2023_test_topics.json",
+    tasks: &TASKS,
+    usual: "data/ikat",
+    splits: &IkatSplit::NAMES,
+    usual_split: IkatSplit::TEST_2023.name(),
+    endings: &[".json", ".jsonl"],
+    sample: Some(SAMPLE),
+    is_in: |data| !data.track_splits().is_empty(),
+    files: super::check::files,
+    open: |data, keeper| Ok(Box::new(Ikat::open(data.clone(), keeper)?)),
+    check: super::check::check,
+    validate: |data, split, run, options| validate(run, &data.topics(split_of(split)?)?, options),
+    eval_options: OPTIONS,
+    figures: || names().collect(),
+    released: Some(clariq_collections::Release {
+        at: "https://raw.githubusercontent.com/",
+        table: include_str!("../released/ikat.tsv"),
+    }),
+};
+
+/// The statements of a user, of which each conversation has its own.
+pub const STATEMENTS: &str = "statements";
+/// The passages, which all conversations share.
+pub const PASSAGES: &str = "passages";
+
+/// The reason why figures of passages cannot be compared with published ones.
+const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
+                          the licensed collection: figures on them only compare with each other";
+
+const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
+
+/// The splits of a data folder with everything that is ranked for them.
+pub struct Ikat {
+    pub(super) data: DataDir,
+    topics: Vec<(IkatSplit, TopicFile)>,
+    statements: Bank,
+    passages: Box<dyn Documents>,
+    /// Files in `passages` that are not read.
+    unread: Vec<PathBuf>,
+}
+
+impl Ikat {
+    /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` stores
+    /// the passages if they are too many for memory.
+    pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
+        let mut topics = Vec::new();
+        for split in data.track_splits() {
+            topics.push((split, data.topics(split)?));
+        }
+        let mut rows = Vec::new();
+        for (split, topics) in &topics {
+            for IkatConversation { number, statements, .. } in &topics.conversations {
+                rows.extend((1..).zip(statements).map(|(statement, text)| BankRow {
+                    id: statement_id(*split, number, statement).as_str().into(),
+                    text: text.clone(),
+                }));
+            }
+        }
+        let statements = Bank::new(rows, "");
+        let unread = data.unread_passage_files()?;
+        let passages = read_all(&data.passage_files()?, keeper)?;
+        Ok(Self { data, topics, statements, passages, unread })
+    }
+
+    /// The topics of a split, which the folder must have.
+    pub fn topics(&self, split: IkatSplit) -> Result<&TopicFile, Error> {
+        match self.topics.iter().find(|(known, _)| *known == split) {
+            Some((_, topics)) => Ok(topics),
+            // Reading the file again gives the error.
+            None => Err(self.data.topics(split).map_or_else(|error| error, |_| changed(split))),
+        }
+    }
+
+    /// The documents of a task, of which there may be none.
+    pub fn ranked_in(&self, task: &str) -> &dyn Documents {
+        if task == STATEMENTS { &self.statements } else { &*self.passages }
+    }
+
+    /// The statements of a conversation's user in the order of their numbers, continued by those of the
+    /// conversations `before`; repeated texts are left out.
+    pub(super) fn statements_of<'t>(
+        &self,
+        split: IkatSplit,
+        conversation: &'t IkatConversation,
+        before: impl Iterator<Item = &'t IkatConversation>,
+    ) -> Vec<Doc> {
+        let mut docs = Vec::new();
+        let mut texts = HashSet::new();
+        for part in std::iter::once(conversation).chain(before) {
+            for (number, text) in (1..).zip(&part.statements) {
+                if texts.insert(text) || part.number == conversation.number {
+                    docs.extend(self.statements.find(&statement_id(split, &part.number, number)));
+                }
+            }
+        }
+        docs
+    }
+
+    /// The passages with these ids; `None` if the collection has none of them.
+    fn find_passages(&self, ids: &[String]) -> Option<Vec<Doc>> {
+        let mut docs: Vec<Doc> = ids.iter().filter_map(|id| self.passages.find(id)).collect();
+        docs.sort_unstable();
+        docs.dedup();
+        (!docs.is_empty()).then_some(docs)
+    }
+}
+
+fn changed(split: IkatSplit) -> Error {
+    let hint = "the folder changed while it was read: try again";
+    let expected = "the topics as they were opened";
+    let found = "another file";
+    problem!(split.topics_file(), expected, found, hint).kind(ProblemKind::MissingFile).into()
+}
+
+/// The split of that name.
+fn split_of(name: &str) -> Result<IkatSplit, Error> {
+    IkatSplit::parse(name).ok_or_else(|| {
+        let expected = format!("one of {}", IkatSplit::NAMES.join(", "));
+        problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
+    })
+}
+
+/// The id of a statement as a document, `2023-test/9-1/3`: its number is only unique in its
+/// conversation.
+fn statement_id(split: IkatSplit, conversation: &str, number: usize) -> String {
+    format!("{split}/{conversation}/{number}")
+}
+
+impl Collection for Ikat {
+    fn registered(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn label(&self) -> String {
+        if self.is_sample() { "ikat-sample".to_owned() } else { "ikat".to_owned() }
+    }
+
+    fn location(&self) -> String {
+        location(&self.data)
+    }
+
+    fn unread_files(&self) -> &[PathBuf] {
+        &self.unread
+    }
+
+    fn has(&self, split: &str) -> bool {
+        self.topics.iter().any(|(known, _)| known.name() == split)
+    }
+
+    fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
+        let documents = self.ranked_in(task);
+        if documents.is_empty() {
+            let hint = "put passages into that folder; `clariq data segment` makes them of pages";
+            let expected = "passages, such as `passages.jsonl`";
+            let problem = problem!(self.location(), expected, "only topics", hint);
+            return Err(problem.kind(ProblemKind::Empty).into());
+        }
+        Ok(documents)
+    }
+
+    fn source(&self, split: &str) -> Result<Source, Error> {
+        let split = split_of(split)?;
+        self.data.track_file(split.topics_file()).ok_or_else(|| changed(split))
+    }
+
+    fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
+        self.requests_seen(split, task, SystemClass::Automatic.into())
+    }
+
+    /// A manual system gets the resolved utterances in place of the utterances. A system that only
+    /// responds gets the organisers' passages as candidates; if there are none, it ranks all passages,
+    /// because a run needs a response to every turn. With earlier conversations, a request begins with
+    /// their utterances, and their new statements are candidates, too. With relevant statements, these
+    /// follow the utterance of each turn.
+    fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
+        let split = split_of(split)?;
+        let ranks_statements = task == STATEMENTS;
+        let topics = self.topics(split)?;
+        let mut labels = topics.turns().filter_map(|(_, turn)| turn.relevant_statements.as_ref());
+        if sight.relevant_statements && labels.all(Vec::is_empty) {
+            let hint = "leave `relevant-statements` out of the system's `uses`";
+            let found = "topics without `ptkb_provenance`";
+            bail!(split.topics_file(), "the relevant statements of turns", found, hint);
+        }
+        Ok(Box::new(topics.conversations.iter().flat_map(move |conversation| {
+            let before = topics.before(&conversation.number);
+            let before = before.filter(move |_| sight.earlier_conversations);
+            let own = ranks_statements.then(|| {
+                let mut docs = self.statements_of(split, conversation, before.clone());
+                docs.sort_unstable();
+                docs
+            });
+            let before: Vec<_> = before.flat_map(|before| before.all_utterances(sight)).collect();
+            (0..conversation.turns.len()).map(move |index| {
+                let released =
+                    || self.find_passages(conversation.given_passages(index, sight.class)?);
+                let candidates = own.clone().or_else(released);
+                let id = conversation.turns[index].id.clone();
+                let said = [before.clone(), conversation.utterances(index, sight)].concat();
+                Ok(Request { id, said, candidates, need: None, statements: Vec::new() })
+            })
+        })))
+    }
+
+    fn answer_form(&self, split: &str, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+        let year = IkatSplit::parse(split)?.year();
+        let statements = &self.statements;
+        let passages = &*self.passages;
+        Some(Box::new(IkatAnswerForm { year, submitter, statements, passages }))
+    }
+
+    /// The statements of earlier conversations are numbered after those of this conversation.
+    fn name_in_runs<'i>(&self, request: &str, task: &str, id: &'i str) -> Cow<'i, str> {
+        if task != STATEMENTS {
+            return id.into();
+        }
+        let number = self.conversation_of(request);
+        let earlier = || {
+            let (split, rest) = id.split_once('/')?;
+            let split =
+                IkatSplit::parse(split).filter(|_| !rest.starts_with(&format!("{number}/")))?;
+            let topics = self.topics(split).ok()?;
+            let docs =
+                self.statements_of(split, topics.conversation(number)?, topics.before(number));
+            let index = docs.iter().position(|&doc| self.statements.id(doc).as_str() == id)?;
+            Some((index + 1).to_string())
+        };
+        earlier().map_or_else(|| statement_number(id).into(), Cow::Owned)
+    }
+
+    fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
+        request.rsplit_once('_').map_or(request, |(conversation, _)| conversation)
+    }
+
+    /// The turns of a file may have gaps in their numbers.
+    fn turn_before(&self, request: &str, back: usize) -> Option<String> {
+        let (conversation, turn) =
+            self.topics.iter().find_map(|(_, topics)| topics.turn(request))?;
+        let index = conversation.turns.iter().position(|known| known.id == turn.id)?;
+        let before = index.checked_sub(back)?;
+        Some(conversation.turns[before].id.to_string())
+    }
+
+    fn is_sample(&self) -> bool {
+        self.data == SAMPLE
+    }
+
+    fn own_evaluation(
+        &self,
+        split: &'static str,
+    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        Ok(Some(Box::new(TrackEvaluation::open(self, split_of(split)?)?)))
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        (!self.is_sample()).then_some(SUBSTITUTE)
+    }
+
+    fn take_documents(
+        &mut self,
+        task: &str,
+        files: &[Source],
+        wanted: Option<&HashSet<&str>>,
+        keeper: &dyn TextKeeper,
+    ) -> Result<(), Error> {
+        assert_eq!(task, PASSAGES, "statements come with the topics");
+        self.passages = match wanted {
+            Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id), true)?),
+            None => read_all(files, Some(keeper))?,
+        };
+        Ok(())
+    }
+
+    fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
+        let split = split_of(split)?;
+        let topics = self.topics(split)?;
+        if task != STATEMENTS {
+            return to_qrels(split.topics_file(), &citation_judgements(topics));
+        }
+        let mut labels = statement_judgements(topics);
+        for label in &mut labels {
+            let conversation = self.conversation_of(&label.topic);
+            label.document = format!("{split}/{conversation}/{}", label.document).into();
+        }
+        to_qrels(split.topics_file(), &labels)
+    }
+
+    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+        let topics = self.topics(split_of(split)?)?;
+        let mut annotations = Vec::new();
+        for (conversation, turn) in topics.turns() {
+            annotations.push(Annotation {
+                id: turn.id.to_string(),
+                resolved: (!turn.resolved.trim().is_empty()).then(|| turn.resolved.clone()),
+                statements: conversation.statements.clone(),
+                ..Annotation::default()
+            });
+        }
+        Ok(annotations)
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        super::stats::statistics(&self.topics, &*self.passages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sample() -> Ikat {
+        Ikat::open(SAMPLE, None).unwrap()
+    }
+
+    #[test]
+    fn a_request_has_what_its_class_may_see() {
+        let sample = sample();
+        let split = IkatSplit::TEST_2023;
+        let requests = |task, class: SystemClass| -> Vec<Request> {
+            let requests = sample.requests_seen(split.name(), task, class.into()).unwrap();
+            requests.map(Result::unwrap).collect()
+        };
+        let topics = sample.topics(split).unwrap();
+        let turns: Vec<_> = topics.turns().map(|(_, turn)| turn).collect();
+        let automatic = requests(PASSAGES, SystemClass::Automatic);
+        assert_eq!(automatic.len(), turns.len());
+        for (request, turn) in automatic.iter().zip(&turns) {
+            assert_eq!(request.id.as_str(), turn.id.as_str());
+            assert_eq!(request.said.last().unwrap().text, turn.utterance);
+            assert_eq!(request.said.len(), 2 * turn.number as usize - 1);
+            assert!(request.candidates.is_none());
+        }
+        let manual = requests(PASSAGES, SystemClass::Manual);
+        assert_eq!(manual[1].said[0].text, turns[0].resolved);
+        assert_eq!(manual[1].said[2].text, turns[1].resolved);
+        let given = requests(PASSAGES, SystemClass::OnlyResponse);
+        for (request, turn) in given.iter().zip(&turns) {
+            let cited = turn.citations.as_ref().map(Vec::len);
+            assert_eq!(request.candidates.as_ref().map(Vec::len), cited, "{}", turn.id);
+        }
+    }
+
+    #[test]
+    fn a_turn_with_none_of_the_passages_ranks_all_of_them() {
+        let sample = sample();
+        assert_eq!(sample.find_passages(&[]), None);
+        assert_eq!(sample.find_passages(&["clueweb22-en0000-00-00000:0".to_owned()]), None);
+    }
+
+    #[test]
+    fn every_user_has_statements_of_their_own() {
+        let sample = sample();
+        let split = IkatSplit::TEST_2023;
+        let bank = sample.ranked_in(STATEMENTS);
+        let requests: Vec<Request> =
+            sample.requests(split.name(), STATEMENTS).unwrap().map(Result::unwrap).collect();
+        for (request, (conversation, _)) in
+            requests.iter().zip(sample.topics(split).unwrap().turns())
+        {
+            let own = request.candidates.as_ref().unwrap();
+            assert_eq!(own.len(), conversation.statements.len());
+            for &doc in own {
+                let number: usize = statement_number(&bank.id(doc)).parse().unwrap();
+                assert_eq!(bank.text(doc).unwrap(), conversation.statements[number - 1]);
+            }
+        }
+    }
+
+    #[test]
+    fn an_earlier_turn_is_found_beyond_a_gap_in_the_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let turn = |number: u32| json!({"turn_id": number, "utterance": "u", "response": "s"});
+        let turns = [turn(1), turn(2), turn(4)];
+        let topics =
+            json!([{"number": "1-1", "title": "t", "ptkb": {"1": "I ride."}, "turns": turns}]);
+        std::fs::write(folder.path().join("2023_test_topics.json"), topics.to_string()).unwrap();
+        let ikat = Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
+        assert_eq!(ikat.turn_before("1-1_4", 1).as_deref(), Some("1-1_2"));
+        assert_eq!(ikat.turn_before("1-1_4", 2).as_deref(), Some("1-1_1"));
+        assert_eq!(ikat.turn_before("1-1_4", 3), None);
+    }
+
+    fn seeing(class: SystemClass, earlier_conversations: bool) -> Sight {
+        Sight { earlier_conversations, ..Sight::from(class) }
+    }
+
+    #[test]
+    fn earlier_conversations_are_part_of_requests_if_the_system_uses_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let conversation = |number: &str, statements: &[&str]| {
+            let turn = |turn: u32| {
+                json!({
+                    "turn_id": turn,
+                    "user_utterance": format!("utterance {number} {turn}"),
+                    "resolved_utterance": format!("resolved {number} {turn}"),
+                    "response": format!("response {number} {turn}"),
+                })
+            };
+            json!({"number": number, "title": "t", "ptkb": statements, "responses": [turn(1), turn(2)]})
+        };
+        let topics = json!([
+            conversation("1-1", &["I ride.", "I am tall."]),
+            conversation("1-2", &["I am tall.", "I cook."]),
+            conversation("11-1", &["I cook."]),
+        ]);
+        std::fs::write(folder.path().join("2025_test_topics.json"), topics.to_string()).unwrap();
+        let ikat = Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
+        let bank = ikat.ranked_in(STATEMENTS);
+        let seen = |class, earlier| -> Vec<String> {
+            let requests = ikat.requests_seen("2025", STATEMENTS, seeing(class, earlier)).unwrap();
+            let shown = requests.map(|request| {
+                let Request { id, said, candidates, .. } = request.unwrap();
+                let names = candidates.unwrap().into_iter().map(|doc| {
+                    let name =
+                        ikat.name_in_runs(id.as_str(), STATEMENTS, &bank.id(doc)).into_owned();
+                    format!("{name} {}", bank.text(doc).unwrap())
+                });
+                let said: Vec<String> = said.into_iter().map(|said| said.text).collect();
+                format!("{id}: {} | {}", said.join(", "), names.collect::<Vec<_>>().join(" "))
+            });
+            shown.collect()
+        };
+        let alone = seen(SystemClass::Automatic, false);
+        let known = seen(SystemClass::Automatic, true);
+        assert_eq!(alone[2], "1-2_1: utterance 1-2 1 | 1 I am tall. 2 I cook.");
+        for other in [0, 1, 4, 5] {
+            assert_eq!(alone[other], known[other], "nothing came before");
+        }
+        assert_eq!(
+            known[2],
+            "1-2_1: utterance 1-1 1, response 1-1 1, utterance 1-1 2, response 1-1 2, \
+             utterance 1-2 1 | 3 I ride. 1 I am tall. 2 I cook."
+        );
+        let manual = &seen(SystemClass::Manual, true)[2];
+        assert!(manual.starts_with("1-2_1: resolved 1-1 1, response 1-1 1, res"), "{manual}");
+        // In 2023, two conversations are of two users.
+        let sample = sample();
+        let of_sample = |earlier| -> Vec<Request> {
+            let requests =
+                sample.requests_seen("2023-test", STATEMENTS, seeing(SystemClass::Manual, earlier));
+            requests.unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(of_sample(true), of_sample(false));
+    }
+
+    #[test]
+    fn judgements_name_documents() {
+        let sample = sample();
+        for task in TASKS {
+            let qrels = sample.qrels("2023-test", task).unwrap().unwrap();
+            for (_, judgements) in qrels.topics() {
+                let bank = sample.ranked_in(task);
+                let mut documents = judgements.documents();
+                assert!(documents.all(|(id, _)| bank.find(id.as_str()).is_some()), "{task}");
+            }
+        }
+        assert!(sample.requests("2024", PASSAGES).is_err());
+    }
+}

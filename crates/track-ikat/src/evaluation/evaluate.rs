@@ -1,0 +1,236 @@
+//! The figures of a run: rankings and sets of statements, passages, and responses.
+
+use crate::qrels::{GRADED_BY_MODEL, LabelKind, check_turns, read_answers, to_qrels};
+use crate::run::{Submission, SubmittedTurn};
+use crate::{
+    Ikat, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements, read_statement_qrels,
+    statement_judgements,
+};
+use clariq_core::{DocId, Error, RequestId, bail};
+use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// The scored parts of a run.
+#[derive(Default)]
+pub struct EvaluatedRun {
+    /// The rankings of statements by their numbers, if there are any.
+    pub statements: Option<Run>,
+    /// The lists of statements in a submission, `ptkb_provenance`, as rankings.
+    pub provenance: Option<Run>,
+    /// The statements that responses use.
+    pub chosen: Vec<(RequestId, Vec<DocId>)>,
+    /// The rankings of passages.
+    pub passages: Run,
+    /// The best response to every turn.
+    pub responses: HashMap<String, String>,
+}
+
+/// The labels of a split, as far as its folder has them.
+#[derive(Default)]
+pub struct IkatLabels {
+    /// The organisers' labels of statements.
+    pub organisers: Option<Qrels>,
+    /// NIST's labels of statements.
+    pub nist: Option<Qrels>,
+    /// The passages that the organisers' responses cite.
+    pub cited: Option<Qrels>,
+    /// Graded labels of passages by their assessors; NIST's first.
+    pub graded: Vec<(&'static str, Qrels)>,
+    /// The answers that people wrote, or else the organisers' responses that cite a passage.
+    pub responses: HashMap<String, String>,
+}
+
+/// The name in figures of passages graded by a file of the user.
+const GRADED_BY_FILE: &str = "passages (graded by --qrels)";
+
+impl IkatLabels {
+    /// Reads the labels of a split: those in the topics, and the files that the folder has.
+    pub fn read(ikat: &Ikat, split: IkatSplit) -> Result<Self, Error> {
+        let topics = ikat.topics(split)?;
+        let cites = |turn: &crate::IkatTurn| {
+            turn.citations.as_ref().is_some_and(|citations| !citations.is_empty())
+        };
+        let turns = topics.turns().filter(|(_, turn)| cites(turn));
+        let file = split.topics_file();
+        let mut labels = Self {
+            organisers: to_qrels(file, &statement_judgements(topics))?,
+            cited: to_qrels(file, &citation_judgements(topics))?,
+            responses: turns
+                .map(|(_, turn)| (turn.id.as_str().to_owned(), turn.response.clone()))
+                .collect(),
+            ..Self::default()
+        };
+        for &(name, kind) in split.labels {
+            let Some(file) = ikat.data.track_file(name) else { continue };
+            match kind {
+                LabelKind::Organisers if labels.organisers.is_some() => {}
+                LabelKind::Organisers => {
+                    let mut judgements = read_statement_qrels(&file)?;
+                    // As in 2023, where turns without a relevant statement are left out.
+                    let relevant = judgements.iter().filter(|label| label.relevance > 0);
+                    let turns: HashSet<_> = relevant.map(|label| label.topic.clone()).collect();
+                    judgements.retain(|label| turns.contains(&label.topic));
+                    labels.organisers = Some(qrels(&file, &judgements, topics)?);
+                }
+                LabelKind::Nist => {
+                    labels.nist = Some(qrels(&file, &read_statement_qrels(&file)?, topics)?);
+                }
+                LabelKind::Passages(part) => {
+                    labels.graded.push((part, qrels(&file, &read_qrels(&file)?, topics)?));
+                }
+                LabelKind::Answers => labels.replace_answers(&file, topics)?,
+            }
+        }
+        Ok(labels)
+    }
+
+    /// Replaces labels of the folder by those of files that the user names.
+    pub(super) fn replace(
+        &mut self,
+        graded: Option<&Path>,
+        answers: Option<&Path>,
+        topics: &TopicFile,
+    ) -> Result<(), Error> {
+        if let Some(file) = graded {
+            let file = Source::new(file);
+            let judgements = read_qrels(&file)?;
+            if let Some(label) = judgements.iter().find(|label| !label.document.contains(':')) {
+                let found = format!("`{}` of `{}`", label.document, label.topic);
+                let hint =
+                    "labels of statements are read from the data folder under their released names";
+                bail!(file.name(), "grades of passages, page:number", found, hint);
+            }
+            self.graded = vec![(GRADED_BY_FILE, qrels(&file, &judgements, topics)?)];
+        }
+        answers.map_or(Ok(()), |file| self.replace_answers(&Source::new(file), topics))
+    }
+
+    fn replace_answers(&mut self, file: &Source, topics: &TopicFile) -> Result<(), Error> {
+        let answers = read_answers(file)?;
+        check_turns(file, answers.iter().map(|(turn, _)| turn.as_str()), topics)?;
+        self.responses = answers.into_iter().collect();
+        Ok(())
+    }
+
+    /// The labels of passages by NIST, or by the file that a user named.
+    pub(super) fn graded_by_people(&self) -> Option<&Qrels> {
+        let by_people = |(part, _): &&(&str, Qrels)| *part != GRADED_BY_MODEL;
+        self.graded.iter().find(by_people).map(|(_, qrels)| qrels)
+    }
+
+    /// True if there is nothing to score by.
+    pub fn are_absent(&self) -> bool {
+        let statements_and_citations = [&self.organisers, &self.nist, &self.cited];
+        statements_and_citations.iter().all(|one| one.is_none())
+            && self.graded.is_empty()
+            && self.responses.is_empty()
+    }
+}
+
+/// The labels of a file. Labels of turns that the topics do not have are an error.
+fn qrels(file: &Source, judgements: &[Judgement], topics: &TopicFile) -> Result<Qrels, Error> {
+    check_turns(file, judgements.iter().map(|label| label.topic.as_str()), topics)?;
+    Qrels::from_judgements(&file.name(), judgements)
+}
+
+impl EvaluatedRun {
+    /// The parts of a submission: of several responses to a turn, the statements and the text of the
+    /// best one, and the passages of all, each once.
+    pub fn of_submission(ikat: &Ikat, split: IkatSplit, submission: &Submission) -> Self {
+        let mut evaluated = Self::default();
+        let mut provenance = Run::default();
+        for turn in &submission.turns {
+            let statements = statements_of(ikat, split, turn);
+            push(&mut provenance, &turn.id, statements.iter().map(String::as_str));
+            let chosen = statements.iter().map(|number| number.as_str().into()).collect();
+            evaluated.chosen.push((turn.id.as_str().into(), chosen));
+            push(&mut evaluated.passages, &turn.id, passages_of(submission.year, turn).into_iter());
+            if let Some(best) = turn.best_response() {
+                evaluated.responses.insert(turn.id.clone(), best.text.clone());
+            }
+        }
+        evaluated.provenance = Some(provenance);
+        evaluated
+    }
+
+    /// True if a complete ranking of statements belongs to these responses: it has all statements that
+    /// they use.
+    pub(super) fn matches_statements(&self, ranking: &Run) -> bool {
+        let lines = ranking.lines.iter().map(|line| (&line.topic, &line.document));
+        let ranked: HashSet<(&RequestId, &DocId)> = lines.collect();
+        self.chosen
+            .iter()
+            .all(|(turn, chosen)| chosen.iter().all(|one| ranked.contains(&(turn, one))))
+    }
+
+    /// True if a complete ranking of passages begins with the submitted ones, turn by turn.
+    pub(super) fn matches_passages(&self, ranking: &Run) -> bool {
+        let whole = by_turn(ranking);
+        by_turn(&self.passages)
+            .iter()
+            .all(|(turn, submitted)| whole.get(turn).is_some_and(|all| all.starts_with(submitted)))
+    }
+}
+
+/// The documents of every turn, in the order of the file.
+fn by_turn(run: &Run) -> HashMap<&RequestId, Vec<&DocId>> {
+    let mut turns: HashMap<&RequestId, Vec<&DocId>> = HashMap::new();
+    for line in &run.lines {
+        turns.entry(&line.topic).or_default().push(&line.document);
+    }
+    turns
+}
+
+/// Adds a ranking. A repeated document counts where it comes first.
+fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>) {
+    let mut seen = HashSet::new();
+    for (index, document) in documents.filter(|document| seen.insert(*document)).enumerate() {
+        run.lines.push(RunLine {
+            topic: turn.into(),
+            document: document.into(),
+            score: -(index as f64),
+            line: 0,
+        });
+    }
+}
+
+/// The statements of the best response, by their numbers as in rankings. 2025 names statements by
+/// their text: one that is no statement of the user counts as not relevant, under its text in quotes,
+/// which is never a number.
+fn statements_of(ikat: &Ikat, split: IkatSplit, turn: &SubmittedTurn) -> Vec<String> {
+    let Some(best) = turn.best_response() else { return Vec::new() };
+    if !split.year().has_line_runs() {
+        return best.statements.iter().map(|statement| statement.id.clone()).collect();
+    }
+    let known = ikat.topics(split).ok().and_then(|topics| {
+        let (conversation, _) = topics.turn(&turn.id)?;
+        Some(ikat.statements_of(split, conversation, topics.before(&conversation.number)))
+    });
+    let known = known.unwrap_or_default();
+    let bank = ikat.ranked_in(STATEMENTS);
+    let name = |text: &str| {
+        let index = known.iter().position(|&doc| bank.text(doc).is_ok_and(|known| known == text));
+        index.map_or_else(|| format!("\"{text}\""), |index| (index + 1).to_string())
+    };
+    best.statements.iter().map(|statement| name(&statement.text)).collect()
+}
+
+/// The passages of a turn, best first, as the conversion to a TREC run orders them.
+fn passages_of(year: Year, turn: &SubmittedTurn) -> Vec<&str> {
+    let mut scored: Vec<(&str, f64)> = if year.has_line_runs() {
+        turn.references.iter().map(|passage| (passage.id.as_str(), passage.score)).collect()
+    } else {
+        let of_response = turn.responses.iter().flat_map(|response| {
+            let weight = 1.0 / (f64::from(response.rank.max(0)) + 1.0);
+            let passages = response.passages.iter();
+            passages.map(move |passage| (passage.id.as_str(), weight * passage.score))
+        });
+        of_response.collect()
+    };
+    let mut seen = HashSet::new();
+    scored.retain(|(id, _)| seen.insert(*id));
+    // Equal scores by descending id, as everywhere.
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| b.0.cmp(a.0)));
+    scored.into_iter().map(|(id, _)| id).collect()
+}

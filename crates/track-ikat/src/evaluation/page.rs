@@ -1,0 +1,152 @@
+//! The page about runs of iKAT: figures, differences, and every conversation with the statements,
+//! passages and responses of each run side by side.
+
+mod conversations;
+
+use super::{EvaluatedRun, IkatLabels};
+use crate::run::Submission;
+use crate::{Ikat, IkatSplit, PASSAGES, TopicFile};
+use clariq_collections::Collection;
+use clariq_collections::evaluation::{PageRequest, PageRun};
+use clariq_eval::Column;
+use clariq_report::differences::{self, Focus, TopicRow};
+use clariq_report::figures::{self, ComparedRuns, RunFigures};
+use clariq_report::page::{Page, Section};
+use clariq_report::words::{count, shorten};
+use maud::html;
+use std::collections::{HashMap, HashSet};
+
+/// The number of characters shown of a passage.
+const EXCERPT: usize = 240;
+
+/// The beginning of a passage's text, if the collection has the passage.
+fn text_of(ikat: &Ikat, id: &str) -> String {
+    let passages = ikat.ranked_in(PASSAGES);
+    let text = passages.find(id).and_then(|passage| passages.text(passage).ok());
+    text.map_or_else(String::new, |text| shorten(text.trim(), EXCERPT))
+}
+
+pub(crate) const STYLE: &str = include_str!("page/style.css");
+
+/// A run of the page, as it was read.
+pub(crate) struct PageEntry<'a> {
+    pub(crate) shown: &'a PageRun,
+    pub(crate) submission: Submission,
+    pub(crate) evaluated: EvaluatedRun,
+    /// The figures; the same measures over the same turns for all runs, and none without labels.
+    pub(crate) columns: Vec<Column>,
+}
+
+/// The runs and labels of a page.
+pub(crate) struct IkatPage<'a> {
+    pub(crate) request: &'a PageRequest<'a>,
+    /// Conversations and the texts of passages.
+    pub(crate) ikat: &'a Ikat,
+    pub(crate) split: IkatSplit,
+    pub(crate) topics: &'a TopicFile,
+    pub(crate) labels: &'a IkatLabels,
+    pub(crate) runs: &'a [PageEntry<'a>],
+}
+
+pub(crate) fn render(comparison: &IkatPage) -> String {
+    let PageRequest { title, baseline, seed, .. } = *comparison.request;
+    let runs = comparison.runs.iter().map(|entry| RunFigures {
+        name: &entry.shown.name,
+        uses: &entry.shown.uses,
+        columns: entry.columns.clone(),
+    });
+    let compared = ComparedRuns::new(runs.collect(), baseline, seed, "turn");
+    Page {
+        title,
+        lead: describe(comparison),
+        sections: sections(comparison, &compared),
+        footer: html! {
+            "Split " (comparison.split) " of " (comparison.ikat.label()) ", seed "
+            (seed) ". Equal scores are in the order of descending ids."
+        },
+        style: STYLE,
+    }
+    .render()
+}
+
+fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
+    let columns = &compared.baseline().columns;
+    let has_rankings = columns.iter().any(|column| column.part.starts_with("statements"));
+    let of_statements = if has_rankings { "statements" } else { "ptkb_provenance" };
+    let content = conversations::section(comparison, compared, [of_statements, "passages"]);
+    let conversations = Section { id: "conversations", name: "Conversations", content };
+    if columns.is_empty() {
+        return vec![conversations];
+    }
+    let intro = "Each part of the runs, over the turns that its labels judge: the rankings of \
+                 statements and of passages, the statements of the responses as lists \
+                 (ptkb_provenance) and as sets (macro averages), and the words that responses share with the organisers'.";
+    let titles = ["Figures of every run", "Figures by part"];
+    let mut sections = vec![figures::section(compared, intro, titles, &remarks(comparison))];
+    for (id, name, part) in
+        [("by-statements", "Statements", of_statements), ("by-passages", "Passages", "passages")]
+    {
+        let focus = focus(comparison, compared, (id, name), part);
+        sections.extend(focus.and_then(|focus| differences::section(compared, &focus)));
+    }
+    sections.push(conversations);
+    sections
+}
+
+/// The position of the first measure of a part of the runs.
+fn first_of(compared: &ComparedRuns, part: &str) -> Option<usize> {
+    compared.baseline().columns.iter().position(|column| column.part.starts_with(part))
+}
+
+/// The differences by the first measure of a part of the runs, if there is one.
+fn focus<'a>(
+    comparison: &'a IkatPage,
+    compared: &'a ComparedRuns,
+    (id, name): (&'static str, &'static str),
+    part: &str,
+) -> Option<Focus<'a>> {
+    let column = first_of(compared, part)?;
+    let mut texts: HashMap<&str, (&str, String)> = HashMap::new();
+    for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
+        for turn in &conversation.turns {
+            let anchor = conversations::anchor(index, turn.number);
+            texts.insert(turn.id.as_str(), (turn.utterance.as_str(), anchor));
+        }
+    }
+    let mut topics = Vec::new();
+    for (turn, _) in &compared.baseline().columns[column].values {
+        let (request, anchor) = texts.remove(turn.as_str()).unwrap_or_default();
+        topics.push(TopicRow { id: turn.as_str(), request, anchor });
+    }
+    Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })
+}
+
+fn describe(comparison: &IkatPage) -> String {
+    let what = format!(
+        "{} on {} of {}, {} of iKAT",
+        count(comparison.runs.len(), "run"),
+        count(comparison.topics.turns().count(), "turn"),
+        count(comparison.topics.conversations.len(), "conversation"),
+        comparison.split
+    );
+    if comparison.runs.len() < 2 {
+        return format!("{what}.");
+    }
+    format!("{what}; compared with {}.", comparison.runs[comparison.request.baseline].shown.name)
+}
+
+/// Turns that a run does not answer.
+fn remarks<'a>(comparison: &'a IkatPage) -> Vec<(&'a str, String)> {
+    let mut remarks = Vec::new();
+    for entry in comparison.runs {
+        let turns = entry.submission.turns.iter();
+        let turn_ids: HashSet<&str> = turns.map(|turn| turn.id.as_str()).collect();
+        let all = comparison.topics.turns();
+        let missing = all.filter(|(_, turn)| !turn_ids.contains(turn.id.as_str())).count();
+        if missing > 0 {
+            let remark = format!("{} without an answer, counted 0.", count(missing, "turn"));
+            remarks.push((entry.shown.name.as_str(), remark));
+        }
+    }
+    remarks
+}

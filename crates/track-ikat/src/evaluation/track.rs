@@ -1,0 +1,296 @@
+//! The evaluation of iKAT by the track's figures, for rankings and sets of statements, passages, and
+//! responses.
+
+use super::page::{IkatPage, PageEntry, render};
+use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
+use crate::run::{RankedStatement, Submission};
+use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
+use clariq_collections::Collection;
+use clariq_collections::evaluation::{
+    ComparisonOptions, EvalOption, EvalRequest, EvalResult, Evaluation, OptionValue, PageRequest,
+    RenderedPage, ScoredTopics, SystemOutput, ValuesByRequest, counted,
+};
+use clariq_collections::ranking_path;
+use clariq_collections::validation::first_fields;
+use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
+use clariq_eval::{Column, Ties};
+use clariq_files::{RunLine, Source, parse_run, read_run, strictly};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+const ANSWERS: &str = "answers";
+
+/// The options of the evaluation.
+pub(crate) const OPTIONS: &[EvalOption] = &[EvalOption {
+    value: OptionValue::File,
+    ..EvalOption::flag(ANSWERS, "Reference answers for ROUGE, JSON keyed by turn")
+}];
+
+/// A split with its labels.
+pub(crate) struct TrackEvaluation<'a> {
+    ikat: &'a Ikat,
+    split: IkatSplit,
+    labels: IkatLabels,
+    turns: ScoredTopics,
+}
+
+impl<'a> TrackEvaluation<'a> {
+    /// Reads the labels of a split, if there are any.
+    pub(crate) fn open(ikat: &'a Ikat, split: IkatSplit) -> Result<Self, Error> {
+        let labels = IkatLabels::read(ikat, split)?;
+        let topics = ikat.topics(split)?;
+        let turns = ScoredTopics::new(&topics.name, topics.turns().map(|(_, turn)| &turn.id));
+        Ok(Self { ikat, split, labels, turns })
+    }
+
+    /// The labels; an error if there are none.
+    fn labels(&self) -> Result<&IkatLabels, Error> {
+        if self.labels.are_absent() {
+            let hint = "the documentation names the files of labels (reference, Formats); `clariq eval` also takes --qrels \
+                        and --answers";
+            let found = "topics without labels";
+            let problem =
+                problem!(self.ikat.location(), (format!("labels of {}", self.split)), found, hint);
+            return Err(problem.kind(ProblemKind::MissingFile).into());
+        }
+        Ok(&self.labels)
+    }
+
+    /// Reads a TREC run, such as those that `clariq run` writes beside a submission. It ranks
+    /// statements if all of its documents are numbers, and passages otherwise. Returns `None` for
+    /// other files.
+    fn ranking(
+        &self,
+        source: &Source,
+    ) -> Result<Option<(RunPart, EvaluatedRun, Vec<String>)>, Error> {
+        let input = source.read()?;
+        let fields = first_fields(&input);
+        if fields.len() != 6 || fields[0].starts_with(b"{") {
+            return Ok(None);
+        }
+        let run = strictly(|sink| parse_run(&input, sink))?;
+        self.turns.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+        let warnings = self.turns.warnings(&run, Ties::Id);
+        let is_number = |line: &RunLine| line.document.as_str().parse::<u32>().is_ok();
+        let mut evaluated = EvaluatedRun::default();
+        let part = if run.lines.iter().all(is_number) {
+            evaluated.statements = Some(run);
+            RunPart::Statements
+        } else {
+            evaluated.passages = run;
+            RunPart::Passages
+        };
+        Ok(Some((part, evaluated, warnings)))
+    }
+
+    /// Reads a submission, its scored parts, and warnings about parts that the figures ignore.
+    fn read(&self, source: &Source) -> Result<(Submission, EvaluatedRun, Vec<String>), Error> {
+        let submission = Submission::read(source, Some(self.split.year()))?;
+        let turns = submission.turns.iter();
+        let turn_ids: HashSet<RequestId> = turns.map(|turn| turn.id.as_str().into()).collect();
+        self.turns.check_answered(source, turn_ids.iter())?;
+        let missing = self.turns.ids.difference(&turn_ids).count();
+        let mut warnings = counted(&[
+            (repeated(&submission), "passages and statements repeat one of the same response"),
+            (missing, "turns are not answered and count 0"),
+        ]);
+        let mut evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
+        warnings.extend(take_rankings(source, &mut evaluated)?);
+        Ok((submission, evaluated, warnings))
+    }
+}
+
+/// Takes the complete rankings that `clariq run` writes beside a submission, which itself has only the
+/// first passages and the chosen statements. Returns warnings about rankings of another run.
+fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<String>, Error> {
+    let submission = PathBuf::from(source.name());
+    let mut warnings = Vec::new();
+    for task in [STATEMENTS, PASSAGES] {
+        let path = ranking_path(&submission, task);
+        if !path.is_file() {
+            continue;
+        }
+        let ranking = read_run(&Source::new(&path))?;
+        let is_of_this_run = match task {
+            STATEMENTS => evaluated.matches_statements(&ranking),
+            _ => evaluated.matches_passages(&ranking),
+        };
+        if !is_of_this_run {
+            warnings.push(format!("{} belongs to another run and is ignored", path.display()));
+        } else if task == STATEMENTS {
+            evaluated.statements = Some(ranking);
+        } else {
+            evaluated.passages = ranking;
+        }
+    }
+    Ok(warnings)
+}
+
+/// The number of repeated documents in the rankings of a submission.
+fn repeated(submission: &Submission) -> usize {
+    fn again<'s>(documents: impl Iterator<Item = &'s str>) -> usize {
+        let mut seen = HashSet::new();
+        documents.filter(|document| !seen.insert(*document)).count()
+    }
+    /// 2025 names statements by their text, the other years by their number.
+    fn name(statement: &RankedStatement) -> &str {
+        if statement.id.is_empty() { &statement.text } else { &statement.id }
+    }
+    let responses = submission.turns.iter().flat_map(|turn| &turn.responses);
+    let of_responses = responses.map(|response| {
+        let statements = again(response.statements.iter().map(name));
+        let passages = again(response.passages.iter().map(|passage| &*passage.id));
+        statements + passages
+    });
+    let references = submission.turns.iter().map(|turn| turn.references.iter());
+    let of_turns = references.map(|references| again(references.map(|passage| &*passage.id)));
+    of_responses.chain(of_turns).sum()
+}
+
+impl Evaluation for TrackEvaluation<'_> {
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        request.takes("runs of iKAT", &["qrels", ANSWERS])?;
+        let answers = request.options.get(ANSWERS).map(Path::new);
+        let mut replaced = None;
+        if request.qrels.is_some() || answers.is_some() {
+            let labels = replaced.insert(IkatLabels::read(self.ikat, self.split)?);
+            labels.replace(request.qrels, answers, self.ikat.topics(self.split)?)?;
+        }
+        let labels = replaced.as_ref().map_or_else(|| self.labels(), Ok)?;
+        if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&request.file))? {
+            if answers.is_some() {
+                let hint = "leave it out, or score the submission";
+                bail!("--answers", "a run with responses beside it", "a TREC run", hint);
+            }
+            let columns = columns(&evaluated, labels, Some(part), request.measures)?;
+            if columns.is_empty() {
+                let expected = format!("labels of {} of {}", part.name(), self.split);
+                let hint = "the documentation names the files of labels (reference, Formats)";
+                bail!(self.ikat.location(), expected, "only other labels", hint);
+            }
+            let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
+            return Ok(EvalResult { figures, warnings, ..EvalResult::default() });
+        }
+        let (_, evaluated, warnings) = self.read(&Source::new(&request.file))?;
+        let figures = if request.measures.is_empty() {
+            let mut rows = figures(&evaluated, labels)?;
+            // Sets are shown in full.
+            rows.retain(|(name, _)| !name.starts_with("sets "));
+            rows.extend(provenance(&evaluated, labels)?);
+            rows.extend(sets(&evaluated, labels));
+            rows.extend(graded(&evaluated, labels)?);
+            rows
+        } else {
+            let columns = columns(&evaluated, labels, None, request.measures)?;
+            columns.iter().map(|column| (column.name(), column.mean())).collect()
+        };
+        Ok(EvalResult { figures, warnings, ..EvalResult::default() })
+    }
+
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
+        if let Some(run) = written.run {
+            let qrels = clariq_collections::evaluation::ByQrels::open(
+                self.ikat,
+                self.split.name(),
+                PASSAGES,
+            )?;
+            let figures = qrels.by_name(run, written.expected.iter().copied());
+            return Ok(EvalResult { figures, ..EvalResult::default() });
+        }
+        let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;
+        let evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
+        // A submission has only the first documents of the rankings.
+        let statements = (written.ranking)(STATEMENTS)?;
+        let passages = (written.ranking)(PASSAGES)?;
+        let evaluated = EvaluatedRun { statements: Some(statements), passages, ..evaluated };
+        let figures = figures(&evaluated, self.labels()?)?;
+        Ok(EvalResult { figures, ..EvalResult::default() })
+    }
+
+    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
+        if by.ties.is_some() {
+            let hint = "leave it out: equal scores are in the order of ids";
+            bail!("--ties", "runs of ClariQ beside it", "runs of iKAT", hint);
+        }
+        let part = by.task.map(parse_part).transpose()?;
+        if let Some(part) = part.filter(|part| !part.is_ranking() && !by.measures.is_empty()) {
+            let hint = "sets and responses have measures of their own";
+            let part = part.name();
+            bail!("-m", "--task statements or --task passages", "--task {part}", hint);
+        }
+        if let Some((ranked, evaluated, warnings)) = self.ranking(source)? {
+            if let Some(part) = part.filter(|part| *part != ranked) {
+                let expected = format!("--task {}", ranked.name());
+                let found = part.name();
+                bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
+            }
+            let columns = columns(&evaluated, self.labels()?, Some(ranked), by.measures)?;
+            return Ok(ValuesByRequest { columns, warnings });
+        }
+        let (_, evaluated, warnings) = self.read(source)?;
+        if part == Some(RunPart::Statements) && evaluated.statements.is_none() {
+            let beside = ranking_path(&PathBuf::from(source.name()), STATEMENTS);
+            let found = format!("no {}", beside.display());
+            let hint = "--task ptkb_provenance compares the submitted lists";
+            bail!(source.name(), "the ranking of statements beside it", found, hint);
+        }
+        Ok(ValuesByRequest {
+            columns: columns(&evaluated, self.labels()?, part, by.measures)?,
+            warnings,
+        })
+    }
+
+    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
+        if let Some((_, need)) = request.needs.first() {
+            let need = need.name();
+            let hint = "leave it out: iKAT has no need labels";
+            bail!("--need", "runs of ClariQ beside it", "`{need}` with runs of iKAT", hint);
+        }
+        let mut runs = Vec::new();
+        let mut warnings = Vec::new();
+        for run in request.runs {
+            let (submission, evaluated, found) = self.read(&run.file)?;
+            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", run.file.name())));
+            // Without labels, the page shows rankings and responses without figures.
+            let columns = if self.labels.are_absent() {
+                Vec::new()
+            } else {
+                columns(&evaluated, &self.labels, None, &[])?
+            };
+            runs.push(PageEntry { shown: run, submission, evaluated, columns });
+        }
+        keep_common(&mut runs);
+        if self.labels.are_absent() {
+            let split = self.split;
+            warnings.push(format!("the folder has no labels of {split}: the page has no figures"));
+        }
+        let topics = self.ikat.topics(self.split)?;
+        let html = render(&IkatPage {
+            request,
+            ikat: self.ikat,
+            split: self.split,
+            topics,
+            labels: &self.labels,
+            runs: &runs,
+        });
+        Ok(RenderedPage { html, topics: topics.turns().count(), warnings })
+    }
+}
+
+/// Leaves out the figures that any of the runs lacks: only runs of this program have complete
+/// rankings of statements beside them.
+fn keep_common(runs: &mut [PageEntry]) {
+    let names = |entry: &PageEntry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
+    let all: Vec<HashSet<String>> = runs.iter().map(names).collect();
+    for entry in runs {
+        entry.columns.retain(|column| all.iter().all(|names| names.contains(&column.name())));
+    }
+}
+
+fn parse_part(name: &str) -> Result<RunPart, Problem> {
+    RunPart::named(name).ok_or_else(|| {
+        let parts = RunPart::ALL.map(RunPart::name).join(", ");
+        let hint = "--task names the part of the runs to score; the default is all parts";
+        problem!("--task", "one of {parts}", "`{name}`", hint)
+    })
+}

@@ -1,0 +1,190 @@
+//! A folder with the track's files: topics, labels and passages.
+
+use super::splits::IkatSplit;
+use super::topics::{TopicFile, Year};
+use clariq_collections::documents::DocumentFolder;
+use clariq_collections::{DataDir, embedded};
+use clariq_core::{Error, Location, Problem, ProblemKind, problem};
+use clariq_files::Source;
+use std::path::PathBuf;
+
+/// The files of passages: those that the track published with the topics, and those that `clariq data
+/// segment` writes.
+const PASSAGES: [&str; 4] = [
+    "2023_train_topics_psg_text.jsonl",
+    "2023_test_topics_psg_text.jsonl",
+    "passages.jsonl",
+    "passages.trecweb",
+];
+
+/// The folders below a data folder that may contain the track's files.
+const FOLDERS: [&str; 6] = ["", "topics", "passages", "qrels", "qrel", "ptkb"];
+
+/// The sample, as it is in `data/sample-ikat`: topics of 2023 with labels of statements and passages,
+/// all written for this project.
+pub const SAMPLE: DataDir = DataDir::Sample(embedded![
+    "sample-ikat",
+    "2023_test_topics.json",
+    "passages.jsonl",
+    "ptkb_rel_org",
+    "ptkb_rel_nist",
+    "2023-qrels.all-turns.txt",
+]);
+
+/// The track's files, in a data folder or in one of `FOLDERS` below it.
+pub trait IkatFolder {
+    /// The file `name`, plain or packed (`.gz`, `.zst`), or `None` if the folder has none.
+    fn track_file(&self, name: &str) -> Option<Source>;
+
+    /// The splits whose topics the folder has.
+    fn track_splits(&self) -> Vec<IkatSplit>;
+
+    /// Reads the topics of a split, which must have the form of its year.
+    fn topics(&self, split: IkatSplit) -> Result<TopicFile, Error>;
+
+    /// The files of passages: those with the names of the track, and all in the folder `passages`. If
+    /// there is a JSON lines file and a `TrecWeb` file with the same name, only the former is read.
+    ///
+    /// # Errors
+    ///
+    /// A file in `passages` that is packed in a form that is not read.
+    fn passage_files(&self) -> Result<Vec<Source>, Error>;
+
+    /// The files in the folder `passages` that contain no passages.
+    fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error>;
+}
+
+impl IkatFolder for DataDir {
+    fn track_file(&self, name: &str) -> Option<Source> {
+        self.file_below(&FOLDERS, name)
+    }
+
+    fn track_splits(&self) -> Vec<IkatSplit> {
+        let mut splits = IkatSplit::ALL.to_vec();
+        splits.retain(|split| self.track_file(split.topics_file()).is_some());
+        splits
+    }
+
+    fn topics(&self, split: IkatSplit) -> Result<TopicFile, Error> {
+        let name = split.topics_file();
+        let source = self.track_file(name).ok_or_else(|| missing(self, name))?;
+        let topics = TopicFile::read(&source)?;
+        if topics.year == split.year() {
+            return Ok(topics);
+        }
+        Err(other_year(topics.name, topics.year, split).into())
+    }
+
+    fn passage_files(&self) -> Result<Vec<Source>, Error> {
+        let mut files: Vec<Source> = Vec::new();
+        for name in PASSAGES {
+            if name != "passages.trecweb" || self.track_file("passages.jsonl").is_none() {
+                files.extend(self.track_file(name));
+            }
+        }
+        for path in passage_folder(self)?.documents {
+            let file = Source::Path(path);
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        Ok(files)
+    }
+
+    fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut unread = passage_folder(self)?.unread;
+        // Other files of the track may be there, too.
+        unread.retain(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            self.track_file(&name) != Some(Source::Path(path.clone()))
+        });
+        Ok(unread)
+    }
+}
+
+fn passage_folder(data: &DataDir) -> Result<DocumentFolder, Error> {
+    match data {
+        DataDir::Folder(folder) if folder.join("passages").is_dir() => {
+            Ok(DocumentFolder::list(&folder.join("passages"))?.without_tables())
+        }
+        _ => Ok(DocumentFolder::default()),
+    }
+}
+
+/// The location of the track's files, for messages.
+pub(super) fn location(data: &DataDir) -> String {
+    match data {
+        DataDir::Folder(folder) => folder.display().to_string(),
+        DataDir::Sample(_) => "<sample-ikat>".to_owned(),
+    }
+}
+
+fn missing(data: &DataDir, name: &str) -> Problem {
+    let splits =
+        data.track_splits().into_iter().map(IkatSplit::name).collect::<Vec<_>>().join(", ");
+    let topics = if splits.is_empty() {
+        "no topics at all".to_owned()
+    } else {
+        format!("only topics of {splits}")
+    };
+    let (found, hint) = match data {
+        DataDir::Folder(folder) if !folder.exists() => (
+            "nothing at that path".to_owned(),
+            "check the path: --data names the folder with the track's files",
+        ),
+        DataDir::Folder(_) => (
+            topics,
+            "put the file as the track releases it into that folder, or into `topics` below it",
+        ),
+        DataDir::Sample(_) => (
+            topics,
+            "--data names a folder with the track's files; the built-in sample only has the split \
+             2023-test",
+        ),
+    };
+    problem!((location(data)), "a file `{name}`", found, hint).kind(ProblemKind::MissingFile)
+}
+
+/// The problem of topics in the form of another year than their split.
+pub(super) fn other_year(at: impl Into<Location>, found: Year, split: IkatSplit) -> Problem {
+    problem!(
+        at,
+        (format!("topics in the form of {}", split.year())),
+        "topics in the form of {found}",
+        "each year has a form of its own: is the file from another year?"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn split(name: &str) -> IkatSplit {
+        IkatSplit::parse(name).unwrap()
+    }
+
+    #[test]
+    fn files_are_found_in_the_folder_and_below_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::Folder(folder.path().to_owned());
+        assert!(data.track_splits().is_empty());
+        let topics = SAMPLE.track_file("2023_test_topics.json").unwrap().read().unwrap().bytes;
+        fs::create_dir(folder.path().join("topics")).unwrap();
+        fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
+        fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();
+        assert_eq!(data.track_splits(), [IkatSplit::TEST_2023, split("2024")]);
+        assert_eq!(data.topics(IkatSplit::TEST_2023).unwrap().conversations.len(), 6);
+        let problem = data.topics(split("2024")).unwrap_err().to_string();
+        assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
+        let problem = data.topics(split("2025")).unwrap_err().to_string();
+        assert!(problem.contains("found only topics of 2023-test, 2024"), "{problem}");
+    }
+
+    #[test]
+    fn the_sample_is_a_split_of_2023() {
+        assert_eq!(SAMPLE.track_splits(), [IkatSplit::TEST_2023]);
+        assert!(SAMPLE.topics(IkatSplit::TEST_2023).is_ok());
+        assert!(SAMPLE.topics(split("2025")).is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! Reads and writes the files of TREC iKAT 2023 to 2025: topics, passages, labels and runs.
+//!
+//! iKAT is conversational search with a persona. For every user turn, a system ranks the statements
+//! of the user's personal knowledge base (PTKB), ranks passages, and answers; one file holds all of
+//! it. The formats changed every year; they are read into one model.
+//!
+//! ```
+//! use clariq_track_ikat::{IkatFolder, IkatSplit, SAMPLE, SystemClass};
+//!
+//! let topics = SAMPLE.topics(IkatSplit::TEST_2023)?;
+//! let conversation = &topics.conversations[0];
+//! let utterances = conversation.utterances(1, SystemClass::Automatic);
+//! assert_eq!(utterances.len(), 3, "the first turn, the response to it, and the second turn");
+//! assert_eq!(utterances[2].text, conversation.turns[1].utterance, "as the user said it");
+//! # Ok::<(), clariq_core::Error>(())
+//! ```
+
+mod answers;
+mod check;
+mod class;
+mod collection;
+pub mod convert;
+pub mod evaluation;
+mod folder;
+pub mod passages;
+mod qrels;
+pub mod run;
+mod segment;
+pub mod sentences;
+mod splits;
+mod stats;
+pub mod tokens;
+mod topics;
+pub mod validate;
+
+pub use answers::statement_number;
+pub use clariq_collections::SystemClass;
+pub use collection::KIND;
+pub use collection::{Ikat, PASSAGES, STATEMENTS};
+pub use folder::{IkatFolder, SAMPLE};
+pub use qrels::{
+    citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
+};
+pub use segment::{HASHES, JSON_LINES, SegmentCounts, TRECWEB, WebPage, segment};
+pub use splits::IkatSplit;
+pub use topics::{IkatConversation, IkatTurn, TopicFile, Year};

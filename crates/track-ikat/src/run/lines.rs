@@ -1,0 +1,160 @@
+//! The run of 2025: JSON lines, one per turn.
+
+use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
+use crate::topics::Year;
+use clariq_collections::entries::Entries;
+use clariq_core::{Location, Problem, ProblemKind, parse_json, problem};
+use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, until_too_many_errors};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::ops::ControlFlow;
+
+/// The hint of a problem in a line.
+pub(in clariq_track_ikat) const FORM: &str =
+    "a line has metadata, turn_id, responses and references";
+
+/// A line. The official program ignores other fields.
+#[derive(Debug, Clone, Deserialize)]
+pub(in clariq_track_ikat) struct Line {
+    #[serde(skip)]
+    pub(in clariq_track_ikat) number: u64,
+    pub(in clariq_track_ikat) metadata: RunMetadata,
+    pub(in clariq_track_ikat) turn_id: String,
+    pub(in clariq_track_ikat) responses: Option<Vec<LineResponse>>,
+    pub(in clariq_track_ikat) references: Scores,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(in clariq_track_ikat) struct RunMetadata {
+    pub(in clariq_track_ikat) team_id: String,
+    pub(in clariq_track_ikat) run_id: String,
+    pub(in clariq_track_ikat) run_type: String,
+}
+
+/// A response. Its fields are optional, because the official program does not check those of a
+/// response that it drops.
+#[derive(Debug, Clone, Deserialize)]
+pub(in clariq_track_ikat) struct LineResponse {
+    pub(in clariq_track_ikat) rank: Option<i32>,
+    pub(in clariq_track_ikat) text: Option<String>,
+    pub(in clariq_track_ikat) citations: Option<Scores>,
+    pub(in clariq_track_ikat) ptkb_provenance: Option<Vec<String>>,
+}
+
+/// Passage ids with their scores.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Entries<f64>")]
+pub(in clariq_track_ikat) struct Scores(pub(in clariq_track_ikat) Vec<(String, f64)>);
+
+impl From<Entries<f64>> for Scores {
+    /// The last score of a repeated passage counts, as in Python.
+    fn from(entries: Entries<f64>) -> Self {
+        let mut scores: indexmap::IndexMap<String, f64> = indexmap::IndexMap::new();
+        scores.extend(entries.0);
+        Self(scores.into_iter().collect())
+    }
+}
+
+/// Reads the valid lines. The problems of other lines go to `sink`.
+pub(in clariq_track_ikat) fn read_lines(input: &FileContent, sink: Sink) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if !has_few_lines(input, MOST_LINES, sink) {
+        return lines;
+    }
+    let mut texts = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, text)) = texts.next() else { return ControlFlow::Break(()) };
+        if !text.is_empty() {
+            match parse_json::<Line>((&*input.name, number), text) {
+                Ok(line) => lines.push(Line { number, ..line }),
+                Err(problem) => sink(problem.hint(FORM)),
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    lines
+}
+
+/// Reads a run. Its name, type and team are those of the first line.
+pub(super) fn read(input: &FileContent, sink: Sink) -> Submission {
+    if input.bytes.trim_ascii().is_empty() {
+        let problem = problem!((&*input.name, 1), "a line for every turn", "nothing", FORM);
+        sink(problem.kind(ProblemKind::Empty));
+    }
+    let lines = read_lines(input, sink);
+    submission(&lines, &input.name, sink)
+}
+
+/// Makes a run of lines. A turn with a problem is left out.
+pub(in clariq_track_ikat) fn submission(lines: &[Line], file: &str, sink: Sink) -> Submission {
+    let mut submission = Submission { year: Year::Y2025, ..Submission::default() };
+    for line in lines {
+        match submitted_turn(line, file) {
+            Ok(turn) => {
+                if submission.turns.is_empty() {
+                    let RunMetadata { team_id, run_id, run_type } = line.metadata.clone();
+                    submission.team = team_id;
+                    submission.run_name = run_id;
+                    submission.run_type = run_type;
+                }
+                submission.turns.push(turn);
+            }
+            Err(problem) => sink(problem),
+        }
+    }
+    submission
+}
+
+fn submitted_turn(line: &Line, file: &str) -> Result<SubmittedTurn, Problem> {
+    let at = Location::line(file, line.number);
+    let mut responses = Vec::new();
+    for (response, rank) in line.responses.iter().flatten().zip(1..) {
+        let LineResponse { text: Some(text), citations: Some(citations), .. } = response else {
+            let found = format!("response {rank} of turn {} without one of them", line.turn_id);
+            return Err(problem!(at, "`text` and `citations` in a response", found, FORM));
+        };
+        let Some(statements) = &response.ptkb_provenance else {
+            let found = format!("response {rank} of turn {} without it", line.turn_id);
+            return Err(problem!(at, "`ptkb_provenance` in a response", found, FORM));
+        };
+        let statements = statements
+            .iter()
+            .map(|text| RankedStatement { text: text.clone(), ..Default::default() });
+        responses.push(Response {
+            rank: response.rank.unwrap_or(rank),
+            text: text.clone(),
+            passages: passages(citations, true),
+            statements: statements.collect(),
+        });
+    }
+    Ok(SubmittedTurn {
+        id: line.turn_id.clone(),
+        responses,
+        references: passages(&line.references, false),
+        line: Some(line.number),
+    })
+}
+
+fn passages(scores: &Scores, used: bool) -> Vec<RankedPassage> {
+    let passage = |(id, score): &(String, f64)| RankedPassage {
+        id: id.clone(),
+        score: *score,
+        used,
+        ..RankedPassage::default()
+    };
+    scores.0.iter().map(passage).collect()
+}
+
+/// True if the first line is a turn of this form.
+pub(super) fn is_json_lines(input: &FileContent) -> bool {
+    #[derive(Deserialize)]
+    struct AnyLine {
+        metadata: Option<IgnoredAny>,
+        references: Option<IgnoredAny>,
+    }
+
+    let bytes = input.bytes.trim_ascii();
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice(first)
+        .is_ok_and(|line: AnyLine| line.metadata.is_some() || line.references.is_some())
+}

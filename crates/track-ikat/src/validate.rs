@@ -1,0 +1,144 @@
+//! The verdict of each year's official validator on a run, and problems that it overlooks.
+//!
+//! The rules are those of the track's own programs (irlabamsterdam/iKAT at 0539930:
+//! `run_validation/main.py` of 2023 and 2024, `validate_trec_ikat25.py` of 2025). These stop at the
+//! first error; here all findings are listed, and the verdict is the same.
+
+mod lines;
+mod object;
+mod overlooked;
+
+pub use clariq_collections::validation::{OfficialVerdict, Validation, ValidationOptions};
+
+use super::run::lines::{Line, read_lines, submission};
+use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
+use super::topics::TopicFile;
+use clariq_core::{Error, Findings, Location, problem};
+use clariq_files::Source;
+
+/// The most warnings that the validators of 2023 and 2024 accept: one more is an error.
+pub const MAX_WARNINGS: usize = 2000;
+
+/// The number of tokens that the guidelines allow a response.
+const MOST_TOKENS: usize = 250;
+
+/// The official validator's reaction to a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfficialReaction {
+    /// It rejects the run.
+    Rejected,
+    /// It warns; in 2023 and 2024, too many warnings are an error.
+    Warned,
+    /// It overlooks it.
+    Overlooked,
+}
+
+use OfficialReaction::{Overlooked, Rejected, Warned};
+
+/// A rule for runs.
+struct Rule {
+    reaction: OfficialReaction,
+    expected: &'static str,
+    hint: &'static str,
+    /// Lists the places where a run breaks the rule.
+    find: fn(&CheckedRun, &mut Violations),
+}
+
+/// For each violation, the line, if the form has lines, and the value that was found.
+type Violations = Vec<(Option<u64>, String)>;
+
+/// A run to check, with the topics of its year.
+struct CheckedRun<'a> {
+    submission: &'a Submission,
+    /// The lines of 2025.
+    lines: &'a [Line],
+    topics: &'a TopicFile,
+    options: &'a ValidationOptions<'a>,
+}
+
+impl CheckedRun<'_> {
+    fn turns(&self) -> impl Iterator<Item = &SubmittedTurn> {
+        self.submission.turns.iter()
+    }
+
+    /// All responses with their turns.
+    fn responses(&self) -> impl Iterator<Item = (&SubmittedTurn, &Response)> {
+        self.turns().flat_map(|turn| turn.responses.iter().map(move |response| (turn, response)))
+    }
+}
+
+/// Checks a run against the topics of its year.
+///
+/// ```
+/// use clariq_track_ikat::validate::{MAX_WARNINGS, ValidationOptions, OfficialVerdict, validate};
+/// use clariq_collections::DataDir;
+/// use clariq_track_ikat::IkatSplit;
+/// use clariq_files::Source;
+///
+/// let topics = SAMPLE.topics(IkatSplit::TEST_2023)?;
+/// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
+/// let tokens = |text: &str| text.split_whitespace().count();
+/// let options = ValidationOptions { tokens: &tokens, max_warnings: MAX_WARNINGS };
+/// assert_eq!(validate(&run, &topics, &options)?.verdict, OfficialVerdict::NothingToValidate);
+/// # Ok::<(), clariq_core::Error>(())
+/// ```
+pub fn validate(
+    run: &Source,
+    topics: &TopicFile,
+    options: &ValidationOptions,
+) -> Result<Validation, Error> {
+    let input = &run.read_at_most(MOST_OF_A_RUN)?;
+    let mut official = Findings::default();
+    let mut errors = 0;
+    let mut refuse = |problem| {
+        errors += 1;
+        official.add(problem);
+    };
+    let mut lines = Vec::new();
+    let submission = if topics.year.has_line_runs() {
+        lines = read_lines(input, &mut refuse);
+        // The rules report the fields that a line lacks.
+        submission(&lines, &input.name, &mut |_| {})
+    } else {
+        Submission::parse(input, Some(topics.year), &mut refuse)
+    };
+    let run = CheckedRun { submission: &submission, lines: &lines, topics, options };
+    let rules = if topics.year.has_line_runs() {
+        lines::RULES
+    } else if errors > 0 || submission.turns.is_empty() {
+        // The official program reads the whole run before it checks anything.
+        &[]
+    } else {
+        object::RULES
+    };
+    let mut overlooked = Findings::default();
+    let mut warnings = 0;
+    for rule in rules.iter().chain(overlooked::RULES) {
+        let mut found = Violations::new();
+        (rule.find)(&run, &mut found);
+        for (line, found) in found {
+            let at = Location { file: input.name.clone(), line };
+            let problem = problem!(at, (rule.expected), found, (rule.hint));
+            match rule.reaction {
+                Rejected => {
+                    errors += 1;
+                    official.add(problem);
+                }
+                Warned => {
+                    warnings += 1;
+                    official.add(problem.warning());
+                }
+                Overlooked => overlooked.add(problem.warning()),
+            }
+        }
+    }
+    let is_object = !topics.year.has_line_runs();
+    let verdict = if errors > 0 || is_object && warnings > options.max_warnings {
+        OfficialVerdict::Error
+    } else if is_object && submission.turns.is_empty() {
+        OfficialVerdict::NothingToValidate
+    } else {
+        OfficialVerdict::Accepted { warnings }
+    };
+    Ok(Validation { verdict, official, let_through: overlooked, answered: submission.turns.len() })
+}

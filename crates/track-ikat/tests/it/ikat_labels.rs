@@ -1,0 +1,266 @@
+//! Labels of 2024 and 2025 are read under their released names and used for scores. The labels here
+//! are invented, in the released forms.
+
+use clariq_collections::DataDir;
+use clariq_collections::evaluation::{EvalOptions, EvalRequest};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const SUN: &str = "clueweb22-en0000-00-00000:3";
+const WATER: &str = "clueweb22-en0000-00-00001:0";
+
+struct Data(TempDir);
+
+impl Data {
+    /// A folder with a conversation of two turns of each year.
+    fn new() -> Self {
+        let data = Self(TempDir::new().unwrap());
+        let turn = |number: u32, utterance: &str| {
+            json!({"turn_id": number, utterance: "What do tomatoes need?",
+                   "resolved_utterance": "What do tomatoes need?", "response": "Much."})
+        };
+        let statements = ["I grow tomatoes.", "I live in a flat."];
+        data.put(
+            "2024_test_topics.json",
+            &json!([{
+                "number": 0, "title": "Tomatoes", "ptkb": {"1": statements[0], "2": statements[1]},
+                "turns": [turn(1, "utterance"), turn(2, "utterance")],
+            }])
+            .to_string(),
+        );
+        data.put(
+            "2025_test_topics.json",
+            &json!([{
+                "number": "1-1", "title": "Tomatoes", "ptkb": statements,
+                "responses": [turn(1, "user_utterance"), turn(2, "user_utterance")],
+            }])
+            .to_string(),
+        );
+        data
+    }
+
+    fn folder(&self) -> DataDir {
+        DataDir::Folder(self.0.path().to_owned())
+    }
+
+    fn put(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The labels of both years.
+    fn with_labels() -> Self {
+        let data = Self::new();
+        let none = "clueweb22-en0000-00-00002:0";
+        let grades =
+            |turn: &str| format!("{turn} 0 {SUN} 2\n{turn} 0 {WATER} 1\n{turn} 0 {none} 0\n");
+        data.put("2024_test_qrels.trec", &grades("0_1"));
+        let answer =
+            |text: &str| json!({"manual": {"nuggets": {"matched": ["Sun."]}, "response": text}});
+        let answers = json!({"0_1": answer("Tomatoes need sun."), "0_2": answer("")});
+        data.put("gold_response_and_nuggets_human.json", &answers.to_string());
+        data.put("qrels-nist.trec", &grades("1-1_1"));
+        data.put("qrels-llm.txt", &format!("1-1_1\t{SUN} \t1\n1-1_1\t{WATER}\t3\n"));
+        data.put("qrels-ptkb-nist.trec", "1-1_1 0 ptkb-1-1-0 4\n1-1_1 0 ptkb-1-1-1 0\n");
+        // Every turn is listed, also one without a relevant statement.
+        let organisers = "1-1_1 0 1 0\n1-1_1 0 2 1\n1-1_2 0 1 0\n1-1_2 0 2 0\n";
+        data.put("ptkb-relevance-organizers.trec", organisers);
+        data.put("gold-response-nist.json", &json!({"1-1_1": "Tomatoes need sun."}).to_string());
+        data
+    }
+
+    fn score(
+        &self,
+        split: &'static str,
+        request: &EvalRequest,
+    ) -> Result<Vec<(String, f64)>, String> {
+        let ikat = TRACKS.open(&self.folder()).unwrap();
+        let scored = ikat.evaluation(split).and_then(|evaluation| evaluation.score(request));
+        scored.map(|scored| scored.figures).map_err(|error| error.to_string())
+    }
+}
+
+fn eval_request(file: &Path) -> EvalRequest<'static> {
+    EvalRequest { file: file.to_owned(), ..EvalRequest::default() }
+}
+
+/// A run that ranks the passage of grade 1 first, and answers another turn, which is not judged.
+fn trec(data: &Data, turn: &str) -> PathBuf {
+    let (conversation, _) = turn.rsplit_once('_').unwrap();
+    data.put(
+        "r.run",
+        &format!("{turn} Q0 {WATER} 1 2 r\n{turn} Q0 {SUN} 2 1 r\n{conversation}_2 Q0 x:1 1 1 r\n"),
+    )
+}
+
+fn assert_figures(found: &[(String, f64)], expected: &[(&str, f64)]) {
+    for (name, expected) in expected {
+        let (_, value) = found
+            .iter()
+            .find(|(known, _)| known == name)
+            .unwrap_or_else(|| panic!("no {name} in {found:?}"));
+        assert!((value - expected).abs() < 1e-6, "{name}: {value}, not {expected}");
+    }
+}
+
+/// The gain of grade 1 before 2, divided by that of the best order.
+fn ndcg() -> f64 {
+    let second = 1.0 / 3.0_f64.log2();
+    (1.0 + 2.0 * second) / (2.0 + second)
+}
+
+#[test]
+fn trec_runs_are_scored_by_the_grades_of_their_year() {
+    let data = Data::with_labels();
+    let found = data.score("2024", &eval_request(&trec(&data, "0_1"))).unwrap();
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    let nist =
+        ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100", "Judged@10"];
+    assert_eq!(names, nist.map(|name| format!("passages (graded by NIST) {name}")));
+    let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
+    for (value, expected) in values.iter().zip([ndcg(), ndcg(), ndcg(), 0.5, 1.0, 1.0, 1.0]) {
+        assert!((value - expected).abs() < 1e-6, "{values:?}: only the judged turn counts");
+    }
+    let found = data.score("2025", &eval_request(&trec(&data, "1-1_1"))).unwrap();
+    assert_figures(
+        &found,
+        &[
+            ("passages (graded by NIST) RR(rel=2)", 0.5),
+            ("passages (graded by an LLM) RR(rel=2)", 1.0),
+            ("passages (graded by an LLM) nDCG@5", 1.0),
+        ],
+    );
+    let statements = data.put("s.run", "0_1 Q0 1 1 2 r\n0_1 Q0 2 2 1 r\n");
+    let error = data.score("2024", &eval_request(&statements)).unwrap_err();
+    assert!(error.contains("expected labels of statements of 2024"), "{error}");
+}
+
+#[test]
+fn submissions_are_scored_by_all_labels_of_their_year() {
+    let data = Data::with_labels();
+    let passage =
+        |id: &str, score: f64| json!({"id": id, "text": "", "score": score, "used": true});
+    let response = json!({"rank": 1, "text": "Tomatoes need water.", "ptkb_provenance": [1],
+                          "passage_provenance": [passage(WATER, 2.0), passage(SUN, 1.0)]});
+    let turn = |id: &str| json!({"turn_id": id, "responses": [response]});
+    let run = json!({"run_name": "r", "run_type": "automatic", "eval_response": true,
+                     "turns": [turn("0_1"), turn("0_2")]});
+    let file = data.put("r.json", &run.to_string());
+    let found = data.score("2024", &eval_request(&file)).unwrap();
+    // Two of three words.
+    let expected = [("response ROUGE-1", 2.0 / 3.0), ("passages (graded by NIST) nDCG@5", ndcg())];
+    assert_figures(&found, &expected);
+    assert_eq!(found.len(), 9, "only passages and responses have labels: {found:?}");
+
+    let line = |id: &str| {
+        json!({
+            "metadata": {"team_id": "t", "run_id": "r", "run_type": "automatic"}, "turn_id": id,
+            "references": {SUN: 2.0, WATER: 1.0},
+            "responses": [{"rank": 1, "text": "Tomatoes need sun.", "citations": {SUN: 2.0},
+                           "ptkb_provenance": ["I grow tomatoes.", "I live in a flat.",
+                                               "No statement of this user."]}],
+        })
+    };
+    let file = data.put("r.jsonl", &format!("{}\n{}\n", line("1-1_1"), line("1-1_2")));
+    let found = data.score("2025", &eval_request(&file)).unwrap();
+    assert_figures(
+        &found,
+        &[
+            ("ptkb_provenance (organisers) RR", 0.5),
+            ("ptkb_provenance (NIST) nDCG@3", 1.0),
+            ("sets (organisers) macro R", 1.0),
+            // One of three, and none of the three of the turn without a relevant statement.
+            ("sets (organisers) micro P", 1.0 / 6.0),
+            ("sets (organisers, judged turns) micro P", 1.0 / 3.0),
+            ("sets (NIST) micro P", 1.0 / 3.0),
+            ("passages (graded by NIST) RR(rel=2)", 1.0),
+            ("passages (graded by an LLM) RR(rel=2)", 0.5),
+            ("response ROUGE-2", 1.0),
+        ],
+    );
+}
+
+#[test]
+fn files_can_be_named_in_place_of_those_of_the_folder() {
+    let data = Data::new();
+    let run = trec(&data, "0_1");
+    let error = data.score("2024", &eval_request(&run)).unwrap_err();
+    assert!(error.contains("expected labels of 2024, found topics without labels"), "{error}");
+    let qrels = data.put("mine.txt", &format!("0_1\t{SUN}\t4\n"));
+    let answers = data.put("mine.json", &json!({"0_1": "Sun."}).to_string());
+    let found =
+        data.score("2024", &EvalRequest { qrels: Some(&qrels), ..eval_request(&run) }).unwrap();
+    assert_figures(&found, &[("passages (graded by --qrels) RR(rel=2)", 0.5)]);
+    let error = data
+        .score(
+            "2024",
+            &EvalRequest {
+                options: EvalOptions::default().with("answers", &answers),
+                ..eval_request(&run)
+            },
+        )
+        .unwrap_err();
+    assert!(error.contains("found a TREC run"), "{error}");
+    let statements = data.put("statements.txt", "0_1 0 1 1\n");
+    let error = data
+        .score("2024", &EvalRequest { qrels: Some(&statements), ..eval_request(&run) })
+        .unwrap_err();
+    assert!(
+        error.contains("expected grades of passages, page:number, found `1` of `0_1`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn labels_that_are_not_understood_are_refused_by_name() {
+    let refused = |name: &str, text: &str| {
+        let data = Data::new();
+        data.put(name, text);
+        let is_2024 = name.contains("2024") || name.contains("human");
+        let (split, turn) = if is_2024 { ("2024", "0_1") } else { ("2025", "1-1_1") };
+        let run = trec(&data, turn);
+        let error = data.score(split, &eval_request(&run)).unwrap_err();
+        assert!(error.contains(name), "{error}");
+        error
+    };
+    let human = "gold_response_and_nuggets_human.json";
+    for (name, text, expected) in [
+        ("2024_test_qrels.trec", format!("9_1 0 {SUN} 2\n"), "found `9_1`"),
+        ("2024_test_qrels.trec", format!("0_1 0 {SUN} high\n"), "trec:1: expected a whole number"),
+        ("qrels-llm.txt", format!("1-1_1 {SUN} 2\n1-1_1 0 {SUN} 2\n"), "txt:2: expected 3 fields"),
+        (
+            "gold-response-nist.json",
+            "{\"1-1_1\":\n 7}".to_owned(),
+            "json:2: expected a text, or an object with `manual.response`",
+        ),
+        ("gold-response-nist.json", "[]".to_owned(), "expected an object"),
+        ("gold-response-nist.json", "{\"7-1_1\": \"a\"}".to_owned(), "found `7-1_1`"),
+        (
+            human,
+            "{\"0_1\": {\"llm\": {}}}".to_owned(),
+            "expected a text, or an object with `manual.response`",
+        ),
+        (
+            human,
+            "{\"0_1\": {\"manual\": {}}}".to_owned(),
+            "expected a text, or an object with `manual.response`",
+        ),
+    ] {
+        let error = refused(name, &text);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_check_reads_the_labels_of_the_folder() {
+    let data = Data::with_labels();
+    data.put("gold-response-nist.json", "{\"1-1_1\": null}");
+    let report = TRACKS.check(&data.folder()).unwrap();
+    for file in ["qrels-llm.txt", "2024_test_qrels.trec", "gold_response_and_nuggets_human.json"] {
+        assert!(report.files.iter().any(|name| name.ends_with(file)), "{file}");
+    }
+    assert!(report.findings.has_errors(), "an answer that is not a text");
+}

@@ -1,0 +1,144 @@
+//! The validator gives the official verdict in every recorded case, and lists the problems that the
+//! official programs overlook.
+
+use crate::released::{file, released};
+use crate::validator_cases::{Case, cases};
+use clariq_core::{Findings, Severity};
+use clariq_files::Source;
+use clariq_track_ikat::TopicFile;
+use clariq_track_ikat::validate::{
+    MAX_WARNINGS, OfficialVerdict, Validation, ValidationOptions, validate,
+};
+use serde_json::{Value, json};
+
+fn words(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+fn options() -> ValidationOptions<'static> {
+    ValidationOptions { tokens: &words, max_warnings: MAX_WARNINGS }
+}
+
+fn check(run: Vec<u8>, topics: &TopicFile) -> Validation {
+    validate(&Source::memory("run.json", run), topics, &options()).unwrap()
+}
+
+fn assert_helpful(findings: &Findings) {
+    for problem in findings.iter().map(|finding| &finding.first) {
+        let texts = [&problem.expected, &problem.found, &problem.hint];
+        assert!(texts.iter().all(|text| !text.is_empty()), "{problem:?}");
+    }
+}
+
+fn let_through(validation: &Validation) -> usize {
+    validation.let_through.count("run.json", Severity::Warning)
+}
+
+/// The recorded cases of a year with the verdicts on them.
+fn verdicts(year: u16) -> Option<Vec<(Case, Validation)>> {
+    let folder = released("ikat")?;
+    let topics =
+        TopicFile::read(&file(&folder, &format!("topics/{year}_test_topics.json"))).unwrap();
+    let verdict = |case: Case| {
+        let validation = check(case.run.clone(), &topics);
+        assert_helpful(&validation.official);
+        assert_helpful(&validation.let_through);
+        (case, validation)
+    };
+    Some(cases(&folder.join("sample_runs"), year).into_iter().map(verdict).collect())
+}
+
+#[test]
+fn all_recorded_cases_have_the_official_verdict() {
+    for (year, count) in [(2023, 20), (2024, 70), (2025, 30)] {
+        let Some(verdicts) = verdicts(year) else { return };
+        assert_eq!(verdicts.len(), count);
+        for (case, validation) in verdicts {
+            let expected = match case.warnings {
+                _ if case.has_no_turn => OfficialVerdict::NothingToValidate,
+                Some(warnings) => OfficialVerdict::Accepted { warnings },
+                None => OfficialVerdict::Error,
+            };
+            assert_eq!(validation.verdict, expected, "{year} {}: {validation:#?}", case.name);
+        }
+    }
+}
+
+#[test]
+fn problems_that_the_official_validator_overlooks_are_listed() {
+    let Some(verdicts) = verdicts(2024) else { return };
+    let found: Vec<(&str, usize)> = verdicts
+        .iter()
+        .filter(|(_, validation)| validation.verdict != OfficialVerdict::Error)
+        .map(|(case, validation)| (case.name.as_str(), let_through(validation)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("a turn twice, another missing", 2),
+            ("responses missing", 1),
+            ("responses empty", 1),
+            ("two responses, both rank 1", 1),
+            ("text empty, only_response", 1),
+            ("text of 300 words", 1),
+            ("passage twice", 1),
+            ("ptkb 0", 1),
+            ("ptkb twice", 1),
+        ]
+    );
+}
+
+const TOPICS: &str = r#"[{"number": 0, "title": "t", "ptkb": {"1": "a", "2": "b"}, "turns": [
+ {"turn_id": 1, "utterance": "u", "resolved_utterance": "u", "response": "r"},
+ {"turn_id": 2, "utterance": "v", "resolved_utterance": "v", "response": "s"}]}]"#;
+
+fn small_run() -> Value {
+    let turn = |id: &str| {
+        json!({"turn_id": id, "responses": [{"rank": 1, "text": "t", "ptkb_provenance": [1],
+            "passage_provenance": [{"id": "clueweb22-en0000-00-00000:0", "score": 1.0, "used": true}]}]})
+    };
+    json!({"run_name": "r", "run_type": "automatic", "turns": [turn("0_1"), turn("0_2")]})
+}
+
+#[test]
+fn findings_name_their_turn_and_errors_of_the_form_their_path() {
+    let topics = TopicFile::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
+    let mut run = small_run();
+    run["turns"][1]["responses"][0]["ptkb_provenance"] = json!([2, 9]);
+    let validation = check(serde_json::to_vec(&run).unwrap(), &topics);
+    assert_eq!(validation.verdict, OfficialVerdict::Error);
+    let problem = &validation.official.iter().next().unwrap().first;
+    assert_eq!(problem.expected, "a statement of this user, from 1");
+    assert_eq!(problem.found, "`9` in turn 0_2, of 2");
+
+    run["turns"][1]["responses"][0]["rank"] = json!("first");
+    let text = serde_json::to_string_pretty(&run).unwrap();
+    let validation = check(text.clone().into_bytes(), &topics);
+    assert_eq!(validation.verdict, OfficialVerdict::Error);
+    let problem = &validation.official.iter().next().unwrap().first;
+    let line = text.lines().position(|line| line.contains("first")).unwrap() as u64 + 1;
+    assert_eq!(problem.at.line, Some(line), "{problem}");
+    let expected = "a whole number of at most 32 bits at `turns[1].responses[0].rank`";
+    assert_eq!(problem.expected, expected);
+}
+
+#[test]
+fn dropped_responses_of_2025_are_not_checked() {
+    let topics = r#"[{"number": "1-1", "title": "t", "ptkb": ["a"], "responses": [
+        {"turn_id": 1, "user_utterance": "u", "resolved_utterance": "u", "response": "r"}]}]"#;
+    let topics = TopicFile::read(&Source::memory("topics.json", topics.as_bytes())).unwrap();
+    let long = "word ".repeat(200);
+    let entry = |second: Value| {
+        json!({"metadata": {"team_id": "t", "run_id": "r", "run_type": "automatic"}, "turn_id": "1-1_1",
+            "references": {}, "responses": [
+                {"rank": 1, "text": long, "ptkb_provenance": [], "citations": {}}, second]})
+    };
+    let verdict = |second: Value| check(entry(second).to_string().into_bytes(), &topics).verdict;
+    // The second response makes the turn too long and is dropped, so its missing citations are not
+    // reported.
+    assert_eq!(verdict(json!({"text": long})), OfficialVerdict::Accepted { warnings: 0 });
+    assert_eq!(verdict(json!({"text": "short"})), OfficialVerdict::Error);
+    assert_eq!(verdict(json!({"text": 3})), OfficialVerdict::Error);
+    assert_eq!(verdict(json!([])), OfficialVerdict::Error);
+}

@@ -1,0 +1,13 @@
+//! The integration tests of this crate, a module per subject.
+
+mod common;
+mod ikat;
+mod ikat_labels;
+mod ikat_validator;
+mod passages;
+#[path = "../../../collections/tests/it/released.rs"]
+mod released;
+mod segment;
+mod sentences;
+mod tokens;
+mod validator_cases;

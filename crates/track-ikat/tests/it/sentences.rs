@@ -1,0 +1,87 @@
+//! Sentence boundaries against the known ones of the official passages.
+
+use crate::common::{passages, released, rows};
+use clariq_track_ikat::sentences::{split, starts};
+use proptest::prelude::*;
+use std::path::Path;
+
+/// Texts with a bar where a sentence starts.
+const CASES: &[&str] = &[
+    "Mr. Li left at 5 p.m. on Friday. |He was late! |Was he? |yes.",
+    "It grew in the U.S. market. |In the U.S. |The market grew.",
+    "He met J. R. Smith, Dr. Hu vs. Gov. May. |They talked.",
+    "First heading (2019) |The text. |See (above) for more.",
+    "He said “stop.” |She did. |(They all did.) |Good...",
+    "Buy milk, eggs, etc. from Acme Inc. in town. |Then cook. |1. |Wash it. 10. |Dry it.",
+    "Which phone? |5 of 8 liked it. |$20 is cheap. – no",
+    "One… two.. three... |Four",
+];
+
+#[test]
+fn sentence_rules_cut_at_the_marked_places() {
+    for case in CASES {
+        let text = case.replace('|', "");
+        let mut marked = text.clone();
+        for &start in starts(&text).iter().skip(1).rev() {
+            marked.insert(start, '|');
+        }
+        assert_eq!(marked, *case, "{text}");
+    }
+}
+
+#[test]
+fn a_single_space_is_left_out_and_more_is_kept() {
+    assert_eq!(split("One. Two.  Three. "), ["One.", "Two.  ", "Three."]);
+    assert_eq!(split(""), Vec::<&str>::new());
+}
+
+#[derive(Default)]
+struct Found {
+    passages: usize,
+    /// The known start of the sixth sentence starts a sentence.
+    boundary: usize,
+    /// It starts the sixth.
+    sixth: usize,
+}
+
+fn compare(released: &Path) -> Found {
+    let passages = passages(released);
+    let mut found = Found::default();
+    for row in rows(&released.join("golden/segment_offsets.tsv")) {
+        let text = &passages[&row[0]];
+        let offset: usize = row[2].parse().expect("an offset in characters");
+        let start = text.char_indices().nth(offset).expect("an offset in the text").0;
+        let starts = starts(text);
+        found.passages += 1;
+        found.boundary += usize::from(starts.contains(&start));
+        found.sixth += usize::from(starts.get(5) == Some(&start));
+    }
+    found
+}
+
+#[test]
+fn known_boundaries_are_found() {
+    let Some(released) = released() else { return };
+    let found = compare(&released);
+    println!(
+        "of {} known boundaries, {} found, {} as the sixth sentence",
+        found.passages, found.boundary, found.sixth
+    );
+    assert_eq!((found.passages, found.boundary, found.sixth), (263, 255, 225));
+}
+
+proptest! {
+    /// Sentences start at words, in order, and cover the text.
+    #[test]
+    fn sentences_cover_the_text(text in "([a-zA-Z0-9.!?’“”()\\[\\]#:…\n\u{a0}]| |\\. [A-Z]|The ){0,60}") {
+        let starts = starts(&text);
+        prop_assert_eq!(starts.first().copied(), if text.is_empty() { None } else { Some(0) });
+        for pair in starts.windows(2) {
+            prop_assert!(pair[0] < pair[1]);
+            prop_assert!(text[..pair[1]].ends_with(char::is_whitespace));
+            prop_assert!(!text[pair[1]..].starts_with(char::is_whitespace));
+        }
+        let length: usize = split(&text).iter().map(|sentence| sentence.len()).sum();
+        prop_assert!(length <= text.len() && text.len() <= length + starts.len());
+    }
+}

@@ -1,0 +1,22 @@
+//! The registry of collections: the one place that names all tracks, a line each.
+//!
+//! ```
+//! use clariq_tracks::TRACKS;
+//!
+//! let collection = TRACKS.open(&clariq_track_clariq::SAMPLE)?;
+//! let documents = collection.documents("questions")?;
+//! let first = collection.requests("dev", "questions")?.next().unwrap()?;
+//! let qrels = collection.qrels("dev", "questions")?.unwrap();
+//! assert!(documents.len() > 100 && !first.opening().is_empty());
+//! assert!(qrels.topic(&first.id).is_some());
+//! # Ok::<(), clariq_core::Error>(())
+//! ```
+
+use clariq_collections::Registry;
+
+/// All collections, in the order in which a folder is compared with them; the first is the usual one.
+pub const TRACKS: Registry = Registry::new(&[
+    &clariq_track_clariq::KIND,
+    &clariq_track_ikat::KIND,
+    &clariq_collections::OWN,
+]);
