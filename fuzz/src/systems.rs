@@ -87,7 +87,7 @@ const TEXTS: [(&str, &str); 5] = [
 
 fn bank() -> Bank {
     let row = |(id, text): (&str, &str)| BankRow { id: id.into(), text: text.to_owned() };
-    Bank::from_rows(TEXTS.map(row).to_vec())
+    Bank::new(TEXTS.map(row).to_vec(), "Q00001")
 }
 
 /// The folder of the indexes over the bank, which are built once.

@@ -32,14 +32,14 @@ pub static OWN: Kind = Kind {
     files: |data| Folder::of(data).map(|folder| files(&folder)).unwrap_or_default(),
     open: |data, keeper| Ok(Box::new(Own::open(data, keeper)?)),
     check,
-    validate: check_run,
+    validate: |data, split, run, _| check_run(&Own::open(data, None)?, split, run),
     eval_options: &[],
     figures: Vec::new,
     released: None,
 };
 
 /// The names that a split may have; `all` is for requests that belong to no split.
-const SPLITS: [&str; 10] = [
+pub(crate) const SPLITS: [&str; 10] = [
     "train",
     "dev",
     "test",

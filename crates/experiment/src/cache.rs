@@ -242,7 +242,6 @@ impl TextKeeper for TextStores {
 mod tests {
     use super::*;
     use clariq_collections::Collection as _;
-    use clariq_collections::DataDir;
     use clariq_core::Doc;
     use clariq_files::Source;
     use clariq_track_ikat::{Ikat, PASSAGES};

@@ -165,7 +165,6 @@ fn compare<'s>(
 mod tests {
     use super::*;
     use crate::session::SessionOptions;
-    use clariq_collections::DataDir;
 
     #[test]
     fn systems_without_figures_are_left_out_beside_those_with_some() {

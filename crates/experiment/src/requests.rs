@@ -133,7 +133,6 @@ fn hash(id: &RequestId) -> IdHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::DataDir;
     use clariq_core::Request;
 
     fn read_all(text: &str) -> Vec<Result<Request, Problem>> {

@@ -309,7 +309,7 @@ mod tests {
         let text =
             |place: usize| (place * 20..place * 20 + 20).map(word).collect::<Vec<_>>().join(" ");
         let row = |place| BankRow { id: format!("Q{place:06}").as_str().into(), text: text(place) };
-        Bank::from_rows((0..questions).map(row).collect())
+        Bank::new((0..questions).map(row).collect(), "Q00001")
     }
 
     /// The number of segments that a build writes, and the number that are left after merging.

@@ -204,7 +204,7 @@ mod tests {
             id: format!("Q{place:05}").as_str().into(),
             text: words.iter().copied().map(name).collect::<Vec<_>>().join(" "),
         };
-        let bank = Bank::from_rows(documents.iter().enumerate().map(row).collect());
+        let bank = Bank::new(documents.iter().enumerate().map(row).collect(), "Q00001");
         let folder = tempfile::tempdir().unwrap();
         let options = BuildOptions::default();
         DocumentIndex::rebuild(folder.path(), &bank, Analyzer::English, &options).unwrap()

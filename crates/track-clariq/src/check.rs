@@ -5,6 +5,7 @@ use crate::conversation::{RecordOptions, read_records};
 use crate::eval_table::{EvalTable, locate};
 use crate::labelled::{Labelled, LabelledTopic, parse_requests};
 use crate::question_bank::NO_QUESTION;
+use crate::question_bank::parse_question_bank;
 use clariq_collections::CheckReport;
 use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
@@ -30,7 +31,7 @@ pub(super) const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"]
 pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut checker = Checker { data, report: CheckReport::default() };
     data.require("question_bank.tsv")?;
-    let bank = checker.read("question_bank.tsv", Bank::parse)?;
+    let bank = checker.read("question_bank.tsv", parse_question_bank)?;
     if let Some(bank) = &bank {
         check_bank(bank, &checker.report.files[0], &mut checker.report.findings);
     }

@@ -2,6 +2,7 @@
 //! beside it.
 
 use crate::labelled::{Labelled, LabelledTopic, read_requests};
+use crate::question_bank::read_question_bank;
 use clariq_collections::documents::Bank;
 use clariq_collections::{Collection, DataDir, Release, embedded};
 use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
@@ -94,7 +95,7 @@ pub struct ClariQ {
 impl ClariQ {
     /// Opens a collection and reads its question bank.
     pub fn open(data: DataDir) -> Result<Self, Error> {
-        let bank = Bank::read(&data.require("question_bank.tsv")?)?;
+        let bank = read_question_bank(&data.require("question_bank.tsv")?)?;
         Ok(Self { data, bank })
     }
 

@@ -11,40 +11,33 @@ pub const NO_QUESTION: &str = "Q00001";
 
 const COLUMNS: &[ColumnNames] = &[&["question_id"], &["question"]];
 
-impl Bank {
-    /// Makes a bank of `ClariQ`'s questions in any order.
-    pub fn from_rows(rows: Vec<BankRow>) -> Self {
-        Self::new(rows, NO_QUESTION)
-    }
+/// Reads `question_bank.tsv`; the first problem is the error.
+pub fn read_question_bank(source: &Source) -> Result<Bank, Error> {
+    read_strictly(source, MOST_OF_A_TABLE, parse_question_bank)
+}
 
-    /// Reads `question_bank.tsv`; the first problem is the error.
-    pub fn read(source: &Source) -> Result<Self, Error> {
-        read_strictly(source, MOST_OF_A_TABLE, Self::parse)
-    }
-
-    /// Reads the valid rows of `question_bank.tsv`. Every problem goes to `sink`, and its row is left
-    /// out.
-    pub fn parse(input: &FileContent, sink: Sink) -> Self {
-        let mut rows: Vec<(u64, BankRow)> = Vec::new();
-        for_each_row(input, COLUMNS, sink, |row, sink| {
-            let [id, text] = row.fields[..] else { return };
-            if let Err(problem) = row.check_id("question_id", id) {
-                return sink(*problem);
-            }
-            rows.push((row.line(), BankRow { id: id.into(), text: text.to_owned() }));
-        });
-        // Stable: of two equal ids the first in the file stays first, and the second is reported.
-        rows.sort_by(|a, b| a.1.id.cmp(&b.1.id));
-        rows.dedup_by(|(line, again), (first_line, first)| {
-            if again.id == first.id {
-                let same_text = again.text == first.text;
-                let at = (&*input.name, *line);
-                sink(repeated(at, "question", &first.id, *first_line, same_text));
-            }
-            again.id == first.id
-        });
-        Self::from_rows(rows.into_iter().map(|(_, row)| row).collect())
-    }
+/// Reads the valid rows of `question_bank.tsv`. Every problem goes to `sink`, and its row is left
+/// out.
+pub fn parse_question_bank(input: &FileContent, sink: Sink) -> Bank {
+    let mut rows: Vec<(u64, BankRow)> = Vec::new();
+    for_each_row(input, COLUMNS, sink, |row, sink| {
+        let [id, text] = row.fields[..] else { return };
+        if let Err(problem) = row.check_id("question_id", id) {
+            return sink(*problem);
+        }
+        rows.push((row.line(), BankRow { id: id.into(), text: text.to_owned() }));
+    });
+    // Stable: of two equal ids the first in the file stays first, and the second is reported.
+    rows.sort_by(|a, b| a.1.id.cmp(&b.1.id));
+    rows.dedup_by(|(line, again), (first_line, first)| {
+        if again.id == first.id {
+            let same_text = again.text == first.text;
+            let at = (&*input.name, *line);
+            sink(repeated(at, "question", &first.id, *first_line, same_text));
+        }
+        again.id == first.id
+    });
+    Bank::new(rows.into_iter().map(|(_, row)| row).collect(), NO_QUESTION)
 }
 
 /// The problem of an id on a second row: a warning if the text is the same, an error otherwise.
@@ -79,7 +72,7 @@ mod tests {
             bytes: Cow::Owned(text.as_bytes().to_vec()),
         };
         let mut problems = Vec::new();
-        let bank = Bank::parse(&input, &mut |problem| problems.push(problem));
+        let bank = parse_question_bank(&input, &mut |problem| problems.push(problem));
         (bank, problems)
     }
 

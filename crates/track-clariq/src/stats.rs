@@ -128,7 +128,6 @@ fn need_counts(labels: &Labelled) -> [usize; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::DataDir;
 
     #[test]
     fn counts_of_the_sample_add_up() {

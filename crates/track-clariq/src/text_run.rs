@@ -92,11 +92,10 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<String>, Error> {
         let row = |id: &str, text: &str| BankRow { id: id.into(), text: text.to_owned() };
-        let bank = Bank::from_rows(vec![
-            row("Q00001", ""),
-            row("Q2", "which one"),
-            row("Q3", "a \"b\" c"),
-        ]);
+        let bank = Bank::new(
+            vec![row("Q00001", ""), row("Q2", "which one"), row("Q3", "a \"b\" c")],
+            crate::NO_QUESTION,
+        );
         let run = read_text_run(&Source::memory("m.run", text.as_bytes()), &bank)?;
         Ok(run.lines.iter().map(|line| line.document.to_string()).collect())
     }

@@ -111,7 +111,7 @@ mod tests {
 
     fn checked(text: &str) -> (OfficialVerdict, Vec<(String, usize)>) {
         let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
-        let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
+        let bank = Bank::new(vec![row("Q1"), row("Q2")], crate::NO_QUESTION);
         let topics = ["1", "2"].map(RequestId::from);
         let file = Source::memory("file", text.as_bytes());
         let found = validate_file(&file, &topics, &bank).unwrap();

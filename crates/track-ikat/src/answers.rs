@@ -1,5 +1,6 @@
 //! Writes submissions in the form of each year.
 
+use super::class::run_type;
 use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
 };
@@ -38,7 +39,7 @@ impl AnswerForm for IkatAnswerForm<'_> {
         let head = Submission {
             year: self.year,
             run_name: answer.run.to_owned(),
-            run_type: self.submitter.class.run_type(self.year).to_owned(),
+            run_type: run_type(self.submitter.class, self.year).to_owned(),
             team: self.submitter.team.as_deref().unwrap_or(TEAM).to_owned(),
             eval_response: self.year == Year::Y2024 && self.submitter.responds,
             turns: Vec::new(),

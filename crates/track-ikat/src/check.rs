@@ -1,5 +1,6 @@
 //! The check of a folder with the track's files, which reports all problems at once.
 
+use super::folder::IkatFolder;
 use super::splits::IkatSplit;
 use super::topics::TopicFile;
 use clariq_collections::documents::{Passage, check_documents};

@@ -7,19 +7,17 @@ use super::topics::{IkatConversation, IkatTurn, Year};
 use clariq_collections::{Sight, SystemClass};
 use clariq_core::Utterance;
 
-impl SystemClass {
-    /// The `run_type` of a run of this class.
-    ///
-    /// 2023 had no class of systems that only respond: a run that answers from passages that people
-    /// chose is a manual one there. The guidelines of 2025 have no manual class, but its validator
-    /// accepts the name.
-    pub fn run_type(self, year: Year) -> &'static str {
-        match (self, year) {
-            (Self::Automatic, _) => "automatic",
-            (Self::Manual, _) | (Self::OnlyResponse, Year::Y2023) => "manual",
-            (Self::OnlyResponse, Year::Y2024) => "only_response",
-            (Self::OnlyResponse, Year::Y2025) => "generation-only",
-        }
+/// The `run_type` of a run of a class.
+///
+/// 2023 had no class of systems that only respond: a run that answers from passages that people
+/// chose is a manual one there. The guidelines of 2025 have no manual class, but its validator
+/// accepts the name.
+pub fn run_type(class: SystemClass, year: Year) -> &'static str {
+    match (class, year) {
+        (SystemClass::Automatic, _) => "automatic",
+        (SystemClass::Manual, _) | (SystemClass::OnlyResponse, Year::Y2023) => "manual",
+        (SystemClass::OnlyResponse, Year::Y2024) => "only_response",
+        (SystemClass::OnlyResponse, Year::Y2025) => "generation-only",
     }
 }
 

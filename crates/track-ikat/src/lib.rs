@@ -35,6 +35,7 @@ pub mod validate;
 
 pub use answers::statement_number;
 pub use clariq_collections::SystemClass;
+pub use class::run_type;
 pub use collection::KIND;
 pub use collection::{Ikat, PASSAGES, STATEMENTS};
 pub use folder::{IkatFolder, SAMPLE};

@@ -26,7 +26,7 @@ pub struct Submission {
     /// The name of the run; 2025 calls it `run_id`.
     pub run_name: String,
     /// The class of the system in the year's terms, see
-    /// [`SystemClass::run_type`](super::SystemClass::run_type).
+    /// [`run_type`](super::run_type).
     pub run_type: String,
     /// The team; only in 2025.
     pub team: String,

@@ -12,11 +12,10 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
-use clariq_collections::Registry;
+use clariq_collections::{Kind, OWN, Registry};
+use {clariq_track_clariq as clariq, clariq_track_ikat as ikat};
 
 /// All collections, in the order in which a folder is compared with them; the first is the usual one.
-pub const TRACKS: Registry = Registry::new(&[
-    &clariq_track_clariq::KIND,
-    &clariq_track_ikat::KIND,
-    &clariq_collections::OWN,
-]);
+pub static TRACKS: Registry = Registry::new(KINDS);
+
+static KINDS: &[&Kind] = &[&clariq::KIND, &ikat::KIND, &OWN];

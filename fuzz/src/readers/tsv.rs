@@ -1,9 +1,11 @@
 //! Banks, labelled files and requests are read back as they were written with every field quoted.
 
 use super::{both, quoted, read_back};
-use clariq_collections::documents::Bank;
+
 use clariq_core::Documents;
-use clariq_track_clariq::{Labelled, LabelledRow, parse_requests, read_requests};
+use clariq_track_clariq::{
+    Labelled, LabelledRow, parse_question_bank, parse_requests, read_question_bank, read_requests,
+};
 
 /// The same bytes as each kind of file.
 pub fn tsv(bytes: &[u8]) {
@@ -13,13 +15,13 @@ pub fn tsv(bytes: &[u8]) {
 }
 
 fn bank(bytes: &[u8]) {
-    let Some(bank) = both(bytes, Bank::parse, Bank::read) else { return };
+    let Some(bank) = both(bytes, parse_question_bank, read_question_bank) else { return };
     assert!(bank.rows().windows(2).all(|pair| pair[0].id < pair[1].id));
     for (number, row) in (0..).zip(bank.rows()) {
         assert_eq!(bank.find(row.id.as_str()).map(|doc| doc.0), Some(number));
     }
     let rows = bank.rows().iter().map(|row| vec![row.text.as_str(), row.id.as_str()]);
-    let again = read_back(table(&["question", "question_id"], rows), Bank::read);
+    let again = read_back(table(&["question", "question_id"], rows), read_question_bank);
     assert_eq!(again.rows(), bank.rows());
     assert_eq!(again.checksum(), bank.checksum());
 }

@@ -71,6 +71,7 @@ impl DocumentFolder {
     }
 
     /// Counts tables among the files that are not read.
+    #[must_use]
     pub fn without_tables(mut self) -> Self {
         for path in std::mem::take(&mut self.documents) {
             let files = if is_table(&path) { &mut self.unread } else { &mut self.documents };

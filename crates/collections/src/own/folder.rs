@@ -37,7 +37,7 @@ impl<'a> Folder<'a> {
     pub(crate) fn of(data: &'a DataDir) -> Option<Self> {
         match data {
             DataDir::Folder(folder) => Some(Self(folder)),
-            DataDir::Sample => None,
+            DataDir::Sample(_) => None,
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Folder<'a> {
     /// The files that look like data, by their names, and are not read.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
         let mut names: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
-        for split in crate::kinds::SPLITS_OF_TRACKS {
+        for split in super::SPLITS {
             if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
                 names.insert(requests.name());
                 names.extend(qrels.map(|file| file.name()));
@@ -204,7 +204,7 @@ impl<'a> Folder<'a> {
 
     /// The split of requests that belong to no other split.
     fn all(&self) -> Result<Option<SplitFiles>, Error> {
-        for other in crate::kinds::SPLITS_OF_TRACKS.iter().filter(|other| **other != "all") {
+        for other in super::SPLITS.iter().filter(|other| **other != "all") {
             if self.split(other)?.is_some_and(|files| files.is_shared) {
                 return Ok(None);
             }

@@ -1,21 +1,19 @@
 //! The check of a TREC run against the requests and the documents of a collection.
 
-use super::{OfficialVerdict, Validation, ValidationOptions};
-use crate::{Collection, DataDir};
+use super::{OfficialVerdict, Validation};
+use crate::Collection;
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
 use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
-/// Checks a TREC run over a split of the collection in a data folder.
+/// Checks a TREC run over a split of a collection.
 pub fn check_run(
-    data: &DataDir,
+    collection: &dyn Collection,
     split: &str,
     run: &Source,
-    _options: &ValidationOptions,
 ) -> Result<Validation, Error> {
-    let collection = crate::open(data)?;
     let task = collection.tasks()[0];
-    let topics = topics_of(&*collection, split)?;
+    let topics = topics_of(collection, split)?;
     let input = run.read()?;
     let mut check = FileCheck::new(&input.name, &topics);
     check.check_run_lines(&input, collection.documents(task)?);

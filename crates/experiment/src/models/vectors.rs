@@ -251,7 +251,7 @@ mod tests {
             id: format!("D{number:05}").as_str().into(),
             text: (*text).to_owned(),
         };
-        let bank = Bank::from_rows((0..).zip(texts).map(row).collect());
+        let bank = Bank::new((0..).zip(texts).map(row).collect(), "Q00001");
         document_vectors(folder, encoder, &bank, &Silent, &|_| {}).unwrap()
     }
 

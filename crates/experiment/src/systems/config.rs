@@ -13,6 +13,7 @@ use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
     About, ConversationConfig, ExpectedFigures, Override, Prompt, System as Parsed, Uses,
 };
+use clariq_tracks::TRACKS;
 use std::sync::Arc;
 
 /// The tasks for which a system with a table `[answer]` ranks.

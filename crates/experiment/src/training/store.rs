@@ -185,7 +185,6 @@ fn copy(model: &Path, output: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use crate::session::SessionOptions;
-    use clariq_collections::DataDir;
     use clariq_core::{Engine, Model, ModelKind, ModelOptions, Observer, Silent};
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;

@@ -1,6 +1,6 @@
 //! Open systems: rankings, answers, explanations and questions.
 
-use clariq_collections::{Collection, DataDir, SystemClass};
+use clariq_collections::{Collection, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};

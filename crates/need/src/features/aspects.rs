@@ -127,7 +127,7 @@ mod tests {
             id: format!("Q{id}").as_str().into(),
             text: (*text).to_owned(),
         });
-        let aspects = Aspects::new(&Bank::from_rows(rows.collect()));
+        let aspects = Aspects::new(&Bank::new(rows.collect(), "Q00001"));
         let of: HashMap<String, f64> =
             names().zip(aspects.features(&["tent".to_owned()])).collect();
         let found = |name: &str| of[name];

@@ -1,6 +1,5 @@
 //! Every kind of model on the sample collection, and with unusual training data and requests.
 
-use clariq_collections::DataDir;
 use clariq_core::{Documents, Error, Need, TrainOn};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, NeedTraining};

@@ -25,7 +25,7 @@ pub(crate) const TEXTS: [(&str, &str); 5] = [
 pub(crate) fn bank() -> Bank {
     let id = |name: &str| if name == "Q1" { NO_QUESTION.into() } else { name.into() };
     let row = |(name, text): (&str, &str)| BankRow { id: id(name), text: text.to_owned() };
-    Bank::from_rows(TEXTS.map(row).to_vec())
+    Bank::new(TEXTS.map(row).to_vec(), "Q00001")
 }
 
 /// Vectors that count the words of the questions except "which"; logits that count letters.

@@ -70,7 +70,7 @@ fn comparing_the_documents_in_portions_changes_no_ranking() {
     };
     let row =
         |number: usize| BankRow { id: format!("D{number:06}").as_str().into(), text: text(number) };
-    let bank = Bank::from_rows((0..16_000).map(row).collect());
+    let bank = Bank::new((0..16_000).map(row).collect(), "Q00001");
     let request = |number: usize| {
         let first = format!("r{}", number / 2);
         let asked = format!("d{}", number * 50 + 1);

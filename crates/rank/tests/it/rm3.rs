@@ -2,7 +2,6 @@
 //! `scripts/make-rm3-golden` writes.
 
 use crate::common::index_below;
-use clariq_collections::DataDir;
 use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_rank::{Batch, Context, System};
 use clariq_track_clariq::ClariQ;

@@ -267,8 +267,9 @@ fn a_common_word_of_an_answer_is_not_the_topic() {
         id: format!("Q{number}").as_str().into(),
         text: if number < 8 { format!("want {number}") } else { format!("solar {number}") },
     };
-    let bank = Bank::from_rows(
+    let bank = Bank::new(
         (0..10).map(row).chain([BankRow { id: "Qs".into(), text: "saturn".into() }]).collect(),
+        "Q00001",
     );
     let folder = TempDir::new().unwrap();
     let context = Context::new(&bank, index_below(folder.path()));

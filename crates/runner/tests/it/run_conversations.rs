@@ -32,7 +32,10 @@ fn assert_golden_answers(bench: &Bench, golden: &str, data: &DataDir) {
     bench.succeed(
         "-q run bm25-multi-turn --data data --conversations data/multi_turn_human_generated_data.tsv -o human.run",
     );
-    let bank = Bank::read(&data.require("question_bank.tsv").expect("a bank")).expect("a bank");
+    let bank = clariq_track_clariq::read_question_bank(
+        &data.require("question_bank.tsv").expect("a bank"),
+    )
+    .expect("a bank");
     let mut ours = HashMap::new();
     for name in ["human", "synthesized"] {
         ours.insert(name, answers(bench, &format!("{name}.run"), &bank));

@@ -10,7 +10,7 @@ use clariq_files::shorten;
 use serde::de::IgnoredAny;
 
 /// The number of keys above a record: its id.
-pub(in clariq_track_clariq) const DEPTH: usize = 1;
+pub(crate) const DEPTH: usize = 1;
 
 pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), Error> {
     read_dictionaries(archive, DEPTH, &mut |line| {

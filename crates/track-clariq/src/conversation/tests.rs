@@ -3,7 +3,6 @@
 use super::*;
 use crate::collection::{ClariQ, ClariqSplit};
 use crate::labelled::Labelled;
-use clariq_collections::DataDir;
 
 fn records(
     name: &str,

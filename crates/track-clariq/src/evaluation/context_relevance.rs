@@ -118,12 +118,10 @@ mod tests {
     #[test]
     fn each_context_is_scored_by_itself() {
         let row = |id: &str, text: &str| BankRow { id: id.into(), text: text.to_owned() };
-        let bank = Bank::from_rows(vec![
-            row("Q1", ""),
-            row("Q2", "which one"),
-            row("Q3", "why"),
-            row("Q4", "what"),
-        ]);
+        let bank = Bank::new(
+            vec![row("Q1", ""), row("Q2", "which one"), row("Q3", "why"), row("Q4", "what")],
+            crate::NO_QUESTION,
+        );
         let topic = LabelledTopic {
             id: "9".into(),
             request: "r".to_owned(),

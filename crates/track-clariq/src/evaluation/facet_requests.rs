@@ -63,14 +63,13 @@ pub fn facet_requests(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::DataDir;
     use clariq_core::Speaker;
 
     #[test]
     fn a_facet_gets_the_first_question_and_its_own_answer() {
         let sample = ClariQ::open(crate::SAMPLE).unwrap();
         let run = Source::memory("run", *b"13 0 Q00260 1 2.0 r\n13 0 Q00102 2 1.0 r\n");
-        let made = |with| facet_requests(&*sample, &run, "dev", with).unwrap();
+        let made = |with| facet_requests(&sample, &run, "dev", with).unwrap();
         let answered = made(RetrievedWith::Answer);
         let request = answered.requests.iter().find(|one| one.id.as_str() == "F0012").unwrap();
         let texts: Vec<&str> = request.said.iter().map(|said| said.text.as_str()).collect();

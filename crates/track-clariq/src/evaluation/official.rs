@@ -11,12 +11,12 @@ use crate::{
     ClariQ, ClariqSplit, EvalTable, Labelled, RetrievedWith, read_need_file, read_text_run,
 };
 use clariq_collections::Collection;
-use clariq_collections::earlier_judgements::read_once;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
     PageRun, RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, counted,
     ignored_lines,
 };
+use clariq_collections::read_once;
 use clariq_core::{Error, ProblemKind, RequestId, bail};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::{Run, Source, python_float, read_run};

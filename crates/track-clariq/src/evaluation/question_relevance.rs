@@ -134,7 +134,7 @@ mod tests {
     fn ignored_lines_of_each_kind_are_counted() {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q1"])]);
         let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
-        let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
+        let bank = Bank::new(vec![row("Q1"), row("Q2")], crate::NO_QUESTION);
         let run = run(&[
             ("1", "Q1", 1.0),
             ("1", "Q2", 1.0),

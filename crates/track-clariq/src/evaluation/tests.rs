@@ -89,7 +89,7 @@ impl Small {
             PageRun { name, file, uses: Vec::new() }
         };
         Self {
-            bank: Bank::from_rows(rows),
+            bank: Bank::new(rows, crate::NO_QUESTION),
             labels,
             shown: runs.iter().map(shown).collect(),
             runs: runs.iter().map(|(_, lines)| run(lines)).collect(),

@@ -188,7 +188,6 @@ mod tests {
     use crate::evaluation::{figures, graded, provenance, sets};
     use crate::run::{RankedStatement, Response, Submission, SubmittedTurn};
     use crate::{Ikat, IkatSplit};
-    use clariq_collections::DataDir;
 
     /// A run that names statement 1 and the passage cited first for every other turn.
     fn sample() -> (EvaluatedRun, IkatLabels) {

@@ -3,8 +3,8 @@
 use crate::qrels::{GRADED_BY_MODEL, LabelKind, check_turns, read_answers, to_qrels};
 use crate::run::{Submission, SubmittedTurn};
 use crate::{
-    Ikat, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements, read_statement_qrels,
-    statement_judgements,
+    Ikat, IkatFolder, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements,
+    read_statement_qrels, statement_judgements,
 };
 use clariq_core::{DocId, Error, RequestId, bail};
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};

@@ -10,41 +10,40 @@ use serde::de::IgnoredAny;
 use std::ops::ControlFlow;
 
 /// The hint of a problem in a line.
-pub(in clariq_track_ikat) const FORM: &str =
-    "a line has metadata, turn_id, responses and references";
+pub(crate) const FORM: &str = "a line has metadata, turn_id, responses and references";
 
 /// A line. The official program ignores other fields.
 #[derive(Debug, Clone, Deserialize)]
-pub(in clariq_track_ikat) struct Line {
+pub(crate) struct Line {
     #[serde(skip)]
-    pub(in clariq_track_ikat) number: u64,
-    pub(in clariq_track_ikat) metadata: RunMetadata,
-    pub(in clariq_track_ikat) turn_id: String,
-    pub(in clariq_track_ikat) responses: Option<Vec<LineResponse>>,
-    pub(in clariq_track_ikat) references: Scores,
+    pub(crate) number: u64,
+    pub(crate) metadata: RunMetadata,
+    pub(crate) turn_id: String,
+    pub(crate) responses: Option<Vec<LineResponse>>,
+    pub(crate) references: Scores,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(in clariq_track_ikat) struct RunMetadata {
-    pub(in clariq_track_ikat) team_id: String,
-    pub(in clariq_track_ikat) run_id: String,
-    pub(in clariq_track_ikat) run_type: String,
+pub(crate) struct RunMetadata {
+    pub(crate) team_id: String,
+    pub(crate) run_id: String,
+    pub(crate) run_type: String,
 }
 
 /// A response. Its fields are optional, because the official program does not check those of a
 /// response that it drops.
 #[derive(Debug, Clone, Deserialize)]
-pub(in clariq_track_ikat) struct LineResponse {
-    pub(in clariq_track_ikat) rank: Option<i32>,
-    pub(in clariq_track_ikat) text: Option<String>,
-    pub(in clariq_track_ikat) citations: Option<Scores>,
-    pub(in clariq_track_ikat) ptkb_provenance: Option<Vec<String>>,
+pub(crate) struct LineResponse {
+    pub(crate) rank: Option<i32>,
+    pub(crate) text: Option<String>,
+    pub(crate) citations: Option<Scores>,
+    pub(crate) ptkb_provenance: Option<Vec<String>>,
 }
 
 /// Passage ids with their scores.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Entries<f64>")]
-pub(in clariq_track_ikat) struct Scores(pub(in clariq_track_ikat) Vec<(String, f64)>);
+pub(crate) struct Scores(pub(crate) Vec<(String, f64)>);
 
 impl From<Entries<f64>> for Scores {
     /// The last score of a repeated passage counts, as in Python.
@@ -56,7 +55,7 @@ impl From<Entries<f64>> for Scores {
 }
 
 /// Reads the valid lines. The problems of other lines go to `sink`.
-pub(in clariq_track_ikat) fn read_lines(input: &FileContent, sink: Sink) -> Vec<Line> {
+pub(crate) fn read_lines(input: &FileContent, sink: Sink) -> Vec<Line> {
     let mut lines = Vec::new();
     if !has_few_lines(input, MOST_LINES, sink) {
         return lines;
@@ -86,7 +85,7 @@ pub(super) fn read(input: &FileContent, sink: Sink) -> Submission {
 }
 
 /// Makes a run of lines. A turn with a problem is left out.
-pub(in clariq_track_ikat) fn submission(lines: &[Line], file: &str, sink: Sink) -> Submission {
+pub(crate) fn submission(lines: &[Line], file: &str, sink: Sink) -> Submission {
     let mut submission = Submission { year: Year::Y2025, ..Submission::default() };
     for line in lines {
         match submitted_turn(line, file) {

@@ -18,7 +18,7 @@ pub fn put_submission(out: &mut dyn Write, submission: &Submission) -> io::Resul
 }
 
 /// Writes the turn at `index` of the run `head`, and before the first turn the beginning of the file.
-pub(in clariq_track_ikat) fn put_turn(
+pub(crate) fn put_turn(
     out: &mut dyn Write,
     head: &Submission,
     index: u64,
@@ -49,7 +49,7 @@ fn put_head(out: &mut dyn Write, head: &Submission) -> io::Result<()> {
 }
 
 /// Writes the end of the file, after the turns.
-pub(in clariq_track_ikat) fn put_end(out: &mut dyn Write, year: Year) -> io::Result<()> {
+pub(crate) fn put_end(out: &mut dyn Write, year: Year) -> io::Result<()> {
     if year.has_line_runs() { Ok(()) } else { out.write_all(b"\n]}\n") }
 }
 

@@ -2,14 +2,13 @@
 //! convert them.
 
 use crate::released::{file, released};
-use clariq_collections::DataDir;
 use clariq_collections::documents::read_passages;
 use clariq_core::{Problem, Severity};
 use clariq_files::{Source, read_qrels};
 use clariq_track_ikat::run::{Submission, put_submission};
 use clariq_track_ikat::{
-    SystemClass, TopicFile, Year, citation_judgements, convert, read_statement_qrels,
-    statement_judgements,
+    IkatFolder, SAMPLE, SystemClass, TopicFile, Year, citation_judgements, convert,
+    read_statement_qrels, statement_judgements,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};

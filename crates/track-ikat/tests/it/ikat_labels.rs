@@ -3,6 +3,7 @@
 
 use clariq_collections::DataDir;
 use clariq_collections::evaluation::{EvalOptions, EvalRequest};
+use clariq_tracks::TRACKS;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -35,7 +35,7 @@ pub(crate) fn bank<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Bank 
         id: format!("Q{place:05}").as_str().into(),
         text: text.into(),
     };
-    Bank::from_rows(texts.into_iter().enumerate().map(row).collect())
+    Bank::new(texts.into_iter().enumerate().map(row).collect(), "Q00001")
 }
 
 /// An index and its temporary folder, which is removed with it.

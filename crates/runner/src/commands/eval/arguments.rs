@@ -4,10 +4,10 @@ use super::collection_options::{self, CollectionOptions};
 use crate::arguments::{Names, labelled_split, one_of};
 use crate::output::Format;
 use clap::Args;
-use clariq_collections::Kind;
 use clariq_collections::evaluation::{EvalOption, EvalRequest, Formats, TieRule};
 use clariq_core::{Problem, bail};
 use clariq_eval::{Measure, Ties};
+use clariq_tracks::TRACKS;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -58,7 +58,7 @@ impl EvalArgs {
     /// The file of `--qrels`, if it replaces a collection: no split is named, and the run is not a
     /// submission to a collection.
     pub(super) fn judgements(&self, request: &EvalRequest) -> Option<&Path> {
-        let alone = self.split.is_none() && Kind::of_file(&request.file).is_none();
+        let alone = self.split.is_none() && TRACKS.kind_of_file(&request.file).is_none();
         self.qrels.as_deref().filter(|_| alone)
     }
 
@@ -111,8 +111,8 @@ mod tests {
     use super::*;
     use crate::runs;
     use clap::Parser;
+    use clariq_collections::Collection;
     use clariq_collections::evaluation::{ByQrels, Evaluation};
-    use clariq_collections::{Collection, DataDir};
     use clariq_core::Error;
 
     #[derive(Parser)]

@@ -59,7 +59,7 @@ fn every_command_refuses_to_overwrite_its_inputs() {
 #[test]
 fn files_of_a_data_folder_are_never_replaced_even_if_unread() {
     let bench = Bench::new();
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../track-ikat/sample");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../track-ikat/sample-ikat");
     for entry in fs::read_dir(sample).expect("the sample") {
         let entry = entry.expect("a file");
         let name = entry.file_name().into_string().expect("UTF-8");
