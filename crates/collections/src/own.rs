@@ -39,18 +39,8 @@ pub static OWN: Kind = Kind {
 };
 
 /// The names that a split may have; `all` is for requests that belong to no split.
-pub(crate) const SPLITS: [&str; 10] = [
-    "train",
-    "dev",
-    "test",
-    "2023-train",
-    "2023-test",
-    "2024",
-    "2025",
-    "2026",
-    "validation",
-    "all",
-];
+pub(crate) const SPLITS: [&str; 8] =
+    ["train", "dev", "test", "2023-train", "2023-test", "2024", "2025", "all"];
 
 struct Own {
     data: DataDir,
