@@ -161,6 +161,26 @@ fn the_readme_names_the_gate() {
 }
 
 #[test]
+fn the_repository_has_one_address() {
+    let address = env!("CARGO_PKG_REPOSITORY");
+    let mut named = 0;
+    let others = ["CITATION.cff", "SECURITY.md"].map(|name| root().join(name));
+    for page in pages().into_iter().chain(others) {
+        let text = fs::read_to_string(&page).unwrap();
+        for (start, _) in text.match_indices("https://github.com/") {
+            let rest = &text[start..];
+            let end = rest.find([' ', '\n', ')', '>']).unwrap_or(rest.len());
+            let mut parts = rest[..end].splitn(6, '/');
+            if parts.nth(4) == Some("clariq") {
+                assert!(rest.starts_with(address), "{}: {}", page.display(), &rest[..end]);
+                named += 1;
+            }
+        }
+    }
+    assert!(named >= 5, "{named} addresses");
+}
+
+#[test]
 fn every_linked_file_exists() {
     let mut followed = 0;
     let others = ["CONTRIBUTING.md", "ARCHITECTURE.md", "configs/README.md", "data/README.md"];
