@@ -1,13 +1,11 @@
-//! The evaluation of runs by a collection: figures, values per request for comparisons, and a page. A
+//! The evaluation of runs by a collection: figures, and values per request for comparisons. A
 //! collection without definitions of its own is scored by its judgements ([`ByQrels`]).
 
 mod by_qrels;
-mod options;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
-pub use options::{EvalOption, EvalOptions, Formats, OptionValue};
 
-use clariq_core::{Error, Problem, RequestId, bail};
+use clariq_core::{Error, Problem, RequestId, bail, problem};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
 use clariq_files::{Run, Source};
 use std::collections::HashSet;
@@ -15,11 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// Scores runs over one split of a collection.
 pub trait Evaluation: Sync {
-    /// The kind of the file that is scored, as records name it: `run`, or `need`.
-    fn file_kind(&self, _request: &EvalRequest) -> &'static str {
-        "run"
-    }
-
     /// Scores one file.
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error>;
 
@@ -44,9 +37,6 @@ pub trait Evaluation: Sync {
     fn focus(&self) -> usize {
         0
     }
-
-    /// The page that shows runs side by side.
-    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error>;
 }
 
 /// The order of equal scores.
@@ -72,8 +62,33 @@ pub struct EvalRequest<'a> {
     pub out_file: bool,
     /// Judgements in place of some of the split's.
     pub qrels: Option<&'a Path>,
-    /// Options of the collection.
-    pub options: EvalOptions,
+}
+
+/// A part of a request that does not apply to everything that is scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvalFlag {
+    Ties,
+    PerTopic,
+    OutFile,
+    Qrels,
+}
+
+impl EvalFlag {
+    /// The flag of the command line.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ties => "--ties",
+            Self::PerTopic => "--per-topic",
+            Self::OutFile => "--out-file",
+            Self::Qrels => "--qrels",
+        }
+    }
+}
+
+/// The problem of a flag that does not apply to what is scored.
+pub fn does_not_apply(flag: &str, what: &str) -> Problem {
+    let hint = format!("leave {flag} out: it does not apply to {what}");
+    problem!(flag, (format!("no {flag} with {what}")), (what.to_owned()), (hint))
 }
 
 impl EvalRequest<'_> {
@@ -82,30 +97,20 @@ impl EvalRequest<'_> {
         self.per_topic || self.out_file
     }
 
-    /// Refuses all options but the named ones, because they do not apply to `what`.
-    pub fn takes(&self, what: &str, options: &[&str]) -> Result<(), Problem> {
-        let mut names: Vec<&str> = self.options.names().collect();
-        for (name, is_set) in [
-            ("ties", self.ties.is_some()),
-            ("per-topic", self.per_topic),
-            ("out-file", self.out_file),
-            ("qrels", self.qrels.is_some()),
-        ] {
-            if is_set {
-                names.push(name);
+    /// Refuses the flags that do not apply to `what`.
+    pub fn takes(&self, what: &str, flags: &[EvalFlag]) -> Result<(), Problem> {
+        let given = [
+            (EvalFlag::Ties, self.ties.is_some()),
+            (EvalFlag::PerTopic, self.per_topic),
+            (EvalFlag::OutFile, self.out_file),
+            (EvalFlag::Qrels, self.qrels.is_some()),
+        ];
+        for (flag, is_set) in given {
+            if is_set && !flags.contains(&flag) {
+                return Err(does_not_apply(flag.name(), what));
             }
-        }
-        if let Some(name) = names.iter().find(|name| !options.contains(name)) {
-            bail!(
-                format!("--{name}"),
-                "no --{name} with {what}",
-                what,
-                "leave --{name} out: it does not apply to {what}"
-            );
-        }
-        for (name, is_set) in [("per-topic", self.per_topic), ("out-file", self.out_file)] {
-            if is_set {
-                self.refuse_interval(name)?;
+            if is_set && matches!(flag, EvalFlag::PerTopic | EvalFlag::OutFile) {
+                self.refuse_interval(flag.name())?;
             }
         }
         Ok(())
@@ -115,7 +120,7 @@ impl EvalRequest<'_> {
     pub fn refuse_interval(&self, option: &str) -> Result<(), Problem> {
         if self.ties == Some(TieRule::Interval) {
             let hint = "only the mean has an interval; --ties id has one figure for each topic";
-            bail!("--ties interval", "no --{option} beside it", (format!("--{option}")), hint);
+            bail!("--ties interval", "no {option} beside it", option, hint);
         }
         Ok(())
     }
@@ -207,38 +212,6 @@ pub struct ValuesByRequest {
     pub warnings: Vec<String>,
 }
 
-/// A run of a page.
-pub struct PageRun {
-    /// Its name on the page.
-    pub name: String,
-    pub file: Source,
-    /// Its declared uses beyond a request and the documents.
-    pub uses: Vec<String>,
-}
-
-/// The content of a page.
-#[derive(Clone, Copy)]
-pub struct PageRequest<'a> {
-    pub title: &'a str,
-    /// The runs, in the order of the page.
-    pub runs: &'a [PageRun],
-    /// The position in `runs` of the run that the others are compared with.
-    pub baseline: usize,
-    /// Need files with their names.
-    pub needs: &'a [(String, Source)],
-    /// The seed of the randomisation test.
-    pub seed: u64,
-}
-
-/// A page that was rendered.
-pub struct RenderedPage {
-    pub html: String,
-    /// The number of topics or turns that it shows.
-    pub topics: usize,
-    /// Parts of runs that the figures ignore, each with the name of its file.
-    pub warnings: Vec<String>,
-}
-
 /// The topics that runs are scored on, and the file that they come from.
 pub struct ScoredTopics {
     pub ids: HashSet<RequestId>,
@@ -266,7 +239,7 @@ impl ScoredTopics {
         let file = &self.file;
         let at = source.name();
         let hint = "choose the split of the file with --split, and its collection with --data";
-        Err(clariq_core::problem!(at, "answers to topics of {file}", found, hint))
+        Err(problem!(at, "answers to topics of {file}", found, hint))
     }
 
     /// Describes the lines of a run that the figures ignore.

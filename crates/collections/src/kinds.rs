@@ -1,6 +1,5 @@
 //! The entries of a registry of collections: how each is recognised, opened and checked.
 
-use crate::evaluation::EvalOption;
 use crate::{CheckReport, Collection, DataDir, Release, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
@@ -40,8 +39,6 @@ pub struct Kind {
     /// Checks a run over a split: the official verdict, and problems that the official program
     /// overlooks.
     pub validate: Validate,
-    /// Options of its evaluation, for `eval`.
-    pub eval_options: &'static [EvalOption],
     /// The names of the figures of its own that configurations may expect.
     pub figures: fn() -> Vec<String>,
     /// The source of its released files, with the digests that are known.

@@ -33,7 +33,6 @@ pub static OWN: Kind = Kind {
     open: |data, keeper| Ok(Box::new(Own::open(data, keeper)?)),
     check,
     validate: |data, split, run, _| check_run(&Own::open(data, None)?, split, run),
-    eval_options: &[],
     figures: Vec::new,
     released: None,
 };

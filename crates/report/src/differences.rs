@@ -7,23 +7,26 @@ use crate::words::{difference, figure};
 use maud::{Markup, html};
 
 /// The measure that runs are compared by, topic by topic.
-pub struct Focus<'a> {
+pub(crate) struct Focus<'a> {
     /// The id of the section.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// Its name in the contents.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The heading of the section.
-    pub heading: String,
+    pub(crate) heading: String,
     /// The position of the column.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The topics of the column, in its order.
-    pub topics: Vec<TopicRow<'a>>,
+    pub(crate) topics: Vec<TopicRow<'a>>,
 }
 
 impl<'a> Focus<'a> {
     /// The column at that position by topic; `topics` has the ids and requests. The parts of the
     /// page about topics have the ids `topic-0`, `topic-1` and so on.
-    pub fn by_topic(column: usize, topics: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+    pub(crate) fn by_topic(
+        column: usize,
+        topics: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
         let topic =
             |(index, (id, request))| TopicRow { id, request, anchor: format!("topic-{index}") };
         Self {
@@ -37,16 +40,16 @@ impl<'a> Focus<'a> {
 }
 
 /// A topic as the tables show it.
-pub struct TopicRow<'a> {
-    pub id: &'a str,
+pub(crate) struct TopicRow<'a> {
+    pub(crate) id: &'a str,
     /// The text of the request.
-    pub request: &'a str,
+    pub(crate) request: &'a str,
     /// The id of its part of the page.
-    pub anchor: String,
+    pub(crate) anchor: String,
 }
 
 /// A chart and a table per run other than the baseline; nothing without such runs.
-pub fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
+pub(crate) fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
     let baseline = compared.baseline().name;
     let unit = compared.unit;
     let measure = compared.baseline().columns[focus.column].name();

@@ -9,26 +9,26 @@ use maud::{Markup, html};
 const LEVEL: f64 = 0.05;
 
 /// A run with its figures.
-pub struct RunFigures<'a> {
+pub(crate) struct RunFigures<'a> {
     /// Its name on the page.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// The declared input of its system beyond one request and the documents.
-    pub uses: &'a [String],
+    pub(crate) uses: &'a [String],
     /// The same measures and topics for all runs.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
 }
 
 /// All runs, in the order of the page.
-pub struct ComparedRuns<'a> {
-    pub runs: Vec<RunFigures<'a>>,
+pub(crate) struct ComparedRuns<'a> {
+    pub(crate) runs: Vec<RunFigures<'a>>,
     /// The position of the run that the others are compared with.
-    pub baseline: usize,
+    pub(crate) baseline: usize,
     /// Every other run against it, by every column.
-    pub tested: Vec<BaselineTest>,
+    pub(crate) tested: Vec<BaselineTest>,
     /// The seed of the randomisation test.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// The unit that figures are averaged over: `topic` or `turn`.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
 }
 
 impl<'a> ComparedRuns<'a> {
@@ -37,24 +37,29 @@ impl<'a> ComparedRuns<'a> {
     /// # Panics
     ///
     /// If `baseline` is not the position of a run, or the runs have different columns.
-    pub fn new(runs: Vec<RunFigures<'a>>, baseline: usize, seed: u64, unit: &'static str) -> Self {
+    pub(crate) fn new(
+        runs: Vec<RunFigures<'a>>,
+        baseline: usize,
+        seed: u64,
+        unit: &'static str,
+    ) -> Self {
         let columns: Vec<&[Column]> = runs.iter().map(|run| &run.columns[..]).collect();
         let tested = test_against_baseline(&columns, baseline, seed);
         Self { runs, baseline, tested, seed, unit }
     }
 
     /// The run that the others are compared with.
-    pub fn baseline(&self) -> &RunFigures<'a> {
+    pub(crate) fn baseline(&self) -> &RunFigures<'a> {
         &self.runs[self.baseline]
     }
 
     /// The runs that are compared with the baseline, with their positions.
-    pub fn others(&self) -> impl Iterator<Item = (usize, &RunFigures<'a>)> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &RunFigures<'a>)> {
         self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
     }
 
     /// The largest difference of a run from the baseline on a topic, by the measure of a column.
-    pub fn difference(&self, column: usize, topic: usize) -> f64 {
+    pub(crate) fn difference(&self, column: usize, topic: usize) -> f64 {
         let value = |run: &RunFigures| run.columns[column].values[topic].1;
         let base = value(self.baseline());
         self.runs.iter().map(|run| (value(run) - base).abs()).fold(0.0, f64::max)
@@ -62,14 +67,14 @@ impl<'a> ComparedRuns<'a> {
 
     /// The topics of a column by their positions, those with the largest difference first; topics
     /// without a difference are in their order.
-    pub fn by_difference(&self, column: usize) -> Vec<usize> {
+    pub(crate) fn by_difference(&self, column: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.baseline().columns[column].values.len()).collect();
         order.sort_by(|&a, &b| self.difference(column, b).total_cmp(&self.difference(column, a)));
         order
     }
 
     /// The values of a topic, from the lowest run to the highest: `R@30 0.20 to 0.60`.
-    pub fn range(&self, column: usize, topic: usize) -> String {
+    pub(crate) fn range(&self, column: usize, topic: usize) -> String {
         let values = self.runs.iter().map(|run| run.columns[column].values[topic].1);
         let lowest = values.clone().fold(f64::INFINITY, f64::min);
         let highest = values.fold(f64::NEG_INFINITY, f64::max);
@@ -84,7 +89,7 @@ impl<'a> ComparedRuns<'a> {
 
 /// The section of figures: `intro` describes the measures, `remarks` are about single runs, and
 /// `label` names the region that the table scrolls in.
-pub fn section(
+pub(crate) fn section(
     compared: &ComparedRuns,
     intro: &str,
     [label, caption]: [&str; 2],

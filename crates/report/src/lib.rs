@@ -1,14 +1,22 @@
-//! The parts of a self-contained HTML page that shows runs side by side: figures with significance
-//! and differences by topic. What a collection shows beside them is made in its own folder.
+//! Self-contained HTML pages that show runs side by side: figures with significance, differences by
+//! topic, and what each track shows beside them.
 //!
 //! A page loads nothing and executes nothing. The same input gives the same bytes.
 
 mod bars;
 mod charts;
-pub mod differences;
-pub mod figures;
-pub mod page;
-pub mod scale;
-pub mod words;
+mod clariq;
+mod differences;
+mod figures;
+mod ikat;
+mod judged;
+mod page;
+mod pages;
+mod request;
+mod scale;
+mod words;
 
 pub use charts::{Chart, charts};
+pub use judged::JudgedPage;
+pub use pages::page_of;
+pub use request::{PageRequest, PageRun, RenderedPage};

@@ -8,31 +8,31 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// A part of the page.
-pub struct Section {
+pub(crate) struct Section {
     /// The id of `content`.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// The name in the contents.
-    pub name: &'static str,
-    pub content: Markup,
+    pub(crate) name: &'static str,
+    pub(crate) content: Markup,
 }
 
 /// The content of a page.
-pub struct Page<'a> {
+pub(crate) struct Page<'a> {
     /// The title, which is also the first heading.
-    pub title: &'a str,
+    pub(crate) title: &'a str,
     /// A sentence below the title that describes the comparison.
-    pub lead: String,
+    pub(crate) lead: String,
     /// The sections, in their order.
-    pub sections: Vec<Section>,
+    pub(crate) sections: Vec<Section>,
     /// The footer, after the version of the program.
-    pub footer: Markup,
+    pub(crate) footer: Markup,
     /// Styles of this kind of page.
-    pub style: &'static str,
+    pub(crate) style: &'static str,
 }
 
 impl Page<'_> {
     /// The page as HTML.
-    pub fn render(self) -> String {
+    pub(crate) fn render(self) -> String {
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -79,7 +79,7 @@ fn replace_controls(page: String) -> String {
 }
 
 /// Wraps content that may be wider than the screen in a box that scrolls by itself.
-pub fn scroll(name: &str, content: &Markup) -> Markup {
+pub(crate) fn scroll(name: &str, content: &Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(name) tabindex="0" { (content) } }
 }
 

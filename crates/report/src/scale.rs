@@ -2,42 +2,42 @@
 
 /// A linear map from values to positions on the chart.
 #[derive(Clone, Copy)]
-pub struct Scale {
+pub(crate) struct Scale {
     /// The first and the last value.
-    pub from: (f64, f64),
+    pub(crate) from: (f64, f64),
     /// Their positions.
-    pub to: (f64, f64),
+    pub(crate) to: (f64, f64),
 }
 
 impl Scale {
     /// The position of a value.
-    pub fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let share = (value - self.from.0) / (self.from.1 - self.from.0);
         self.to.0 + share * (self.to.1 - self.to.0)
     }
 }
 
 /// Writes a position to a tenth of a pixel: the same text on every machine.
-pub fn px(position: f64) -> String {
+pub(crate) fn px(position: f64) -> String {
     let text = format!("{position:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 /// The smallest number of steps that reaches a value, from 1 to 100.
-pub fn steps_to(value: f64, step: f64) -> usize {
+pub(crate) fn steps_to(value: f64, step: f64) -> usize {
     // Tenths are not exact in binary: a value within 1e-9 of a step is that step.
     (1..100).find(|&steps| steps as f64 * step >= value - 1e-9).unwrap_or(100)
 }
 
 /// A round step by which an axis reaches over `range` in at most ten.
-pub fn step_for(range: f64) -> f64 {
+pub(crate) fn step_for(range: f64) -> f64 {
     [0.01, 0.02, 0.05, 0.1].into_iter().find(|step| step * 8.0 >= range).unwrap_or(0.2)
 }
 
 /// Moves positions apart until neighbours are `gap` away from each other, as little as needed, none
 /// below `lowest`. The order is kept; of equal positions, the first stays first.
-pub fn spread(positions: &[f64], gap: f64, lowest: f64) -> Vec<f64> {
+pub(crate) fn spread(positions: &[f64], gap: f64, lowest: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..positions.len()).collect();
     order.sort_by(|&a, &b| positions[a].total_cmp(&positions[b]));
     let mut moved = positions.to_vec();

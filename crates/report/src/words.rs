@@ -1,17 +1,17 @@
 //! Figures and counts as text.
 
 /// A figure to four digits, as on the challenge's leaderboards.
-pub fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     difference(value).trim_start_matches('+').to_owned()
 }
 
 /// A difference to four digits, with its sign.
-pub fn difference(value: f64) -> String {
+pub(crate) fn difference(value: f64) -> String {
     signed(value, 4)
 }
 
 /// An effect size, or a dash where it is not finite.
-pub fn effect(value: f64) -> String {
+pub(crate) fn effect(value: f64) -> String {
     if value.is_finite() { signed(value, 2) } else { "–".to_owned() }
 }
 
@@ -26,18 +26,18 @@ fn signed(value: f64, digits: usize) -> String {
 }
 
 /// A p-value to three digits.
-pub fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
 /// `1 topic`, `2,000 topics`.
-pub fn count(count: usize, what: &str) -> String {
+pub(crate) fn count(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(count))
 }
 
 /// `1234567` as `1,234,567`.
-pub fn thousands(number: usize) -> String {
+pub(crate) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.char_indices() {
@@ -50,7 +50,7 @@ pub fn thousands(number: usize) -> String {
 }
 
 /// Cuts a text to `max_chars` characters; the last is an ellipsis if some are left out.
-pub fn shorten(text: &str, max_chars: usize) -> String {
+pub(crate) fn shorten(text: &str, max_chars: usize) -> String {
     if text.chars().count() <= max_chars {
         return text.to_owned();
     }

@@ -9,6 +9,7 @@ use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
 use clariq_files::Source;
+use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -92,11 +93,29 @@ impl LabelSource {
     /// The evaluation of their split. Its warnings are printed.
     pub(crate) fn evaluation(&self, settings: &Settings) -> Result<Box<dyn Evaluation + '_>> {
         let evaluation: Box<dyn Evaluation> = match self {
-            Self::File(qrels, texts) => Box::new(ByQrels::read(qrels, texts.clone())?),
+            Self::File(qrels, _) => Box::new(ByQrels::read(qrels)?),
             Self::Split(collection, split) => collection.evaluation(split)?,
         };
         settings.warn(evaluation.warnings());
         Ok(evaluation)
+    }
+
+    /// The page of runs over the split.
+    pub(crate) fn page(&self, request: &PageRequest) -> Result<RenderedPage> {
+        match self {
+            Self::Split(collection, split) => page_of(&**collection, split, request),
+            Self::File(file, texts) => {
+                let judged = ByQrels::read(file)?;
+                let page = JudgedPage {
+                    evaluation: &judged,
+                    qrels: &judged.qrels,
+                    split: "the qrels",
+                    requests: texts.clone(),
+                    documents: None,
+                };
+                page.page(request)
+            }
+        }
     }
 
     pub(crate) fn last_said(&self) -> Result<HashMap<RequestId, String>> {

@@ -8,10 +8,9 @@ mod facet_requests;
 mod leaderboard;
 mod need_report;
 mod official;
-mod options;
 mod oracle;
-mod page;
 mod question_relevance;
+mod task;
 #[cfg(test)]
 mod tests;
 
@@ -21,10 +20,10 @@ pub use document_relevance::{
     DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
 pub use facet_requests::{FacetRequests, facet_requests};
-pub use leaderboard::{Leaderboard, LeaderboardEntry, Placement};
+pub use leaderboard::{Leaderboard, LeaderboardEntry, Placement, RELEASED_BANK};
 pub use need_report::{NeedClass, NeedReport, need_report};
-pub(crate) use official::{Official, names};
-pub(crate) use options::OPTIONS;
-pub use options::ScorerTask;
+pub(crate) use official::names;
+pub use official::{DOCUMENT_MEASURES, Official};
 pub use oracle::{Choice, OracleRequest, OracleRun, oracle_run};
 pub use question_relevance::{CUTOFFS, question_relevance, recall_interval};
+pub use task::{DocumentsTask, OfficialTask, ScorerTask};

@@ -1,7 +1,7 @@
 //! `ClariQ` in the registry of collections.
 
 use crate::collection::{ClariQ, ClariqSplit, RELEASE, SAMPLE};
-use crate::evaluation::{OPTIONS, Official, names};
+use crate::evaluation::{Official, names};
 use crate::{check, stats};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
@@ -26,7 +26,6 @@ pub static KIND: Kind = Kind {
     open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
     validate: super::validate::validate,
-    eval_options: OPTIONS,
     figures: names,
     released: Some(RELEASE),
 };

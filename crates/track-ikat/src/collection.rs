@@ -2,7 +2,7 @@
 //! conversations.
 
 use super::answers::{IkatAnswerForm, statement_number};
-use super::evaluation::{OPTIONS, TrackEvaluation, names};
+use super::evaluation::{IkatEvaluation, names};
 use super::folder::{IkatFolder, SAMPLE, location};
 use super::qrels::{citation_judgements, statement_judgements, to_qrels};
 use super::splits::IkatSplit;
@@ -35,7 +35,6 @@ pub static KIND: Kind = Kind {
     open: |data, keeper| Ok(Box::new(Ikat::open(data.clone(), keeper)?)),
     check: super::check::check,
     validate: |data, split, run, options| validate(run, &data.topics(split_of(split)?)?, options),
-    eval_options: OPTIONS,
     figures: || names().collect(),
     released: Some(clariq_collections::Release {
         at: "https://raw.githubusercontent.com/",
@@ -274,7 +273,7 @@ impl Collection for Ikat {
         &self,
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(TrackEvaluation::open(self, split_of(split)?)?)))
+        Ok(Some(Box::new(IkatEvaluation::open(self, split_of(split)?)?)))
     }
 
     fn remark(&self) -> Option<&'static str> {

@@ -3,10 +3,9 @@
 mod by_turn;
 mod evaluate;
 mod figures;
-mod page;
 mod track;
 
 pub use by_turn::{RunPart, columns};
 pub use evaluate::{EvaluatedRun, IkatLabels};
 pub use figures::{figures, graded, names, provenance, sets};
-pub(crate) use track::{OPTIONS, TrackEvaluation};
+pub use track::{IkatEvaluation, ReadSubmission};

@@ -1,24 +1,16 @@
 //! Evaluation by judgements and measures of the literature, for any collection.
 
-mod topics;
-
-use self::topics::Rankings;
 use super::{
-    ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
-    RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, ignored_lines,
+    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
+    SystemOutput, TieRule, ValuesByRequest, ignored_lines,
 };
 use crate::Collection;
-use clariq_core::{Error, ProblemKind, RequestId, bail, problem};
+use clariq_core::{Error, ProblemKind, RequestId, problem};
 use clariq_eval::{
     Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
     parse_measures,
 };
 use clariq_files::{Run, Source, read_qrels, read_run};
-use clariq_report::differences::{self, Focus};
-use clariq_report::figures::{self, ComparedRuns, RunFigures};
-use clariq_report::page::{Page, Section};
-use clariq_report::words::count;
-use maud::html;
 use std::collections::HashMap;
 use std::slice;
 
@@ -34,8 +26,6 @@ pub struct ByQrels<'a> {
     topics: ScoredTopics,
     /// The default measures, which a collection may replace.
     pub usual: Vec<Box<dyn Measure>>,
-    /// The last utterance of each request, if the judgements belong to no collection.
-    texts: HashMap<RequestId, String>,
     /// Problems of the judgements that do not prevent scoring.
     pub warnings: Vec<String>,
 }
@@ -60,19 +50,16 @@ impl<'a> ByQrels<'a> {
         Ok(Self { origin: Some((collection, split)), task, ..Self::new(file, qrels)? })
     }
 
-    /// Reads judgements from a file of any TREC collection. `texts` are the last utterances of its
-    /// requests.
-    pub fn read(file: &Source, texts: HashMap<RequestId, String>) -> Result<Self, Error> {
+    /// Reads judgements from a file of any TREC collection.
+    pub fn read(file: &Source) -> Result<Self, Error> {
         let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
-        Ok(Self { texts, ..Self::new(file.name(), qrels)? })
+        Self::new(file.name(), qrels)
     }
 
     fn new(file: String, qrels: Qrels) -> Result<Self, Error> {
         let topics = ScoredTopics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
-        let texts = HashMap::new();
-        let warnings = Vec::new();
-        Ok(Self { origin: None, task: "", qrels, topics, usual, texts, warnings })
+        Ok(Self { origin: None, task: "", qrels, topics, usual, warnings: Vec::new() })
     }
 
     /// The figures of a run by named measures. Names that are not measures are left out.
@@ -107,12 +94,6 @@ impl<'a> ByQrels<'a> {
         let highest = scores(Favour::For);
         EvalResult { highest: Some(highest.means.clone()), ..result_of(&lowest) }
     }
-
-    /// The user's last utterance of every request of the split.
-    fn requests(&self) -> Result<HashMap<RequestId, String>, Error> {
-        let Some((collection, split)) = self.origin else { return Ok(self.texts.clone()) };
-        collection.last_said(split)
-    }
 }
 
 fn result_of(scores: &Scores) -> EvalResult {
@@ -122,7 +103,8 @@ fn result_of(scores: &Scores) -> EvalResult {
 
 impl Evaluation for ByQrels<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        request.takes("measures by name", &["ties", "per-topic", "out-file"])?;
+        request
+            .takes("measures by name", &[EvalFlag::Ties, EvalFlag::PerTopic, EvalFlag::OutFile])?;
         let measures = self.or_usual(request.measures);
         let run = read_run(&Source::new(&request.file))?;
         let ties = match request.ties {
@@ -165,68 +147,6 @@ impl Evaluation for ByQrels<'_> {
         let warnings = self.topics.warnings(&run, ties);
         let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
         Ok(ValuesByRequest { columns: scores.columns(""), warnings })
-    }
-
-    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
-        if let Some((_, need)) = request.needs.first() {
-            let hint = "leave it out: this collection has no need labels";
-            bail!("--need", "runs of a collection with need labels", (need.name()), hint);
-        }
-        let mut warnings = Vec::new();
-        let mut measured = Vec::new();
-        for run in request.runs {
-            let found = self.columns(&run.file, &ComparisonOptions::default())?;
-            let file = run.file.name();
-            warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
-            measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
-        }
-        let compared = ComparedRuns::new(measured, request.baseline, request.seed, "topic");
-        let requests = self.requests()?;
-        let topics = compared.baseline().columns[0].values.len();
-        let html = self.render(request, &compared, &requests)?;
-        Ok(RenderedPage { html, topics, warnings })
-    }
-}
-
-impl ByQrels<'_> {
-    fn render(
-        &self,
-        request: &PageRequest,
-        compared: &ComparedRuns,
-        requests: &HashMap<RequestId, String>,
-    ) -> Result<String, Error> {
-        let values = &compared.baseline().columns[0].values;
-        let text_of = |topic: &RequestId| requests.get(topic).map_or("", String::as_str);
-        let topics = count(values.len(), "topic");
-        let split = self.origin.map_or("the qrels", |(_, split)| split);
-        let intro =
-            format!("Measures of the literature, as trec_eval defines them, over {topics}.");
-        let titles = ["Figures of every run"; 2];
-        let mut sections = vec![figures::section(compared, &intro, titles, &[])];
-        let shown = values.iter().map(|(topic, _)| (topic.as_str(), text_of(topic)));
-        sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
-        let rankings = Rankings::read(request.runs)?;
-        let documents = self.origin.map(|(collection, _)| collection.documents(self.task));
-        let topics_of = topics::TopicSection {
-            compared,
-            rankings: &rankings,
-            qrels: &self.qrels,
-            documents: documents.transpose()?,
-        };
-        let content = topics_of.section(text_of)?;
-        sections.push(Section { id: "topics", name: "Topics", content });
-        let runs = count(compared.runs.len(), "run");
-        let page = Page {
-            title: request.title,
-            lead: format!("{runs} on {topics} of {split}; baseline: {}.", compared.baseline().name),
-            sections,
-            footer: html! {
-                "Split " (split) ", seed " (request.seed)
-                ". Equal scores are in the order of descending ids."
-            },
-            style: "",
-        };
-        Ok(page.render())
     }
 }
 

@@ -1,7 +1,8 @@
 //! `clariq eval`: a run scored as its collection scores runs, or by measures of the literature.
 
 mod arguments;
-mod collection_options;
+mod clariq;
+mod scorer;
 
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet, print as print_text, print_all};
@@ -15,11 +16,11 @@ use clariq_core::{RequestId, Result, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{Source, protect, python_float, refuse_input, write_atomically};
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub(crate) use arguments::EvalArgs;
+use scorer::{BY_NAME, Scorer};
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = runs::measures(&arguments.measures)?;
@@ -33,16 +34,18 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
         refuse_input(out)?;
     }
     if let Some(file) = arguments.judgements(&request) {
+        arguments.clariq.refuse_all(BY_NAME)?;
+        arguments.refuse_answers(BY_NAME)?;
         let request = EvalRequest { qrels: None, ..request };
-        let result = ByQrels::read(&Source::new(file), HashMap::new())?.score(&request)?;
+        let result = ByQrels::read(&Source::new(file))?.score(&request)?;
         return print(settings, arguments, "run", &request, &result);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
-    let evaluation = collection.evaluation(split)?;
-    let kind = evaluation.file_kind(&request);
+    let scorer = Scorer::open(&*collection, split, arguments)?;
+    let kind = scorer.file_kind();
     check_origin(settings, &*collection, kind, &request.file)?;
-    settings.warn(evaluation.warnings());
-    let result = evaluation.score(&request)?;
+    settings.warn(scorer.warnings());
+    let result = scorer.score(&request)?;
     warn_of_record(settings, kind, &request.file)?;
     print(settings, arguments, kind, &request, &result)
 }

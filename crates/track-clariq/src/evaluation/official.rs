@@ -1,7 +1,6 @@
 //! The challenge's official scorer as the evaluation of `ClariQ`.
 
-use super::options::{OfficialOptions, ScorerTask};
-use super::page::{ClariqPage, DocumentsOfRuns, render};
+use super::task::{DocumentsTask, OfficialTask};
 use super::{
     CUTOFFS, ContextScorer, DocumentRelevance, clarification_need, document_relevance,
     multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
@@ -12,9 +11,8 @@ use crate::{
 };
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, FigureFormat, PageRequest,
-    PageRun, RenderedPage, ScoredTopics, SystemOutput, TieRule, ValuesByRequest, counted,
-    ignored_lines,
+    ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
+    ScoredTopics, SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
 };
 use clariq_collections::read_once;
 use clariq_core::{Error, ProblemKind, RequestId, bail};
@@ -28,7 +26,7 @@ use std::sync::OnceLock;
 /// Weighted F1 of need labels, as configurations name it.
 const NEED_F1: &str = "need F1";
 /// The measures of the challenge's leaderboard of document relevance.
-pub(super) const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+pub const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
 
 /// The note on `--out-file` with needs.
 const NO_FILE: &str =
@@ -45,22 +43,24 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// A split with its labels, which are read on first use.
-pub(crate) struct Official<'a> {
+pub struct Official<'a> {
     clariq: &'a ClariQ,
     split: ClariqSplit,
     labels: OnceLock<Labelled>,
 }
 
 impl<'a> Official<'a> {
-    pub(crate) fn new(clariq: &'a ClariQ, split: ClariqSplit) -> Self {
+    pub fn new(clariq: &'a ClariQ, split: ClariqSplit) -> Self {
         Self { clariq, split, labels: OnceLock::new() }
     }
 
-    fn labels(&self) -> Result<&Labelled, Error> {
+    /// The labels; an error if there are none.
+    pub fn labels(&self) -> Result<&Labelled, Error> {
         read_once(&self.labels, || self.clariq.labelled(self.split))
     }
 
-    fn topics(&self) -> Result<ScoredTopics, Error> {
+    /// The topics that files are scored on.
+    pub fn topics(&self) -> Result<ScoredTopics, Error> {
         let labels = self.labels()?;
         Ok(ScoredTopics::new(&labels.name, labels.topics.iter().map(|topic| &topic.id)))
     }
@@ -69,16 +69,25 @@ impl<'a> Official<'a> {
         ByQrels::open(self.clariq, self.split.name(), self.clariq.tasks()[0])
     }
 
-    /// Recall of relevant questions.
-    fn questions(
+    /// Scores a file as the official scorer does.
+    pub fn score_as(
         &self,
+        task: &OfficialTask,
         request: &EvalRequest,
-        options: &OfficialOptions,
     ) -> Result<EvalResult, Error> {
-        let takes = ["task", "ties", "out-file", "leaderboard"];
-        request.takes("--task question_relevance", &takes)?;
-        if options.leaderboard {
-            request.refuse_interval("leaderboard")?;
+        match task {
+            OfficialTask::Questions { leaderboard } => self.questions(request, *leaderboard),
+            OfficialTask::Needs { leaderboard, full } => self.needs(request, *leaderboard, *full),
+            OfficialTask::Documents(options) => self.documents(request, *options),
+            OfficialTask::Contexts { conversations } => self.contexts(request, conversations),
+        }
+    }
+
+    /// Recall of relevant questions.
+    fn questions(&self, request: &EvalRequest, leaderboard: bool) -> Result<EvalResult, Error> {
+        request.takes("--task question_relevance", &[EvalFlag::Ties, EvalFlag::OutFile])?;
+        if leaderboard {
+            request.refuse_interval("--leaderboard")?;
         }
         let labels = self.labels()?;
         let run = read_run(&Source::new(&request.file))?;
@@ -101,21 +110,25 @@ impl<'a> Official<'a> {
             topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
             warnings,
             form: FigureFormat::Lines(scorer_line),
-            text: options.leaderboard.then(|| leaderboard_row(&request.file, &scores.means)),
+            text: leaderboard.then(|| leaderboard_row(&request.file, &scores.means)),
             ..EvalResult::default()
         })
     }
 
     /// Precision, recall and F1 of clarification need.
-    fn needs(&self, request: &EvalRequest, options: &OfficialOptions) -> Result<EvalResult, Error> {
-        let takes = ["task", "leaderboard", "full", "out-file"];
-        request.takes("--task clarification_need", &takes)?;
+    fn needs(
+        &self,
+        request: &EvalRequest,
+        leaderboard: bool,
+        full: bool,
+    ) -> Result<EvalResult, Error> {
+        request.takes("--task clarification_need", &[EvalFlag::OutFile])?;
         let labels = self.labels()?;
         let predictions = read_need_file(&Source::new(&request.file))?;
         let scores = clarification_need(&predictions, labels);
         let figures = [scores.precision, scores.recall, scores.f1];
         let mut tables = Vec::new();
-        if options.full {
+        if full {
             tables = need_report(&predictions, labels).tables(figures);
         }
         let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
@@ -137,9 +150,9 @@ impl<'a> Official<'a> {
                 format!("{name}:{spaces}{}", python_float(figure))
             }),
             notes: if request.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
-            text: options.leaderboard.then(|| cells.join("\n")),
+            text: leaderboard.then(|| cells.join("\n")),
             tables,
-            legend: options.full.then_some(NEED_LEGEND),
+            legend: full.then_some(NEED_LEGEND),
             ..EvalResult::default()
         })
     }
@@ -148,10 +161,9 @@ impl<'a> Official<'a> {
     fn documents(
         &self,
         request: &EvalRequest,
-        options: &OfficialOptions,
+        options: DocumentsTask,
     ) -> Result<EvalResult, Error> {
-        let takes = ["task", "multi-turn", "no-answer", "out-file", "leaderboard"];
-        request.takes("--task document_relevance", &takes)?;
+        request.takes("--task document_relevance", &[EvalFlag::OutFile])?;
         let stem = table_stem(self.split, options.multi_turn);
         let scores = self.document_scores(&request.file, options, &stem)?;
         let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
@@ -198,7 +210,7 @@ impl<'a> Official<'a> {
     fn document_scores(
         &self,
         file: &Path,
-        options: &OfficialOptions,
+        options: DocumentsTask,
         stem: &str,
     ) -> Result<DocumentRelevance, Error> {
         let source = Source::new(file);
@@ -223,7 +235,7 @@ impl<'a> Official<'a> {
 
     /// The shares of conversations whose next question is relevant, new and answered.
     fn contexts(&self, request: &EvalRequest, file: &Path) -> Result<EvalResult, Error> {
-        request.takes("--conversations", &["conversations"])?;
+        request.takes("--conversations", &[])?;
         let labels = self.labels()?;
         let run = read_text_run(&Source::new(&request.file), &self.clariq.bank)?;
         let mut scorer = ContextScorer::new(&run, &self.clariq.bank, labels);
@@ -254,31 +266,6 @@ impl<'a> Official<'a> {
         })
     }
 
-    /// Document relevance of runs by the measures of the leaderboard, with and without the answer, as
-    /// far as the data folder has figures.
-    fn document_figures(&self, runs: &[Run]) -> Result<Vec<DocumentsOfRuns>, Error> {
-        let mut all = Vec::new();
-        for with in [RetrievedWith::Answer, RetrievedWith::QuestionAlone] {
-            let stem = table_stem(self.split, false);
-            let table = match EvalTable::open_of(&self.clariq.data, &stem, with) {
-                Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => break,
-                table => table?,
-            };
-            if !table.has_figures() {
-                continue;
-            }
-            let mut figures = Vec::with_capacity(runs.len());
-            for run in runs {
-                let scores = document_relevance(run, &table, self.labels()?);
-                let find = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
-                let means = DOCUMENT_MEASURES.map(|name| find(name).map_or(0.0, Column::mean));
-                figures.push(means.to_vec());
-            }
-            all.push(DocumentsOfRuns { with, figures });
-        }
-        Ok(all)
-    }
-
     /// Document relevance by the expected measures, if the data folder has the table.
     fn expected_documents(&self, run: &Run, written: &SystemOutput) -> Result<EvalResult, Error> {
         let data = &self.clariq.data;
@@ -303,26 +290,11 @@ impl<'a> Official<'a> {
 }
 
 impl Evaluation for Official<'_> {
-    fn file_kind(&self, request: &EvalRequest) -> &'static str {
-        match OfficialOptions::read(&request.options) {
-            Ok(OfficialOptions { task: ScorerTask::Need, .. }) => "need",
-            _ => "run",
-        }
-    }
-
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        let options = OfficialOptions::read(&request.options)?;
-        if let Some(file) = &options.conversations {
-            return self.contexts(request, file);
+        if request.measures.is_empty() {
+            return self.score_as(&OfficialTask::Questions { leaderboard: false }, request);
         }
-        if !request.measures.is_empty() {
-            return self.by_qrels()?.score(request);
-        }
-        match options.task {
-            ScorerTask::Ranking => self.questions(request, &options),
-            ScorerTask::Need => self.needs(request, &options),
-            ScorerTask::Documents => self.documents(request, &options),
-        }
+        self.by_qrels()?.score(request)
     }
 
     /// The figures of the run and of the need file beside it; measures by name are those that are
@@ -375,38 +347,6 @@ impl Evaluation for Official<'_> {
     /// The challenge ranked by recall at 30.
     fn focus(&self) -> usize {
         CUTOFFS.len() - 1
-    }
-
-    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
-        let labels = self.labels()?;
-        let topics = self.topics()?;
-        let mut runs = Vec::new();
-        let mut needs = Vec::new();
-        let mut warnings = Vec::new();
-        for PageRun { file, .. } in request.runs {
-            let run = read_run(file)?;
-            topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
-            // The page has details; the warnings are also printed.
-            let found = topics.warnings(&run, Ties::Official);
-            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
-            runs.push(run);
-        }
-        for (_, file) in request.needs {
-            let lines = read_need_file(file)?;
-            topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
-            needs.push(lines);
-        }
-        let documents = self.document_figures(&runs)?;
-        let html = render(&ClariqPage {
-            documents: &documents,
-            request: *request,
-            split: self.split,
-            bank: &self.clariq.bank,
-            labels,
-            runs: &runs,
-            needs: &needs,
-        });
-        Ok(RenderedPage { html, topics: labels.topics.len(), warnings })
     }
 }
 

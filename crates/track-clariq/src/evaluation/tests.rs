@@ -1,16 +1,8 @@
-//! Small labels, runs and pages for tests.
+//! Small labels, runs and tables for tests.
 
-use super::page::ClariqPage;
-use crate::{
-    ClariqSplit, ContextId, EvalTable, Facet, Labelled, LabelledRow, LabelledTopic, NeedLine,
-};
-use clariq_collections::documents::{Bank, BankRow};
-use clariq_collections::evaluation::{PageRequest, PageRun};
+use crate::{ContextId, EvalTable, Facet, Labelled, LabelledRow, LabelledTopic};
 use clariq_core::Need;
-use clariq_files::{Run, RunLine, Source};
-
-/// A request that would be markup if it were not escaped.
-pub(crate) const ATTACK: &str = "<script>alert(\"1\")</script> & 'friends'";
+use clariq_files::{Run, RunLine};
 
 /// Topic, document and score.
 pub(crate) type Line<'a> = (&'a str, &'a str, f64);
@@ -63,52 +55,4 @@ pub(crate) fn table(contexts: &[(ContextId, &[(&str, f64)])]) -> EvalTable {
         table.insert("P1", context.clone(), figures);
     }
     table
-}
-
-/// Two topics, the first with [`ATTACK`] as its request, and some runs.
-pub(crate) struct Small {
-    bank: Bank,
-    labels: Labelled,
-    shown: Vec<PageRun>,
-    runs: Vec<Run>,
-    pub(crate) need_files: Vec<(String, Source)>,
-    pub(crate) needs: Vec<Vec<NeedLine>>,
-}
-
-impl Small {
-    pub(crate) fn new(runs: &[(&str, &[Line])]) -> Self {
-        let ids = ["Q00001", "Q1", "Q2", "Q3", "Q4", "Q5", "Q6"];
-        let text =
-            |id: &str| if id == "Q00001" { String::new() } else { format!("what about {id}") };
-        let rows = ids.map(|id| BankRow { id: id.into(), text: text(id) }).to_vec();
-        let mut labels = labels(&[("1", &["Q00001", "Q1", "Q2", "Q3"]), ("2", &["Q4", "Q5"])]);
-        labels.topics = vec![topic("1", ATTACK, 1), topic("2", "usual", 2)];
-        let shown = |(name, _): &(&str, &[Line])| {
-            let name = (*name).to_owned();
-            let file = Source::memory("run", *b"");
-            PageRun { name, file, uses: Vec::new() }
-        };
-        Self {
-            bank: Bank::new(rows, crate::NO_QUESTION),
-            labels,
-            shown: runs.iter().map(shown).collect(),
-            runs: runs.iter().map(|(_, lines)| run(lines)).collect(),
-            need_files: Vec::new(),
-            needs: Vec::new(),
-        }
-    }
-
-    pub(crate) fn comparison(&self) -> ClariqPage<'_> {
-        let runs = &self.shown;
-        let needs = &self.need_files;
-        ClariqPage {
-            request: PageRequest { title: "small", runs, baseline: 0, needs, seed: 42 },
-            split: ClariqSplit::Dev,
-            bank: &self.bank,
-            labels: &self.labels,
-            runs: &self.runs,
-            documents: &[],
-            needs: &self.needs,
-        }
-    }
 }

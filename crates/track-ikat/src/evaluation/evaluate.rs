@@ -114,7 +114,7 @@ impl IkatLabels {
     }
 
     /// The labels of passages by NIST, or by the file that a user named.
-    pub(super) fn graded_by_people(&self) -> Option<&Qrels> {
+    pub fn graded_by_people(&self) -> Option<&Qrels> {
         let by_people = |(part, _): &&(&str, Qrels)| *part != GRADED_BY_MODEL;
         self.graded.iter().find(by_people).map(|(_, qrels)| qrels)
     }

@@ -1,42 +1,49 @@
 //! The evaluation of iKAT by the track's figures, for rankings and sets of statements, passages, and
 //! responses.
 
-use super::page::{IkatPage, PageEntry, render};
 use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
 use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalOption, EvalRequest, EvalResult, Evaluation, OptionValue, PageRequest,
-    RenderedPage, ScoredTopics, SystemOutput, ValuesByRequest, counted,
+    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, ScoredTopics, SystemOutput,
+    ValuesByRequest, counted,
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
-use clariq_eval::{Column, Ties};
+use clariq_eval::Ties;
 use clariq_files::{RunLine, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-const ANSWERS: &str = "answers";
-
-/// The options of the evaluation.
-pub(crate) const OPTIONS: &[EvalOption] = &[EvalOption {
-    value: OptionValue::File,
-    ..EvalOption::flag(ANSWERS, "Reference answers for ROUGE, JSON keyed by turn")
-}];
-
 /// A split with its labels.
-pub(crate) struct TrackEvaluation<'a> {
+pub struct IkatEvaluation<'a> {
     ikat: &'a Ikat,
     split: IkatSplit,
-    labels: IkatLabels,
+    /// The labels, as far as the folder has any.
+    pub labels: IkatLabels,
     turns: ScoredTopics,
 }
 
-impl<'a> TrackEvaluation<'a> {
+/// A submission with its scored parts.
+pub struct ReadSubmission {
+    pub submission: Submission,
+    pub evaluated: EvaluatedRun,
+    /// Parts of the submission that the figures ignore.
+    pub warnings: Vec<String>,
+}
+
+/// A TREC run for one task.
+struct ReadRanking {
+    part: RunPart,
+    evaluated: EvaluatedRun,
+    warnings: Vec<String>,
+}
+
+impl<'a> IkatEvaluation<'a> {
     /// Reads the labels of a split, if there are any.
-    pub(crate) fn open(ikat: &'a Ikat, split: IkatSplit) -> Result<Self, Error> {
+    pub fn open(ikat: &'a Ikat, split: IkatSplit) -> Result<Self, Error> {
         let labels = IkatLabels::read(ikat, split)?;
         let topics = ikat.topics(split)?;
         let turns = ScoredTopics::new(&topics.name, topics.turns().map(|(_, turn)| &turn.id));
@@ -59,10 +66,7 @@ impl<'a> TrackEvaluation<'a> {
     /// Reads a TREC run, such as those that `clariq run` writes beside a submission. It ranks
     /// statements if all of its documents are numbers, and passages otherwise. Returns `None` for
     /// other files.
-    fn ranking(
-        &self,
-        source: &Source,
-    ) -> Result<Option<(RunPart, EvaluatedRun, Vec<String>)>, Error> {
+    fn ranking(&self, source: &Source) -> Result<Option<ReadRanking>, Error> {
         let input = source.read()?;
         let fields = first_fields(&input);
         if fields.len() != 6 || fields[0].starts_with(b"{") {
@@ -80,11 +84,11 @@ impl<'a> TrackEvaluation<'a> {
             evaluated.passages = run;
             RunPart::Passages
         };
-        Ok(Some((part, evaluated, warnings)))
+        Ok(Some(ReadRanking { part, evaluated, warnings }))
     }
 
-    /// Reads a submission, its scored parts, and warnings about parts that the figures ignore.
-    fn read(&self, source: &Source) -> Result<(Submission, EvaluatedRun, Vec<String>), Error> {
+    /// Reads a submission and its scored parts.
+    pub fn read(&self, source: &Source) -> Result<ReadSubmission, Error> {
         let submission = Submission::read(source, Some(self.split.year()))?;
         let turns = submission.turns.iter();
         let turn_ids: HashSet<RequestId> = turns.map(|turn| turn.id.as_str().into()).collect();
@@ -96,7 +100,51 @@ impl<'a> TrackEvaluation<'a> {
         ]);
         let mut evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
         warnings.extend(take_rankings(source, &mut evaluated)?);
-        Ok((submission, evaluated, warnings))
+        Ok(ReadSubmission { submission, evaluated, warnings })
+    }
+
+    /// Scores a file; `answers` are reference answers in place of the split's.
+    pub fn score_with(
+        &self,
+        request: &EvalRequest,
+        answers: Option<&Path>,
+    ) -> Result<EvalResult, Error> {
+        request.takes("runs of iKAT", &[EvalFlag::Qrels])?;
+        let mut replaced = None;
+        if request.qrels.is_some() || answers.is_some() {
+            let labels = replaced.insert(IkatLabels::read(self.ikat, self.split)?);
+            labels.replace(request.qrels, answers, self.ikat.topics(self.split)?)?;
+        }
+        let labels = replaced.as_ref().map_or_else(|| self.labels(), Ok)?;
+        if let Some(read) = self.ranking(&Source::new(&request.file))? {
+            let ReadRanking { part, evaluated, warnings } = read;
+            if answers.is_some() {
+                let hint = "leave it out, or score the submission";
+                bail!("--answers", "a run with responses beside it", "a TREC run", hint);
+            }
+            let columns = columns(&evaluated, labels, Some(part), request.measures)?;
+            if columns.is_empty() {
+                let expected = format!("labels of {} of {}", part.name(), self.split);
+                let hint = "the documentation names the files of labels (reference, Formats)";
+                bail!(self.ikat.location(), expected, "only other labels", hint);
+            }
+            let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
+            return Ok(EvalResult { figures, warnings, ..EvalResult::default() });
+        }
+        let ReadSubmission { evaluated, warnings, .. } = self.read(&Source::new(&request.file))?;
+        let figures = if request.measures.is_empty() {
+            let mut rows = figures(&evaluated, labels)?;
+            // Sets are shown in full.
+            rows.retain(|(name, _)| !name.starts_with("sets "));
+            rows.extend(provenance(&evaluated, labels)?);
+            rows.extend(sets(&evaluated, labels));
+            rows.extend(graded(&evaluated, labels)?);
+            rows
+        } else {
+            let columns = columns(&evaluated, labels, None, request.measures)?;
+            columns.iter().map(|column| (column.name(), column.mean())).collect()
+        };
+        Ok(EvalResult { figures, warnings, ..EvalResult::default() })
     }
 }
 
@@ -147,44 +195,9 @@ fn repeated(submission: &Submission) -> usize {
     of_responses.chain(of_turns).sum()
 }
 
-impl Evaluation for TrackEvaluation<'_> {
+impl Evaluation for IkatEvaluation<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        request.takes("runs of iKAT", &["qrels", ANSWERS])?;
-        let answers = request.options.get(ANSWERS).map(Path::new);
-        let mut replaced = None;
-        if request.qrels.is_some() || answers.is_some() {
-            let labels = replaced.insert(IkatLabels::read(self.ikat, self.split)?);
-            labels.replace(request.qrels, answers, self.ikat.topics(self.split)?)?;
-        }
-        let labels = replaced.as_ref().map_or_else(|| self.labels(), Ok)?;
-        if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&request.file))? {
-            if answers.is_some() {
-                let hint = "leave it out, or score the submission";
-                bail!("--answers", "a run with responses beside it", "a TREC run", hint);
-            }
-            let columns = columns(&evaluated, labels, Some(part), request.measures)?;
-            if columns.is_empty() {
-                let expected = format!("labels of {} of {}", part.name(), self.split);
-                let hint = "the documentation names the files of labels (reference, Formats)";
-                bail!(self.ikat.location(), expected, "only other labels", hint);
-            }
-            let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
-            return Ok(EvalResult { figures, warnings, ..EvalResult::default() });
-        }
-        let (_, evaluated, warnings) = self.read(&Source::new(&request.file))?;
-        let figures = if request.measures.is_empty() {
-            let mut rows = figures(&evaluated, labels)?;
-            // Sets are shown in full.
-            rows.retain(|(name, _)| !name.starts_with("sets "));
-            rows.extend(provenance(&evaluated, labels)?);
-            rows.extend(sets(&evaluated, labels));
-            rows.extend(graded(&evaluated, labels)?);
-            rows
-        } else {
-            let columns = columns(&evaluated, labels, None, request.measures)?;
-            columns.iter().map(|column| (column.name(), column.mean())).collect()
-        };
-        Ok(EvalResult { figures, warnings, ..EvalResult::default() })
+        self.score_with(request, None)
     }
 
     fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
@@ -218,7 +231,7 @@ impl Evaluation for TrackEvaluation<'_> {
             let part = part.name();
             bail!("-m", "--task statements or --task passages", "--task {part}", hint);
         }
-        if let Some((ranked, evaluated, warnings)) = self.ranking(source)? {
+        if let Some(ReadRanking { part: ranked, evaluated, warnings }) = self.ranking(source)? {
             if let Some(part) = part.filter(|part| *part != ranked) {
                 let expected = format!("--task {}", ranked.name());
                 let found = part.name();
@@ -227,7 +240,7 @@ impl Evaluation for TrackEvaluation<'_> {
             let columns = columns(&evaluated, self.labels()?, Some(ranked), by.measures)?;
             return Ok(ValuesByRequest { columns, warnings });
         }
-        let (_, evaluated, warnings) = self.read(source)?;
+        let ReadSubmission { evaluated, warnings, .. } = self.read(source)?;
         if part == Some(RunPart::Statements) && evaluated.statements.is_none() {
             let beside = ranking_path(&PathBuf::from(source.name()), STATEMENTS);
             let found = format!("no {}", beside.display());
@@ -238,52 +251,6 @@ impl Evaluation for TrackEvaluation<'_> {
             columns: columns(&evaluated, self.labels()?, part, by.measures)?,
             warnings,
         })
-    }
-
-    fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
-        if let Some((_, need)) = request.needs.first() {
-            let need = need.name();
-            let hint = "leave it out: iKAT has no need labels";
-            bail!("--need", "runs of ClariQ beside it", "`{need}` with runs of iKAT", hint);
-        }
-        let mut runs = Vec::new();
-        let mut warnings = Vec::new();
-        for run in request.runs {
-            let (submission, evaluated, found) = self.read(&run.file)?;
-            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", run.file.name())));
-            // Without labels, the page shows rankings and responses without figures.
-            let columns = if self.labels.are_absent() {
-                Vec::new()
-            } else {
-                columns(&evaluated, &self.labels, None, &[])?
-            };
-            runs.push(PageEntry { shown: run, submission, evaluated, columns });
-        }
-        keep_common(&mut runs);
-        if self.labels.are_absent() {
-            let split = self.split;
-            warnings.push(format!("the folder has no labels of {split}: the page has no figures"));
-        }
-        let topics = self.ikat.topics(self.split)?;
-        let html = render(&IkatPage {
-            request,
-            ikat: self.ikat,
-            split: self.split,
-            topics,
-            labels: &self.labels,
-            runs: &runs,
-        });
-        Ok(RenderedPage { html, topics: topics.turns().count(), warnings })
-    }
-}
-
-/// Leaves out the figures that any of the runs lacks: only runs of this program have complete
-/// rankings of statements beside them.
-fn keep_common(runs: &mut [PageEntry]) {
-    let names = |entry: &PageEntry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
-    let all: Vec<HashSet<String>> = runs.iter().map(names).collect();
-    for entry in runs {
-        entry.columns.retain(|column| all.iter().all(|names| names.contains(&column.name())));
     }
 }
 

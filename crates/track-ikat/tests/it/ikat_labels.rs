@@ -2,7 +2,9 @@
 //! are invented, in the released forms.
 
 use clariq_collections::DataDir;
-use clariq_collections::evaluation::{EvalOptions, EvalRequest};
+use clariq_collections::evaluation::EvalRequest;
+use clariq_track_ikat::evaluation::IkatEvaluation;
+use clariq_track_ikat::{Ikat, IkatSplit};
 use clariq_tracks::TRACKS;
 use serde_json::json;
 use std::fs;
@@ -80,6 +82,18 @@ impl Data {
     ) -> Result<Vec<(String, f64)>, String> {
         let ikat = TRACKS.open(&self.folder()).unwrap();
         let scored = ikat.evaluation(split).and_then(|evaluation| evaluation.score(request));
+        scored.map(|scored| scored.figures).map_err(|error| error.to_string())
+    }
+
+    fn score_with_answers(
+        &self,
+        split: &str,
+        request: &EvalRequest,
+        answers: &Path,
+    ) -> Result<Vec<(String, f64)>, String> {
+        let ikat = Ikat::open(self.folder(), None).unwrap();
+        let evaluation = IkatEvaluation::open(&ikat, IkatSplit::parse(split).unwrap());
+        let scored = evaluation.and_then(|open| open.score_with(request, Some(answers)));
         scored.map(|scored| scored.figures).map_err(|error| error.to_string())
     }
 }
@@ -195,15 +209,7 @@ fn files_can_be_named_in_place_of_those_of_the_folder() {
     let found =
         data.score("2024", &EvalRequest { qrels: Some(&qrels), ..eval_request(&run) }).unwrap();
     assert_figures(&found, &[("passages (graded by --qrels) RR(rel=2)", 0.5)]);
-    let error = data
-        .score(
-            "2024",
-            &EvalRequest {
-                options: EvalOptions::default().with("answers", &answers),
-                ..eval_request(&run)
-            },
-        )
-        .unwrap_err();
+    let error = data.score_with_answers("2024", &eval_request(&run), &answers).unwrap_err();
     assert!(error.contains("found a TREC run"), "{error}");
     let statements = data.put("statements.txt", "0_1 0 1 1\n");
     let error = data

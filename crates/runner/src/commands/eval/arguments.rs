@@ -1,11 +1,11 @@
 //! The arguments of `clariq eval`.
 
-use super::collection_options::{self, CollectionOptions};
+use super::clariq::ClariqEvalArgs;
 use crate::arguments::{Names, labelled_split, one_of};
 use crate::output::Format;
 use clap::Args;
-use clariq_collections::evaluation::{EvalOption, EvalRequest, Formats, TieRule};
-use clariq_core::{Problem, bail};
+use clariq_collections::evaluation::{EvalRequest, TieRule, does_not_apply};
+use clariq_core::Problem;
 use clariq_eval::{Measure, Ties};
 use clariq_tracks::TRACKS;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,10 @@ pub(crate) struct EvalArgs {
     #[arg(long, visible_alias = "out_file", value_name = "FILE")]
     pub(super) out_file: Option<PathBuf>,
     #[command(flatten)]
-    options: CollectionOptions,
+    pub(super) clariq: ClariqEvalArgs,
+    /// Reference answers for ROUGE, JSON keyed by turn
+    #[arg(long, value_name = "FILE", help_heading = "iKAT")]
+    pub(super) answers: Option<PathBuf>,
 }
 
 const OFFICIAL: &str = "Only the first line with each score counts, as in the official scorer";
@@ -62,6 +65,11 @@ impl EvalArgs {
         self.qrels.as_deref().filter(|_| alone)
     }
 
+    /// Refuses `--answers`, which is for runs of iKAT.
+    pub(super) fn refuse_answers(&self, what: &str) -> Result<(), Problem> {
+        if self.answers.is_some() { Err(does_not_apply("--answers", what)) } else { Ok(()) }
+    }
+
     /// The request to score. The scorer refuses flags that do not apply to it.
     ///
     /// # Errors
@@ -72,11 +80,7 @@ impl EvalArgs {
         measures: &'a [Box<dyn Measure>],
         format: Option<Format>,
     ) -> Result<EvalRequest<'a>, Problem> {
-        for option in collection_options::all() {
-            if self.options.0.names().any(|name| name == option.name) {
-                check_format(option, format)?;
-            }
-        }
+        self.clariq.check_format(format)?;
         Ok(EvalRequest {
             file: self.run.as_ref().or(self.run_file.as_ref()).cloned().unwrap_or("-".into()),
             measures,
@@ -84,30 +88,13 @@ impl EvalArgs {
             per_topic: self.per_topic,
             out_file: self.out_file.is_some(),
             qrels: self.qrels.as_deref(),
-            options: self.options.0.clone(),
         })
-    }
-}
-
-/// Refuses a format that cannot hold what an option prints.
-fn check_format(option: &EvalOption, format: Option<Format>) -> Result<(), Problem> {
-    let Some(format) = format else { return Ok(()) };
-    let name = option.name;
-    match option.formats {
-        Formats::SeveralTables if format.is_one_table() => {
-            let hint = "TSV is one table; --format json holds all";
-            bail!(format!("--{name}"), "no --format tsv beside it", "--format tsv", hint)
-        }
-        Formats::Text => {
-            let hint = "it prints text, which has one form";
-            bail!(format!("--{name}"), "no --format beside it", "--format", hint)
-        }
-        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::scorer::{BY_NAME, Scorer};
     use super::*;
     use crate::runs;
     use clap::Parser;
@@ -123,16 +110,16 @@ mod tests {
         format: Option<Format>,
     }
 
-    /// The evaluations of the sample, by its official scorer and by its judgements.
+    /// The sample, and its evaluation by judgements.
     struct Scorers<'a> {
-        official: Box<dyn Evaluation + 'a>,
+        sample: &'a dyn Collection,
         by_qrels: ByQrels<'a>,
     }
 
     impl<'a> Scorers<'a> {
         fn of(sample: &'a dyn Collection) -> Self {
             let by_qrels = ByQrels::open(sample, "dev", "questions").unwrap();
-            Self { official: sample.evaluation("dev").unwrap(), by_qrels }
+            Self { sample, by_qrels }
         }
 
         /// True if the flags are accepted. The run does not exist.
@@ -143,9 +130,14 @@ mod tests {
             };
             let measures = runs::measures(&only.eval.measures).unwrap();
             let Ok(request) = only.eval.request(&measures, only.format) else { return false };
-            let scored = match only.eval.judgements(&request) {
-                Some(_) => self.by_qrels.score(&EvalRequest { qrels: None, ..request }),
-                None => self.official.score(&request),
+            let scored = if only.eval.judgements(&request).is_some() {
+                let refused = only.eval.clariq.refuse_all(BY_NAME);
+                refused
+                    .map_err(Error::from)
+                    .and_then(|()| self.by_qrels.score(&EvalRequest { qrels: None, ..request }))
+            } else {
+                let opened = Scorer::open(self.sample, "dev", &only.eval);
+                opened.and_then(|scorer| scorer.score(&request))
             };
             match scored {
                 Err(Error::Problem(problem)) => !problem.at.file.starts_with("--"),

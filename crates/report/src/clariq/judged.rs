@@ -2,12 +2,12 @@
 //! them.
 
 use super::ClariqPage;
-use crate::evaluation::question_relevance;
-use crate::{Labelled, LabelledTopic};
-use clariq_collections::evaluation::PageRun;
+use crate::request::PageRun;
 use clariq_core::DocId;
 use clariq_eval::{Scores, Ties, exact_mean, ordered_lines, sort_by_topic};
 use clariq_files::Run;
+use clariq_track_clariq::evaluation::question_relevance;
+use clariq_track_clariq::{Labelled, LabelledTopic};
 use std::collections::{BTreeSet, HashSet};
 
 /// The depth of the lists shown: the largest depth that the challenge measures.
@@ -89,8 +89,8 @@ fn recall_curve(list: &[&DocId], relevant: &BTreeSet<DocId>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::CUTOFFS;
-    use crate::evaluation::tests::Small;
+    use crate::clariq::tests::Small;
+    use clariq_track_clariq::evaluation::CUTOFFS;
 
     #[test]
     fn the_curve_goes_through_the_official_figures() {

@@ -6,20 +6,22 @@ mod documents;
 mod judged;
 mod leaderboard;
 mod needs;
+#[cfg(test)]
+mod tests;
 mod topics;
 
-use crate::evaluation::recall_interval;
-use crate::{ClariqSplit, Labelled, NeedLine};
+use crate::differences::{self, Focus};
+use crate::figures::{self, ComparedRuns, RunFigures};
+use crate::page::{Page, Section};
+use crate::request::{PageRequest, PageRun, RenderedPage};
+use crate::words::{count, figure};
 use clariq_collections::documents::Bank;
-use clariq_collections::evaluation::PageRequest;
-use clariq_core::Documents;
-use clariq_eval::diagnose;
-use clariq_files::Run;
-use clariq_report::differences::{self, Focus};
-use clariq_report::figures::{self, ComparedRuns, RunFigures};
-use clariq_report::page::{Page, Section};
-use clariq_report::words::{count, figure};
-pub(crate) use documents::DocumentsOfRuns;
+use clariq_core::{Documents, Error};
+use clariq_eval::{Ties, diagnose};
+use clariq_files::{Run, read_run};
+use clariq_track_clariq::evaluation::{Official, recall_interval};
+use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, NeedLine, read_need_file};
+use documents::DocumentsOfRuns;
 use judged::JudgedRuns;
 use maud::{Markup, html};
 
@@ -46,7 +48,45 @@ impl ClariqPage<'_> {
     }
 }
 
-pub(crate) fn render(comparison: &ClariqPage) -> String {
+/// The page of runs over a split.
+pub(crate) fn page(
+    clariq: &ClariQ,
+    split: ClariqSplit,
+    request: &PageRequest,
+) -> Result<RenderedPage, Error> {
+    let official = Official::new(clariq, split);
+    let labels = official.labels()?;
+    let topics = official.topics()?;
+    let mut runs = Vec::new();
+    let mut needs = Vec::new();
+    let mut warnings = Vec::new();
+    for PageRun { file, .. } in request.runs {
+        let run = read_run(file)?;
+        topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
+        // The page has details; the warnings are also printed.
+        let found = topics.warnings(&run, Ties::Official);
+        warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
+        runs.push(run);
+    }
+    for (_, file) in request.needs {
+        let lines = read_need_file(file)?;
+        topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
+        needs.push(lines);
+    }
+    let documents = documents::relevance(clariq, split, labels, &runs)?;
+    let html = render(&ClariqPage {
+        documents: &documents,
+        request: *request,
+        split,
+        bank: &clariq.bank,
+        labels,
+        runs: &runs,
+        needs: &needs,
+    });
+    Ok(RenderedPage { html, topics: labels.topics.len(), warnings })
+}
+
+fn render(comparison: &ClariqPage) -> String {
     let judged = JudgedRuns::new(comparison);
     let request = comparison.request;
     let compared = compare(request, &judged);
@@ -163,9 +203,9 @@ fn diagnose_run(comparison: &ClariqPage, run: &Run) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod page_tests {
+    use super::tests::Small;
     use super::*;
-    use crate::evaluation::tests::Small;
 
     #[test]
     fn one_run_has_nothing_to_compare() {

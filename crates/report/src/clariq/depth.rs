@@ -2,10 +2,10 @@
 //! at the end.
 
 use super::judged::{DEPTH, JudgedRuns, OfficialRun};
-use crate::evaluation::CUTOFFS;
-use clariq_report::page::scroll;
-use clariq_report::scale::{Scale, px, spread, steps_to};
-use clariq_report::words::{figure, shorten};
+use crate::page::scroll;
+use crate::scale::{Scale, px, spread, steps_to};
+use crate::words::{figure, shorten};
+use clariq_track_clariq::evaluation::CUTOFFS;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 640.0;

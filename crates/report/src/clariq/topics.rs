@@ -2,13 +2,13 @@
 
 use super::ClariqPage;
 use super::judged::{DEPTH, JudgedRuns, JudgedTopic, OfficialRun};
-use crate::NO_QUESTION;
-use crate::evaluation::CUTOFFS;
+use crate::figures::ComparedRuns;
+use crate::page::scroll;
+use crate::words::count;
 use clariq_collections::documents::Bank;
 use clariq_core::{DocId, Documents};
-use clariq_report::figures::ComparedRuns;
-use clariq_report::page::scroll;
-use clariq_report::words::count;
+use clariq_track_clariq::NO_QUESTION;
+use clariq_track_clariq::evaluation::CUTOFFS;
 use maud::{Markup, html};
 
 /// The number of questions of a list that are shown at once; a click shows the rest.
@@ -197,7 +197,7 @@ fn question<'a>(bank: &'a Bank, id: &DocId) -> &'a str {
 mod tests {
     use super::super::compare;
     use super::*;
-    use crate::evaluation::tests::{ATTACK, Line, Small};
+    use crate::clariq::tests::{ATTACK, Line, Small};
 
     fn page(lines: &[Line]) -> String {
         let small = Small::new(&[("run", lines)]);

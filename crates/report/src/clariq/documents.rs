@@ -2,11 +2,14 @@
 
 use super::ClariqPage;
 use super::leaderboard::{is_released, part};
-use crate::RetrievedWith;
-use crate::evaluation::official::DOCUMENT_MEASURES;
-use crate::evaluation::{Leaderboard, ScorerTask};
-use clariq_report::page::scroll;
-use clariq_report::words::figure;
+use crate::page::scroll;
+use crate::words::figure;
+use clariq_core::{Error, ProblemKind};
+use clariq_eval::Column;
+use clariq_files::Run;
+use clariq_track_clariq::evaluation::{DOCUMENT_MEASURES, document_relevance, table_stem};
+use clariq_track_clariq::evaluation::{Leaderboard, ScorerTask};
+use clariq_track_clariq::{ClariQ, ClariqSplit, EvalTable, Labelled, RetrievedWith};
 use maud::{Markup, html};
 
 /// Document relevance of all runs by one kind of retrieval.
@@ -23,6 +26,35 @@ impl DocumentsOfRuns {
             RetrievedWith::QuestionAlone => "After the question, without its answer",
         }
     }
+}
+
+/// Document relevance of runs by the measures of the leaderboard, with and without the answer, as far as
+/// the data folder has figures.
+pub(super) fn relevance(
+    clariq: &ClariQ,
+    split: ClariqSplit,
+    labels: &Labelled,
+    runs: &[Run],
+) -> Result<Vec<DocumentsOfRuns>, Error> {
+    let mut all = Vec::new();
+    for with in [RetrievedWith::Answer, RetrievedWith::QuestionAlone] {
+        let table = match EvalTable::open_of(&clariq.data, &table_stem(split, false), with) {
+            Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => break,
+            table => table?,
+        };
+        if !table.has_figures() {
+            continue;
+        }
+        let mut figures = Vec::with_capacity(runs.len());
+        for run in runs {
+            let scores = document_relevance(run, &table, labels);
+            let find = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
+            let means = DOCUMENT_MEASURES.map(|name| find(name).map_or(0.0, Column::mean));
+            figures.push(means.to_vec());
+        }
+        all.push(DocumentsOfRuns { with, figures });
+    }
+    Ok(all)
 }
 
 pub(super) fn section(comparison: &ClariqPage) -> Markup {

@@ -3,16 +3,17 @@
 
 mod conversations;
 
-use super::{EvaluatedRun, IkatLabels};
-use crate::run::Submission;
-use crate::{Ikat, IkatSplit, PASSAGES, TopicFile};
+use crate::differences::{self, Focus, TopicRow};
+use crate::figures::{self, ComparedRuns, RunFigures};
+use crate::page::{Page, Section};
+use crate::request::{PageRequest, PageRun, RenderedPage};
+use crate::words::{count, shorten};
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{PageRequest, PageRun};
+use clariq_core::{Error, bail};
 use clariq_eval::Column;
-use clariq_report::differences::{self, Focus, TopicRow};
-use clariq_report::figures::{self, ComparedRuns, RunFigures};
-use clariq_report::page::{Page, Section};
-use clariq_report::words::{count, shorten};
+use clariq_track_ikat::evaluation::{EvaluatedRun, IkatEvaluation, IkatLabels, columns};
+use clariq_track_ikat::run::Submission;
+use clariq_track_ikat::{Ikat, IkatSplit, PASSAGES, TopicFile};
 use maud::html;
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +27,7 @@ fn text_of(ikat: &Ikat, id: &str) -> String {
     text.map_or_else(String::new, |text| shorten(text.trim(), EXCERPT))
 }
 
-pub(crate) const STYLE: &str = include_str!("page/style.css");
+const STYLE: &str = include_str!("ikat/style.css");
 
 /// A run of the page, as it was read.
 pub(crate) struct PageEntry<'a> {
@@ -48,7 +49,47 @@ pub(crate) struct IkatPage<'a> {
     pub(crate) runs: &'a [PageEntry<'a>],
 }
 
-pub(crate) fn render(comparison: &IkatPage) -> String {
+/// The page of runs over a split. Without labels, it shows rankings and responses without figures.
+pub(crate) fn page(
+    ikat: &Ikat,
+    split: IkatSplit,
+    request: &PageRequest,
+) -> Result<RenderedPage, Error> {
+    if let Some((_, need)) = request.needs.first() {
+        let need = need.name();
+        let hint = "leave it out: iKAT has no need labels";
+        bail!("--need", "runs of ClariQ beside it", "`{need}` with runs of iKAT", hint);
+    }
+    let evaluation = IkatEvaluation::open(ikat, split)?;
+    let labels = &evaluation.labels;
+    let mut runs = Vec::new();
+    let mut warnings = Vec::new();
+    for run in request.runs {
+        let read = evaluation.read(&run.file)?;
+        let file = run.file.name();
+        warnings.extend(read.warnings.iter().map(|warning| format!("{file}: {warning}")));
+        let columns = if labels.are_absent() {
+            Vec::new()
+        } else {
+            columns(&read.evaluated, labels, None, &[])?
+        };
+        runs.push(PageEntry {
+            shown: run,
+            submission: read.submission,
+            evaluated: read.evaluated,
+            columns,
+        });
+    }
+    keep_common(&mut runs);
+    if labels.are_absent() {
+        warnings.push(format!("the folder has no labels of {split}: the page has no figures"));
+    }
+    let topics = ikat.topics(split)?;
+    let html = render(&IkatPage { request, ikat, split, topics, labels, runs: &runs });
+    Ok(RenderedPage { html, topics: topics.turns().count(), warnings })
+}
+
+fn render(comparison: &IkatPage) -> String {
     let PageRequest { title, baseline, seed, .. } = *comparison.request;
     let runs = comparison.runs.iter().map(|entry| RunFigures {
         name: &entry.shown.name,
@@ -149,4 +190,14 @@ fn remarks<'a>(comparison: &'a IkatPage) -> Vec<(&'a str, String)> {
         }
     }
     remarks
+}
+
+/// Leaves out the figures that any of the runs lacks: only runs of this program have complete
+/// rankings of statements beside them.
+fn keep_common(runs: &mut [PageEntry]) {
+    let names = |entry: &PageEntry| entry.columns.iter().map(Column::name).collect::<HashSet<_>>();
+    let all: Vec<HashSet<String>> = runs.iter().map(names).collect();
+    for entry in runs {
+        entry.columns.retain(|column| all.iter().all(|names| names.contains(&column.name())));
+    }
 }

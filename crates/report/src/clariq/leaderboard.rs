@@ -2,11 +2,11 @@
 
 use super::ClariqPage;
 use super::judged::JudgedRuns;
-use crate::evaluation::leaderboard::RELEASED_BANK;
-use crate::evaluation::{Leaderboard, Placement, ScorerTask, clarification_need};
+use crate::page::scroll;
+use crate::words::figure;
 use clariq_core::Documents;
-use clariq_report::page::scroll;
-use clariq_report::words::figure;
+use clariq_track_clariq::evaluation::RELEASED_BANK;
+use clariq_track_clariq::evaluation::{Leaderboard, Placement, ScorerTask, clarification_need};
 use maud::{Markup, html};
 use std::cmp::Reverse;
 
@@ -139,8 +139,8 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ClariqSplit;
-    use crate::evaluation::tests::Small;
+    use crate::clariq::tests::Small;
+    use clariq_track_clariq::ClariqSplit;
 
     #[test]
     fn other_collections_are_not_ranked() {

@@ -1,12 +1,12 @@
 //! Topics with their figures, the documents that each run found, and the relevant ones.
 
-use crate::evaluation::PageRun;
+use crate::figures::ComparedRuns;
+use crate::page::scroll;
+use crate::request::PageRun;
+use crate::words::{count, figure, shorten};
 use clariq_core::{DocId, Documents, Error, RequestId};
 use clariq_eval::{Qrels, RankedRun};
 use clariq_files::{TopicJudgements, read_run};
-use clariq_report::figures::ComparedRuns;
-use clariq_report::page::scroll;
-use clariq_report::words::{count, figure, shorten};
 use maud::{Markup, html};
 
 /// Documents shown for each run.

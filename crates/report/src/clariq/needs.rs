@@ -1,10 +1,10 @@
 //! A confusion matrix of clarification needs per need file.
 
 use super::ClariqPage;
-use crate::evaluation::{NeedClass, NeedReport, clarification_need, need_report};
-use crate::{Labelled, NeedLine};
-use clariq_report::page::scroll;
-use clariq_report::words::{count, figure};
+use crate::page::scroll;
+use crate::words::{count, figure};
+use clariq_track_clariq::evaluation::{NeedClass, NeedReport, clarification_need, need_report};
+use clariq_track_clariq::{Labelled, NeedLine};
 use maud::{Markup, html};
 
 /// The number of shades of a cell, by its share of the row.
@@ -107,7 +107,7 @@ fn cell(class: &NeedClass, column: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::tests::Small;
+    use crate::clariq::tests::Small;
     use clariq_files::Source;
 
     fn page(lines: &[(&str, i64)]) -> String {

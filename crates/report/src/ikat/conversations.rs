@@ -2,11 +2,11 @@
 //! and the answers of the runs.
 
 use super::{IkatPage, PageEntry, first_of, text_of};
-use crate::run::Response;
-use crate::{IkatConversation, IkatTurn};
+use crate::figures::ComparedRuns;
+use crate::words::{count, figure};
 use clariq_eval::Qrels;
-use clariq_report::figures::ComparedRuns;
-use clariq_report::words::{count, figure};
+use clariq_track_ikat::run::Response;
+use clariq_track_ikat::{IkatConversation, IkatTurn};
 use maud::{Markup, html};
 use std::collections::{HashMap, HashSet};
 

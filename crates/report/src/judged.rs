@@ -1,0 +1,83 @@
+//! The page of runs that are scored by judgements: measures of the literature, differences, and the
+//! documents of every topic.
+
+mod topics;
+
+use self::topics::{Rankings, TopicSection};
+use crate::differences::{self, Focus};
+use crate::figures::{self, ComparedRuns, RunFigures};
+use crate::page::{Page, Section};
+use crate::request::{PageRequest, RenderedPage};
+use crate::words::count;
+use clariq_collections::evaluation::{ComparisonOptions, Evaluation};
+use clariq_core::{Documents, Error, RequestId, bail};
+use clariq_eval::Qrels;
+use maud::html;
+use std::collections::HashMap;
+
+/// Judgements, and what is known of the collection that they belong to.
+pub struct JudgedPage<'a> {
+    pub evaluation: &'a dyn Evaluation,
+    pub qrels: &'a Qrels,
+    /// The name of the split, or of the judgements.
+    pub split: &'a str,
+    /// The user's last utterance of each request.
+    pub requests: HashMap<RequestId, String>,
+    /// The texts, if the collection is known.
+    pub documents: Option<&'a dyn Documents>,
+}
+
+impl JudgedPage<'_> {
+    pub fn page(&self, request: &PageRequest) -> Result<RenderedPage, Error> {
+        if let Some((_, need)) = request.needs.first() {
+            let hint = "leave it out: this collection has no need labels";
+            bail!("--need", "runs of a collection with need labels", (need.name()), hint);
+        }
+        let mut warnings = self.evaluation.warnings().to_vec();
+        let mut measured = Vec::new();
+        for run in request.runs {
+            let found = self.evaluation.columns(&run.file, &ComparisonOptions::default())?;
+            let file = run.file.name();
+            warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
+            measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
+        }
+        let compared = ComparedRuns::new(measured, request.baseline, request.seed, "topic");
+        let topics = compared.baseline().columns[0].values.len();
+        let html = self.render(request, &compared)?;
+        Ok(RenderedPage { html, topics, warnings })
+    }
+
+    fn render(&self, request: &PageRequest, compared: &ComparedRuns) -> Result<String, Error> {
+        let values = &compared.baseline().columns[0].values;
+        let text_of = |topic: &RequestId| self.requests.get(topic).map_or("", String::as_str);
+        let topics = count(values.len(), "topic");
+        let intro =
+            format!("Measures of the literature, as trec_eval defines them, over {topics}.");
+        let titles = ["Figures of every run"; 2];
+        let mut sections = vec![figures::section(compared, &intro, titles, &[])];
+        let shown = values.iter().map(|(topic, _)| (topic.as_str(), text_of(topic)));
+        sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
+        let rankings = Rankings::read(request.runs)?;
+        let topics_of = TopicSection {
+            compared,
+            rankings: &rankings,
+            qrels: self.qrels,
+            documents: self.documents,
+        };
+        let content = topics_of.section(text_of)?;
+        sections.push(Section { id: "topics", name: "Topics", content });
+        let runs = count(compared.runs.len(), "run");
+        let split = self.split;
+        let page = Page {
+            title: request.title,
+            lead: format!("{runs} on {topics} of {split}; baseline: {}.", compared.baseline().name),
+            sections,
+            footer: html! {
+                "Split " (split) ", seed " (request.seed)
+                ". Equal scores are in the order of descending ids."
+            },
+            style: "",
+        };
+        Ok(page.render())
+    }
+}

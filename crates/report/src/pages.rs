@@ -1,0 +1,44 @@
+//! The pages of all tracks: a line for each track with a page of its own.
+
+use crate::judged::JudgedPage;
+use crate::request::{PageRequest, RenderedPage};
+use crate::{clariq, ikat};
+use clariq_collections::Collection;
+use clariq_core::{Error, ProblemKind, problem};
+use clariq_track_clariq::{ClariQ, ClariqSplit};
+use clariq_track_ikat::{Ikat, IkatSplit};
+
+/// The page of runs over a split of a collection.
+///
+/// # Errors
+///
+/// A split without labels, where its collection shows none without them.
+pub fn page_of(
+    collection: &dyn Collection,
+    split: &'static str,
+    request: &PageRequest,
+) -> Result<RenderedPage, Error> {
+    if let (Some(clariq), Some(split)) =
+        (collection.downcast::<ClariQ>(), ClariqSplit::named(split))
+    {
+        return clariq::page(clariq, split, request);
+    }
+    if let (Some(ikat), Some(split)) = (collection.downcast::<Ikat>(), IkatSplit::parse(split)) {
+        return ikat::page(ikat, split, request);
+    }
+    let task = collection.tasks()[0];
+    let evaluation = collection.evaluation(split)?;
+    let qrels = collection.qrels(split, task)?.ok_or_else(|| {
+        let hint = "name a split with labels";
+        problem!(collection.location(), "labels of {split}", "requests without labels", hint)
+            .kind(ProblemKind::MissingFile)
+    })?;
+    let page = JudgedPage {
+        evaluation: &*evaluation,
+        qrels: &qrels,
+        split,
+        requests: collection.last_said(split)?,
+        documents: Some(collection.documents(task)?),
+    };
+    page.page(request)
+}

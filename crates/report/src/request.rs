@@ -1,0 +1,35 @@
+//! What a page shows, and what becomes of it.
+
+use clariq_files::Source;
+
+/// A run of a page.
+pub struct PageRun {
+    /// Its name on the page.
+    pub name: String,
+    pub file: Source,
+    /// Its declared uses beyond a request and the documents.
+    pub uses: Vec<String>,
+}
+
+/// The content of a page.
+#[derive(Clone, Copy)]
+pub struct PageRequest<'a> {
+    pub title: &'a str,
+    /// The runs, in the order of the page.
+    pub runs: &'a [PageRun],
+    /// The position in `runs` of the run that the others are compared with.
+    pub baseline: usize,
+    /// Need files with their names.
+    pub needs: &'a [(String, Source)],
+    /// The seed of the randomisation test.
+    pub seed: u64,
+}
+
+/// A page that was rendered.
+pub struct RenderedPage {
+    pub html: String,
+    /// The number of topics or turns that it shows.
+    pub topics: usize,
+    /// Parts of runs that the figures ignore, each with the name of its file.
+    pub warnings: Vec<String>,
+}

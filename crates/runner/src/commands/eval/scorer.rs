@@ -1,0 +1,79 @@
+//! The scorer of a file: that of its track, with the options that the track has, or the evaluation of
+//! any other collection.
+
+use super::EvalArgs;
+use clariq_collections::Collection;
+use clariq_collections::evaluation::{EvalRequest, EvalResult, Evaluation};
+use clariq_core::Result;
+use clariq_track_clariq::evaluation::{Official, OfficialTask};
+use clariq_track_clariq::{ClariQ, ClariqSplit};
+use clariq_track_ikat::evaluation::IkatEvaluation;
+use clariq_track_ikat::{Ikat, IkatSplit};
+use std::path::Path;
+
+/// What measures by name do not have: the options of tracks.
+pub(super) const BY_NAME: &str = "measures by name";
+
+pub(super) enum Scorer<'a> {
+    Clariq(Official<'a>, OfficialTask),
+    Ikat(Box<IkatEvaluation<'a>>, Option<&'a Path>),
+    Any(Box<dyn Evaluation + 'a>),
+}
+
+impl<'a> Scorer<'a> {
+    /// The scorer of a collection for the options that were given.
+    ///
+    /// # Errors
+    ///
+    /// An option of another track, or one that does not apply to what is scored; missing labels.
+    pub(super) fn open(
+        collection: &'a dyn Collection,
+        split: &'static str,
+        arguments: &'a EvalArgs,
+    ) -> Result<Self> {
+        if let (Some(clariq), Some(split)) =
+            (collection.downcast::<ClariQ>(), ClariqSplit::named(split))
+        {
+            arguments.refuse_answers("runs of ClariQ")?;
+            let official = Official::new(clariq, split);
+            if arguments.measures.is_empty() {
+                return Ok(Self::Clariq(official, arguments.clariq.official_task()?));
+            }
+            arguments.clariq.refuse_all(BY_NAME)?;
+            return Ok(Self::Any(Box::new(official)));
+        }
+        if let (Some(ikat), Some(split)) = (collection.downcast::<Ikat>(), IkatSplit::parse(split))
+        {
+            arguments.clariq.refuse_all("runs of iKAT")?;
+            let evaluation = Box::new(IkatEvaluation::open(ikat, split)?);
+            return Ok(Self::Ikat(evaluation, arguments.answers.as_deref()));
+        }
+        arguments.clariq.refuse_all(BY_NAME)?;
+        arguments.refuse_answers(BY_NAME)?;
+        Ok(Self::Any(collection.evaluation(split)?))
+    }
+
+    /// The kind of the file, as records name it.
+    pub(super) fn file_kind(&self) -> &'static str {
+        match self {
+            Self::Clariq(_, OfficialTask::Needs { .. }) => "need",
+            _ => "run",
+        }
+    }
+
+    /// Problems of the labels that do not prevent scoring.
+    pub(super) fn warnings(&self) -> &[String] {
+        match self {
+            Self::Clariq(..) | Self::Ikat(..) => &[],
+            Self::Any(evaluation) => evaluation.warnings(),
+        }
+    }
+
+    pub(super) fn score(&self, request: &EvalRequest) -> Result<EvalResult> {
+        match self {
+            Self::Clariq(official, task) => official.score_as(task, request),
+            Self::Ikat(evaluation, answers) => evaluation.score_with(request, *answers),
+            Self::Any(evaluation) => evaluation.score(request),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The tasks of the official scorer.
+
+use std::path::PathBuf;
+
+/// A task, by the name that the official scorer gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScorerTask {
+    /// Question relevance.
+    #[default]
+    Ranking,
+    /// Clarification need.
+    Need,
+    /// Document relevance, looked up in a released table.
+    Documents,
+}
+
+/// What a file is scored as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OfficialTask {
+    /// Recall of relevant questions.
+    Questions {
+        /// True to write a row for the leaderboard in place of the figures.
+        leaderboard: bool,
+    },
+    /// Precision, recall and F1 of clarification need.
+    Needs {
+        /// True to write the cells of a row for the leaderboard in place of the figures.
+        leaderboard: bool,
+        /// True to add figures per class and the confusion matrix.
+        full: bool,
+    },
+    /// The quality of the documents retrieved after the first question.
+    Documents(DocumentsTask),
+    /// The shares of conversations whose next question is relevant, new and answered.
+    Contexts {
+        /// The conversations that the file answers.
+        conversations: PathBuf,
+    },
+}
+
+/// How document relevance is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DocumentsTask {
+    /// True if the file is a multi-turn run.
+    pub multi_turn: bool,
+    /// True to score the documents retrieved without the answer to the question.
+    pub no_answer: bool,
+    /// True to write a row for the leaderboard in place of the figures.
+    pub leaderboard: bool,
+}
