@@ -5,10 +5,10 @@ use clariq_core::{
     Embeddings, Encoder, Error, Model, ModelKind, ModelName, Models, NoModels, PairScorer, Problem,
     Progress, Ranking, Recipe, Request, Utterance,
 };
-use clariq_experiment::SystemConfig;
 use clariq_files::Source;
 use clariq_index::{BuildOptions, DocumentIndex};
-use clariq_rank::{Batch, Context, System};
+use clariq_rank::{Batch, Context, SystemFile};
+use clariq_systems::SystemConfig;
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 
@@ -16,19 +16,20 @@ const NAME: &str = "fuzzed.toml";
 
 /// Reads the bytes as a system and as a recipe, and ranks a few questions by the system.
 pub fn systems(bytes: &[u8]) {
-    if let Ok(text) = std::str::from_utf8(bytes)
-        && let Err(error) = Recipe::parse(NAME, text)
-    {
+    let config = SystemConfig::read(&Source::memory(NAME, bytes), &[]);
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return is_helpful(&config.err().expect("text that is not UTF-8").to_problem());
+    };
+    if let Err(error) = Recipe::parse(NAME, text) {
         is_helpful(&error.to_problem());
     }
-    let source = Source::memory(NAME, bytes);
-    let system = match System::read(&source, &[], |_| Ok(())) {
+    let system = match SystemFile::parse(NAME, text, &[]) {
         Ok(system) => system,
         Err(error) => return is_helpful(&error.to_problem()),
     };
-    match SystemConfig::read(&source, &[]) {
+    match config {
         Ok(_) => rank(&system),
-        // It uses models or labels that it does not declare, or expects figures of an unknown measure.
+        // It uses models or labels that it does not declare.
         Err(error) => assert!(!error.to_problem().hint.is_empty(), "{error}"),
     }
 }
@@ -38,7 +39,7 @@ fn is_helpful(report: &Problem) {
 }
 
 /// Rankings name documents of the bank, with scores that are numbers.
-fn rank(system: &System) {
+fn rank(system: &SystemFile) {
     // Systems that ask a server are not run.
     if system
         .pipelines()

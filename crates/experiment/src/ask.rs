@@ -3,9 +3,10 @@
 use crate::needs::NeedScope;
 use crate::ranker::{Answer, RankedPart, RankedText, Ranker, RankerOutcome, UserRequest};
 use crate::session::Contexts;
-use crate::systems::SystemConfig;
+use crate::training::open_system;
 use clariq_core::{Doc, Hit, Result, bail};
 use clariq_rank::{STOPS, StageTrace, shared_words};
+use clariq_systems::SystemConfig;
 use std::slice;
 
 /// The number of candidates and sources that are listed.
@@ -71,16 +72,16 @@ impl<'a> Asker<'a> {
     /// explanations.
     pub fn open(
         contexts: &'a Contexts<'a>,
-        loaded: &'a SystemConfig,
+        config: &'a SystemConfig,
         max_turns: usize,
         explains: bool,
     ) -> Result<Self> {
-        if loaded.answers() && !loaded.writes() {
+        if config.answers() && !config.writes() {
             let expected = "a system that asks or answers";
             let hint = "a key `response` in [answer] makes it answer; `clariq rank` shows rankings";
-            bail!(&*loaded.file, expected, "one that only ranks", hint);
+            bail!(&*config.file, expected, "one that only ranks", hint);
         }
-        let system = Ranker::open_predicting(contexts, loaded, NeedScope::Always)?;
+        let system = open_system(contexts, config, NeedScope::Always)?;
         Ok(Self { system, max_turns, explains })
     }
 

@@ -1,13 +1,16 @@
-//! The commands of `clariq` as a library: systems, learned models by name, runs, records,
+//! The commands of `clariq` as a library: open systems, learned models by name, runs, records,
 //! tuning, training and the check of expected figures. It parses no arguments and prints nothing;
 //! notes and progress go to an [`Observer`].
 //!
-//! A [`Session`] is a collection and the options of the work on it. A [`Ranker`] is opened in it
+//! A [`Session`] is a collection and the options of the work on it. A system is opened in it
 //! once, and then ranks:
 //!
 //! ```
 //! use clariq_core::Request;
-//! use clariq_experiment::{Contexts, SystemConfig, SessionOptions, RankedPart, UserRequest, Session, Ranker};
+//! use clariq_experiment::{
+//!     Contexts, NeedScope, RankedPart, Session, SessionOptions, UserRequest, open_system,
+//! };
+//! use clariq_systems::SystemConfig;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
@@ -15,7 +18,7 @@
 //! let session = Session::new(&*collection, options)?;
 //! let contexts = Contexts::new(&session);
 //! let config = SystemConfig::open("bm25", &[])?;
-//! let system = Ranker::open(&contexts, &config)?;
+//! let system = open_system(&contexts, &config, NeedScope::ForStages)?;
 //! let query = UserRequest::from(Request::new("1", "how do I pitch a tent"));
 //! let best = system.rank(&[query.clone()])?[0].ranking[0];
 //! let question = &system.list(&query, RankedPart::Documents, &[best])?[0];
@@ -31,7 +34,8 @@
 //! ```
 //! use clariq_eval::parse_measures;
 //! use clariq_experiment::tune::{Grid, TuningLabels, GridSearch};
-//! use clariq_experiment::{SystemConfig, SessionOptions, Session, reproduce};
+//! use clariq_experiment::{Session, SessionOptions, reproduce};
+//! use clariq_systems::SystemConfig;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let collection = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE)?;
@@ -68,40 +72,28 @@
 
 #![deny(missing_docs)]
 
-/// The files of a folder that are part of the program, each with its name without `.toml`.
-macro_rules! built_in {
-    ($folder:literal $($name:literal)*) => {
-        &[$(($name, include_str!(concat!($folder, $name, ".toml")))),*]
-    };
-}
-
 pub mod ask;
 pub mod cache;
 pub mod endpoints;
 pub mod export;
+pub mod installed;
 mod models;
 mod needs;
-pub mod plan;
 mod ranker;
-pub mod recipes;
 pub mod record;
 pub mod reproduce;
 pub mod requests;
 mod respond;
-mod rewrites;
 pub mod run;
 mod session;
-pub mod systems;
 pub mod training;
 pub mod tune;
 
 pub use cache::TextStores;
 pub use clariq_core::{Observer, Silent, Task};
 pub use needs::{HeldOutNeeds, NeedModels, NeedScope};
-pub use plan::Plan;
 pub use ranker::{
     Answer, RankedPart, RankedText, Ranker, RankerOutcome, Statements, Traces, UserRequest,
 };
-pub use rewrites::Rewrites;
 pub use session::{Contexts, Session, SessionOptions};
-pub use systems::SystemConfig;
+pub use training::open_system;

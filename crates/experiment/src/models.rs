@@ -5,14 +5,13 @@ mod generated;
 pub(crate) mod opened;
 mod vectors;
 
-use crate::cache;
-use crate::endpoints::check_number;
-use crate::recipes;
 use crate::session::Session;
+use crate::{cache, endpoints, installed};
 use clariq_core::{
     Decoding, DocumentVectors, Documents, Embeddings, Model, ModelKind, ModelName, Models,
     Progress, Result, bail,
 };
+use clariq_systems::recipes;
 use generated::GeneratedTextCache;
 pub(crate) use opened::ModelLocation;
 use opened::{lock, open_once};
@@ -20,76 +19,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use vectors::{TextRole, TextVectorCache, document_vectors};
 
-impl Session<'_> {
-    fn vectors_folder(&self) -> PathBuf {
-        self.options.cache.join("embeddings")
-    }
-
-    /// The vectors of texts, read from the cache as far as possible.
-    fn text_vectors(
-        &self,
-        model: &ModelName,
-        role: TextRole,
-        texts: &[&str],
-    ) -> Result<Embeddings> {
-        let encoder = self.encoder(model)?;
-        if self.is_endpoint(model) {
-            // Responses of an endpoint are cached and recorded per call.
-            return match role {
-                TextRole::Request => encoder.encode(texts, &|_| {}),
-                TextRole::Document => encoder.encode_documents(texts, &|_| {}),
-            };
-        }
-        let mut caches = lock(&self.models.texts);
-        let key = (encoder.checksum().to_owned(), role);
-        let cache = caches.entry(key).or_insert_with(|| {
-            // The texts of a split recur with every system; other requests may be unlimited.
-            match self.split {
-                Some(_) => {
-                    TextVectorCache::open(role, &self.vectors_folder(), &*encoder, self.observer)
-                }
-                None => TextVectorCache::in_memory(role),
-            }
-        });
-        cache.encode(&*encoder, texts)
-    }
-
-    /// True if the folder of a model is known.
-    pub(crate) fn has_located(&self, model: &ModelName) -> bool {
-        lock(&self.models.located).contains_key(model)
-    }
-
-    /// Sets the folder of a model.
-    pub(crate) fn set_located(&self, model: &ModelName, found: ModelLocation) {
-        lock(&self.models.located).insert(model.clone(), found);
-    }
-
-    /// Finds the folder of a model. The folder of a recipe's model is set after its training.
-    fn locate(&self, model: &ModelName) -> Result<ModelLocation> {
-        if let Some(found) = lock(&self.models.located).get(model) {
-            return Ok(found.clone());
-        }
-        let name = &model.name;
-        self.engine_for(name)?;
-        if recipes::find_kind(name, model.kind)?.is_some() {
-            let hint = "`clariq train` trains it";
-            bail!(format!("model `{name}`"), "a model that was trained", "a recipe", hint);
-        }
-        let folder = recipes::find_installed(&self.models_folder(), name)?;
-        recipes::check_files(name, &folder)?;
-        let found = ModelLocation { folder, reading: model.reading.clone() };
-        self.set_located(model, found.clone());
-        Ok(found)
-    }
-}
-
 /// The models that stages need. Each is opened once.
 impl Models for Session<'_> {
     fn open(&self, model: &ModelName) -> Result<Model> {
-        if self.is_endpoint(model) {
-            return open_once(&self.models.models, model.clone(), || self.open_endpoint(model));
+        if endpoints::is_endpoint(self, model) {
+            return open_once(&self.models.models, model.clone(), || endpoints::open(self, model));
         }
-        let ModelLocation { folder, reading } = self.locate(model)?;
+        let ModelLocation { folder, reading } = locate(self, model)?;
         let engine = self.engine_for(&model.name)?;
         open_once(&self.models.models, model.clone(), || {
             let has_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
@@ -113,7 +49,7 @@ impl Models for Session<'_> {
     ) -> Result<Arc<DocumentVectors>> {
         if !self.caches {
             return DocumentVectors::encode_by(documents, |texts| {
-                self.text_vectors(model, TextRole::Document, texts)
+                text_vectors(self, model, TextRole::Document, texts)
             })
             .map(Arc::new);
         }
@@ -127,20 +63,20 @@ impl Models for Session<'_> {
             task.finish(&format!("{} documents encoded", documents.len()));
             Ok(Arc::new(encoded))
         };
-        if self.is_endpoint(model) {
-            check_number(model, documents.len())?;
+        if endpoints::is_endpoint(self, model) {
+            endpoints::check_number(model, documents.len())?;
             return counted(&|count| DocumentVectors::encode(&*encoder, documents, count));
         }
         // A collection has documents for each of its tasks.
         let key = format!("{} {}", encoder.checksum(), documents.checksum());
-        let folder = self.vectors_folder();
+        let folder = vectors_folder(self);
         open_once(&self.models.documents, key, || {
             counted(&|count| document_vectors(&folder, &*encoder, documents, self.observer, count))
         })
     }
 
     fn embed_requests(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
-        self.text_vectors(model, TextRole::Request, texts)
+        text_vectors(self, model, TextRole::Request, texts)
     }
 
     fn generate(
@@ -158,4 +94,65 @@ impl Models for Session<'_> {
         });
         cache.generate(&*generator, texts, decoding, progress)
     }
+}
+
+fn vectors_folder(session: &Session) -> PathBuf {
+    session.options.cache.join("embeddings")
+}
+
+/// The vectors of texts, read from the cache as far as possible.
+fn text_vectors(
+    session: &Session,
+    model: &ModelName,
+    role: TextRole,
+    texts: &[&str],
+) -> Result<Embeddings> {
+    let encoder = session.encoder(model)?;
+    if endpoints::is_endpoint(session, model) {
+        // Responses of an endpoint are cached and recorded per call.
+        return match role {
+            TextRole::Request => encoder.encode(texts, &|_| {}),
+            TextRole::Document => encoder.encode_documents(texts, &|_| {}),
+        };
+    }
+    let mut caches = lock(&session.models.texts);
+    let key = (encoder.checksum().to_owned(), role);
+    let cache = caches.entry(key).or_insert_with(|| {
+        // The texts of a split recur with every system; other requests may be unlimited.
+        match session.split {
+            Some(_) => {
+                TextVectorCache::open(role, &vectors_folder(session), &*encoder, session.observer)
+            }
+            None => TextVectorCache::in_memory(role),
+        }
+    });
+    cache.encode(&*encoder, texts)
+}
+
+/// True if the folder of a model is known.
+pub(crate) fn is_located(session: &Session, model: &ModelName) -> bool {
+    lock(&session.models.located).contains_key(model)
+}
+
+/// Sets the folder of a model.
+pub(crate) fn set_location(session: &Session, model: &ModelName, found: ModelLocation) {
+    lock(&session.models.located).insert(model.clone(), found);
+}
+
+/// Finds the folder of a model. The folder of a recipe's model is set after its training.
+fn locate(session: &Session, model: &ModelName) -> Result<ModelLocation> {
+    if let Some(found) = lock(&session.models.located).get(model) {
+        return Ok(found.clone());
+    }
+    let name = &model.name;
+    session.engine_for(name)?;
+    if recipes::find_kind(name, model.kind)?.is_some() {
+        let hint = "`clariq train` trains it";
+        bail!(format!("model `{name}`"), "a model that was trained", "a recipe", hint);
+    }
+    let folder = installed::locate(&session.models_folder(), name)?;
+    installed::check_files(name, &folder)?;
+    let found = ModelLocation { folder, reading: model.reading.clone() };
+    set_location(session, model, found.clone());
+    Ok(found)
 }

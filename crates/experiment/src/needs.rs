@@ -3,16 +3,14 @@
 mod few_shot;
 
 use crate::session::Session;
-use crate::systems::SystemConfig;
 use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
-use clariq_rank::{About, ConfigSection};
+use clariq_systems::{NeedTable, SystemConfig};
 use clariq_track_clariq::evaluation::NeedReport;
 use clariq_track_clariq::evaluation::need_report;
 use clariq_track_clariq::{ClariQ, ClariqSplit, NeedLine, put_need_lines};
-use few_shot::{FewShotConfig, FewShotModel};
-use serde::Serialize;
+use few_shot::FewShotModel;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -27,33 +25,6 @@ pub enum NeedScope {
     ForStages,
     /// All: needs are part of the result.
     Always,
-}
-
-/// The table `[need]`.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum NeedTable {
-    /// A model that is trained (key `model`).
-    Trained(NeedConfig),
-    /// A language model with examples in its prompt.
-    FewShot(FewShotConfig),
-}
-
-impl NeedTable {
-    pub(crate) fn read(mut section: ConfigSection) -> Result<Self> {
-        Ok(match few_shot::take_model(&mut section)? {
-            Some(model) => Self::FewShot(FewShotConfig { model, keys: section.read()? }),
-            None => Self::Trained(NeedConfig::read(section)?),
-        })
-    }
-
-    /// The language model, if there is one.
-    pub(crate) fn about(&self) -> Option<About> {
-        match self {
-            Self::Trained(_) => None,
-            Self::FewShot(config) => Some(config.model.about("need", config)),
-        }
-    }
 }
 
 /// A model that predicts needs.

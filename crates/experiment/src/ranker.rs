@@ -6,13 +6,13 @@ mod statements;
 pub use outcome::{Answer, RankedPart, RankedText, RankerOutcome, Statements, UserRequest};
 
 use crate::needs::{self, NeedModel, NeedScope};
-use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
-use crate::respond::Material;
+use crate::respond::{Material, ResponseWriter};
 use crate::session::{Contexts, Session};
-use crate::systems::SystemConfig;
 use clariq_core::{Doc, Documents, Hit, Models, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
+use clariq_systems::plan::{AnswerPlan, CHOSEN, PASSAGES, STATEMENTS};
+use clariq_systems::{Plan, SystemConfig};
 use serde_json::{Map, Value};
 use statements::UserStatements;
 use std::slice;
@@ -29,7 +29,7 @@ pub type Traces = (&'static str, Vec<StageTrace>);
 
 /// An open system with its models.
 pub struct Ranker<'a> {
-    pub(crate) contexts: &'a Contexts<'a>,
+    contexts: &'a Contexts<'a>,
     /// The configuration that it was opened from.
     pub config: &'a SystemConfig,
     pub(crate) need_model: Option<NeedModel>,
@@ -38,8 +38,9 @@ pub struct Ranker<'a> {
 }
 
 impl<'a> Ranker<'a> {
-    /// Opens a system whose models were trained before.
-    pub(crate) fn open_trained(
+    /// Opens a system whose models were trained before; [`open_system`](crate::open_system) trains
+    /// missing ones.
+    pub(crate) fn open(
         contexts: &'a Contexts<'a>,
         config: &'a SystemConfig,
         predict: NeedScope,
@@ -207,7 +208,8 @@ impl<'a> Ranker<'a> {
             materials.push(Material { request, passages });
             asks.push(plan.ask.as_ref().and_then(|ask| ask.reason(request, passages)));
         }
-        let responses = self.write(plan, &materials, &asks, progress)?;
+        let writer = ResponseWriter { contexts: self.contexts, context, plan, progress };
+        let responses = writer.write(&materials, &asks)?;
         let mut outcomes = Vec::with_capacity(requests.len());
         for (index, (ranking, responses)) in passages.into_iter().zip(responses).enumerate() {
             let RankedStatements { ranking: statements, mut chosen } = statements[index].clone();
@@ -325,16 +327,13 @@ impl<'a> Ranker<'a> {
     }
 }
 
-/// Runs a pipeline. Without any document, nothing is ranked.
-pub(crate) fn run(
+/// Runs a pipeline over requests without rankings so far.
+fn run(
     pipeline: &Pipeline,
     context: &Context,
     requests: &[Request],
     progress: Progress,
 ) -> Result<Vec<Ranking>> {
     let batch = Batch { progress, ..Batch::new(context, requests) };
-    if context.documents.is_empty() {
-        return Ok(batch.unranked());
-    }
     pipeline.run(&batch, batch.unranked())
 }

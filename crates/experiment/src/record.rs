@@ -5,13 +5,13 @@
 //! differ, a command was interrupted.
 
 use crate::needs::NeedModel;
-use crate::plan::Plan;
 use crate::ranker::Ranker;
 use crate::session::Session;
-use crate::systems::SystemConfig;
 use clariq_collections::SystemClass;
 use clariq_core::{Error, ReadingOverrides, Result, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{StagedFile, with_ending};
+use clariq_net::write_exchanges;
+use clariq_systems::{Plan, SystemConfig};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -77,7 +77,9 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
         "run_tag": tag,
         "collection": session.collection.label(),
     });
-    config.record_rewrites(&mut made_by);
+    if let Some(rewrites) = &config.rewrites {
+        made_by["rewrites"] = rewrites.describe();
+    }
     let prompts = config.prompts();
     if !prompts.is_empty() {
         made_by["prompts"] = json!(prompts);
@@ -111,6 +113,31 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
         }
     }
     Ok(made_by)
+}
+
+/// The file with the exchanges of a run.
+pub fn completions_path(run: &Path) -> PathBuf {
+    with_ending(run, ".completions.jsonl.zst")
+}
+
+/// Describes the models of a system that are behind endpoints in the record of the run at `path`,
+/// and stages its exchanges, if there are any.
+pub(crate) fn record_calls(
+    session: &Session,
+    config: &SystemConfig,
+    path: &Path,
+    made_by: &mut Value,
+) -> Result<Option<RecordedOutput>> {
+    if !config.endpoints.is_empty() {
+        made_by["endpoints"] = json!(config.endpoints);
+    }
+    let exchanges = session.registry.calls().take_exchanges();
+    if exchanges.is_empty() {
+        return Ok(None);
+    }
+    let path = completions_path(path);
+    let staged = StagedFile::new(&path, |out| write_exchanges(out, &exchanges))?;
+    Ok(Some(("completions", path, staged)))
 }
 
 /// Commits staged outputs, and then their record.

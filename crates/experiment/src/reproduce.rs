@@ -3,11 +3,13 @@
 use crate::record;
 use crate::run::{open_split, ranking_path, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
-use crate::systems::SystemConfig;
 use clariq_collections::evaluation::SystemOutput;
 use clariq_core::{Checksum, Result, bail};
+use clariq_eval::parse_measure;
 use clariq_files::{Source, read_run};
 use clariq_rank::{ExpectedFigures, Uses};
+use clariq_systems::SystemConfig;
+use clariq_tracks::TRACKS;
 use std::fmt;
 use std::path::Path;
 
@@ -118,8 +120,10 @@ pub fn check<'s>(
     Ok(())
 }
 
-/// Refuses a system that expects figures on a split that the collection never has.
+/// Refuses a system that expects figures of an unknown measure, or on a split that the collection
+/// never has.
 pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
+    check_measures(&config.expected)?;
     let splits = session.collection.splits();
     let kind = session.collection.kind();
     let mut expected = config.expected_of(session.documents.checksum().as_str());
@@ -128,6 +132,22 @@ pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
         let found = &unknown.split;
         let expected = format!("under [[expected]] a split of {kind}, one of {known}");
         bail!(&*config.file, expected, "`{found}`", "names are case-sensitive");
+    }
+    Ok(())
+}
+
+/// The maximum number of measures that a message lists.
+const MOST_NAMED: usize = 9;
+
+/// Refuses expected figures of unknown measures, which would never be compared.
+fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
+    let own: Vec<String> = TRACKS.kinds().iter().flat_map(|kind| (kind.figures)()).collect();
+    for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
+        if !own.contains(name) && parse_measure(name).is_err() {
+            let own = own[..MOST_NAMED.min(own.len())].join(", ");
+            let wanted = format!("a measure such as {own}, or one that `clariq eval -m` knows");
+            bail!(at, wanted, "`{name}`", "names are case-sensitive, as in nDCG@3")
+        }
     }
     Ok(())
 }
@@ -165,6 +185,7 @@ fn compare<'s>(
 mod tests {
     use super::*;
     use crate::session::SessionOptions;
+    use clariq_rank::SystemFile;
 
     #[test]
     fn systems_without_figures_are_left_out_beside_those_with_some() {
@@ -180,5 +201,30 @@ mod tests {
             let found: Vec<&str> = found.iter().map(|config| config.name.as_str()).collect();
             assert_eq!(found, names, "{split}");
         }
+    }
+
+    #[test]
+    fn the_measures_of_built_in_systems_are_known() {
+        for name in clariq_systems::built_in::names() {
+            let config = SystemConfig::open_any(name, &[]).unwrap();
+            check_measures(&config.expected).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_misspelt_measure_is_refused_with_its_line() {
+        let check = |expected: &str| {
+            let stages = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
+            let of = "collection = \"c\"\nbank = \"b\"\nsplit = \"dev\"\n";
+            let text = format!("name = \"x\"\n{stages}[[expected]]\n{of}{expected}\n");
+            let system = SystemFile::parse("x.toml", &text, &[]).unwrap();
+            check_measures(&system.expected).map_err(|error| error.to_string())
+        };
+        let error = check("[expected.measures]\n\"R@5\" = 1.0\n\"r@30\" = 0.5").unwrap_err();
+        assert!(error.starts_with("x.toml:11: ") && error.ends_with("`r@30`"), "{error}");
+        assert!(error.contains("need F1, MRR100, P1, NDCG3, NDCG5, or one that"), "{error}");
+        check("measures = { \"R@5\" = 1.0, \"R@30\" = 0.5 }").unwrap();
+        let error = check("measures = {}\npublished = { \"R@x\" = 0.5 }").unwrap_err();
+        assert!(error.starts_with("x.toml:10: "), "{error}");
     }
 }

@@ -3,14 +3,13 @@
 
 mod generated;
 
-use crate::plan::{AnswerPlan, AskConfig, ResponseRule};
-use crate::ranker::{RankedPart, Ranker, run};
+use crate::session::Contexts;
 use clariq_collections::WrittenResponse;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Hit, Progress, Ranking, Request, Result};
-use clariq_rank::{Pipeline, write_questions};
+use clariq_rank::{Batch, Context, Pipeline, write_questions};
+use clariq_systems::plan::{AnswerPlan, AskConfig, ResponseRule};
 use clariq_track_ikat::tokens;
-pub(crate) use generated::ANSWER;
 
 /// The request and the passages that a text is written from.
 pub(crate) struct Material<'m> {
@@ -19,41 +18,49 @@ pub(crate) struct Material<'m> {
     pub(crate) passages: &'m [Hit],
 }
 
-impl Ranker<'_> {
+/// Writes the texts of a system that answers.
+pub(crate) struct ResponseWriter<'w, 'a> {
+    pub(crate) contexts: &'w Contexts<'a>,
+    /// The context of the passages.
+    pub(crate) context: &'w Context<'a>,
+    pub(crate) plan: &'w AnswerPlan,
+    pub(crate) progress: Progress<'w>,
+}
+
+impl ResponseWriter<'_, '_> {
     /// Writes the responses to requests or, where there is a reason to ask, a clarifying question.
     /// The calls to a language model are sent together.
     pub(crate) fn write(
         &self,
-        plan: &AnswerPlan,
         materials: &[Material],
         asks: &[Option<String>],
-        progress: Progress,
     ) -> Result<Vec<Vec<WrittenResponse>>> {
+        let Self { context, plan, .. } = *self;
         let mut all = vec![Vec::new(); materials.len()];
         let (asking, answering): (Vec<usize>, Vec<usize>) =
             (0..materials.len()).partition(|&index| asks[index].is_some());
         if let (Some(writer), Some(rule)) = (&plan.config.writer, &plan.config.response) {
-            let generated = self.generate_responses(plan, writer, rule, materials, &answering)?;
+            let generated =
+                generated::responses(context, plan, writer, rule, materials, &answering)?;
             for (index, responses) in answering.into_iter().zip(generated) {
                 all[index] = responses;
             }
         } else {
             for index in answering {
-                all[index] = self.responses(plan, &materials[index], progress)?;
+                all[index] = self.responses(&materials[index])?;
             }
         }
         let Some(ask) = &plan.ask else { return Ok(all) };
         if let Some(writer) = &ask.writer {
             let requests: Vec<Request> =
                 asking.iter().map(|&index| materials[index].request.clone()).collect();
-            let context = self.context(RankedPart::Documents)?;
             let questions = write_questions(writer, context, &requests)?;
             for (index, text) in asking.into_iter().zip(questions) {
                 all[index] = vec![WrittenResponse { text, used: Vec::new() }];
             }
         } else {
             for index in asking {
-                all[index] = vec![self.question(plan, ask, &materials[index], progress)?];
+                all[index] = vec![self.question(ask, &materials[index])?];
             }
         }
         Ok(all)
@@ -61,45 +68,33 @@ impl Ranker<'_> {
 
     /// The responses to a request: each is an extract of passages of its own, the first of the best.
     /// Empty for a system that only ranks.
-    fn responses(
-        &self,
-        plan: &AnswerPlan,
-        material: &Material,
-        progress: Progress,
-    ) -> Result<Vec<WrittenResponse>> {
-        let Some(rule) = &plan.config.response else { return Ok(Vec::new()) };
-        let mut responses = Vec::with_capacity(plan.config.responses);
-        for passages in shares(plan, rule, material.passages) {
-            responses.push(self.respond(plan, &Material { passages, ..*material }, progress)?);
+    fn responses(&self, material: &Material) -> Result<Vec<WrittenResponse>> {
+        let Some(rule) = &self.plan.config.response else { return Ok(Vec::new()) };
+        let mut responses = Vec::with_capacity(self.plan.config.responses);
+        for passages in shares(self.plan, rule, material.passages) {
+            responses.push(self.respond(&Material { passages, ..*material })?);
         }
         Ok(responses)
     }
 
     /// Writes a response from all the passages of `material`.
-    fn respond(
-        &self,
-        plan: &AnswerPlan,
-        material: &Material,
-        progress: Progress,
-    ) -> Result<WrittenResponse> {
-        let Some((pipeline, rule)) = plan.extract() else { return Ok(WrittenResponse::default()) };
-        let (sentences, ranking) = self.rank_sentences(pipeline, rule, material, progress)?;
+    fn respond(&self, material: &Material) -> Result<WrittenResponse> {
+        let Some((pipeline, rule)) = self.plan.extract() else {
+            return Ok(WrittenResponse::default());
+        };
+        let (sentences, ranking) = self.rank_sentences(pipeline, rule, material)?;
         let (text, used) = sentences.extract(&ranking, rule);
         Ok(WrittenResponse { text, used })
     }
 
     /// Writes a clarifying question that offers the best sentence of each of the best passages.
-    fn question(
-        &self,
-        plan: &AnswerPlan,
-        ask: &AskConfig,
-        material: &Material,
-        progress: Progress,
-    ) -> Result<WrittenResponse> {
-        let Some((pipeline, rule)) = plan.extract() else { return Ok(WrittenResponse::default()) };
+    fn question(&self, ask: &AskConfig, material: &Material) -> Result<WrittenResponse> {
+        let Some((pipeline, rule)) = self.plan.extract() else {
+            return Ok(WrittenResponse::default());
+        };
         let passages = &material.passages[..material.passages.len().min(ask.choices)];
         let material = Material { passages, ..*material };
-        let (sentences, ranking) = self.rank_sentences(pipeline, rule, &material, progress)?;
+        let (sentences, ranking) = self.rank_sentences(pipeline, rule, &material)?;
         let text = sentences.question(&ranking, passages, rule);
         Ok(WrittenResponse { text, used: Vec::new() })
     }
@@ -110,16 +105,15 @@ impl Ranker<'_> {
         pipeline: &Pipeline,
         rule: &ResponseRule,
         material: &Material,
-        progress: Progress,
     ) -> Result<(Sentences, Ranking)> {
-        let documents = self.documents(RankedPart::Documents)?;
         // Each request has a bank of its own: document frequencies of words must not depend on other
         // requests, some of which are later turns of the conversation.
-        let sentences = Sentences::new(material.passages, documents, rule)?;
+        let sentences = Sentences::new(material.passages, self.context.documents, rule)?;
         let requests = [sentences.request(material.request)];
         let mut rankings = {
             let context = self.contexts.over(&sentences.bank);
-            run(pipeline, &context, &requests, progress)?
+            let batch = Batch { progress: self.progress, ..Batch::new(&context, &requests) };
+            pipeline.run(&batch, batch.unranked())?
         };
         Ok((sentences, rankings.remove(0)))
     }
@@ -157,7 +151,7 @@ impl Sentences {
         let mut rows = Vec::new();
         let mut passage_of = Vec::new();
         for passage in cut {
-            for sentence in rule.sentences(&passages.text(passage)?) {
+            for sentence in suitable_sentences(rule, &passages.text(passage)?) {
                 // Ids of equal length, so that the order of the bank is the order of the sentences.
                 let id = format!("{:08}", rows.len()).as_str().into();
                 rows.push(BankRow { id, text: sentence.to_owned() });
@@ -217,21 +211,19 @@ impl Sentences {
     }
 }
 
-impl ResponseRule {
-    /// The sentences of a passage with a suitable length; all sentences, if none is suitable.
-    fn sentences<'p>(&self, passage: &'p str) -> Vec<&'p str> {
-        let all: Vec<&str> = clariq_track_ikat::sentences::split(passage)
-            .into_iter()
-            .map(str::trim)
-            .filter(|sentence| !sentence.is_empty())
-            .collect();
-        let fits = |sentence: &&&str| {
-            let words = sentence.split_whitespace().count();
-            (self.fewest_words..=self.most_words).contains(&words)
-        };
-        let usual: Vec<&str> = all.iter().filter(fits).copied().collect();
-        if usual.is_empty() { all } else { usual }
-    }
+/// The sentences of a passage with a suitable length; all sentences, if none is suitable.
+fn suitable_sentences<'p>(rule: &ResponseRule, passage: &'p str) -> Vec<&'p str> {
+    let all: Vec<&str> = clariq_track_ikat::sentences::split(passage)
+        .into_iter()
+        .map(str::trim)
+        .filter(|sentence| !sentence.is_empty())
+        .collect();
+    let fits = |sentence: &&&str| {
+        let words = sentence.split_whitespace().count();
+        (rule.fewest_words..=rule.most_words).contains(&words)
+    };
+    let usual: Vec<&str> = all.iter().filter(fits).copied().collect();
+    if usual.is_empty() { all } else { usual }
 }
 
 #[cfg(test)]

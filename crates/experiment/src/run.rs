@@ -5,20 +5,21 @@
 //! files of a run are temporary until they are complete, and take their names together.
 
 mod candidates;
+mod check;
 mod file;
 mod input;
 mod split;
 
-use crate::endpoints::completions_path;
 use crate::needs::{NeedScope, PredictedNeeds, predict_split};
 use crate::ranker::{Ranker, RankerOutcome, UserRequest};
 use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
-use crate::systems::SystemConfig;
+use crate::training::open_system;
 use clariq_collections::{Collection, Submitter};
 use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
-use clariq_files::{StagedFile, StagedWriter, Target, refuse_input};
+use clariq_files::{StagedFile, StagedWriter, Target};
 use clariq_rank::Uses;
+use clariq_systems::SystemConfig;
 use input::RunEntry;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -27,6 +28,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
 pub use candidates::CandidateRun;
+pub use check::check_input;
 pub use clariq_collections::ranking_path;
 pub use file::{FileInput, RequestFileKind};
 pub use input::{RunInput, SkippedRecords};
@@ -95,8 +97,8 @@ pub fn run(
 ) -> Result<RunSummary> {
     let session = contexts.session;
     let is_stream = Target::new(path).is_stream();
-    refuse_input_as_output(config, input, path)?;
-    config.check_input(input, session.observer)?;
+    check::refuse_input_as_output(config, input, path)?;
+    check_input(config, input, session.observer)?;
     session.registry.calls().begin_run();
     // The calls of this run must be its own: documents that were encoded for another system are
     // encoded again, from the cache.
@@ -105,7 +107,7 @@ pub fn run(
     // The needs of requests in memory are predicted for all of them at once.
     let requests = input.in_memory();
     let predict = if requests.is_some() { NeedScope::Never } else { NeedScope::ForStages };
-    let system = Ranker::open_predicting(contexts, config, predict)?;
+    let system = open_system(contexts, config, predict)?;
     let needs = match requests {
         Some(requests) if config.plan.sees_need() || config.need.is_some() && !is_stream => {
             predict_split(session, config, input.name(), requests)?
@@ -137,7 +139,7 @@ pub fn run(
             let staged = StagedFile::new(&path, |out| needs.put(out, requests))?;
             files.push(("need", path, staged));
         }
-        files.extend(session.record_calls(config, path, &mut made_by)?);
+        files.extend(record::record_calls(session, config, path, &mut made_by)?);
         input.count(&mut made_by, summary.requests, &skipped);
         record::put(path, made_by, files)?;
     }
@@ -150,23 +152,6 @@ pub fn run(
         ));
     }
     Ok(summary)
-}
-
-/// Refuses a path if the run, or a file beside it, would replace a file that is read.
-fn refuse_input_as_output(config: &SystemConfig, input: &dyn RunInput, path: &Path) -> Result<()> {
-    refuse_input(path)?;
-    if Target::new(path).is_stream() {
-        return Ok(());
-    }
-    for (_, file) in input.files(path) {
-        refuse_input(&file)?;
-    }
-    refuse_input(&record::path_of(path))?;
-    refuse_input(&completions_path(path))?;
-    if config.need.is_some() && input.in_memory().is_some() {
-        refuse_input(&record::need_path(path))?;
-    }
-    Ok(())
 }
 
 /// Ranks an input and gives the outcomes to `writer`, in the order of the requests.

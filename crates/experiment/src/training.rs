@@ -6,47 +6,40 @@
 mod examples;
 mod store;
 
-use crate::models::ModelLocation;
+use crate::endpoints;
+use crate::models::{self, ModelLocation};
 use crate::needs::NeedScope;
 use crate::ranker::{Ranker, UserRequest};
-use crate::recipes;
 use crate::session::{Contexts, Session, SessionOptions};
-use crate::systems::SystemConfig;
 use clariq_core::{
     JudgedQuestions, ModelName, Precision, Ranking, ReadingOverrides, Recipe, Request, Result,
     TrainingSummary, bail,
 };
 use clariq_rank::Override;
+use clariq_systems::{SystemConfig, recipes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use store::TrainMode;
 
-impl<'a> Ranker<'a> {
-    /// Trains the missing models of a system, and opens it. Needs are predicted if a stage uses
-    /// them.
-    pub fn open(contexts: &'a Contexts<'a>, config: &'a SystemConfig) -> Result<Self> {
-        Self::open_predicting(contexts, config, NeedScope::ForStages)
+/// Trains the missing models of a system, and opens it. `predict` are the requests whose needs it
+/// predicts, usually [`NeedScope::ForStages`].
+pub fn open_system<'a>(
+    contexts: &'a Contexts<'a>,
+    config: &'a SystemConfig,
+    predict: NeedScope,
+) -> Result<Ranker<'a>> {
+    config.check_tasks(contexts.session.collection)?;
+    endpoints::register(contexts.session, config)?;
+    for model in config.models() {
+        train_if_missing(contexts.session, &model)?;
     }
-
-    /// Opens a system like [`Ranker::open`], with a choice of the requests whose needs it predicts.
-    pub fn open_predicting(
-        contexts: &'a Contexts<'a>,
-        config: &'a SystemConfig,
-        predict: NeedScope,
-    ) -> Result<Self> {
-        config.check_tasks(contexts.session.collection)?;
-        contexts.session.set_endpoints(config)?;
-        for model in config.models() {
-            train_if_missing(contexts.session, &model)?;
-        }
-        Self::open_trained(contexts, config, predict)
-    }
+    Ranker::open(contexts, config, predict)
 }
 
 /// Trains the model of a recipe, unless it is open already or `model` is no recipe.
 fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
-    if session.has_located(model) || session.is_endpoint(model) {
+    if models::is_located(session, model) || endpoints::is_endpoint(session, model) {
         return Ok(());
     }
     session.engine_for(&model.name)?;
@@ -54,7 +47,7 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     let max_tokens = model.reading.max_tokens.or(Some(recipe.max_tokens));
     let reading = ReadingOverrides { max_tokens, ..model.reading.clone() };
     let (folder, _) = train(session, recipe, TrainMode::Resume, None)?;
-    session.set_located(model, ModelLocation { folder, reading });
+    models::set_location(session, model, ModelLocation { folder, reading });
     Ok(())
 }
 
@@ -76,6 +69,21 @@ pub fn train(
     store::obtain(session, &recipe, &examples, mode, output)
 }
 
+/// Checks the output folder of trainings: it is for one recipe, and does not exist or is a trained
+/// model's.
+pub fn check_output(output: &Path, count: usize) -> Result<()> {
+    let (expected, found, hint) = if count > 1 {
+        let hint = "without --output every model gets a folder of its own in the cache";
+        ("one model", format!("{count} models"), hint)
+    } else if output.exists() && !output.join("training.json").is_file() {
+        let found = format!("{} exists already", output.display());
+        ("a folder that does not exist", found, "name another folder, or remove that one")
+    } else {
+        return Ok(());
+    };
+    bail!("--output", expected, found, hint)
+}
+
 /// Ranks the training requests by the system that negatives are mined with.
 fn mine(
     session: &Session,
@@ -90,7 +98,7 @@ fn mine(
     let contexts = Contexts::new(&session);
     let config = mining_system(recipe, system, depth)?;
     let queries: Vec<UserRequest> = requests.into_iter().map(UserRequest::from).collect();
-    let outcomes = Ranker::open(&contexts, &config)?.rank(&queries)?;
+    let outcomes = open_system(&contexts, &config, NeedScope::ForStages)?.rank(&queries)?;
     Ok(outcomes.into_iter().map(|outcome| outcome.ranking).collect())
 }
 

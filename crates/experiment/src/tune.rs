@@ -2,15 +2,15 @@
 
 use crate::needs::{NeedScope, predict_split};
 use crate::ranker::{RankedPart, Ranker, UserRequest};
-use crate::rewrites::Rewrites;
-use crate::run::{FileInput, RequestFileKind, RunInput, as_run, open_split};
+use crate::run::{FileInput, RequestFileKind, RunInput, as_run, check_input, open_split};
 use crate::session::{Contexts, Session};
-use crate::systems::{SystemConfig, parse_assignment};
+use crate::training::open_system;
 use clariq_collections::evaluation::Evaluation;
 use clariq_core::{Request, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run, Source, read_qrels};
 use clariq_rank::Override;
+use clariq_systems::{Rewrites, SystemConfig, parse_assignment};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -187,7 +187,7 @@ impl GridSearch<'_> {
         let first = self.open(&self.grid.points().next().unwrap_or_default())?;
         let mut queries = read_queries(&session, &first, self.labels)?;
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
-        let system = Ranker::open_predicting(&contexts, &first, NeedScope::Never)?;
+        let system = open_system(&contexts, &first, NeedScope::Never)?;
         let part = self.find_part(&system)?;
         let task = system.task(part);
         let documents = system.documents(part)?;
@@ -205,7 +205,7 @@ impl GridSearch<'_> {
         let mut trials = Vec::with_capacity(self.grid.points);
         for values in self.grid.points() {
             let config = self.open(&values)?;
-            let system = Ranker::open_predicting(&contexts, &config, NeedScope::Never)?;
+            let system = open_system(&contexts, &config, NeedScope::Never)?;
             let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
             trials.push(judge.trial(values, &run));
             bar.advance(1);
@@ -263,7 +263,7 @@ fn read_queries(
             Box::new(FileInput::open(session, requests, RequestFileKind::Requests, false)?)
         }
     };
-    config.check_input(&*input, session.observer)?;
+    check_input(config, &*input, session.observer)?;
     input.read(&mut |query| {
         queries.push(query);
         ControlFlow::Continue(())

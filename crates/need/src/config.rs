@@ -140,17 +140,13 @@ fn number<'de, D: Deserializer<'de>>(
 mod tests {
     use super::*;
     use clariq_core::Location;
-    use clariq_rank::System;
+    use clariq_rank::SystemFile;
 
     fn config(keys: &str) -> Result<NeedConfig, Error> {
         let stages = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
         let text = format!("name = \"mine\"\n{stages}[need]\n{keys}\n");
-        let mut need = None;
-        System::parse_with("my.toml", &text, &[], |section| {
-            need = Some(NeedConfig::read(section)?);
-            Ok(())
-        })?;
-        Ok(need.unwrap())
+        let (_, sections) = SystemFile::parse_with_sections("my.toml", &text, &[])?;
+        NeedConfig::read(sections.need.unwrap())
     }
 
     #[test]

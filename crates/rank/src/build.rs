@@ -42,9 +42,9 @@ pub(crate) struct Build<'i> {
 }
 
 /// Takes the keys `stages` and `rewrite` out of a table, and builds the pipeline that they declare.
-pub(crate) fn take_pipeline<'i>(
-    table: &mut Table<'i>,
-    settings: SystemSettings<'i>,
+pub(crate) fn take_pipeline(
+    table: &mut Table<'_>,
+    settings: SystemSettings<'_>,
 ) -> Result<Pipeline> {
     let mut rewrite = None;
     if let Some(mut table) = table.take_table(REWRITE)? {
@@ -74,9 +74,9 @@ pub(crate) fn build_pipeline<'i>(
     Ok(pipeline)
 }
 
-impl<'i> SystemSettings<'i> {
+impl SystemSettings<'_> {
     /// Applies the overrides of a stage, or of another table such as `[answer]`, to its table.
-    pub(crate) fn override_keys(&self, table: &mut Table<'i>, stage: &str) {
+    pub(crate) fn override_keys(&self, table: &mut Table<'_>, stage: &str) {
         for (index, change) in table.file.overrides.iter().enumerate() {
             if let Some(key) = change.key_of(self.task, stage) {
                 table.set(key, index);

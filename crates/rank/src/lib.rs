@@ -1,7 +1,7 @@
 //! Stages that rank documents, and the systems that a configuration makes of them.
 //!
 //! A [`Stage`] takes the requests of a [`Batch`] with their rankings so far and returns new
-//! rankings. A [`System`] is a list of stages in a TOML file, in the spirit of `bm25 % 30 >>
+//! rankings. A [`SystemFile`] is a list of stages in a TOML file, in the spirit of `bm25 % 30 >>
 //! rerank`:
 //!
 //! ```
@@ -9,10 +9,10 @@
 //! use clariq_collections::DataDir;
 //! use clariq_core::Request;
 //! use clariq_index::{BuildOptions, DocumentIndex};
-//! use clariq_rank::{Batch, Context, System};
+//! use clariq_rank::{Batch, Context, SystemFile};
 //!
 //! let collection = ClariQ::open(SAMPLE)?;
-//! let system = System::parse("example.toml", r#"
+//! let system = SystemFile::parse("example.toml", r#"
 //!     name = "example"
 //!     [[stages]]
 //!     stage = "bm25"
@@ -57,6 +57,6 @@ pub use shared_words::shared_words;
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
 pub use stages::*;
-pub use system::{ConversationConfig, ExpectedFigures, System, WrittenScores};
+pub use system::{ConversationConfig, ExpectedFigures, Sections, SystemFile, WrittenScores};
 pub use table::{ConfigSection, Override};
 pub use tally::Tallies;

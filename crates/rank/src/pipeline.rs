@@ -34,8 +34,12 @@ pub struct StageTrace {
 
 impl Pipeline {
     /// Ranks documents for every request of a batch, in their order, beginning with `rankings`:
-    /// usually [`Batch::unranked`]. `batch.progress` counts (request, stage) pairs.
+    /// usually [`Batch::unranked`]. `batch.progress` counts (request, stage) pairs. Without any
+    /// document, nothing is ranked.
     pub fn run(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
+        if batch.context.documents.is_empty() {
+            return Ok(rankings);
+        }
         let Some(rewrite) = &self.rewrite else { return run(&self.stages, batch, rankings) };
         let Rewritten { requests, queries } = rewrite.apply(batch)?;
         let batch = &Batch { requests: &requests, ..*batch };

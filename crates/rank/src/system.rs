@@ -1,4 +1,4 @@
-//! Systems: TOML files with a pipeline, a need model, declared uses, and expected figures.
+//! The file of a system: TOML with pipelines of stages, declared uses, and expected figures.
 
 use crate::build::{SystemSettings, build_pipeline, take_pipeline};
 use crate::pipeline::Pipeline;
@@ -7,14 +7,10 @@ use crate::stage::Uses;
 use crate::stages::STAGES;
 use crate::table::{ConfigFile, ConfigSection, Override, Table};
 use clariq_core::{Location, Name, Result, bail};
-use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-
-/// The key of the table of models, in files and in overrides.
-const MODELS: &str = "models";
 
 /// The figures that a system should reach on one split of one collection.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -67,8 +63,8 @@ pub enum WrittenScores {
     Remaining,
 }
 
-/// A system as its file declares it.
-pub struct System {
+/// A system as its file declares it, without the tables that other crates read.
+pub struct SystemFile {
     /// Its name: the stem of its output files and its run tag.
     pub name: String,
     /// A description in one line.
@@ -85,6 +81,18 @@ pub struct System {
     pub expected: Vec<ExpectedFigures>,
 }
 
+/// The tables of a system that other crates read.
+pub struct Sections<'i> {
+    /// The tables `[models.NAME]`.
+    pub models: Option<ConfigSection<'i>>,
+    /// The table `[need]`.
+    pub need: Option<ConfigSection<'i>>,
+    /// The table `[answer]`.
+    pub answer: Option<ConfigSection<'i>>,
+    /// The table `[ask]`.
+    pub ask: Option<ConfigSection<'i>>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SystemHeader {
@@ -97,40 +105,19 @@ struct SystemHeader {
     conversation: ConversationConfig,
 }
 
-impl System {
-    /// Reads a configuration file. `sections` is called with each of the tables `[models]`,
-    /// `[need]`, `[answer]` and `[ask]` that it has, which other crates read.
-    pub fn read(
-        source: &Source,
-        overrides: &[Override],
-        sections: impl FnMut(ConfigSection) -> Result<()>,
-    ) -> Result<Self> {
-        let input = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
-        match std::str::from_utf8(&input.bytes) {
-            Ok(text) => Self::parse_with(&input.name, text, overrides, sections),
-            Err(error) => {
-                let valid = &input.bytes[..error.valid_up_to()];
-                let line = valid.split(|&byte| byte == b'\n').count() as u64;
-                let found = format!("the byte 0x{:02x}", input.bytes[valid.len()]);
-                let hint = "convert the file, for example with `iconv -f latin1 -t utf-8`, if it is \
-                            a configuration";
-                bail!((Location::line(input.name, line)), "TOML in UTF-8", found, hint)
-            }
-        }
-    }
-
-    /// Parses a configuration without the tables that other crates read; `name` is for messages.
+impl SystemFile {
+    /// Parses the text of a configuration without the tables that other crates read; `name` is for
+    /// messages.
     pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Self> {
-        Self::parse_with(name, text, overrides, |_| Ok(()))
+        Ok(Self::parse_with_sections(name, text, overrides)?.0)
     }
 
-    /// Parses the text of a configuration, as [`System::read`] does.
-    pub fn parse_with(
-        name: &str,
-        text: &str,
-        overrides: &[Override],
-        mut sections: impl FnMut(ConfigSection) -> Result<()>,
-    ) -> Result<Self> {
+    /// Parses the text of a configuration, and takes out the tables that other crates read.
+    pub fn parse_with_sections<'i>(
+        name: &'i str,
+        text: &'i str,
+        overrides: &'i [Override],
+    ) -> Result<(Self, Sections<'i>)> {
         let mut table = Table::parse(ConfigFile { name, text, overrides })?;
         let at = Location::line(name, 1);
         let space: SpaceConfig =
@@ -159,28 +146,29 @@ impl System {
         if !tasks.is_empty() {
             pipeline.rewrite = None;
         }
-        let mut read_elsewhere = Vec::new();
-        for key in [MODELS, "need", "answer", "ask"] {
+        let mut take = |key| -> Result<Option<ConfigSection>> {
             let at = table.at(key);
-            if let Some(mut table) = table.take_table(key)? {
-                settings.override_keys(&mut table, key);
-                read_elsewhere.push(ConfigSection { key, at, table });
-            }
-        }
+            let Some(mut table) = table.take_table(key)? else { return Ok(None) };
+            settings.override_keys(&mut table, key);
+            Ok(Some(ConfigSection { at, table }))
+        };
+        let sections = Sections {
+            models: take("models")?,
+            need: take("need")?,
+            answer: take("answer")?,
+            ask: take("ask")?,
+        };
         if let Some((unused, _)) = overrides.iter().zip(used.take()).find(|(_, used)| !used) {
             let hint = "leave the option out, or choose a system that has it";
             let expected = format!("a stage or a table `{}` in {name}", unused.stage);
             bail!((unused.location()), expected, "a system without it", hint)
         }
-        for section in read_elsewhere {
-            sections(section)?;
-        }
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(ExpectedFigures::read).collect::<Result<_>>()?;
         let SystemHeader { name, description, uses, conversation } = table.read()?;
-        let system = Self { name, description, uses, pipeline, tasks, conversation, expected };
-        system.check(&at)?;
-        Ok(system)
+        let file = Self { name, description, uses, pipeline, tasks, conversation, expected };
+        file.check(&at)?;
+        Ok((file, sections))
     }
 
     /// The pipelines of all tasks, or the only one.

@@ -244,7 +244,6 @@ fn wrong_type(at: Location, expected: &str, found: &DeValue) -> clariq_core::Err
 
 /// A table of a configuration that another crate reads, once.
 pub struct ConfigSection<'i> {
-    pub key: &'static str,
     /// Its location, for messages.
     pub at: Location,
     pub(crate) table: Table<'i>,
@@ -256,7 +255,7 @@ impl<'i> ConfigSection<'i> {
         let mut sections = Vec::new();
         for (name, table) in self.table.into_tables()? {
             let at = table.file.at(table.span.clone());
-            sections.push((name, ConfigSection { key: self.key, at, table }));
+            sections.push((name, ConfigSection { at, table }));
         }
         Ok(sections)
     }

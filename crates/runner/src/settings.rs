@@ -6,10 +6,9 @@ use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind};
 use clariq_core::{Engine, Result, bail};
-use clariq_experiment::{
-    Observer, Session, SessionOptions, SystemConfig, Task, TextStores, record,
-};
+use clariq_experiment::{Observer, Session, SessionOptions, Task, TextStores, record};
 use clariq_rank::Override;
+use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
 use std::ops::RangeInclusive;
 use std::path::Path;

@@ -2,43 +2,10 @@
 
 use crate::session::Session;
 use clariq_core::{ChatRequest, Need, Result, sha256};
-use clariq_rank::{Chat, ChatDefaults, ConfigSection};
+use clariq_systems::FewShotConfig;
 use clariq_track_clariq::Labelled;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
-use std::num::NonZeroU32;
-
-const DEFAULTS: ChatDefaults = ChatDefaults {
-    prompt: "need",
-    variables: &["request", "examples"],
-    max_tokens: NonZeroU32::new(4).unwrap(),
-};
-
-/// The table `[need]` with a key `chat`.
-#[derive(Debug, Clone, Serialize)]
-pub struct FewShotConfig {
-    #[serde(flatten)]
-    pub(super) model: Chat,
-    #[serde(flatten)]
-    pub(super) keys: FewShotKeys,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct FewShotKeys {
-    /// Examples of each need in the prompt.
-    #[serde(default = "two_examples")]
-    examples: usize,
-}
-
-/// Takes the chat model and its prompt out of a table that has a key `chat`.
-pub(super) fn take_model(section: &mut ConfigSection) -> Result<Option<Chat>> {
-    Chat::take_from(section, DEFAULTS)
-}
-
-fn two_examples() -> usize {
-    2
-}
 
 /// A chat model with the examples that it may see.
 pub(crate) struct FewShotModel {
@@ -77,7 +44,7 @@ impl FewShotModel {
     /// The first examples of each need, in turn; never the request itself.
     fn examples(&self, request: &str) -> Vec<&Example> {
         let mut examples = Vec::new();
-        for place in 0..self.config.keys.examples {
+        for place in 0..self.config.examples() {
             for need in Need::ALL {
                 let of_need = self.labels.iter().filter(|label| label.need == need);
                 examples.extend(of_need.filter(|label| label.request != request).nth(place));

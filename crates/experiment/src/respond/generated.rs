@@ -1,21 +1,12 @@
 //! Responses that a chat model writes from passages, and the passages that they cite.
 
 use super::{Material, shares};
-use crate::plan::{AnswerPlan, ResponseRule};
-use crate::ranker::{RankedPart, Ranker};
 use clariq_collections::WrittenResponse;
 use clariq_core::{ChatRequest, Completion, Doc, Documents, Result};
-use clariq_rank::{Chat, ChatDefaults, Conversation, Tallies};
+use clariq_rank::{Chat, Context, Conversation, Tallies};
+use clariq_systems::plan::{AnswerPlan, ResponseRule};
 use clariq_track_ikat::{sentences, tokens};
 use serde::Serialize;
-use std::num::NonZeroU32;
-
-/// A response of 250 tokens has about 330 tokens of a language model, and citations.
-pub(crate) const ANSWER: ChatDefaults = ChatDefaults {
-    prompt: "answer",
-    variables: &["passages", "words"],
-    max_tokens: NonZeroU32::new(500).unwrap(),
-};
 
 /// The variables of the prompt of an answer.
 #[derive(Serialize)]
@@ -26,46 +17,43 @@ struct AnswerValues<'m> {
     words: usize,
 }
 
-impl Ranker<'_> {
-    /// The responses to the requests of some materials: each is written from passages of its own. A
-    /// request without any passage has an empty response, as in systems that write extracts.
-    pub(super) fn generate_responses(
-        &self,
-        plan: &AnswerPlan,
-        chat: &Chat,
-        rule: &ResponseRule,
-        materials: &[Material],
-        answering: &[usize],
-    ) -> Result<Vec<Vec<WrittenResponse>>> {
-        let context = self.context(RankedPart::Documents)?;
-        let mut chat_requests = Vec::new();
-        for &index in answering {
-            let Material { request, passages } = materials[index];
-            for passages in shares(plan, rule, passages).into_iter().filter(|all| !all.is_empty()) {
-                let material = Material { request, passages };
-                chat_requests.push(build_request(chat, rule, context.documents, &material)?);
-            }
+/// The responses to the requests of some materials: each is written from passages of its own. A
+/// request without any passage has an empty response, as in systems that write extracts.
+pub(super) fn responses(
+    context: &Context,
+    plan: &AnswerPlan,
+    chat: &Chat,
+    rule: &ResponseRule,
+    materials: &[Material],
+    answering: &[usize],
+) -> Result<Vec<Vec<WrittenResponse>>> {
+    let mut chat_requests = Vec::new();
+    for &index in answering {
+        let Material { request, passages } = materials[index];
+        for passages in shares(plan, rule, passages).into_iter().filter(|all| !all.is_empty()) {
+            let material = Material { request, passages };
+            chat_requests.push(build_request(chat, rule, context.documents, &material)?);
         }
-        let completions = chat.complete(context, &chat_requests)?;
-        let mut answers = chat_requests.iter().zip(completions);
-        let mut all = Vec::with_capacity(answering.len());
-        for &index in answering {
-            let mut responses = Vec::new();
-            for passages in shares(plan, rule, materials[index].passages) {
-                if passages.is_empty() {
-                    responses.push(WrittenResponse::default());
-                    continue;
-                }
-                let Some((chat_request, completion)) = answers.next() else { break };
-                let docs: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
-                let (response, repairs) = read_answer(&completion, &docs, rule.tokens);
-                repairs.count(&context.tallies, chat_request);
-                responses.push(response);
-            }
-            all.push(responses);
-        }
-        Ok(all)
     }
+    let completions = chat.complete(context, &chat_requests)?;
+    let mut answers = chat_requests.iter().zip(completions);
+    let mut all = Vec::with_capacity(answering.len());
+    for &index in answering {
+        let mut responses = Vec::new();
+        for passages in shares(plan, rule, materials[index].passages) {
+            if passages.is_empty() {
+                responses.push(WrittenResponse::default());
+                continue;
+            }
+            let Some((chat_request, completion)) = answers.next() else { break };
+            let docs: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
+            let (response, repairs) = read_answer(&completion, &docs, rule.tokens);
+            repairs.count(&context.tallies, chat_request);
+            responses.push(response);
+        }
+        all.push(responses);
+    }
+    Ok(all)
 }
 
 /// The request for a response from the passages of `material`.

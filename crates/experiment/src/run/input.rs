@@ -1,9 +1,9 @@
 //! The input of a run: its requests, and the form in which their outcomes are written.
 
 use crate::ranker::{RankerOutcome, UserRequest};
-use crate::systems::SystemConfig;
 use clariq_core::{Documents, Observer, Problem, Request, Result};
 use clariq_files::put_run_lines;
+use clariq_systems::SystemConfig;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::ops::ControlFlow;

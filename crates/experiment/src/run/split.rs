@@ -8,11 +8,11 @@ pub use rankings::as_run;
 use super::candidates::{CandidateDocs, CandidateRun};
 use super::input::RunInput;
 use crate::session::Session;
-use crate::systems::SystemConfig;
 use clariq_collections::Collection;
 use clariq_core::{Documents, Request, RequestId, Result, sha256_hex};
 use clariq_files::Source;
 use clariq_rank::Uses;
+use clariq_systems::SystemConfig;
 use serde_json::{Value, json};
 
 /// Opens a split for a system, optionally with the candidates of a run. A system that answers writes a

@@ -1,7 +1,7 @@
 //! Trained models in the cache, by everything that they depend on. Missing models are trained.
 
 use crate::cache::{self, CacheState};
-use crate::recipes;
+use crate::installed;
 use crate::session::Session;
 use clariq_core::{
     Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Training, TrainingEvent,
@@ -35,7 +35,7 @@ struct TrainedModel<'a> {
 impl<'a> TrainedModel<'a> {
     fn new(session: &Session, recipe: &'a Recipe, examples: &JudgedQuestions) -> Result<Self> {
         let models = session.models_folder();
-        let base = recipes::find_installed(&models, &recipe.base)?;
+        let base = installed::locate(&models, &recipe.base)?;
         let engine = session.engine_for(&recipe.name)?;
         let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
         let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
@@ -252,7 +252,7 @@ mod tests {
         let engine = Slow(AtomicUsize::new(0), &waits);
         let session = Session::new(&*collection, options).unwrap();
         let session = Session { engine: Some(&engine), observer: &waits, ..session };
-        let mut recipe = recipes::find("encoder").unwrap().unwrap();
+        let mut recipe = clariq_systems::recipes::find("encoder").unwrap().unwrap();
         recipe.base = folder.path().display().to_string();
         fs::write(folder.path().join("config.json"), "{}").unwrap();
         thread::scope(|scope| {

@@ -1,4 +1,3 @@
 //! The tests of this crate, in one program.
 
-mod fuzz_corpora;
 mod systems;

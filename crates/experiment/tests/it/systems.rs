@@ -6,9 +6,9 @@ use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_experiment::{
-    Contexts, RankedPart, Ranker, Session, SessionOptions, Statements, SystemConfig, UserRequest,
+    Contexts, NeedScope, RankedPart, Session, SessionOptions, Statements, UserRequest, open_system,
 };
-use clariq_files::Source;
+use clariq_systems::SystemConfig;
 use clariq_track_ikat::{Ikat, PASSAGES, STATEMENTS};
 use std::slice;
 
@@ -36,7 +36,7 @@ fn only_candidates_are_ranked() {
             Request { candidates: Some(named.to_vec()), ..Request::new("1", "tent pegs") };
         let contexts = Contexts::new(session);
         let config = SystemConfig::open("bm25-english", &[]).unwrap();
-        let system = Ranker::open(&contexts, &config).unwrap();
+        let system = open_system(&contexts, &config, NeedScope::ForStages).unwrap();
         let outcome = system.rank(&[request.into()]).unwrap().remove(0);
         let docs: Vec<Doc> = outcome.ranking.iter().map(|hit| hit.doc).collect();
         assert!(docs.contains(&named[1]), "{docs:?}");
@@ -55,25 +55,12 @@ fn turns(ikat: &Ikat, split: &str) -> Vec<UserRequest> {
 }
 
 #[test]
-fn only_systems_that_answer_use_earlier_conversations() {
-    let using = |text: &str| {
-        let text = format!("uses = [\"earlier-conversations\"]\n{text}");
-        SystemConfig::read(&Source::memory("x.toml", text.into_bytes()), &[])
-    };
-    let ranks =
-        using(include_str!("../../../../configs/no-question.toml")).err().unwrap().to_string();
-    assert!(ranks.contains("x.toml: expected a system with a table [answer]"), "{ranks}");
-    let answers = using(include_str!("../../../../configs/ikat-bm25.toml")).unwrap();
-    assert_eq!(answers.uses_for(Some("2025"))[0].to_string(), "earlier-conversations");
-}
-
-#[test]
 fn statements_that_come_with_a_request_are_numbered_in_its_order() {
     let ikat = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
     with_session(&ikat, None, |session| {
         let contexts = Contexts::new(session);
         let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
-        let system = Ranker::open(&contexts, &config).unwrap();
+        let system = open_system(&contexts, &config, NeedScope::ForStages).unwrap();
         let request = Request::new("1", "Can I eat peanuts on the plane to Oslo?");
         let texts: Vec<String> =
             (1..=12).map(|number| format!("I know person {number}.")).collect();
@@ -106,7 +93,7 @@ fn an_explanation_agrees_with_the_ranking() {
     with_session(&ikat, Some("2023-test"), |session| {
         let contexts = Contexts::new(session);
         let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
-        let system = Ranker::open(&contexts, &config).unwrap();
+        let system = open_system(&contexts, &config, NeedScope::ForStages).unwrap();
         for query in turns(&ikat, "2023-test").iter().take(4) {
             let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
             let statements = &outcome.answer.as_ref().unwrap().statements;
@@ -180,41 +167,4 @@ fn a_system_asks_up_to_the_maximum_number_of_questions() {
         let Move::Stop { reason, .. } = next else { panic!("it asks") };
         assert_eq!(reason, "the system asks nothing");
     });
-}
-
-#[test]
-fn a_system_names_the_installed_models_that_it_needs() {
-    for (name, expected) in [
-        ("bm25", &[][..]),
-        ("best", &["all-MiniLM-L6-v2"]),
-        ("best-base", &["all-mpnet-base-v2"]),
-        ("reranker-base", &["all-mpnet-base-v2"]),
-        ("ranker-base", &["all-mpnet-base-v2"]),
-        ("published-bert-reranker", &["bert-base-uncased"]),
-    ] {
-        assert_eq!(SystemConfig::open(name, &[]).unwrap().bases().unwrap(), expected, "{name}");
-    }
-}
-
-#[test]
-fn only_published_models_have_published_figures() {
-    let stages = |name: &str| {
-        let config = SystemConfig::open_any(name, &[]).unwrap();
-        let stages = config.plan.stages().map(|stage| (stage.name, stage.parameters));
-        stages.collect::<Vec<_>>()
-    };
-    for name in clariq_experiment::systems::names() {
-        let config = SystemConfig::open_any(name, &[]).unwrap();
-        let claims = config.expected.iter().any(|expected| !expected.published.is_empty());
-        let models = config.plan.models();
-        let trained_otherwise = models.iter().any(|model| !model.name.starts_with("published-"));
-        assert!(!claims || !trained_otherwise, "{name}");
-    }
-    // The rerankers retrieve as the published baseline does, and nothing asks the empty question.
-    for name in ["bert-reranker", "published-bert-reranker", "reranker-base"] {
-        assert_eq!(stages(name)[0], stages("bm25")[0], "{name}");
-        assert_eq!(stages(name)[1].0, "rerank", "{name}");
-        assert_eq!(stages(name).len(), 2, "{name}");
-    }
-    assert_eq!(stages("bert-ranker").len(), 1);
 }

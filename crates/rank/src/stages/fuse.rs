@@ -208,7 +208,7 @@ impl Stage for Fuse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::System;
+    use crate::system::SystemFile;
     use std::fmt::Write as _;
     use std::time::{Duration, Instant};
 
@@ -224,7 +224,7 @@ mod tests {
         let stages = nested.strip_prefix("{ ").unwrap().strip_suffix(" }").unwrap();
         writeln!(text, "{stages}").unwrap();
         let start = Instant::now();
-        let system = System::parse("s.toml", &text, &[]).unwrap();
+        let system = SystemFile::parse("s.toml", &text, &[]).unwrap();
         assert_eq!(system.pipeline.about().count(), 1);
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }

@@ -103,7 +103,7 @@ fn order_like_anserini(mut hits: Ranking, depth: usize) -> Ranking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::System;
+    use crate::system::SystemFile;
     use clariq_core::{Error, Hit};
 
     fn ordered(hits: &[(u32, f64)], depth: usize) -> Vec<(u32, f64)> {
@@ -137,9 +137,9 @@ mod tests {
         assert_eq!((found[1].1, found[299].1), (0.499_999, 0.499_701));
     }
 
-    fn parse(keys: &str) -> Result<System> {
+    fn parse(keys: &str) -> Result<SystemFile> {
         let stage = "stage = \"bm25\"\nanalyzer = \"nltk\"\ndepth = 3";
-        System::parse("s.toml", &format!("name = \"s\"\n[[stages]]\n{stage}\n{keys}"), &[])
+        SystemFile::parse("s.toml", &format!("name = \"s\"\n[[stages]]\n{stage}\n{keys}"), &[])
     }
 
     #[test]

@@ -5,7 +5,7 @@ use clariq_core::{
     ChatModel, ChatRequest, Completion, Doc, Error, Hit, Model, ModelName, Models, Observer,
     Progress, Request, Result,
 };
-use clariq_rank::{Batch, Context, Override, System};
+use clariq_rank::{Batch, Context, Override, SystemFile};
 use std::sync::{Arc, Mutex};
 
 const HEAD: &str = "name = \"one\"\nuses = [\"language-model\"]\n";
@@ -50,7 +50,7 @@ fn run(system: &str, text: &'static str) -> (Result<Vec<Vec<&'static str>>, Erro
     let model = Writes(text);
     let mut context = Context::new(&bank, index_below(folder.path()));
     context.models = &model;
-    let system = System::parse("one.toml", &format!("{HEAD}{system}"), &[]).unwrap();
+    let system = SystemFile::parse("one.toml", &format!("{HEAD}{system}"), &[]).unwrap();
     let requests = [Request::new("1", "red fox"), Request::new("2", "boat")];
     let before: Vec<Hit> =
         (1..5).map(|number| Hit { doc: Doc(number), score: -f64::from(number) }).collect();
@@ -93,7 +93,7 @@ fn several_queries_are_retrieved_and_fused() {
     let requests = [conversation(&["fox", "which", "about them"]), conversation(&["a", "b", "hm"])];
     let rank = |rewrite: &str| {
         let text = format!("{HEAD}rewrite = {{ chat = \"m\"{rewrite} }}\n{BM25}");
-        let system = System::parse("one.toml", &text, &[]).unwrap();
+        let system = SystemFile::parse("one.toml", &text, &[]).unwrap();
         with_context(&Earlier::new(&[]), |context| {
             let batch = Batch::new(context, &requests);
             let ranked = system.pipeline.run(&batch, batch.unranked()).unwrap();
@@ -135,7 +135,7 @@ fn a_prompt_is_part_of_the_parameters() {
     let grade = "method = \"pointwise\"\nscore = \"grade\"";
     let system = |keys: &str, overrides: &[Override]| {
         let text = format!("{HEAD}{}", rerank(&format!("{grade}\n{keys}")));
-        System::parse(file.to_str().unwrap(), &text, overrides)
+        SystemFile::parse(file.to_str().unwrap(), &text, overrides)
     };
     let parameters = |keys: &str| system(keys, &[]).unwrap().pipeline.parameters()[0].clone();
     let own = parameters("prompt = \"my.jinja\"");
@@ -168,7 +168,7 @@ fn keys_that_do_not_fit_are_refused_with_their_line() {
         ("method = \"listwise\"\ntemperature = 1", "uses = [\"sampling\"]"),
     ] {
         let text = format!("{HEAD}{}", rerank(keys));
-        let error = System::parse("one.toml", &text, &[]).err().unwrap().to_string();
+        let error = SystemFile::parse("one.toml", &text, &[]).err().unwrap().to_string();
         assert!(error.contains(says), "{keys}: {error}");
     }
     for (keys, says) in [
@@ -177,10 +177,10 @@ fn keys_that_do_not_fit_are_refused_with_their_line() {
         ("beams = 2", "unknown field `beams`"),
     ] {
         let text = format!("{HEAD}rewrite = {{ chat = \"m\", {keys} }}\n{BM25}");
-        let error = System::parse("one.toml", &text, &[]).err().unwrap().to_string();
+        let error = SystemFile::parse("one.toml", &text, &[]).err().unwrap().to_string();
         assert!(error.starts_with("one.toml:3: ") && error.contains(says), "{keys}: {error}");
     }
     let undeclared = format!("name = \"one\"\n{}", rerank("method = \"listwise\""));
-    let error = System::parse("one.toml", &undeclared, &[]).err().unwrap().to_string();
+    let error = SystemFile::parse("one.toml", &undeclared, &[]).err().unwrap().to_string();
     assert!(error.contains("uses = [\"language-model\"]"), "{error}");
 }

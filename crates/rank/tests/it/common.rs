@@ -7,7 +7,7 @@ use clariq_core::{
     Surroundings, TextGenerator, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
-use clariq_rank::{Context, System};
+use clariq_rank::{Context, SystemFile};
 use clariq_track_clariq::NO_QUESTION;
 use std::path::Path;
 use std::sync::Arc;
@@ -193,12 +193,12 @@ pub(crate) fn with_context<T>(earlier: &Earlier, call: impl FnOnce(&Context) -> 
 }
 
 /// A system of one stage, in a space of the words alone.
-pub(crate) fn system(stage: &str) -> System {
+pub(crate) fn system(stage: &str) -> SystemFile {
     let text = format!(
         "name = \"one\"\nuses = [\"train-labels\", \"dev-labels\", \"batch\", \"language-model\"]\n[space]\nmodels = {{ words = 1.0 }}\n\
          [need]\nmodel = \"majority\"\n[[stages]]\n{stage}"
     );
-    System::parse("one.toml", &text, &[]).unwrap_or_else(|error| panic!("{stage}: {error}"))
+    SystemFile::parse("one.toml", &text, &[]).unwrap_or_else(|error| panic!("{stage}: {error}"))
 }
 
 /// A conversation: what the user said first, then questions and answers.

@@ -6,7 +6,7 @@ use clariq_core::{
     Doc, Documents, Embeddings, Encoder, Error, Hit, Model, ModelName, Models, Progress, Ranking,
     Request, best_first,
 };
-use clariq_rank::{Batch, Context, System};
+use clariq_rank::{Batch, Context, SystemFile};
 use ndarray::ArrayView2;
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn comparing_the_documents_in_portions_changes_no_ranking() {
             "name = \"one\"\n[space]\nmodels = {{ chance = 1.0 }}\n[[stages]]\nstage = \"dense\"\n\
              depth = {DEPTH}\n{stage}"
         );
-        let system = System::parse("one.toml", &system, &[]).unwrap();
+        let system = SystemFile::parse("one.toml", &system, &[]).unwrap();
         let rank = |requests: &[Request], size: usize| -> Vec<Ranking> {
             let mut context = Context::new(&bank, |_, _| unreachable!("no index is needed"));
             context.models = &Encoders;

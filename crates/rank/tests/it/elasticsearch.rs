@@ -3,7 +3,7 @@
 
 use crate::common::{Earlier, ids, system, with_context};
 use clariq_core::{Doc, Error, Ranking, Request};
-use clariq_rank::{Batch, System};
+use clariq_rank::{Batch, SystemFile};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -73,7 +73,7 @@ impl Recorded {
         server
     }
 
-    fn system(&self, more: &str) -> System {
+    fn system(&self, more: &str) -> SystemFile {
         system(&self.stage(more))
     }
 
@@ -107,14 +107,14 @@ fn read(stream: impl Read) -> io::Result<Question> {
     Ok((lines[0].clone(), headers, String::from_utf8(body).unwrap()))
 }
 
-fn rank(system: &System, requests: &[Request]) -> Result<Vec<Ranking>, Error> {
+fn rank(system: &SystemFile, requests: &[Request]) -> Result<Vec<Ranking>, Error> {
     with_context(&Earlier::new(&[]), |context| {
         let batch = Batch::new(context, requests);
         system.pipeline.run(&batch, batch.unranked())
     })
 }
 
-fn refusal(system: &System) -> String {
+fn refusal(system: &SystemFile) -> String {
     let error = rank(system, &[Request::new("1", "red fox")]).unwrap_err();
     let report = error.to_problem();
     format!("{} | {} | {} | {}", report.title(), report.expected, report.found, report.hint)
@@ -267,7 +267,7 @@ fn a_file_of_authorities_is_checked_before_any_request() {
             std::fs::write(&path, text).unwrap();
         }
         let ca = format!("name = \"one\"\n[[stages]]\n{}ca = {path:?}", server.stage(""));
-        let error = System::parse("one.toml", &ca, &[]).err().unwrap().to_string();
+        let error = SystemFile::parse("one.toml", &ca, &[]).err().unwrap().to_string();
         assert!(error.contains(name) && error.contains(says), "{error}");
     }
 }
@@ -278,7 +278,7 @@ fn an_address_is_checked_before_any_request() {
         let text = format!(
             "name = \"one\"\n[[stages]]\nstage = \"elasticsearch\"\nurl = {url:?}\nindex = \"i\"\nfield = \"f\""
         );
-        let error = System::parse("one.toml", &text, &[]).err().unwrap().to_string();
+        let error = SystemFile::parse("one.toml", &text, &[]).err().unwrap().to_string();
         assert!(error.contains("one.toml:4") && !error.contains("secret"), "{error}");
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::common::{Earlier, conversation, ids, with_context};
 use clariq_core::Doc;
-use clariq_rank::{Batch, Override, Pipeline, System};
+use clariq_rank::{Batch, Override, Pipeline, SystemFile};
 
 const BM25: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n\
     history = { user = 0, system = 0, decay = 0 }\n";
 
-fn parse(text: &str, overrides: &[Override]) -> Result<System, String> {
+fn parse(text: &str, overrides: &[Override]) -> Result<SystemFile, String> {
     let text = format!("name = \"one\"\n{text}");
-    System::parse("one.toml", &text, overrides).map_err(|error| error.to_string())
+    SystemFile::parse("one.toml", &text, overrides).map_err(|error| error.to_string())
 }
 
 /// The models that rewrite requests for a pipeline.

@@ -3,7 +3,7 @@
 
 use crate::common::index_below;
 use clariq_core::{Doc, Documents, Hit, Request};
-use clariq_rank::{Batch, Context, System};
+use clariq_rank::{Batch, Context, SystemFile};
 use clariq_track_clariq::ClariQ;
 use clariq_track_ikat::{Ikat, PASSAGES};
 use tempfile::TempDir;
@@ -36,7 +36,7 @@ fn compare(collection: &str, documents: &dyn Documents) -> usize {
         "name = \"rm3\"\n[[stages]]\nstage = \"bm25\"\n{keys}\n\
          [[stages]]\nstage = \"rm3\"\n{keys}\nties = \"anserini\""
     );
-    let pipeline = System::parse("rm3.toml", &text, &[]).unwrap().pipeline;
+    let pipeline = SystemFile::parse("rm3.toml", &text, &[]).unwrap().pipeline;
     let folder = TempDir::new().unwrap();
     let context = Context::new(documents, index_below(folder.path()));
     let golden: Vec<Vec<&str>> = GOLDEN
@@ -81,7 +81,7 @@ fn a_weight_is_a_share_of_the_query() {
     for (keys, says) in [("weight = 1.5", "a weight from 0 to 1"), ("terms = 0", "at least 1")] {
         let stage = "stage = \"rm3\"\nanalyzer = \"lucene\"\ndepth = 9";
         let text = format!("name = \"rm3\"\n[[stages]]\n{stage}\n{keys}");
-        let error = System::parse("rm3.toml", &text, &[]).err().unwrap().to_string();
+        let error = SystemFile::parse("rm3.toml", &text, &[]).err().unwrap().to_string();
         assert!(error.contains("rm3.toml:6") && error.contains(says), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::{Earlier, conversation, ids, index_below, system, with_context};
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Doc, Hit, Need, Ranking, Request};
-use clariq_rank::{Batch, Context, System};
+use clariq_rank::{Batch, Context, SystemFile};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 
@@ -163,7 +163,7 @@ impl Case {
         self.before.iter().enumerate().map(score).collect()
     }
 
-    fn system(&self) -> System {
+    fn system(&self) -> SystemFile {
         system(self.stage)
     }
 }
@@ -194,7 +194,7 @@ fn every_stage_gives_the_ranking_of_its_examples() {
 #[test]
 fn every_stage_has_an_example() {
     let stage = |name: &str| format!("name = \"one\"\n[[stages]]\nstage = \"{name}\"");
-    let error = System::parse("one.toml", &stage("unknown"), &[]).err().unwrap().to_string();
+    let error = SystemFile::parse("one.toml", &stage("unknown"), &[]).err().unwrap().to_string();
     let (_, names) = error.split_once("one of ").unwrap();
     let (names, _) = names.split_once(", found").unwrap();
     for name in names.split(", ") {

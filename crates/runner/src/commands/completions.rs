@@ -7,8 +7,8 @@ use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clariq_core::{Error, Result};
-use clariq_experiment::systems;
 use clariq_files::Target;
+use clariq_systems::built_in;
 use clariq_tracks::TRACKS;
 use itertools::Itertools as _;
 use std::fs;
@@ -68,7 +68,7 @@ fn with_values(command: &str, arg: Arg) -> Arg {
             TRACKS.kinds().iter().flat_map(|kind| kind.splits.iter().copied()).unique().collect()
         }
         "measure" | "measures" => MEASURES.to_vec(),
-        id if SYSTEMS.contains(&(command, id)) => systems::names().collect(),
+        id if SYSTEMS.contains(&(command, id)) => built_in::names().collect(),
         _ => return arg,
     };
     arg.value_parser(PossibleValuesParser::new(values))

@@ -6,8 +6,8 @@ use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir};
 use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};
-use clariq_experiment::recipes::{BASE_MODEL, DEFAULT_MODEL};
-use clariq_experiment::{TextStores, cache, recipes};
+use clariq_experiment::installed::{self, BASE_MODEL, DEFAULT_MODEL};
+use clariq_experiment::{TextStores, cache};
 use clariq_index::{Analyzer, DocumentIndex};
 use clariq_tracks::TRACKS;
 use std::fs;
@@ -161,7 +161,7 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> CheckedItem {
 fn learned(settings: &Settings) -> Vec<CheckedItem> {
     let Some(engine) = settings.engine else { return vec![without_engine()] };
     let models = cache::folder().join("models");
-    let weights = match recipes::installed(&models, DEFAULT_MODEL) {
+    let weights = match installed::find(&models, DEFAULT_MODEL) {
         Some(folder) => match engine.open(&folder, ModelKind::Encoder, &ModelOptions::default()) {
             Ok(_) => ok("weights", folder.display().to_string()),
             Err(error) => missing("weights", trouble(&error), "clariq setup --force"),
@@ -186,7 +186,7 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     };
     for folder in folders.iter().filter(is_model) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(folder) = recipes::installed(&models, &folder.to_string_lossy()) {
+        if let Some(folder) = installed::find(&models, &folder.to_string_lossy()) {
             let found = match engine.describe_model(&folder) {
                 Ok(described) => format!("{name}: {described}"),
                 Err(error) => format!("{name}: refused; {}", error.to_problem()),
@@ -194,7 +194,7 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
             findings.push(ok("model", found));
         }
     }
-    if recipes::installed(&models, BASE_MODEL).is_none() {
+    if installed::find(&models, BASE_MODEL).is_none() {
         findings.push(ok(
             "model",
             format!(

@@ -6,11 +6,12 @@ use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Doc, Request, Result, bail, fixed, printable};
-use clariq_experiment::run::open_split;
+use clariq_experiment::run::{check_input, open_split};
 use clariq_experiment::{
-    Contexts, RankedPart, Ranker, Session, Statements, SystemConfig, Traces, UserRequest,
+    Contexts, NeedScope, RankedPart, Ranker, Session, Statements, Traces, UserRequest, open_system,
 };
 use clariq_rank::StageTrace;
+use clariq_systems::SystemConfig;
 use serde_json::{Map, json};
 use std::ops::ControlFlow;
 use std::slice;
@@ -74,7 +75,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
         }
         None => Request::new("request", text.unwrap_or_default()).into(),
     };
-    let system = Ranker::open(&contexts, &config)?;
+    let system = open_system(&contexts, &config, NeedScope::ForStages)?;
     let (part, doc) = find_document(&system, &query, id)?;
     let text = system.documents(part)?.text(doc)?.into_owned();
     let pipelines = system.explain(&query, part, doc)?;
@@ -90,7 +91,7 @@ fn find_topic(
 ) -> Result<UserRequest> {
     config.check_tasks(session.collection)?;
     let input = open_split(session, config, split, None)?;
-    config.check_input(&*input, session.observer)?;
+    check_input(config, &*input, session.observer)?;
     let mut found = None;
     let _ = input.read(&mut |query| {
         if query.request.id.as_str() != topic {

@@ -8,12 +8,13 @@ use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{
-    Answer, Contexts, NeedScope, RankedPart, RankedText, Ranker, RankerOutcome, SystemConfig,
-    UserRequest,
+    Answer, Contexts, NeedScope, RankedPart, RankedText, Ranker, RankerOutcome, UserRequest,
+    open_system,
 };
 use clariq_files::archive::Archive;
 use clariq_files::{Source, show_score};
 use clariq_rank::{Override, Uses};
+use clariq_systems::SystemConfig;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader};
@@ -100,7 +101,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         bail!(&*config.name, expected, found, "--batch reads all requests and ranks them together");
     }
     let contexts = Contexts::new(&session);
-    let system = Ranker::open_predicting(&contexts, &config, NeedScope::Always)?;
+    let system = open_system(&contexts, &config, NeedScope::Always)?;
     system.warm_up()?;
     print_header(format)?;
     let all_candidates = arguments.depth.is_none();

@@ -9,11 +9,11 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::Result;
+use clariq_experiment::installed::{self, DEFAULT_MODEL};
 use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
-use clariq_experiment::systems::{self, check_names_differ};
-use clariq_experiment::{SystemConfig, recipes};
 use clariq_rank::Uses;
+use clariq_systems::{SystemConfig, built_in, check_names_differ};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -130,7 +130,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     let mut systems = Vec::new();
     let mut left_out = Vec::new();
     let mut without_base: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for name in systems::names() {
+    for name in built_in::names() {
         let config = SystemConfig::open_any(name, &[])?;
         // A system for conversations has no figures on a split.
         if config.expected.is_empty() || !config.is_for(collection) {
@@ -163,9 +163,8 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
 /// The optional model that a system needs and that is not installed.
 fn missing_base(config: &SystemConfig, settings: &Settings) -> Result<Option<String>> {
     let models = settings.options.cache.join("models");
-    let is_missing = |base: &String| {
-        base != recipes::DEFAULT_MODEL && recipes::installed(&models, base).is_none()
-    };
+    let is_missing =
+        |base: &String| base != DEFAULT_MODEL && installed::find(&models, base).is_none();
     Ok(config.bases()?.into_iter().find(is_missing))
 }
 

@@ -10,14 +10,14 @@ use clap::Args;
 use clariq_collections::Collection;
 use clariq_collections::documents::document_files;
 use clariq_core::{Name, Result, bail};
-use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
     CandidateRun, FileInput, RequestFileKind, RunInput, open_split, run as write_run, usual_path,
 };
-use clariq_experiment::systems::check_names_differ;
-use clariq_experiment::{Contexts, Session, SystemConfig, TextStores};
+use clariq_experiment::{Contexts, Session, TextStores};
 use clariq_files::{Source, Target};
+use clariq_systems::plan::PASSAGES;
+use clariq_systems::{SystemConfig, check_names_differ};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]

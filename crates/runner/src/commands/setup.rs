@@ -8,7 +8,7 @@ use crate::learned::become_process;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Error, Result, find_python, problem};
-use clariq_experiment::recipes;
+use clariq_experiment::installed;
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, io};
@@ -37,9 +37,9 @@ pub(crate) struct SetupArgs {
 /// Replaces this process by Python; returns only if that fails.
 pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcome> {
     if let (Some(name), Some(from)) = (&arguments.model, &arguments.from) {
-        recipes::check_model_name(name)?;
+        installed::check_model_name(name)?;
         settings.take_over()?;
-        recipes::check_model_opens(settings.engine, name, from)?;
+        installed::check_model_opens(settings.engine, name, from)?;
     }
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let python = find_python();

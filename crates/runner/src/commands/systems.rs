@@ -5,9 +5,10 @@ use crate::output::{Cell, Sheet, print};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::Result;
-use clariq_experiment::{SystemConfig, recipes, systems};
+use clariq_experiment::installed::DEFAULT_MODEL;
 use clariq_files::MOST_OF_A_CONFIGURATION;
-use clariq_rank::Prompt;
+use clariq_rank::{Prompt, Uses};
+use clariq_systems::{SystemConfig, built_in, recipes};
 use std::io::{self, Write};
 
 #[derive(Args)]
@@ -34,7 +35,7 @@ pub(crate) fn systems(settings: &Settings, arguments: &SystemsArgs) -> Result<Ou
 }
 
 fn show(name: &str) -> Result<Outcome> {
-    let source = systems::source(name)?;
+    let source = built_in::source(name)?;
     let text = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
     let prompts = SystemConfig::read(&source, &[])?.prompts();
     print(|out| {
@@ -54,7 +55,7 @@ fn put_prompt(prompt: &Prompt, out: &mut dyn Write) -> io::Result<()> {
 
 fn list(settings: &Settings) -> Result<Outcome> {
     let all: Vec<SystemConfig> =
-        systems::names().map(|name| SystemConfig::open_any(name, &[])).collect::<Result<_>>()?;
+        built_in::names().map(|name| SystemConfig::open_any(name, &[])).collect::<Result<_>>()?;
     if settings.format.is_none() {
         let lines: Vec<String> = all.iter().map(line).collect::<Result<_>>()?;
         return print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")));
@@ -106,11 +107,11 @@ fn needs(config: &SystemConfig) -> Result<Vec<String>> {
     }
     let behind_endpoints = models.iter().filter(|model| config.is_behind_endpoint(&model.name));
     needs.extend(behind_endpoints.map(|model| format!("a server for `{}`", model.name)));
-    needs.extend(config.bases()?.into_iter().filter(|name| name != recipes::DEFAULT_MODEL));
+    needs.extend(config.bases()?.into_iter().filter(|name| name != DEFAULT_MODEL));
     if models.iter().any(|model| recipes::is_recipe(&model.name)) {
         needs.push("labels of train".to_owned());
     }
-    if config.uses.iter().any(|uses| uses.to_string() == "batch") {
+    if config.uses.contains(&Uses::Batch) {
         needs.push("all requests at once".to_owned());
     }
     Ok(needs)

@@ -5,9 +5,8 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{ModelKind, Precision, Result, TrainingSummary};
-use clariq_experiment::recipes::check_output;
-use clariq_experiment::systems::find_recipes;
-use clariq_experiment::training::{TrainMode, train as train_recipe};
+use clariq_experiment::training::{TrainMode, check_output, train as train_recipe};
+use clariq_systems::find_recipes;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]

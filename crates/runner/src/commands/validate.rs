@@ -8,7 +8,6 @@ use crate::settings::Settings;
 use clap::{Args, ValueEnum};
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Findings, Result, Severity, bail};
-use clariq_experiment::endpoints::completions_path;
 use clariq_experiment::record;
 use clariq_files::{Source, Target};
 use clariq_track_clariq::write_candidates;
@@ -63,7 +62,7 @@ fn note_prompts(settings: &Settings, run: &Path) {
     let Some(record) = record::read(run) else { return };
     let prompts = record.prompts().join("`, `");
     if !prompts.is_empty() {
-        let completions = completions_path(run);
+        let completions = record::completions_path(run);
         settings.note(&format!(
             "note: {}: a language model wrote texts by the prompts `{prompts}`; they are in {}",
             run.display(),

@@ -4,13 +4,14 @@
 use crate::common::{Bench, root};
 use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Engine, Request, Utterance};
-use clariq_experiment::systems::names;
 use clariq_experiment::{
-    Contexts, RankedPart, Ranker, RankerOutcome, Session, SessionOptions, Statements, SystemConfig,
-    UserRequest,
+    Contexts, NeedScope, RankedPart, Ranker, RankerOutcome, Session, SessionOptions, Statements,
+    UserRequest, open_system,
 };
 use clariq_files::Source;
 use clariq_rank::Uses;
+use clariq_systems::SystemConfig;
+use clariq_systems::built_in::names;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
@@ -135,7 +136,7 @@ impl<'e> Lab<'e> {
         let mut session = Session::new(&*collection, options).unwrap().answering(split);
         session.engine = self.engine;
         let contexts = Contexts::new(&session);
-        test(&*collection, &Ranker::open(&contexts, config).unwrap())
+        test(&*collection, &open_system(&contexts, config, NeedScope::ForStages).unwrap())
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::common::here::Work;
 use crate::common::{Bench, root};
 use clariq_core::{Error, Request};
-use clariq_experiment::{Contexts, Ranker, SystemConfig, UserRequest};
+use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
+use clariq_systems::SystemConfig;
 use std::slice;
 use std::sync::OnceLock;
 
@@ -71,7 +72,7 @@ fn a_text_that_is_too_long_for_a_model_is_cut_with_a_note() {
     let config = SystemConfig::open(&path, &[]).expect("a system");
     let ((), notes) = Work::on(&bench, "data", "dev").with_session(|session| {
         let contexts = Contexts::new(session);
-        let system = Ranker::open(&contexts, &config).expect("a system");
+        let system = open_system(&contexts, &config, NeedScope::ForStages).expect("a system");
         for text in ["saturn", &"saturn ".repeat(600), "saturn"] {
             let query = UserRequest::from(Request::new("1", text));
             let outcomes = system.rank(slice::from_ref(&query)).expect("a ranking");

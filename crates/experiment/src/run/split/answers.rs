@@ -2,18 +2,18 @@
 //! statements and of passages beside it.
 
 use super::{SplitSource, set_candidates};
-use crate::plan::{PASSAGES, STATEMENTS};
 use crate::ranker::{Answer, Statements, UserRequest};
 use crate::run::candidates::CandidateDocs;
 use crate::run::input::{RunEntry, RunInput, SkippedRecords};
 use crate::session::Session;
-use crate::systems::SystemConfig;
 use clariq_collections::{
     AnswerForm, Requests, Sight, SubmittedAnswer, Submitter, SystemClass, ranking_path,
 };
 use clariq_core::{Documents, Ranking, RequestId, Result, bail};
 use clariq_files::put_run_lines;
 use clariq_rank::Uses;
+use clariq_systems::SystemConfig;
+use clariq_systems::plan::{PASSAGES, STATEMENTS};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::ops::ControlFlow;

@@ -5,12 +5,12 @@
 use super::Bench;
 use clariq_collections::DataDir;
 use clariq_core::{Error, Observer, Silent, Task, TrainingSummary};
-use clariq_experiment::recipes::{check_output, is_recipe};
 use clariq_experiment::run::{FileInput, RequestFileKind, RunInput, open_split, run};
-use clariq_experiment::systems::find_recipes;
-use clariq_experiment::training::{TrainMode, train};
-use clariq_experiment::{Contexts, Session, SessionOptions, SystemConfig};
+use clariq_experiment::training::{TrainMode, check_output, train};
+use clariq_experiment::{Contexts, Session, SessionOptions};
 use clariq_rank::Override;
+use clariq_systems::recipes::is_recipe;
+use clariq_systems::{SystemConfig, find_recipes};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,16 +1,7 @@
-//! Systems by name: configuration files, and built-in systems.
+//! Systems by name: configuration files, and the built-in systems.
 
-mod config;
-mod overrides;
-
-pub use config::SystemConfig;
-pub use overrides::parse_assignment;
-pub(crate) use overrides::suffix;
-
-use crate::recipes;
-use clariq_core::{Problem, Recipe, Result, bail, problem, read_regular};
-use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
-use std::collections::HashSet;
+use clariq_core::{Problem, Result, problem};
+use clariq_files::Source;
 use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
@@ -40,56 +31,6 @@ pub fn source(name: &str) -> Result<Source> {
 /// The names of all built-in systems.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
-}
-
-/// Refuses two systems with the same name, which would overwrite each other's files.
-pub fn check_names_differ(systems: &[SystemConfig]) -> Result<()> {
-    let mut seen = HashSet::new();
-    if let Some(again) = systems.iter().find(|config| !seen.insert(&config.name)) {
-        let expected = "systems of different names";
-        let found = format!("`{}` twice", again.name);
-        let hint = "files are named after systems: give one another `name`, or run them one by one";
-        bail!("CONFIG", expected, found, hint);
-    }
-    Ok(())
-}
-
-/// Finds recipes by their names, or by the names of systems that use them, each once. `set` replaces
-/// parameters as in [`Recipe::with`].
-pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>> {
-    let mut recipes: Vec<Recipe> = Vec::new();
-    for name in names {
-        for recipe in recipes_of(name)? {
-            if recipes.iter().all(|known| known.name != recipe.name) {
-                recipes.push(if set.is_empty() { recipe } else { recipe.with(set)? });
-            }
-        }
-    }
-    Ok(recipes)
-}
-
-fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
-    match recipes::find(name) {
-        Ok(Some(recipe)) => return Ok(vec![recipe]),
-        Err(error) if has_objective(name) => return Err(error),
-        _ => {}
-    }
-    let mut recipes = Vec::new();
-    for model in SystemConfig::open(name, &[])?.plan.models() {
-        recipes.extend(recipes::find(&model.name)?);
-    }
-    if recipes.is_empty() {
-        let expected = "a system with a trained model, or a recipe";
-        let found = format!("`{name}`, which needs no model that is trained");
-        bail!("CONFIG", expected, found, "the documentation lists the recipes (reference, Models)");
-    }
-    Ok(recipes)
-}
-
-/// True if a file is a recipe, even one with errors.
-fn has_objective(name: &str) -> bool {
-    let text = read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION);
-    text.is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
 }
 
 /// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name.

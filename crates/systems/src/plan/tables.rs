@@ -1,12 +1,19 @@
 //! The tables `[answer]` and `[ask]` of a system.
 
 use super::HINT;
-use crate::respond::ANSWER;
 use clariq_collections::SystemClass;
 use clariq_core::{Hit, Location, Need, Request, Result, bail};
 use clariq_index::Analyzer;
-use clariq_rank::{About, Chat, ConfigSection, Pipeline, QUESTION};
+use clariq_rank::{About, Chat, ChatDefaults, ConfigSection, Pipeline, QUESTION};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// A response of 250 tokens has about 330 tokens of a language model, and citations.
+const ANSWER: ChatDefaults = ChatDefaults {
+    prompt: "answer",
+    variables: &["passages", "words"],
+    max_tokens: NonZeroU32::new(500).unwrap(),
+};
 
 /// The table `[answer]`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -75,7 +82,7 @@ fn any_length() -> usize {
 }
 
 /// The maximum number of tokens of a response in the guidelines.
-pub(crate) const MOST_TOKENS: usize = 250;
+const MOST_TOKENS: usize = 250;
 /// The maximum number of passages that the validator accepts.
 const MOST_PASSAGES: usize = 1000;
 
@@ -179,7 +186,7 @@ impl AskConfig {
     }
 
     /// The reason to ask in place of an answer, if there is one.
-    pub(crate) fn reason(&self, request: &Request, passages: &[Hit]) -> Option<String> {
+    pub fn reason(&self, request: &Request, passages: &[Hit]) -> Option<String> {
         let best = passages.first()?;
         let asked = request.turns().filter(|turn| turn.system.trim_end().ends_with('?'));
         if asked.count() >= self.most {

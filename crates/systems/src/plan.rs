@@ -16,7 +16,7 @@ pub const PASSAGES: &str = "passages";
 /// The task that ranks sentences of the best passages.
 const SENTENCES: &str = "sentences";
 /// The task whose scores choose statements; the default is `statements`.
-pub(crate) const CHOSEN: &str = "chosen";
+pub const CHOSEN: &str = "chosen";
 
 const HINT: &str = "`clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)";
 
@@ -256,12 +256,12 @@ fn add_depths(task: &str, parameters: &Value, depths: &mut Vec<StageDepth>) {
 
 impl AnswerPlan {
     /// The pipeline and the rule of extracts; `None` for a system that only ranks.
-    pub(crate) fn extract(&self) -> Option<(&Pipeline, &ResponseRule)> {
+    pub fn extract(&self) -> Option<(&Pipeline, &ResponseRule)> {
         self.sentences.as_ref().zip(self.config.response.as_ref())
     }
 
     /// The pipelines by task, in the order of their names.
-    pub(crate) fn tasks(&self) -> impl Iterator<Item = (&'static str, &Pipeline)> {
+    pub fn tasks(&self) -> impl Iterator<Item = (&'static str, &Pipeline)> {
         let tasks = [
             (CHOSEN, self.chosen.as_ref()),
             (PASSAGES, Some(&self.passages)),

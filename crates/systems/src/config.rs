@@ -1,0 +1,289 @@
+//! The configuration of a system: its file, parsed and checked.
+
+mod check;
+mod variant;
+
+use crate::need::NeedTable;
+use crate::overrides::suffix;
+use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once};
+use crate::rewrites::Rewrites;
+use crate::{built_in, models, recipes};
+use clariq_collections::{Collection, SystemClass};
+use clariq_core::{Error, Location, ModelName, Request, Result, bail, sha256_hex};
+use clariq_files::{FileContent, MOST_OF_A_CONFIGURATION, Source};
+use clariq_rank::{
+    About, ConversationConfig, ExpectedFigures, Override, Prompt, REWRITE, Sections, SystemFile,
+    Uses,
+};
+use models::Endpoints;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The tasks for which a system with a table `[answer]` ranks.
+const ANSWERED: [&str; 2] = [STATEMENTS, PASSAGES];
+
+/// The task of collections without submissions. Its documents are passages for such a system, and
+/// statements come with the requests.
+const DOCUMENTS: &str = "documents";
+
+/// The parsed and checked configuration of a system.
+pub struct SystemConfig {
+    /// The file, for messages.
+    pub file: String,
+    /// The SHA-256 of the file.
+    pub checksum: String,
+    /// Its name, which is the stem of its output files and its run tag.
+    pub name: String,
+    /// Its description in a line.
+    pub description: String,
+    /// The suffix of its name for overridden parameters: `-k1-0.9`.
+    pub variant: String,
+    /// Its input beyond one request and the documents.
+    pub uses: Vec<Uses>,
+    /// The pipelines that it ranks with and, if it answers, the rules of its answers.
+    pub plan: Plan,
+    /// Its models behind endpoints.
+    pub endpoints: Endpoints,
+    /// The table `[need]`, if the system predicts needs.
+    pub need: Option<NeedTable>,
+    /// The form of its multi-turn runs.
+    pub conversation: ConversationConfig,
+    /// The tables `[[expected]]`: the figures that it should reach on a split.
+    pub expected: Vec<ExpectedFigures>,
+    /// Rewritten utterances of its requests.
+    pub rewrites: Option<Arc<Rewrites>>,
+}
+
+impl SystemConfig {
+    /// Reads the file `name`, or the built-in system of that name, which must rank for one task.
+    pub fn open(name: &str, overrides: &[Override]) -> Result<Self> {
+        Self::open_any(name, overrides)?.of_one_task()
+    }
+
+    /// Refuses a system of several tasks.
+    pub fn of_one_task(self) -> Result<Self> {
+        if let Plan::Answer(plan) = &self.plan {
+            let tasks: Vec<&str> = plan.tasks().map(|(task, _)| task).collect();
+            let found = format!("one for {}", tasks.join(", "));
+            let hint = "systems of several tasks answer the requests of iKAT's splits";
+            bail!(self.file, "a system for one task", found, hint);
+        }
+        Ok(self)
+    }
+
+    /// Reads a system of one task or of several.
+    pub fn open_any(name: &str, overrides: &[Override]) -> Result<Self> {
+        let text = ConfigText::read(&built_in::source(name)?)?;
+        let mut config = Self::parse(&text, overrides)?;
+        if !overrides.is_empty()
+            && let Ok(declared) = Self::parse(&text, &[])
+        {
+            config.variant = variant::variant_of(&declared, &text, overrides);
+        }
+        Ok(config)
+    }
+
+    /// Reads a system, and checks its stages, models and declared input.
+    pub fn read(source: &Source, overrides: &[Override]) -> Result<Self> {
+        Self::parse(&ConfigText::read(source)?, overrides)
+    }
+
+    fn parse(text: &ConfigText, overrides: &[Override]) -> Result<Self> {
+        let ConfigText { name: file, text, checksum } = text;
+        let (parsed, sections) = SystemFile::parse_with_sections(file, text, overrides)?;
+        let Sections { models, need, answer, ask } = sections;
+        let endpoints = models.map(models::read).transpose()?.unwrap_or_default();
+        let need = need.map(NeedTable::read).transpose()?;
+        let answer = answer.map(|section| {
+            let at = section.at.clone();
+            Ok::<_, Error>((at, AnswerConfig::read(section)?))
+        });
+        let ask = ask.map(|section| {
+            let at = section.at.clone();
+            Ok::<_, Error>((at, AskConfig::read(section)?))
+        });
+        let SystemFile { name, description, uses, conversation, expected, .. } = parsed;
+        let plan =
+            Plan::new(file, parsed.pipeline, parsed.tasks, answer.transpose()?, ask.transpose()?)?;
+        let config = Self {
+            file: file.clone(),
+            checksum: checksum.clone(),
+            name,
+            description,
+            variant: String::new(),
+            uses,
+            plan,
+            endpoints,
+            need,
+            conversation,
+            expected,
+            rewrites: None,
+        };
+        check::check(&config)?;
+        Ok(config)
+    }
+
+    /// The class of its submissions, if it answers. Utterances that people resolved make manual runs.
+    pub fn class(&self) -> Option<SystemClass> {
+        let by_people = self.uses.contains(&Uses::RewritesByPeople);
+        let class = self.plan.answer()?.class;
+        Some(if by_people { SystemClass::Manual } else { class })
+    }
+
+    /// Its name with overridden parameters, for files and run tags.
+    pub fn full_name(&self) -> String {
+        format!("{}{}", self.name, self.variant)
+    }
+
+    /// Its stages, and the models that its tables name.
+    fn about(&self) -> impl Iterator<Item = About> {
+        self.plan.about().chain(self.need.as_ref().and_then(NeedTable::about))
+    }
+
+    /// All of its models, each once.
+    pub fn models(&self) -> Vec<ModelName> {
+        each_once(self.about().flat_map(|about| about.models))
+    }
+
+    /// Its prompts, each once.
+    pub fn prompts(&self) -> Vec<Prompt> {
+        each_once(self.about().flat_map(|about| about.prompts))
+    }
+
+    /// True if it answers.
+    pub fn answers(&self) -> bool {
+        self.plan.answer().is_some()
+    }
+
+    /// True if it writes responses or questions, and does not only rank.
+    pub fn writes(&self) -> bool {
+        self.plan.answer().is_some_and(|config| config.response.is_some())
+    }
+
+    /// True if a collection with these tasks has all tasks of the system.
+    pub fn ranks_for(&self, tasks: &[&str]) -> bool {
+        !self.answers() || tasks == [DOCUMENTS] || ANSWERED.iter().all(|task| tasks.contains(task))
+    }
+
+    /// True if it answers by the tasks of a collection with submissions.
+    pub fn is_for(&self, collection: &dyn Collection) -> bool {
+        ANSWERED.iter().all(|task| collection.tasks().contains(task)) == self.answers()
+    }
+
+    /// Refuses a collection without the tasks of the system.
+    pub fn check_tasks(&self, collection: &dyn Collection) -> Result<()> {
+        if self.ranks_for(collection.tasks()) {
+            return Ok(());
+        }
+        let expected = format!("a collection with {}", ANSWERED.join(" and "));
+        let tasks = collection.tasks().join(" and ");
+        let found = format!("{} in {}, with {tasks}", collection.kind(), collection.location());
+        let hint = format!("`{}` is for such a collection: --data names its folder", self.name);
+        bail!("--data", expected, found, hint)
+    }
+
+    /// The installed models that its stages need, themselves or as bases of recipes, each once.
+    pub fn bases(&self) -> Result<Vec<String>> {
+        let mut bases = Vec::new();
+        for model in self.plan.models() {
+            if self.is_behind_endpoint(&model.name) {
+                continue;
+            }
+            let recipe = recipes::find(&model.name)?;
+            let base = recipe.map_or(model.name, |recipe| recipe.base);
+            if !bases.contains(&base) {
+                bases.push(base);
+            }
+        }
+        Ok(bases)
+    }
+
+    /// Its input for requests of a split. Labels of dev are used for test only.
+    pub fn uses_for(&self, split: Option<&str>) -> Vec<Uses> {
+        let mut uses = self.uses.clone();
+        uses.retain(|&uses| uses != Uses::DevLabels || split == Some("test"));
+        uses
+    }
+
+    /// Its expected figures for documents with this checksum.
+    pub fn expected_of<'s>(&'s self, bank: &'s str) -> impl Iterator<Item = &'s ExpectedFigures> {
+        self.expected.iter().filter(move |expected| bank.starts_with(&expected.bank))
+    }
+
+    /// True if a model of its stages needs an engine: one that is not behind an endpoint.
+    pub fn needs_models(&self) -> bool {
+        let models = self.models();
+        models.iter().any(|model| !self.is_behind_endpoint(&model.name))
+    }
+
+    /// True if the model of this name is behind an endpoint.
+    pub fn is_behind_endpoint(&self, model: &str) -> bool {
+        self.endpoints.contains_key(model)
+    }
+
+    /// Adds rewrites, which the system declares and the names of its runs contain.
+    ///
+    /// # Errors
+    ///
+    /// A system whose own model rewrites utterances.
+    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Result<Self> {
+        let Some(rewrites) = rewrites else { return Ok(self) };
+        if self.plan.stages().any(|stage| stage.name == REWRITE) {
+            let found = format!("`{}`, which has a key `rewrite`", self.name);
+            let hint = "the rewrites would be rewritten; leave one of the two out";
+            bail!("--rewrites", "a system without a model that rewrites", found, hint);
+        }
+        self.variant += &suffix(&format!("-rewrites-{}", rewrites.stem()), rewrites.checksum());
+        self.uses.push(rewrites.by());
+        self.rewrites = Some(Arc::clone(rewrites));
+        Ok(self)
+    }
+
+    /// Replaces the utterances of requests by their rewrites, if there are any.
+    pub fn apply_rewrites(&self, collection: &dyn Collection, requests: &mut [Request]) {
+        if let Some(rewrites) = &self.rewrites {
+            for request in requests {
+                rewrites.apply(collection, request);
+            }
+        }
+    }
+}
+
+/// The text of a configuration.
+struct ConfigText {
+    /// The file, for messages.
+    name: String,
+    text: String,
+    checksum: String,
+}
+
+impl ConfigText {
+    fn read(source: &Source) -> Result<Self> {
+        let FileContent { name, bytes, .. } = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
+        let checksum = sha256_hex(&bytes);
+        let text = match std::str::from_utf8(&bytes) {
+            Ok(text) => text.to_owned(),
+            Err(error) => {
+                let start = error.valid_up_to();
+                let line = bytes[..start].split(|&byte| byte == b'\n').count() as u64;
+                let found = format!("the byte 0x{:02x}", bytes[start]);
+                let hint = "convert the file, for example with `iconv -f latin1 -t utf-8`, if it is \
+                            a configuration";
+                bail!((Location::line(name, line)), "TOML in UTF-8", found, hint)
+            }
+        };
+        Ok(Self { name, text, checksum })
+    }
+}
+
+/// Refuses two systems with the same name, which would overwrite each other's files.
+pub fn check_names_differ(systems: &[SystemConfig]) -> Result<()> {
+    let mut seen = HashSet::new();
+    if let Some(again) = systems.iter().find(|config| !seen.insert(&config.name)) {
+        let expected = "systems of different names";
+        let found = format!("`{}` twice", again.name);
+        let hint = "files are named after systems: give one another `name`, or run them one by one";
+        bail!("CONFIG", expected, found, hint);
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! The recipes of the models that systems need.
+
+use crate::config::SystemConfig;
+use crate::recipes;
+use clariq_core::{Recipe, Result, bail, read_regular};
+use clariq_files::MOST_OF_A_CONFIGURATION;
+
+/// Finds recipes by their names, or by the names of systems that use them, each once. `set` replaces
+/// parameters as in [`Recipe::with`].
+pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>> {
+    let mut recipes: Vec<Recipe> = Vec::new();
+    for name in names {
+        for recipe in recipes_of(name)? {
+            if recipes.iter().all(|known| known.name != recipe.name) {
+                recipes.push(if set.is_empty() { recipe } else { recipe.with(set)? });
+            }
+        }
+    }
+    Ok(recipes)
+}
+
+fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
+    match recipes::find(name) {
+        Ok(Some(recipe)) => return Ok(vec![recipe]),
+        Err(error) if has_objective(name) => return Err(error),
+        _ => {}
+    }
+    let mut recipes = Vec::new();
+    for model in SystemConfig::open(name, &[])?.plan.models() {
+        recipes.extend(recipes::find(&model.name)?);
+    }
+    if recipes.is_empty() {
+        let expected = "a system with a trained model, or a recipe";
+        let found = format!("`{name}`, which needs no model that is trained");
+        bail!("CONFIG", expected, found, "the documentation lists the recipes (reference, Models)");
+    }
+    Ok(recipes)
+}
+
+/// True if a file is a recipe, even one with errors.
+fn has_objective(name: &str) -> bool {
+    let text = read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION);
+    text.is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
+}
