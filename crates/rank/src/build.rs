@@ -1,7 +1,8 @@
 //! Builds pipelines and stages from the tables that declare them.
 
-use crate::pipeline::Pipeline;
-use crate::rewrite::{self, REWRITE};
+use crate::pipeline::{Pipeline, Preparation};
+use crate::rewrite::REWRITE;
+use crate::rewriters::read_rewriter;
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
 use crate::table::Table;
@@ -46,18 +47,18 @@ pub(crate) fn take_pipeline(
     table: &mut Table<'_>,
     settings: SystemSettings<'_>,
 ) -> Result<Pipeline> {
-    let mut rewrite = None;
+    let mut preparation = None;
     if let Some(mut table) = table.take_table(REWRITE)? {
         settings.override_keys(&mut table, REWRITE);
-        rewrite = Some(rewrite::read(table)?);
+        preparation = Some(Preparation::Rewrite(read_rewriter(table)?));
     }
-    let is_rewritten = settings.is_rewritten || rewrite.is_some();
+    let is_rewritten = settings.is_rewritten || preparation.is_some();
     let settings = SystemSettings { is_rewritten, ..settings };
     let mut stages = Vec::new();
     for table in table.take_tables("stages")? {
         stages.push(build_stage(table, settings)?);
     }
-    Ok(Pipeline { rewrite, stages })
+    Ok(Pipeline { preparation, stages })
 }
 
 /// Builds the pipeline of a table that must have no other keys.

@@ -37,10 +37,13 @@
 //! ```
 
 mod build;
+mod chat;
 mod context;
+mod fusion;
 mod pipeline;
 mod prompt;
 mod rewrite;
+mod rewriters;
 mod shared_words;
 mod space;
 mod stage;
@@ -49,6 +52,7 @@ mod system;
 mod table;
 mod tally;
 
+pub use chat::{Chat, ChatDefaults, Conversation, QUESTION, write_questions};
 pub use context::Context;
 pub use pipeline::{Pipeline, StageTrace};
 pub use prompt::Prompt;
@@ -56,7 +60,7 @@ pub use rewrite::REWRITE;
 pub use shared_words::shared_words;
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
-pub use stages::*;
+pub use stages::STOPS;
 pub use system::{ConversationConfig, ExpectedFigures, Sections, SystemFile, WrittenScores};
 pub use table::{ConfigSection, Override};
 pub use tally::Tallies;

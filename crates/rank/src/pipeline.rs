@@ -2,9 +2,10 @@
 
 mod queries;
 
+use crate::chat::{Chat, describe_questions, in_questions, write_questions};
 use crate::rewrite::{Rewriter, Rewritten};
-use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail};
+use crate::stage::{About, Batch, Stage, check_finite};
+use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -12,9 +13,36 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Stages in the order in which they are applied.
 pub struct Pipeline {
-    /// Rewrites the requests before the first stage.
-    pub(crate) rewrite: Option<Arc<dyn Rewriter>>,
+    /// A model's work on the requests before the first stage.
+    pub(crate) preparation: Option<Preparation>,
     pub stages: Vec<Box<dyn Stage>>,
+}
+
+/// A model's work on the requests of a pipeline.
+#[derive(Clone)]
+pub(crate) enum Preparation {
+    /// It rewrites their last utterances.
+    Rewrite(Arc<dyn Rewriter>),
+    /// It writes clarifying questions, which take the place of the conversations.
+    Ask(Arc<Chat>),
+}
+
+impl Preparation {
+    fn about(&self) -> About {
+        match self {
+            Self::Rewrite(rewriter) => rewriter.about(),
+            Self::Ask(chat) => describe_questions(chat),
+        }
+    }
+
+    fn apply(&self, batch: &Batch) -> Result<Rewritten> {
+        match self {
+            Self::Rewrite(rewriter) => rewriter.apply(batch),
+            Self::Ask(chat) => {
+                Ok(Rewritten { requests: in_questions(chat, batch)?, queries: None })
+            }
+        }
+    }
 }
 
 /// The effect of one stage on one document.
@@ -40,8 +68,10 @@ impl Pipeline {
         if batch.context.documents.is_empty() {
             return Ok(rankings);
         }
-        let Some(rewrite) = &self.rewrite else { return run(&self.stages, batch, rankings) };
-        let Rewritten { requests, queries } = rewrite.apply(batch)?;
+        let Some(preparation) = &self.preparation else {
+            return run(&self.stages, batch, rankings);
+        };
+        let Rewritten { requests, queries } = preparation.apply(batch)?;
         let batch = &Batch { requests: &requests, ..*batch };
         match (queries, self.stages.split_first()) {
             (Some(queries), Some((first, rest))) => {
@@ -58,7 +88,8 @@ impl Pipeline {
     pub fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Vec<StageTrace>> {
         let mut ranking = before.clone();
         let mut traces = Vec::with_capacity(self.stages.len() + 1);
-        let rewritten = self.rewrite.as_ref().map(|rewrite| rewrite.apply(one)).transpose()?;
+        let prepare = |preparation: &Preparation| preparation.apply(one);
+        let rewritten = self.preparation.as_ref().map(prepare).transpose()?;
         let utterance = one.requests.first().map(Request::last_said).unwrap_or_default();
         let requests = rewritten.as_ref().map_or(one.requests, |rewritten| &rewritten.requests);
         let one = &Batch { requests, ..*one };
@@ -69,8 +100,8 @@ impl Pipeline {
             let score = index.map(|index| ranking[index].score);
             StageTrace { stage, rank, score, length: ranking.len(), explanation }
         };
-        if let Some(rewrite) = &self.rewrite {
-            let about = rewrite.about();
+        if let Some(preparation) = &self.preparation {
+            let about = preparation.about();
             let text = requests.first().map(Request::last_said).unwrap_or_default();
             let others = queries.and_then(|queries| queries.first()?.get(1..)).unwrap_or_default();
             let others = others.iter().map(|query| {
@@ -102,12 +133,24 @@ impl Pipeline {
         Ok(traces)
     }
 
+    /// The pipeline with requests in the form of clarifying questions that a chat model writes; `None`
+    /// if a model rewrites them already.
+    pub fn with_questions(self, chat: Chat) -> Option<Self> {
+        let ask = Preparation::Ask(Arc::new(chat));
+        self.preparation.is_none().then_some(Self { preparation: Some(ask), ..self })
+    }
+
+    /// The clarifying question for a batch of one request, if a chat model writes one.
+    pub fn question(&self, one: &Batch) -> Result<Option<String>> {
+        let Some(Preparation::Ask(chat)) = &self.preparation else { return Ok(None) };
+        let question = write_questions(chat, one.context, one.requests)?.pop();
+        Ok(question.filter(|question| !question.is_empty()))
+    }
+
     /// The stages' descriptions of themselves.
     pub fn about(&self) -> impl Iterator<Item = About> {
-        self.rewrite
-            .iter()
-            .map(|rewrite| rewrite.about())
-            .chain(self.stages.iter().map(|stage| stage.about()))
+        let preparation = self.preparation.iter().map(Preparation::about);
+        preparation.chain(self.stages.iter().map(|stage| stage.about()))
     }
 
     /// All stages with their parameters, as they are written beside a run.
@@ -130,19 +173,6 @@ fn run(stages: &[Box<dyn Stage>], batch: &Batch, rankings: Vec<Ranking>) -> Resu
         check_finite(&**stage, batch, &ranked)?;
         Ok(ranked)
     })
-}
-
-/// Refuses scores that are infinite or NaN: they can be neither compared nor written.
-fn check_finite(stage: &dyn Stage, batch: &Batch, rankings: &[Ranking]) -> Result<()> {
-    for (request, ranking) in batch.requests.iter().zip(rankings) {
-        let Some(hit) = ranking.iter().find(|hit| !hit.score.is_finite()) else { continue };
-        let about = stage.about();
-        let document = batch.context.documents.id(hit.doc);
-        let found = format!("{} for `{document}` and request `{}`", hit.score, request.id);
-        let hint = format!("a parameter or a weight is too large: {}", about.parameters);
-        bail!(format!("stage `{}`", about.name), "finite scores", found, hint);
-    }
-    Ok(())
 }
 
 pub(crate) fn parameters(stages: &[About]) -> Value {

@@ -4,7 +4,7 @@
 
 use crate::context::Context;
 use crate::prompt::Prompt;
-use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request, Result};
+use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -113,4 +113,17 @@ pub trait Stage: Send + Sync {
         let _ = (one, doc, before);
         Ok(None)
     }
+}
+
+/// Refuses scores that are infinite or NaN: they can be neither compared nor written.
+pub(crate) fn check_finite(stage: &dyn Stage, batch: &Batch, rankings: &[Ranking]) -> Result<()> {
+    for (request, ranking) in batch.requests.iter().zip(rankings) {
+        let Some(hit) = ranking.iter().find(|hit| !hit.score.is_finite()) else { continue };
+        let about = stage.about();
+        let document = batch.context.documents.id(hit.doc);
+        let found = format!("{} for `{document}` and request `{}`", hit.score, request.id);
+        let hint = format!("a parameter or a weight is too large: {}", about.parameters);
+        bail!(format!("stage `{}`", about.name), "finite scores", found, hint);
+    }
+    Ok(())
 }

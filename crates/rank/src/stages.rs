@@ -1,10 +1,8 @@
-//! All stages, and the models that rewrite requests before them. A new one is a file in `stages/` and a
-//! line here.
+//! All stages. A new one is a file in `stages/` and a line here.
 
 mod bm25;
 mod candidates;
-mod chat;
-pub use chat::{Chat, ChatDefaults, Conversation, QUESTION, write_questions};
+mod chat_rerank;
 mod competition;
 mod conversation;
 mod cross_encoder;
@@ -15,22 +13,22 @@ mod elasticsearch;
 mod exclude;
 mod exclude_asked;
 mod feedback;
-pub(crate) mod fuse;
+mod fuse;
 mod no_question;
 mod open_questions;
 mod rm3;
 mod stop;
-pub use stop::STOPS;
 mod ties;
 
+pub use stop::STOPS;
+
 use crate::build::{Factory, of_keys};
-use crate::rewrite::RewriterFactory;
 
 /// Every stage: its name in configurations, and the function that builds it from its table.
 pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("bm25", bm25::build),
     ("candidates", candidates::build),
-    ("chat_rerank", chat::build_rerank),
+    ("chat_rerank", chat_rerank::build),
     ("competition", competition::build),
     ("cross_encode", cross_encoder::build_cross_encode),
     ("cutoff", of_keys::<cutoff::Cutoff>),
@@ -47,6 +45,3 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("rm3", rm3::build),
     ("stop", stop::build),
 ];
-
-/// Models that rewrite: the key that names one in a table `rewrite`, and what makes it of the table.
-pub(crate) const REWRITERS: &[(&str, RewriterFactory)] = &[("chat", chat::build_rewriter)];

@@ -133,18 +133,16 @@ impl SystemFile {
             used: &used,
         };
         let mut pipeline = take_pipeline(&mut table, settings)?;
-        let is_rewritten = pipeline.rewrite.is_some();
+        let is_rewritten = pipeline.preparation.is_some();
         let mut tasks = BTreeMap::new();
         for (task, table) in table.take_named_tables("tasks")? {
             let settings = SystemSettings { task: Some(&task), is_rewritten, ..settings };
             let own = build_pipeline(table, settings)?;
-            tasks.insert(
-                task,
-                Pipeline { rewrite: own.rewrite.or(pipeline.rewrite.clone()), ..own },
-            );
+            let preparation = own.preparation.or(pipeline.preparation.clone());
+            tasks.insert(task, Pipeline { preparation, ..own });
         }
         if !tasks.is_empty() {
-            pipeline.rewrite = None;
+            pipeline.preparation = None;
         }
         let mut take = |key| -> Result<Option<ConfigSection>> {
             let at = table.at(key);

@@ -1,9 +1,8 @@
 //! Several queries for a request: each is retrieved, and the rankings are fused by their reciprocal
 //! ranks.
 
-use super::check_finite;
-use crate::stage::{Batch, Stage};
-use crate::stages::fuse::{reciprocal_rank, reciprocal_ranks};
+use crate::fusion::{reciprocal_rank, reciprocal_ranks};
+use crate::stage::{Batch, Stage, check_finite};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use std::slice;
 

@@ -4,14 +4,14 @@
 //! The window begins at the last documents and moves towards the first ones by `step`, so that good
 //! documents move up with it.
 
-use super::{ChatRerank, defaults, variable};
+use super::reader::{Reader, variable};
+use crate::chat::ChatDefaults;
 use crate::context::Context;
-use crate::stages::ChatDefaults;
 use clariq_core::{
     ChatRequest, Explanation, Hit, Location, Ranking, Request, Result, bail, positive,
 };
 use serde::{Deserialize, Serialize};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::Range;
 
 /// The keys of the method, with the defaults of `RankGPT`.
@@ -26,7 +26,11 @@ pub(super) struct Listwise {
     step: NonZeroUsize,
 }
 
-pub(super) const DEFAULTS: ChatDefaults = defaults("rerank-list", &["query", "passages"], 300);
+pub(super) const DEFAULTS: ChatDefaults = ChatDefaults {
+    prompt: "rerank-list",
+    variables: &["query", "passages"],
+    max_tokens: NonZeroU32::new(300).unwrap(),
+};
 
 const REPAIRED: &str = "chat_rerank: {count} of {all} answers were no permutations: missing documents \
                         were added in their order, repeats left out";
@@ -77,7 +81,7 @@ impl Listwise {
     /// Moves the windows of all requests in step, so that the model reads one of each at a time.
     fn permute<'b>(
         &self,
-        stage: &ChatRerank,
+        reader: Reader,
         context: &Context,
         batch: &[(&'b Request, &[Hit])],
     ) -> Result<Vec<Progress<'b>>> {
@@ -90,9 +94,9 @@ impl Listwise {
         for round in 0..rounds {
             let mut moving: Vec<&mut Progress> =
                 all.iter_mut().filter(|one| one.windows.len() > round).collect();
-            let asked = moving.iter().map(|one| one.ask(stage, context, round));
+            let asked = moving.iter().map(|one| one.ask(reader, context, round));
             let asked = asked.collect::<Result<Vec<_>>>()?;
-            let completions = stage.chat.complete(context, &asked)?;
+            let completions = reader.chat.complete(context, &asked)?;
             for ((one, asked), completion) in moving.iter_mut().zip(&asked).zip(completions) {
                 let is_repaired = one.apply(round, completion.text);
                 context.tallies.add(REPAIRED, &asked.messages, usize::from(is_repaired), 1);
@@ -104,12 +108,12 @@ impl Listwise {
     /// Orders documents as the model does. Scores count down to 1.
     pub(super) fn reorder(
         &self,
-        stage: &ChatRerank,
+        reader: Reader,
         context: &Context,
         batch: &[(&Request, &[Hit])],
     ) -> Result<Vec<Ranking>> {
         let mut reordered = Vec::with_capacity(batch.len());
-        for Progress { mut docs, .. } in self.permute(stage, context, batch)? {
+        for Progress { mut docs, .. } in self.permute(reader, context, batch)? {
             let count = docs.len();
             for (index, hit) in docs.iter_mut().enumerate() {
                 hit.score = (count - index) as f64;
@@ -122,13 +126,13 @@ impl Listwise {
     /// Follows the document at `index` through the windows.
     pub(super) fn explain(
         &self,
-        stage: &ChatRerank,
+        reader: Reader,
         context: &Context,
         request: &Request,
         hits: &[Hit],
         index: usize,
     ) -> Result<Explanation> {
-        let all = self.permute(stage, context, &[(request, hits)])?;
+        let all = self.permute(reader, context, &[(request, hits)])?;
         let mut place = index;
         let mut parts = Vec::new();
         for Permuted { window, order, text, is_repaired } in
@@ -155,11 +159,11 @@ impl Listwise {
 }
 
 impl Progress<'_> {
-    fn ask(&self, stage: &ChatRerank, context: &Context, round: usize) -> Result<ChatRequest> {
+    fn ask(&self, reader: Reader, context: &Context, round: usize) -> Result<ChatRequest> {
         let docs = &self.docs[self.windows[round].clone()];
-        let passages = docs.iter().map(|hit| stage.text(context, hit.doc));
+        let passages = docs.iter().map(|hit| reader.text(context, hit.doc));
         let passages = passages.collect::<Result<Vec<_>>>()?;
-        stage.ask(self.request, variable("passages", &passages))
+        reader.ask(self.request, variable("passages", &passages))
     }
 
     /// Permutes the documents of a window; true if the permutation had to be repaired.

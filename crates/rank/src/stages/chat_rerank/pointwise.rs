@@ -6,13 +6,14 @@
 //! Prompting", NAACL Findings 2024, section 2.1. Grades are those of Zhuang et al., "Beyond Yes and No:
 //! Improving Zero-Shot LLM Rankers via Scoring Fine-Grained Relevance Labels", NAACL 2024.
 
-use super::{ChatRerank, defaults, variable};
+use super::reader::{Reader, variable};
+use crate::chat::ChatDefaults;
 use crate::context::Context;
-use crate::stages::ChatDefaults;
 use clariq_core::{
     ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Ranking, Request, Result, problem,
 };
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,7 +31,13 @@ enum Score {
     Grade,
 }
 
-const VARIABLES: &[&str] = &["query", "passage"];
+const YES_OR_NO: ChatDefaults = ChatDefaults {
+    prompt: "rerank-yes-no",
+    variables: &["query", "passage"],
+    max_tokens: NonZeroU32::MIN,
+};
+const GRADE: ChatDefaults =
+    ChatDefaults { prompt: "rerank-grade", max_tokens: NonZeroU32::new(8).unwrap(), ..YES_OR_NO };
 /// Alternatives of the first token, which may be a longer beginning or another spelling: the most that
 /// servers give.
 const ALTERNATIVES: u8 = 20;
@@ -43,8 +50,8 @@ const UNCLEAR: f64 = -1.0;
 impl Pointwise {
     pub(super) fn defaults(&self) -> ChatDefaults {
         match self.score {
-            Score::Logprobs => defaults("rerank-yes-no", VARIABLES, 1),
-            Score::Grade => defaults("rerank-grade", VARIABLES, 8),
+            Score::Logprobs => YES_OR_NO,
+            Score::Grade => GRADE,
         }
     }
 
@@ -58,17 +65,17 @@ impl Pointwise {
     /// Orders documents by their scores. Of equal ones, that which was before comes first.
     pub(super) fn reorder(
         &self,
-        stage: &ChatRerank,
+        reader: Reader,
         context: &Context,
         batch: &[(&Request, &[Hit])],
     ) -> Result<Vec<Ranking>> {
         let mut asked = Vec::new();
         for (request, hits) in batch {
             for hit in *hits {
-                asked.push(ask(stage, context, request, hit.doc)?);
+                asked.push(ask(reader, context, request, hit.doc)?);
             }
         }
-        let completions = stage.chat.complete(context, &asked)?;
+        let completions = reader.chat.complete(context, &asked)?;
         let mut answers = asked.iter().zip(&completions);
         let mut all = Vec::with_capacity(batch.len());
         for (_, hits) in batch {
@@ -86,13 +93,13 @@ impl Pointwise {
 
     pub(super) fn explain(
         &self,
-        stage: &ChatRerank,
+        reader: Reader,
         context: &Context,
         request: &Request,
         doc: Doc,
     ) -> Result<Explanation> {
-        let asked = [ask(stage, context, request, doc)?];
-        let completions = stage.chat.complete(context, &asked)?;
+        let asked = [ask(reader, context, request, doc)?];
+        let completions = reader.chat.complete(context, &asked)?;
         let score = self.score.read(&asked[0], &completions[0])?;
         let text = completions[0].text.trim();
         let what = match (self.score, score) {
@@ -104,8 +111,8 @@ impl Pointwise {
     }
 }
 
-fn ask(stage: &ChatRerank, context: &Context, request: &Request, doc: Doc) -> Result<ChatRequest> {
-    stage.ask(request, variable("passage", &stage.text(context, doc)?))
+fn ask(reader: Reader, context: &Context, request: &Request, doc: Doc) -> Result<ChatRequest> {
+    reader.ask(request, variable("passage", &reader.text(context, doc)?))
 }
 
 impl Score {

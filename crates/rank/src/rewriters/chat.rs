@@ -2,7 +2,7 @@
 //! (Abbasiantaeb and Aliannejadi, "Generate then Retrieve: Conversational Response Retrieval Using
 //! LLMs as Answer and Query Generators", 2024: MQ4CS).
 
-use super::{Chat, ChatDefaults, Conversation};
+use crate::chat::{Chat, ChatDefaults, Conversation};
 use crate::rewrite::{REWRITE, Rewriter, Rewritten, with_last_utterance};
 use crate::stage::{About, Batch};
 use crate::table::Table;
@@ -48,7 +48,7 @@ struct Values<'a> {
     queries: NonZeroUsize,
 }
 
-pub(crate) fn build(mut table: Table) -> Result<Arc<dyn Rewriter>> {
+pub(super) fn build(mut table: Table) -> Result<Arc<dyn Rewriter>> {
     let chat = Chat::take(&mut table, DEFAULTS)?;
     let expected = format!("queries from 1 to {MOST_QUERIES}");
     table.check_number("queries", 1.0..=MOST_QUERIES, &expected, "")?;

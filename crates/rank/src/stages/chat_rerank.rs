@@ -3,20 +3,17 @@
 
 mod listwise;
 mod pointwise;
+mod reader;
 
-use super::{Chat, ChatDefaults, Conversation};
 use crate::build::Build;
+use crate::chat::Chat;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::cross_encoder::QueryText;
-use clariq_core::{ChatRequest, Doc, Explanation, Hit, Ranking, Request, Result, bail, positive};
+use clariq_core::{Doc, Explanation, Hit, Ranking, Request, Result, bail};
 use listwise::Listwise;
 use pointwise::Pointwise;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use std::num::{NonZeroU32, NonZeroUsize};
-
-const NAME: &str = "chat_rerank";
+use reader::{Keys, NAME, Reader};
+use serde::Serialize;
 
 /// Requests whose documents are read together: enough for a server that answers many calls at once,
 /// few enough for memory.
@@ -39,22 +36,7 @@ enum Method {
     Listwise(Listwise),
 }
 
-/// The keys of both methods.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Keys {
-    /// Documents that are reordered.
-    #[serde(default = "positive::<30>")]
-    depth: NonZeroUsize,
-    /// The part of a conversation that is the variable `query` of the prompt.
-    #[serde(default, skip_serializing_if = "QueryText::is_all")]
-    query: QueryText,
-    /// Words of a document that are read at most, by default as many as by `RankGPT`.
-    #[serde(default = "positive::<300>")]
-    words: NonZeroUsize,
-}
-
-pub(crate) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let table = &mut build.table;
     let (method, span) = table.take_string("method")?;
     let (method, defaults) = match method.as_str() {
@@ -81,48 +63,15 @@ pub(crate) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(ChatRerank { chat, method, keys: build.table.read()? }))
 }
 
-const fn defaults(
-    prompt: &'static str,
-    variables: &'static [&'static str],
-    max_tokens: u32,
-) -> ChatDefaults {
-    let Some(max_tokens) = NonZeroU32::new(max_tokens) else { panic!() };
-    ChatDefaults { prompt, variables, max_tokens }
-}
-
 impl ChatRerank {
-    /// The documents of a ranking that are reordered.
-    fn head<'r>(&self, request: &Request, ranking: &'r [Hit]) -> &'r [Hit] {
-        &ranking[..ranking.len().min(request.depth(self.keys.depth.get()))]
-    }
-
-    /// The first words of a document.
-    fn text(&self, context: &Context, doc: Doc) -> Result<String> {
-        let text = context.documents.text(doc)?;
-        let words = text.split_whitespace().take(self.keys.words.get());
-        Ok(words.collect::<Vec<_>>().join(" "))
-    }
-
-    /// A request to the model with the variables of the conversation, the query and `documents`.
-    fn ask(&self, request: &Request, documents: impl Serialize) -> Result<ChatRequest> {
-        #[derive(Serialize)]
-        struct Values<'a, T> {
-            #[serde(flatten)]
-            conversation: Conversation<'a>,
-            query: &'a str,
-            #[serde(flatten)]
-            documents: T,
-        }
-        let query = &*self.keys.query.of(request);
-        let conversation = Conversation::of(request);
-        let about = format!("{NAME} for request {}", request.id);
-        self.chat.request(about, &Values { conversation, query, documents })
+    fn reader(&self) -> Reader<'_> {
+        Reader { chat: &self.chat, keys: &self.keys }
     }
 
     fn reorder(&self, context: &Context, batch: &[(&Request, &[Hit])]) -> Result<Vec<Ranking>> {
         match &self.method {
-            Method::Pointwise(method) => method.reorder(self, context, batch),
-            Method::Listwise(method) => method.reorder(self, context, batch),
+            Method::Pointwise(method) => method.reorder(self.reader(), context, batch),
+            Method::Listwise(method) => method.reorder(self.reader(), context, batch),
         }
     }
 }
@@ -137,8 +86,9 @@ impl Stage for ChatRerank {
         let requests = batch.requests.chunks(TOGETHER);
         for (requests, rankings) in requests.zip(rankings.chunks(TOGETHER)) {
             let pairs = requests.iter().zip(rankings);
-            let heads: Vec<(&Request, &[Hit])> =
-                pairs.map(|(request, ranking)| (request, self.head(request, ranking))).collect();
+            let heads: Vec<(&Request, &[Hit])> = pairs
+                .map(|(request, ranking)| (request, self.reader().head(request, ranking)))
+                .collect();
             let reordered = self.reorder(batch.context, &heads)?;
             for (docs, ranking) in reordered.into_iter().zip(rankings) {
                 reranked.push(before_the_rest(docs, ranking));
@@ -150,12 +100,15 @@ impl Stage for ChatRerank {
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let Some(request) = one.requests.first() else { return Ok(None) };
-        let head = self.head(request, before);
+        let reader = self.reader();
+        let head = reader.head(request, before);
         let Some(index) = head.iter().position(|hit| hit.doc == doc) else { return Ok(None) };
         match &self.method {
-            Method::Pointwise(method) => method.explain(self, one.context, request, doc).map(Some),
+            Method::Pointwise(method) => {
+                method.explain(reader, one.context, request, doc).map(Some)
+            }
             Method::Listwise(method) => {
-                method.explain(self, one.context, request, head, index).map(Some)
+                method.explain(reader, one.context, request, head, index).map(Some)
             }
         }
     }
@@ -169,9 +122,4 @@ fn before_the_rest(mut docs: Vec<Hit>, ranking: &[Hit]) -> Ranking {
         docs.push(Hit { score: least - f64::from(rank), ..*hit });
     }
     docs
-}
-
-/// A variable of a prompt beside those of the conversation.
-fn variable<T: Serialize>(name: &str, value: &T) -> serde_json::Value {
-    json!({ name: value })
 }

@@ -1,14 +1,11 @@
 //! Clarifying questions that a chat model writes. In a pipeline, documents are ranked by their likeness
 //! to the question.
 
-use super::{Chat, ChatDefaults, Conversation};
+use crate::chat::{Chat, ChatDefaults, Conversation};
 use crate::context::Context;
-use crate::pipeline::Pipeline;
-use crate::rewrite::{Rewriter, Rewritten};
 use crate::stage::{About, Batch};
 use clariq_core::{ChatRequest, Request, Result, Utterance};
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
 /// The name by which descriptions and explanations know it.
 const ASK: &str = "ask";
@@ -19,45 +16,22 @@ const MISSING: &str = "ask: the model wrote no question for {count} of {all} req
 pub const QUESTION: ChatDefaults =
     ChatDefaults { prompt: "ask", variables: &[], max_tokens: NonZeroU32::new(60).unwrap() };
 
-/// The table `[ask]` of a system that ranks.
-struct QuestionWriter(Chat);
-
-impl Rewriter for QuestionWriter {
-    fn about(&self) -> About {
-        self.0.about(ASK, &self.0)
-    }
-
-    /// The requests of a batch as what was written for them alone. Where the model writes nothing, a
-    /// request stays as it is.
-    fn apply(&self, batch: &Batch) -> Result<Rewritten> {
-        let questions = write_questions(&self.0, batch.context, batch.requests)?;
-        let mut requests = batch.requests.to_vec();
-        for (request, question) in requests.iter_mut().zip(questions) {
-            if !question.is_empty() {
-                request.said = vec![Utterance::user(question)];
-            }
-        }
-        Ok(Rewritten { requests, queries: None })
-    }
-
-    fn question(&self, one: &Batch) -> Result<Option<String>> {
-        let question = write_questions(&self.0, one.context, one.requests)?.pop();
-        Ok(question.filter(|question| !question.is_empty()))
-    }
+/// Describes a model that writes clarifying questions.
+pub(crate) fn describe_questions(chat: &Chat) -> About {
+    chat.about(ASK, chat)
 }
 
-impl Pipeline {
-    /// The pipeline with requests in the form of clarifying questions that a chat model writes; `None`
-    /// if a model rewrites them already.
-    pub fn with_questions(self, chat: Chat) -> Option<Self> {
-        let rewrite: Arc<dyn Rewriter> = Arc::new(QuestionWriter(chat));
-        self.rewrite.is_none().then_some(Self { rewrite: Some(rewrite), ..self })
+/// The requests of a batch as the questions that were written for them alone. Where the model writes
+/// nothing, a request stays as it is.
+pub(crate) fn in_questions(chat: &Chat, batch: &Batch) -> Result<Vec<Request>> {
+    let questions = write_questions(chat, batch.context, batch.requests)?;
+    let mut requests = batch.requests.to_vec();
+    for (request, question) in requests.iter_mut().zip(questions) {
+        if !question.is_empty() {
+            request.said = vec![Utterance::user(question)];
+        }
     }
-
-    /// The clarifying question for a batch of one request, if a chat model writes one.
-    pub fn question(&self, one: &Batch) -> Result<Option<String>> {
-        self.rewrite.as_ref().map_or(Ok(None), |rewrite| rewrite.question(one))
-    }
+    Ok(requests)
 }
 
 /// Has a chat model write a clarifying question for each request. A note counts those for which it

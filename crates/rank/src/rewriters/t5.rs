@@ -1,6 +1,6 @@
 //! Rewriting by a T5.
 
-use super::{REWRITE, Rewriter, Rewritten, with_last_utterance};
+use crate::rewrite::{REWRITE, Rewriter, Rewritten, with_last_utterance};
 use crate::stage::{About, Batch};
 use crate::table::Table;
 use clariq_core::{

@@ -1,8 +1,6 @@
 //! Tables that name a chat model: the model, its prompt, and how it writes.
 
 mod question;
-mod rerank;
-mod rewrite;
 
 use crate::context::Context;
 use crate::prompt::Prompt;
@@ -16,8 +14,7 @@ use std::num::NonZeroU32;
 use std::time::Instant;
 
 pub use question::{QUESTION, write_questions};
-pub(super) use rerank::build as build_rerank;
-pub(super) use rewrite::build as build_rewriter;
+pub(crate) use question::{describe_questions, in_questions};
 
 /// A chat model with a prompt, as a table of a configuration declares it.
 #[derive(Debug, Clone, Serialize)]
