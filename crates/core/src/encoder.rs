@@ -1,9 +1,11 @@
 //! The abilities of learned models: encoding texts, scoring pairs, generating text.
 
+use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
 use crate::problem::Result;
 use crate::reading::Similarity;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 /// Called with the number of items finished since the last call, from any thread.
@@ -40,6 +42,51 @@ pub trait Encoder: Send + Sync {
 
     /// Checksum of everything that determines the vectors.
     fn checksum(&self) -> &str;
+}
+
+/// The number of documents whose texts are in memory at a time while they are encoded.
+const BLOCK: usize = 65_536;
+
+/// The vectors of documents by one encoder.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DocumentVectors {
+    /// A row per document, in the order of their numbers.
+    pub vectors: Embeddings,
+    /// The documents without a text, in order.
+    pub empty: Vec<Doc>,
+}
+
+impl DocumentVectors {
+    /// Encodes documents. `progress` counts them.
+    pub fn encode(
+        encoder: &dyn Encoder,
+        documents: &dyn Documents,
+        progress: Progress,
+    ) -> Result<Self> {
+        Self::encode_by(documents, |texts| encoder.encode_documents(texts, progress))
+    }
+
+    /// Encodes documents by a function of their texts.
+    pub fn encode_by(
+        documents: &dyn Documents,
+        encode: impl Fn(&[&str]) -> Result<Embeddings>,
+    ) -> Result<Self> {
+        let mut encoded = Self::default();
+        let all: Vec<Doc> = Doc::all(documents.len()).collect();
+        for block in all.chunks(BLOCK) {
+            let mut texts: Vec<Cow<str>> = Vec::with_capacity(block.len());
+            for &doc in block {
+                let text = documents.text(doc)?;
+                if text.is_empty() {
+                    encoded.empty.push(doc);
+                }
+                texts.push(text);
+            }
+            let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+            encoded.vectors.extend(encode(&texts)?);
+        }
+        Ok(encoded)
+    }
 }
 
 /// Pairs of request and document in, scores out: the higher, the better the document fits.

@@ -37,8 +37,8 @@ pub use checksum::{
 };
 pub use defaults::{number, positive};
 pub use document::{AddText, Doc, Documents, TextKeeper};
-pub use embeddings::{DocumentVectors, Embeddings};
-pub use encoder::{Decoding, Encoder, PairScorer, Progress, TextGenerator};
+pub use embeddings::Embeddings;
+pub use encoder::{Decoding, DocumentVectors, Encoder, PairScorer, Progress, TextGenerator};
 pub use engine::{Engine, JudgedQuestions, Training, TrainingEvent, TrainingSummary, training_key};
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};

@@ -3,8 +3,8 @@
 mod chat;
 
 use crate::document::Documents;
-use crate::embeddings::{DocumentVectors, Embeddings};
-use crate::encoder::{Decoding, Encoder, PairScorer, Progress, TextGenerator};
+use crate::embeddings::Embeddings;
+use crate::encoder::{Decoding, DocumentVectors, Encoder, PairScorer, Progress, TextGenerator};
 use crate::problem;
 use crate::problem::{Error, Result};
 use crate::reading::ReadingOverrides;
