@@ -53,7 +53,7 @@ pub enum TieRule {
 pub struct EvalRequest<'a> {
     pub file: PathBuf,
     /// Measures of the literature in place of the collection's own figures.
-    pub measures: &'a [Box<dyn Measure>],
+    pub measures: &'a [Measure],
     /// The order of equal scores, if it is not the usual one.
     pub ties: Option<TieRule>,
     /// The figures of every topic in the table.
@@ -199,7 +199,7 @@ pub struct ComparisonOptions<'a> {
     /// The part of the runs; all, or the usual one, if none is named.
     pub task: Option<&'a str>,
     /// Measures of the literature in place of the usual ones.
-    pub measures: &'a [Box<dyn Measure>],
+    pub measures: &'a [Measure],
     /// The order of equal scores, if it is not the usual one.
     pub ties: Option<Ties>,
 }

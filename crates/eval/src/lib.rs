@@ -33,7 +33,10 @@ mod ties;
 pub use comparison::{BaselineTest, Column, sort_by_topic, test_against_baseline};
 pub use diagnosis::{Diagnosis, diagnose};
 pub use mean::exact_mean;
-pub use measures::{Measure, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures};
+pub use measures::{
+    Measure, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
+    table as measure_table,
+};
 pub use need_interval::{ReliabilityBin, need_interval, reliability, weighted_f1};
 pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};

@@ -122,7 +122,7 @@ pub struct GridSearch<'a> {
     /// The task whose ranking is judged; the default is the usual one of the collection.
     pub task: Option<&'a str>,
     /// The measures that are computed for every point of the grid.
-    pub measures: &'a [Box<dyn Measure>],
+    pub measures: &'a [Measure],
     /// The index of the measure that is maximised.
     pub by: usize,
     /// Folds of the cross-validation over conversations.
@@ -170,7 +170,7 @@ struct Judge<'a> {
     session: &'a Session<'a>,
     own: Option<Box<dyn Evaluation + 'a>>,
     qrels: Qrels,
-    measures: &'a [Box<dyn Measure>],
+    measures: &'a [Measure],
     /// The judged topics: first those with a request, in the order of the requests, then the
     /// others.
     topics: Vec<RequestId>,
@@ -276,7 +276,7 @@ impl<'a> Judge<'a> {
         session: &'a Session<'a>,
         labels: TuningLabels,
         task: &str,
-        measures: &'a [Box<dyn Measure>],
+        measures: &'a [Measure],
         requests: &[Request],
     ) -> Result<Self> {
         let collection = session.collection;

@@ -46,7 +46,7 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Prob
 }
 
 /// The measures of all uses of a flag, each measure once.
-pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>> {
+pub(crate) fn measures(names: &[String]) -> Result<Vec<Measure>> {
     let mut all = Vec::new();
     for text in names {
         let measures = parse_measures(text)?;

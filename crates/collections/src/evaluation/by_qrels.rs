@@ -25,7 +25,7 @@ pub struct ByQrels<'a> {
     pub qrels: Qrels,
     topics: ScoredTopics,
     /// The default measures, which a collection may replace.
-    pub usual: Vec<Box<dyn Measure>>,
+    pub usual: Vec<Measure>,
     /// Problems of the judgements that do not prevent scoring.
     pub warnings: Vec<String>,
 }
@@ -82,11 +82,11 @@ impl<'a> ByQrels<'a> {
     }
 
     /// The measures that were named, or else the usual ones.
-    fn or_usual<'m>(&'m self, named: &'m [Box<dyn Measure>]) -> &'m [Box<dyn Measure>] {
+    fn or_usual<'m>(&'m self, named: &'m [Measure]) -> &'m [Measure] {
         if named.is_empty() { &self.usual } else { named }
     }
 
-    fn interval(&self, measures: &[Box<dyn Measure>], run: &Run) -> EvalResult {
+    fn interval(&self, measures: &[Measure], run: &Run) -> EvalResult {
         let scores = |favour| {
             evaluate(measures, &RankedRun::with_ties(run, &self.qrels, favour), &self.qrels)
         };

@@ -1,6 +1,6 @@
 //! The catalogue entry of a measure, and its parameters.
 
-use super::{Measure, TopicJudgements};
+use super::TopicJudgements;
 use clariq_core::{DocId, Result, bail};
 
 /// The location of problems.
@@ -24,6 +24,10 @@ pub(super) struct MeasureSpec {
     pub(super) clariq: Option<&'static str>,
     /// An example of the complete name.
     pub(super) example: &'static str,
+    /// The value for a topic, in words.
+    pub(super) definition: &'static str,
+    /// The publication or the program that defines it.
+    pub(super) source: &'static str,
     /// True if a cut-off is required.
     pub(super) needs_cutoff: bool,
     /// True if it has a parameter `rel`.
@@ -34,7 +38,7 @@ pub(super) struct MeasureSpec {
 }
 
 /// The parameters of a measure.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MeasureParameters {
     /// The number of documents that count; all if there is no cut-off.
     pub(super) cutoff: Option<usize>,
@@ -61,6 +65,8 @@ impl MeasureSpec {
             trec_cut: None,
             clariq: None,
             example,
+            definition: "",
+            source: "",
             needs_cutoff: false,
             takes_rel: true,
             takes_p: false,
@@ -73,8 +79,33 @@ impl MeasureSpec {
         [Some(self.name), self.alias, self.trec, self.trec_cut, self.clariq].into_iter().flatten()
     }
 
+    /// The row of the table of measures.
+    pub(super) fn row(&self) -> String {
+        let parameters = if self.takes_p { "(p=…)" } else { "" };
+        let bare = format!("`{}{parameters}`", self.name);
+        let cut = format!("`{}{parameters}@k`", self.name);
+        let name = if self.needs_cutoff { cut } else { format!("{bare}, {cut}") };
+        let parameters = [(self.takes_p, "`p`"), (self.takes_rel, "`rel`")];
+        let parameters = parameters.iter().filter(|(takes, _)| *takes).map(|(_, name)| *name);
+        let cut = |name: Option<&str>, mark: &str| name.map(|name| format!("`{name}{mark}`"));
+        let others = [
+            cut(self.alias, if self.needs_cutoff { "@k" } else { "" }),
+            cut(self.trec, ""),
+            cut(self.trec_cut, "_k"),
+            cut(self.clariq, "k"),
+        ];
+        let cells = [
+            name,
+            self.definition.to_owned(),
+            parameters.collect::<Vec<_>>().join(", "),
+            others.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            self.source.to_owned(),
+        ];
+        format!("| {} |", cells.join(" | "))
+    }
+
     /// Makes the measure with the parameters that are given.
-    pub(super) fn build(&'static self, mut given: Vec<(&str, &str)>) -> Result<Box<dyn Measure>> {
+    pub(super) fn build(&'static self, mut given: Vec<(&str, &str)>) -> Result<Measure> {
         let mut take = |name: &str| {
             let index = given.iter().position(|(parameter, _)| *parameter == name)?;
             Some(given.remove(index).1)
@@ -89,19 +120,27 @@ impl MeasureSpec {
         if let Some((parameter, _)) = given.first() {
             bail!(AT, "a parameter of {name}", "`{parameter}`", "write it as `{example}`")
         }
-        Ok(Box::new(CatalogueMeasure { spec: self, by: MeasureParameters { cutoff, rel, p } }))
+        Ok(Measure { spec: self, by: MeasureParameters { cutoff, rel, p } })
     }
 }
 
-/// A measure of the catalogue with its parameters.
-#[derive(Debug)]
-struct CatalogueMeasure {
+/// A measure with its parameters; [`parse_measure`](super::parse_measure) makes it from its name.
+#[derive(Debug, Clone, Copy)]
+pub struct Measure {
     spec: &'static MeasureSpec,
     by: MeasureParameters,
 }
 
-impl Measure for CatalogueMeasure {
-    fn name(&self) -> String {
+impl PartialEq for Measure {
+    fn eq(&self, other: &Self) -> bool {
+        self.spec.name == other.spec.name && self.by == other.by
+    }
+}
+
+impl Measure {
+    /// The name in the spelling of `ir_measures`; [`parse_measure`](super::parse_measure) of it gives
+    /// the same measure.
+    pub fn name(&self) -> String {
         let MeasureParameters { cutoff, rel, p } = self.by;
         let parameters = match rel {
             _ if self.spec.takes_p => format!("(p={p:?},rel={rel})"),
@@ -112,7 +151,9 @@ impl Measure for CatalogueMeasure {
         format!("{}{parameters}{cutoff}", self.spec.name)
     }
 
-    fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
+    /// The value for one topic: its documents, best first and none twice, against its judgements.
+    /// 0 where the definition divides by zero.
+    pub fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {
         (self.spec.score)(&self.by, ranking, judgements)
     }
 }

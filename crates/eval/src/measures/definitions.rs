@@ -14,6 +14,8 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         trec_cut: Some("recall"),
         clariq: Some("Recall"),
         needs_cutoff: true,
+        definition: "relevant documents among the first k / all relevant documents",
+        source: "van Rijsbergen, 1979; trec_eval `recall_k`",
         ..MeasureSpec::new("R", "R@30", recall)
     },
     MeasureSpec {
@@ -21,6 +23,8 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         trec_cut: Some("P"),
         clariq: Some("P"),
         needs_cutoff: true,
+        definition: "relevant documents among the first k / k",
+        source: "van Rijsbergen, 1979; trec_eval `P_k`",
         ..MeasureSpec::new("P", "P@5", precision)
     },
     MeasureSpec {
@@ -29,35 +33,54 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         trec_cut: Some("ndcg_cut"),
         clariq: Some("NDCG"),
         takes_rel: false,
+        definition: "Σ grade / log₂(rank + 1) over the first k, divided by that of the ideal ranking",
+        source: "Järvelin and Kekäläinen, TOIS 2002; trec_eval `ndcg_cut_k` (linear gains)",
         ..MeasureSpec::new("nDCG", "nDCG@10", ndcg)
     },
     MeasureSpec {
         alias: Some("MAP"),
         trec: Some("map"),
         trec_cut: Some("map_cut"),
+        definition: "mean precision at the ranks of relevant documents, over all relevant documents",
+        source: "Harman, IPM 1992; trec_eval `map`",
         ..MeasureSpec::new("AP", "AP", average_precision)
     },
     MeasureSpec {
         alias: Some("MRR"),
         trec: Some("recip_rank"),
         clariq: Some("MRR"),
+        definition: "1 / rank of the first relevant document",
+        source: "Kantor and Voorhees, Information Retrieval 2000; trec_eval `recip_rank`",
         ..MeasureSpec::new("RR", "RR@10", reciprocal_rank)
     },
     MeasureSpec {
         trec_cut: Some("success"),
         needs_cutoff: true,
+        definition: "1 if a relevant document is among the first k",
+        source: "trec_eval `success_k`",
         ..MeasureSpec::new("Success", "Success@5", success)
     },
     MeasureSpec {
         needs_cutoff: true,
         takes_rel: false,
+        definition: "judged documents among the first k / documents among the first k",
+        source: "`ir_measures`, `Judged@k`",
         ..MeasureSpec::new("Judged", "Judged@10", judged)
     },
     MeasureSpec {
         takes_p: true,
+        definition: "(1 − p) Σ p^(rank − 1) over the ranks of relevant documents",
+        source: "Moffat and Zobel, TOIS 2008",
         ..MeasureSpec::new("RBP", "RBP(p=0.8,rel=1)", rank_biased_precision)
     },
 ];
+
+/// The table of all measures, in Markdown.
+pub fn table() -> String {
+    let head = "| measure | value for a topic | parameters | also called | source |\n|---|---|---|---|---|\n";
+    let rows = CATALOGUE.iter().map(|spec| spec.row() + "\n");
+    head.to_owned() + &rows.collect::<String>()
+}
 
 /// The relevance of each document among the first k.
 fn hits(
@@ -181,4 +204,14 @@ fn rank_biased_precision(
         reached *= by.p;
     }
     (1.0 - by.p) * met
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_in_the_documentation_is_that_of_the_catalogue() {
+        assert_eq!(include_str!("table.md"), table());
+    }
 }

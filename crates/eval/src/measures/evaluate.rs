@@ -40,14 +40,14 @@ impl Scores {
 /// A topic that the run does not answer counts 0, as with `trec_eval -c` and `ir_measures`
 /// (`trec_eval` without `-c` leaves it out of the mean, which rewards silence). A topic with
 /// judgements of which none is relevant counts 0 by every measure, as it does there.
-pub fn evaluate(measures: &[Box<dyn Measure>], run: &RankedRun, qrels: &Qrels) -> Scores {
+pub fn evaluate(measures: &[Measure], run: &RankedRun, qrels: &Qrels) -> Scores {
     let mut topics: Vec<(RequestId, Vec<f64>)> = Vec::new();
     for (topic, judgements) in qrels.topics() {
         let ranking = run.ranking(topic);
         let values = measures.iter().map(|measure| measure.score(ranking, judgements));
         topics.push((topic.clone(), values.collect()));
     }
-    Scores::new(measures.iter().map(|measure| measure.name()).collect(), topics)
+    Scores::new(measures.iter().map(Measure::name).collect(), topics)
 }
 
 #[cfg(test)]

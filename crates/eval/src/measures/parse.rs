@@ -11,7 +11,7 @@ use clariq_core::{Error, Result, problem};
 /// * that of `trec_eval`, `recall_30`, `ndcg_cut_10`, `map`, `recip_rank`, with `.` in place of
 ///   the last `_` as well;
 /// * that of the `ClariQ` scorer, `Recall30`, `NDCG10`, `P5`, `MRR100`.
-pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>> {
+pub fn parse_measure(text: &str) -> Result<Measure> {
     let text = text.trim();
     let (name, mut given) = split(text).ok_or_else(|| no_form(text))?;
     let bare = name == text;
@@ -30,13 +30,13 @@ pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>> {
 
 /// Makes measures from names between commas or white space, as in `R@5, RBP(p=0.5,rel=2) map`. A
 /// measure that is named twice is made once.
-pub fn parse_measures(text: &str) -> Result<Vec<Box<dyn Measure>>> {
+pub fn parse_measures(text: &str) -> Result<Vec<Measure>> {
     let mut depth = 0_i32;
     let names = text.split(|c: char| {
         depth += i32::from(c == '(') - i32::from(c == ')');
         depth <= 0 && (c == ',' || c.is_whitespace())
     });
-    let mut measures: Vec<Box<dyn Measure>> = Vec::new();
+    let mut measures: Vec<Measure> = Vec::new();
     for name in names.filter(|name| !name.is_empty()) {
         let measure = parse_measure(name)?;
         if !measures.contains(&measure) {
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn lists_are_split_outside_brackets_and_repeats_dropped() {
         let names = |text: &str| {
-            parse_measures(text).map(|all| all.iter().map(|one| one.name()).collect::<Vec<_>>())
+            parse_measures(text).map(|all| all.iter().map(Measure::name).collect::<Vec<_>>())
         };
         let some = names("R@5,Recall5  RBP(p=0.5, rel=2)@3,\nmap").unwrap();
         assert_eq!(some, ["R@5", "RBP(p=0.5,rel=2)@3", "AP"]);

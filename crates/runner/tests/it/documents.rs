@@ -97,11 +97,16 @@ fn row(label: &str, measures: &toml::Value, names: &[&str], digits: usize) -> St
     format!("| {label} | {} |\n", figures.join(" | "))
 }
 
-/// The text between two marks of the page of results.
-fn marked(name: &str) -> String {
-    let page = fs::read_to_string(root().join("docs/results.md")).unwrap();
+/// The text between two marks of a page of the documentation.
+fn marked(page: &str, name: &str) -> String {
+    let page = fs::read_to_string(root().join("docs").join(page)).unwrap();
     let (_, rest) = page.split_once(&format!("<!-- {name}: begin -->\n")).unwrap();
     rest.split_once(&format!("<!-- {name}: end -->")).unwrap().0.to_owned()
+}
+
+#[test]
+fn the_table_of_measures_is_that_of_the_catalogue() {
+    assert_eq!(marked("reference/measures.md", "measures"), clariq_eval::measure_table());
 }
 
 #[test]
@@ -113,7 +118,7 @@ fn the_table_of_figures_is_that_of_the_configurations() {
     }
     let published = &expected("bm25", "clariq", "dev")["published"];
     table += &row("published BM25", published, &names, 6);
-    assert_eq!(marked("figures"), table);
+    assert_eq!(marked("results.md", "figures"), table);
 }
 
 #[test]
@@ -124,7 +129,7 @@ fn the_table_of_ikat_is_that_of_the_configurations() {
     for system in IKAT_SYSTEMS {
         table += &row(system, &expected(system, "ikat", "2023-test")["measures"], &names, 4);
     }
-    assert_eq!(marked("ikat"), table);
+    assert_eq!(marked("results.md", "ikat"), table);
 }
 
 /// The rows of the README's table: how a row begins, and its system.

@@ -82,7 +82,7 @@ pub fn columns(
     evaluated: &EvaluatedRun,
     labels: &IkatLabels,
     only: Option<RunPart>,
-    measures: &[Box<dyn Measure>],
+    measures: &[Measure],
 ) -> Result<Vec<Column>, Error> {
     let mut columns = Vec::new();
     for part in RunPart::ALL {
@@ -146,11 +146,11 @@ impl IkatLabels {
     }
 }
 
-fn parse(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
+fn parse(names: &[&str]) -> Result<Vec<Measure>, Error> {
     parse_measures(&names.join(" "))
 }
 
-fn ranked(run: &Run, qrels: &Qrels, measures: &[Box<dyn Measure>], part: &str) -> Vec<Column> {
+fn ranked(run: &Run, qrels: &Qrels, measures: &[Measure], part: &str) -> Vec<Column> {
     evaluate(measures, &RankedRun::new(run), qrels).columns(part)
 }
 

@@ -77,7 +77,7 @@ impl EvalArgs {
     /// An output format without the requested figures.
     pub(super) fn request<'a>(
         &'a self,
-        measures: &'a [Box<dyn Measure>],
+        measures: &'a [Measure],
         format: Option<Format>,
     ) -> Result<EvalRequest<'a>, Problem> {
         self.clariq.check_format(format)?;
