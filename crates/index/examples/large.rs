@@ -18,7 +18,7 @@
 
 use clariq_core::{AddText, Documents, sha256};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, TextStore, Variant,
+    Analyzer, BuildOptions, Depth, DocumentIndex, Query, Scorer, TextStore, Variant, WeightingModel,
 };
 use serde_json::{Value, json};
 use std::error::Error;
@@ -97,7 +97,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     for variant in [Variant::Lucene, Variant::Okapi] {
         let scorer = measured("prepare", || {
-            Ok((json!({ "variant": variant }), Scorer::new(&index, Bm25::default_of(variant))?))
+            Ok((
+                json!({ "variant": variant }),
+                Scorer::new(&index, WeightingModel::usual(variant))?,
+            ))
         })?;
         for kind in ["content", "any"] {
             let requests = std::fs::read_to_string(folder.join(format!("{kind}.txt")))?;

@@ -16,7 +16,9 @@ use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_files::Source;
-use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Variant};
+use clariq_index::{
+    Analyzer, BuildOptions, Depth, DocumentIndex, Query, Scorer, Variant, WeightingModel,
+};
 use clariq_track_clariq::conversation::{RecordOptions, read_records};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::{Value, json};
@@ -102,7 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Only the index is measured from here on.
     drop(bank);
     let preparing = Instant::now();
-    let scorer = Scorer::new(&index, Bm25::default_of(arguments.model))?;
+    let scorer = Scorer::new(&index, WeightingModel::usual(arguments.model))?;
     let preparing = preparing.elapsed();
     let measured = measure(&scorer, &requests, &arguments)?;
     if let Some(path) = &arguments.dump_hits {

@@ -1,6 +1,8 @@
 //! Explanations of scores.
 
-use crate::bm25::Variant;
+use crate::bm25::Bm25;
+use crate::model::WeightingModel;
+use crate::query_likelihood::QueryLikelihood;
 use crate::scorer::Scorer;
 use crate::weighting::{MatchedToken, Weighting};
 use clariq_core::{Doc, Explanation, Result};
@@ -22,7 +24,7 @@ impl Scorer {
 
     fn explain_token(&self, token: &String, document: u32) -> Result<Explanation> {
         let weighting = &self.weighting;
-        let matched = self.statistics.matched(slice::from_ref(token), None)?;
+        let matched = self.weighting.matched(slice::from_ref(token), None)?;
         let Some(matched) = matched.first() else {
             return Ok(Explanation::value(0.0, format!("`{token}` is in no document")));
         };
@@ -32,35 +34,57 @@ impl Scorer {
         }
         let length = weighting.model.length(weighting.index.lengths[document as usize]);
         let norm = weighting.norms[document as usize];
-        let score = weighting.contribution(matched.idf, tf, norm);
-        if weighting.model.variant == Variant::Ql {
-            let parts = vec![
-                Explanation::value(f64::from(tf), "tf, occurrences in the document"),
-                Explanation::value(1.0 / matched.idf, "μ·p, by occurrences in all documents"),
-                Explanation::value(f64::from(length), "dl, tokens of the document"),
-                Explanation::value(weighting.model.mu, "μ"),
-            ];
-            let what = format!("`{token}` = ln(1 + tf/(μ·p)) + ln(μ/(dl+μ)), at least 0");
-            return Ok(Explanation::of(score, what, parts));
-        }
+        let found = Occurrences { matched, tf: f64::from(tf), length: f64::from(length), norm };
+        Ok(match &weighting.model {
+            WeightingModel::Bm25(model) => found.by_bm25(model, token, weighting),
+            WeightingModel::QueryLikelihood(model) => found.by_likelihood(*model, token),
+        })
+    }
+}
+
+/// A token of a request in one document.
+struct Occurrences<'m> {
+    matched: &'m MatchedToken<'m>,
+    tf: f64,
+    /// The length of the document.
+    length: f64,
+    norm: f64,
+}
+
+impl Occurrences<'_> {
+    fn by_bm25(&self, model: &Bm25, token: &str, weighting: &Weighting) -> Explanation {
         let counts = vec![
-            Explanation::value(f64::from(tf), "tf, occurrences in the document"),
-            Explanation::value(f64::from(length), "dl, tokens of the document"),
+            Explanation::value(self.tf, "tf, occurrences in the document"),
+            Explanation::value(self.length, "dl, tokens of the document"),
             Explanation::value(weighting.mean_length, "avgdl, mean tokens of a document"),
-            Explanation::value(weighting.model.k1, "k1"),
-            Explanation::value(weighting.model.b, "b"),
+            Explanation::value(model.k1, "k1"),
+            Explanation::value(model.b, "b"),
         ];
+        let doc_freq = f64::from(self.matched.info.doc_freq);
         let frequencies = vec![
-            Explanation::value(f64::from(matched.info.doc_freq), "df, documents with the token"),
-            Explanation::value(self.statistics.documents as f64, "N, documents"),
+            Explanation::value(doc_freq, "df, documents with the token"),
+            Explanation::value(weighting.documents as f64, "N, documents"),
         ];
-        let saturation = weighting.model.saturation(f64::from(tf), norm);
-        let [idf, part] = weighting.model.formulas();
+        let saturation = model.saturation(self.tf, self.norm);
+        let [idf, part] = model.formulas();
         let factors = vec![
-            Explanation::of(matched.idf, format!("idf = {idf}"), frequencies),
+            Explanation::of(self.matched.idf, format!("idf = {idf}"), frequencies),
             Explanation::of(saturation, format!("tf part = {part}"), counts),
         ];
-        Ok(Explanation::of(score, format!("`{token}` = idf × tf part"), factors))
+        let score = self.matched.idf * saturation;
+        Explanation::of(score, format!("`{token}` = idf × tf part"), factors)
+    }
+
+    fn by_likelihood(&self, model: QueryLikelihood, token: &str) -> Explanation {
+        let parts = vec![
+            Explanation::value(self.tf, "tf, occurrences in the document"),
+            Explanation::value(1.0 / self.matched.idf, "μ·p, by occurrences in all documents"),
+            Explanation::value(self.length, "dl, tokens of the document"),
+            Explanation::value(model.mu, "μ"),
+        ];
+        let score = model.contribution(self.matched.idf, self.tf, self.norm);
+        let what = format!("`{token}` = ln(1 + tf/(μ·p)) + ln(μ/(dl+μ)), at least 0");
+        Explanation::of(score, what, parts)
     }
 }
 

@@ -21,21 +21,27 @@
 pub mod analysis;
 mod bm25;
 mod build;
+mod byte_length;
 mod checked;
 mod document_index;
 mod explain;
 mod folder;
+mod model;
 mod numpy_order;
 mod pruned;
+mod query_likelihood;
 mod scorer;
 mod text_store;
 mod weighting;
 
 pub use analysis::Analyzer;
-pub use bm25::{Bm25, Variant, byte_length};
+pub use bm25::{Bm25, Bm25Form};
 pub use build::BuildOptions;
+pub use byte_length::byte_length;
 pub use document_index::{DocumentIndex, IndexStats, OpenedIndex};
+pub use model::{Variant, WeightingModel};
 pub use numpy_order::NumpyOrder;
+pub use query_likelihood::QueryLikelihood;
 pub use scorer::Scorer;
 pub use text_store::TextStore;
 pub use weighting::{Depth, Query};

@@ -13,7 +13,7 @@ mod best_hits;
 mod list;
 mod search;
 
-use crate::bm25::Variant;
+use crate::model::WeightingModel;
 use crate::weighting::{MatchedToken, Query, Weighting};
 use clariq_core::{Doc, Ranking, Result};
 use search::PrunedSearch;
@@ -57,11 +57,8 @@ impl Pruner {
     /// Computes the bounds; `None` for query likelihood, and for parameters with which scores leave
     /// the usual range.
     pub(crate) fn new(weighting: &Weighting) -> Option<Self> {
-        let model = &weighting.model;
-        if model.variant == Variant::Ql {
-            // A contribution is not the product of a weight and a saturation.
-            return None;
-        }
+        // A contribution of query likelihood is not the product of a weight and a saturation.
+        let WeightingModel::Bm25(model) = &weighting.model else { return None };
         let lengths: Vec<u32> =
             weighting.index.lengths.iter().map(|&tokens| model.length(tokens)).collect();
         let (starts, exact) = classes(&lengths);

@@ -1,9 +1,9 @@
 //! Ranking by BM25 or query likelihood: exhaustive for small indexes, pruned for large ones.
 
-use crate::bm25::{Bm25, Variant};
 use crate::document_index::DocumentIndex;
+use crate::model::WeightingModel;
 use crate::pruned::Pruner;
-use crate::weighting::{IndexStatistics, MatchedToken, Query, Weighting};
+use crate::weighting::{MatchedToken, Query, Weighting};
 use clariq_core::{Best, Doc, Hit, Ranking, Result, best_first};
 use std::cell::RefCell;
 use std::mem;
@@ -25,9 +25,8 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-/// BM25 with its parameters over one index.
+/// A model with its parameters over one index.
 pub struct Scorer {
-    pub(crate) statistics: IndexStatistics,
     pub(crate) weighting: Weighting,
     /// Absent if impacts are kept.
     pruner: Option<Pruner>,
@@ -35,21 +34,20 @@ pub struct Scorer {
 
 impl Scorer {
     /// Prepares a scorer for any number of queries.
-    pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
-        let statistics = IndexStatistics::new(index, model)?;
-        let weighting = Weighting::new(&statistics);
-        let prunes = !statistics.keeps_impacts();
+    pub fn new(index: &Arc<DocumentIndex>, model: impl Into<WeightingModel>) -> Result<Self> {
+        let weighting = Weighting::new(index, model.into())?;
+        let prunes = !weighting.keeps_impacts();
         let pruner = prunes.then(|| Pruner::new(&weighting)).flatten();
-        Ok(Self { statistics, weighting, pruner })
+        Ok(Self { weighting, pruner })
     }
 
     pub fn index(&self) -> &Arc<DocumentIndex> {
-        &self.statistics.index
+        &self.weighting.index
     }
 
     /// Ranks documents by a query.
     pub fn rank(&self, query: &Query) -> Result<Ranking> {
-        let matched = self.statistics.matched(query.tokens, query.weights)?;
+        let matched = self.weighting.matched(query.tokens, query.weights)?;
         let docs = &self.weighting.index.docs;
         // A limit above the number of documents would only take memory.
         let limit = query.depth.limit.min(docs.len());
@@ -101,7 +99,7 @@ impl Scorer {
         scores.resize(self.weighting.norms.len(), 0.0);
         touched.clear();
         // A sum of 0 means that a document is new, unless a contribution can be 0 or negative.
-        let may_be_zero = self.weighting.model.variant == Variant::Ql;
+        let may_be_zero = matches!(self.weighting.model, WeightingModel::QueryLikelihood(_));
         let signed = may_be_zero || matched.iter().any(|token| token.idf * token.weight <= 0.0);
         let mut seen = if signed { vec![false; scores.len()] } else { Vec::new() };
         for token in matched {
@@ -162,13 +160,11 @@ impl Scorer {
 mod tests {
     use super::*;
     use crate::analysis::Analyzer;
+    use crate::bm25::{Bm25, Bm25Form};
     use crate::build::BuildOptions;
     use crate::weighting::Depth;
     use clariq_collections::documents::{Bank, BankRow};
     use proptest::prelude::*;
-
-    const VARIANTS: [Variant; 5] =
-        [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L];
 
     /// A document is the ranks of its words, of which low ones are frequent; some are long.
     fn documents() -> impl Strategy<Value = Vec<Vec<u32>>> {
@@ -191,7 +187,14 @@ mod tests {
         let b = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
         let delta = prop_oneof![1 => Just(0.0), 6 => 0.0..2.0_f64];
         (k1, b, delta).prop_map(|(k1, b, delta)| {
-            VARIANTS.map(|variant| Bm25 { k1, b, delta, ..Bm25::default_of(variant) }).to_vec()
+            let forms = [
+                Bm25Form::Okapi,
+                Bm25Form::Lucene,
+                Bm25Form::LuceneDefault,
+                Bm25Form::Plus { delta },
+                Bm25Form::L { delta },
+            ];
+            forms.map(|form| Bm25 { form, k1, b }).to_vec()
         })
     }
 
@@ -260,7 +263,7 @@ mod tests {
 
     /// The hits of the pruned search, if it takes the request.
     fn pruned(scorer: &Scorer, query: &Query) -> Option<Ranking> {
-        let matched = scorer.statistics.matched(query.tokens, query.weights).unwrap();
+        let matched = scorer.weighting.matched(query.tokens, query.weights).unwrap();
         let limit = query.depth.limit.min(scorer.weighting.index.docs.len());
         let pruner = Pruner::new(&scorer.weighting).unwrap();
         let takes = Pruner::takes(&matched);

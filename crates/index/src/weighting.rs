@@ -3,8 +3,10 @@
 //! Scores are `f64` sums over the tokens of the request in order, with the operations in the order
 //! of `rank_bm25`, so that documents that tie in the published baseline tie here.
 
-use crate::bm25::{Bm25, Variant};
+use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
+use crate::model::WeightingModel;
+use crate::query_likelihood::QueryLikelihood;
 use clariq_core::{Doc, Error, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -56,14 +58,16 @@ impl<'q> Query<'q> {
     }
 }
 
-/// The statistics of an index that BM25 with its parameters uses.
-pub(crate) struct IndexStatistics {
+/// The weights of tokens in the documents of an index, by one model.
+pub(crate) struct Weighting {
     pub(crate) index: Arc<DocumentIndex>,
-    pub(crate) model: Bm25,
+    pub(crate) model: WeightingModel,
     /// The number of documents that the formula counts.
     pub(crate) documents: usize,
     /// Their mean length.
     pub(crate) mean_length: f64,
+    /// The length normalisation of each document.
+    pub(crate) norms: Vec<f64>,
     /// Replaces a negative idf.
     floor: Option<f64>,
     /// The vocabulary of a small index, with the impacts of its tokens. They do not depend on the
@@ -91,17 +95,24 @@ pub(crate) struct MatchedToken<'s> {
     pub(crate) impacts: Option<&'s Impacts>,
 }
 
-impl IndexStatistics {
-    /// Computes the statistics, which do not depend on a request.
-    pub(crate) fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self> {
+impl Weighting {
+    /// Computes the statistics and norms, which do not depend on a request.
+    pub(crate) fn new(index: &Arc<DocumentIndex>, model: WeightingModel) -> Result<Self> {
         model.check()?;
         let empty = index.lengths.iter().filter(|&&length| length == 0).count();
         let documents = index.documents() - if model.counts_empty() { 0 } else { empty };
         let mean_length = index.tokens() as f64 / documents.max(1) as f64;
-        let index = Arc::clone(index);
-        let counts = Mutex::default();
-        let mut new =
-            Self { index, model, documents, mean_length, floor: None, kept: None, counts };
+        let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
+        let mut new = Self {
+            index: Arc::clone(index),
+            model,
+            documents,
+            mean_length,
+            norms: index.lengths.iter().map(norm).collect(),
+            floor: None,
+            kept: None,
+            counts: Mutex::default(),
+        };
         new.read_vocabulary()?;
         Ok(new)
     }
@@ -114,7 +125,11 @@ impl IndexStatistics {
     /// Computes the floor from the mean idf, and keeps the vocabulary of a small index.
     fn read_vocabulary(&mut self) -> Result<()> {
         let keep = self.index.tokens() <= KEPT_TOKENS;
-        if !keep && self.model.floor(0.0).is_none() {
+        let floored = match self.model {
+            WeightingModel::Bm25(model) if model.floor(0.0).is_some() => Some(model),
+            _ => None,
+        };
+        if !keep && floored.is_none() {
             return Ok(());
         }
         let mut vocabulary = self.index.vocabulary()?;
@@ -123,14 +138,14 @@ impl IndexStatistics {
         let mut count = 0_u64;
         while vocabulary.advance() {
             let info = vocabulary.value();
-            sum += self.idf(info.doc_freq);
+            sum += floored.map_or(0.0, |model| self.idf(model, info.doc_freq));
             count += 1;
             if keep {
                 let token = String::from_utf8_lossy(vocabulary.key()).into();
                 kept.insert(token, (info.clone(), Impacts::new()));
             }
         }
-        self.floor = self.model.floor(sum / count.max(1) as f64);
+        self.floor = floored.and_then(|model| model.floor(sum / count.max(1) as f64));
         self.kept = keep.then_some(kept);
         Ok(())
     }
@@ -144,10 +159,11 @@ impl IndexStatistics {
         let mut matched = Vec::with_capacity(tokens.len());
         for (position, token) in tokens.iter().enumerate() {
             let Some((info, impacts)) = self.find(token)? else { continue };
-            let idf = if self.model.variant == Variant::Ql {
-                self.inverse_probability(token, &info)?
-            } else {
-                self.idf(info.doc_freq)
+            let idf = match self.model {
+                WeightingModel::Bm25(model) => self.idf(model, info.doc_freq),
+                WeightingModel::QueryLikelihood(model) => {
+                    self.inverse_probability(model, token, &info)?
+                }
             };
             let weight = weights.and_then(|weights| weights.get(position)).copied().unwrap_or(1.0);
             matched.push(MatchedToken { info, idf, weight, impacts });
@@ -155,7 +171,12 @@ impl IndexStatistics {
         Ok(matched)
     }
 
-    fn inverse_probability(&self, token: &str, info: &TermInfo) -> Result<f64> {
+    fn inverse_probability(
+        &self,
+        model: QueryLikelihood,
+        token: &str,
+        info: &TermInfo,
+    ) -> Result<f64> {
         let known = self.counts().get(token).copied();
         let count = if let Some(count) = known {
             count
@@ -164,7 +185,7 @@ impl IndexStatistics {
             self.counts().insert(token.into(), count);
             count
         };
-        Ok(self.model.inverse_probability(count as f64, self.index.tokens() as f64))
+        Ok(model.inverse_probability(count as f64, self.index.tokens() as f64))
     }
 
     fn counts(&self) -> MutexGuard<'_, HashMap<Box<str>, u64>> {
@@ -179,29 +200,9 @@ impl IndexStatistics {
         Ok(self.index.find(token)?.map(|info| (info, None)))
     }
 
-    fn idf(&self, doc_freq: u32) -> f64 {
-        let idf = self.model.idf(self.documents as f64, f64::from(doc_freq));
+    fn idf(&self, model: Bm25, doc_freq: u32) -> f64 {
+        let idf = model.idf(self.documents as f64, f64::from(doc_freq));
         self.floor.filter(|_| idf < 0.0).unwrap_or(idf)
-    }
-}
-
-/// The weights of tokens in the documents of an index.
-pub(crate) struct Weighting {
-    pub(crate) index: Arc<DocumentIndex>,
-    pub(crate) model: Bm25,
-    pub(crate) mean_length: f64,
-    /// The length normalisation of each document.
-    pub(crate) norms: Vec<f64>,
-}
-
-impl Weighting {
-    /// Computes the norms of the documents.
-    pub(crate) fn new(statistics: &IndexStatistics) -> Self {
-        let IndexStatistics { model, mean_length, .. } = *statistics;
-        let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
-        let index = Arc::clone(&statistics.index);
-        let norms = index.lengths.iter().map(norm).collect();
-        Self { index, model, mean_length, norms }
     }
 
     pub(crate) fn contribution(&self, idf: f64, tf: u32, norm: f64) -> f64 {

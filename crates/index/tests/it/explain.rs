@@ -3,7 +3,7 @@
 use crate::common::naive::close;
 use crate::common::{bank, build, tokens};
 use clariq_core::{Doc, Explanation};
-use clariq_index::{Bm25, Depth, Query, Scorer, Variant};
+use clariq_index::{Bm25, Depth, Query, Scorer, Variant, WeightingModel};
 
 const TEXTS: [&str; 6] =
     ["", "river stone", "river river lamp", "lamp", "river wolf bread", "river copper"];
@@ -16,10 +16,9 @@ fn product(explanation: &Explanation) -> f64 {
 fn values_multiply_and_add_up_to_the_hits_score() {
     let built = build(&bank(TEXTS));
     let request = tokens("river lamp unknown river");
-    for variant in
-        [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L]
-    {
-        let scorer = Scorer::new(&built.index, Bm25::default_of(variant)).expect("a scorer");
+    for variant in Variant::ALL.into_iter().filter(|variant| *variant != Variant::Ql) {
+        let model = WeightingModel::usual(variant);
+        let scorer = Scorer::new(&built.index, model).expect("a scorer");
         let hits = scorer.rank(&Query::new(&request, Depth { limit: 9, pad: true })).expect("hits");
         assert_eq!(hits.len(), TEXTS.len());
         for hit in hits {

@@ -2,7 +2,7 @@
 //! task of TREC `CAsT` 2022.
 
 use clariq_files::Source;
-use clariq_index::{Analyzer, Bm25, Variant, byte_length};
+use clariq_index::{Analyzer, Bm25, byte_length};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ fn the_organisers_run_is_reproduced() {
             }
         }
     }
-    let model = Bm25 { k1: 0.9, b: 0.4, ..Bm25::default_of(Variant::Lucene) };
+    let model = Bm25 { k1: 0.9, b: 0.4, ..Bm25::lucene() };
     let run = read(&folder, "2022_mi_ranking_bm25_baseline_mi_run.json.gz");
     let mut first = 0;
     let mut shared = 0;

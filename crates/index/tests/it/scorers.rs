@@ -4,17 +4,8 @@ use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
 use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents};
-use clariq_index::{Bm25, Depth, Query, Scorer, Variant};
+use clariq_index::{Bm25, Depth, Query, Scorer, Variant, WeightingModel};
 use proptest::prelude::*;
-
-const VARIANTS: [Variant; 6] = [
-    Variant::Okapi,
-    Variant::Lucene,
-    Variant::LuceneDefault,
-    Variant::Plus,
-    Variant::L,
-    Variant::Ql,
-];
 
 fn naive(bank: &Bank) -> Naive {
     Naive::new(bank.rows().iter().map(|row| tokens(&row.text)).collect())
@@ -43,8 +34,16 @@ fn parameters() -> impl Strategy<Value = (f64, f64, f64)> {
     (k1, b, prop_oneof![1 => Just(0.0), 6 => 0.0..2.0_f64])
 }
 
-fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = Bm25> {
-    VARIANTS.into_iter().map(move |variant| Bm25 { k1, b, delta, ..Bm25::default_of(variant) })
+fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = WeightingModel> {
+    Variant::ALL.into_iter().map(move |variant| {
+        let mut model = WeightingModel::usual(variant);
+        for (key, value) in [("k1", k1), ("b", b), ("delta", delta)] {
+            if let Some(parameter) = model.parameter(key) {
+                *parameter = value;
+            }
+        }
+        model
+    })
 }
 
 /// Compares all variants at several depths with the naive scores.
@@ -64,7 +63,7 @@ fn check(
                 .into_iter()
                 .zip([true, false].repeat(3))
             {
-                let expected = naive.ranking(&model, &request, pad);
+                let expected = naive.ranking(model, &request, pad);
                 let query = Query::new(&request, Depth { limit, pad });
                 let found = scorer.rank(&query).expect("hits");
                 let wrong = difference(&found, &expected, limit);
@@ -141,7 +140,7 @@ fn questions_with_negative_scores_come_after_the_padding() {
 fn padding_goes_by_descending_id() {
     let bank = bank(["", "river", "stone", "lamp", "river"]);
     let built = build(&bank);
-    let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
+    let scorer = Scorer::new(&built.index, Bm25::lucene()).expect("a scorer");
     let top = |request, limit| {
         let hits =
             scorer.rank(&Query::new(&tokens(request), Depth { limit, pad: true })).expect("hits");
@@ -157,7 +156,7 @@ fn padding_goes_by_descending_id() {
 fn only_the_candidates_are_ranked() {
     let bank = bank(["a river", "a lamp", "the river", "river river", "a zebra"]);
     let built = build(&bank);
-    let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
+    let scorer = Scorer::new(&built.index, Bm25::lucene()).expect("a scorer");
     let request = tokens("river");
     let ranked = |among: Option<&[Doc]>, pad: bool| -> Vec<u32> {
         let query = Query { among, ..Query::new(&request, Depth { limit: 9, pad }) };
@@ -176,7 +175,7 @@ fn only_the_candidates_are_ranked() {
 fn a_weight_multiplies_the_contribution_of_a_token() {
     let bank = bank(["a river", "a lamp", "the river lamp"]);
     let built = build(&bank);
-    let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
+    let scorer = Scorer::new(&built.index, Bm25::lucene()).expect("a scorer");
     let request = tokens("river lamp");
     let score = |weights: Option<&[f64]>, doc: u32| {
         let query = Query { weights, ..Query::new(&request, Depth::matching(9)) };

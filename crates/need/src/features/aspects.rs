@@ -5,7 +5,7 @@
 
 use crate::text::{is_stop, stems, tokens};
 use clariq_collections::documents::{Bank, BankRow};
-use clariq_index::{Bm25, Variant};
+use clariq_index::Bm25;
 use rayon::prelude::*;
 use regex::RegexSet;
 use std::collections::HashMap;
@@ -41,6 +41,9 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 }
 
 /// The inverted index of the bank, and the kinds of its questions.
+///
+/// It is none of the crate `index`: its words are not those of an analyser, and of equal scores the
+/// question that comes first in the bank wins.
 pub(super) struct Aspects {
     model: Bm25,
     /// The questions that contain each stem, with the number of occurrences.
@@ -73,7 +76,7 @@ impl Aspects {
                 }
             }
         }
-        let model = Bm25 { k1: 0.9, b: 0.4, ..Bm25::default_of(Variant::Lucene) };
+        let model = Bm25 { k1: 0.9, b: 0.4, ..Bm25::lucene() };
         let tokens = documents.iter().map(Vec::len).sum::<usize>();
         let mean_length = tokens as f64 / documents.len().max(1) as f64;
         let norm = |stems: &Vec<String>| model.norm(stems.len() as f64, mean_length);

@@ -14,7 +14,7 @@ use crate::table::Table;
 use clariq_core::{
     Doc, Explanation, Location, Problem, Ranking, Request, Result, Role, WeightedText, bail,
 };
-use clariq_index::{Analyzer, Bm25, Query, Scorer, Variant};
+use clariq_index::{Analyzer, Query, Scorer, Variant, WeightingModel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Retrieve {
     pub(super) analyzer: Analyzer,
     #[serde(flatten)]
-    model: Bm25,
+    model: WeightingModel,
     depth: NonZeroUsize,
     pad: bool,
     pub(super) ties: TieSetting,
@@ -70,27 +70,20 @@ pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
     Ok(Retrieve { analyzer, model, depth, pad, ties, conversation, ready })
 }
 
-fn read(table: Table) -> Result<(Bm25, Bm25Keys)> {
+fn read(table: Table) -> Result<(WeightingModel, Bm25Keys)> {
     let locations = ["k1", "b", "delta", "mu"].map(|key| (key, table.at(key)));
     let stage = table.at("stage");
     let ties_at = table.at("ties");
     let keys: Bm25Keys = table.read()?;
-    let defaults = Bm25::default_of(keys.variant.unwrap_or(Variant::Lucene));
-    let model = Bm25 {
-        k1: keys.k1.unwrap_or(defaults.k1),
-        b: keys.b.unwrap_or(defaults.b),
-        delta: keys.delta.unwrap_or(defaults.delta),
-        mu: keys.mu.unwrap_or(defaults.mu),
-        ..defaults
-    };
-    let set = [keys.k1, keys.b, keys.delta, keys.mu].map(|value| value.is_some());
-    for ((key, at), is_set) in locations.iter().zip(set) {
-        let is_of_likelihood = *key == "mu";
-        if is_set && is_of_likelihood != (model.variant == Variant::Ql) {
-            let hint =
-                "`mu` is the parameter of `ql`; the other variants have `k1`, `b` and `delta`";
+    let mut model = WeightingModel::usual(keys.variant.unwrap_or(Variant::Lucene));
+    for ((key, at), value) in locations.iter().zip([keys.k1, keys.b, keys.delta, keys.mu]) {
+        let Some(value) = value else { continue };
+        let Some(parameter) = model.parameter(key) else {
+            let hint = "`ql` has `mu`; the other variants have `k1` and `b`, and `bm25plus` and \
+                        `bm25l` have `delta` as well";
             bail!(at.clone(), "no `{key}` for this variant", "`{key}`", hint);
-        }
+        };
+        *parameter = value;
     }
     if let Err(error) = model.check() {
         let Problem { at: Location { file: key, .. }, expected, found, hint, .. } =

@@ -7,7 +7,7 @@ pub(crate) mod naive;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Error, Hit};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, OpenedIndex, Query, Scorer, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, OpenedIndex, Query, Scorer,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
 /// built.
 pub(crate) fn rankings(index: &Arc<DocumentIndex>) -> Vec<Vec<Hit>> {
     let mut rankings = Vec::new();
-    for model in [Bm25::okapi(), Bm25::default_of(Variant::Lucene)] {
+    for model in [Bm25::okapi(), Bm25::lucene()] {
         let scorer = Scorer::new(index, model).expect("a scorer");
         for request in
             ["river", "lamp river lamp pepper", "unknown", "w0 w3 w7 w40", "w1 w1 w200 river"]

@@ -1,7 +1,7 @@
 //! BM25 as the papers write it: plain loops over texts, sharing no code with the crate.
 
 use clariq_core::{Doc, Hit};
-use clariq_index::{Bm25, Variant, byte_length};
+use clariq_index::{Variant, WeightingModel, byte_length};
 use std::collections::{HashMap, HashSet};
 
 pub(crate) struct Naive {
@@ -55,11 +55,13 @@ impl Naive {
     /// The score of a question, if it shares a token with the request.
     pub(crate) fn score(
         &self,
-        model: &Bm25,
+        mut model: WeightingModel,
         request: &[String],
         question: &[String],
     ) -> Option<f64> {
-        let Bm25 { variant, k1, b, delta, mu } = *model;
+        let variant = model.variant();
+        let [k1, b, delta, mu] = ["k1", "b", "delta", "mu"]
+            .map(|key| model.parameter(key).map_or(f64::NAN, |value| *value));
         let total: usize = self.questions.iter().map(Vec::len).sum();
         let length = match variant {
             Variant::LuceneDefault | Variant::Ql => byte_length(question.len() as u32) as usize,
@@ -99,7 +101,7 @@ impl Naive {
 
     /// All questions with a token of the request, and if `pad`, the others with score 0, in the
     /// project's order.
-    pub(crate) fn ranking(&self, model: &Bm25, request: &[String], pad: bool) -> Vec<Hit> {
+    pub(crate) fn ranking(&self, model: WeightingModel, request: &[String], pad: bool) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (number, question) in self.questions.iter().enumerate() {
             let score = self.score(model, request, question).or(pad.then_some(0.0));
