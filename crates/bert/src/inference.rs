@@ -9,8 +9,9 @@ use crate::network::Network;
 use crate::tokens::Tokens;
 use crate::weights::values;
 use clariq_core::{Error, Progress, Result};
+use parking_lot::Mutex;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
 use std::{panic, thread};
 use tch::Tensor;
 
@@ -45,7 +46,7 @@ impl Parallel {
     ) -> Result<Vec<f32>> {
         keep_memory();
         let groups = groups(all, group_tokens);
-        let start = || Ok(self.network.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let start = || Ok(self.network.lock().clone());
         let work = |network: &mut Network, number: usize| {
             let texts: Vec<&Tokens> = groups[number].iter().map(|&text| &all[text]).collect();
             let batch = TokenBatch::new(&texts, network.device(), false);

@@ -21,7 +21,7 @@
 
 /// Held by tests that draw from libtorch's generator: a process has one.
 #[cfg(test)]
-static GENERATOR: std::sync::Mutex<()> = std::sync::Mutex::new(());
+static GENERATOR: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
 mod batch;
 mod engine;

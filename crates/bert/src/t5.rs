@@ -16,13 +16,13 @@ use clariq_core::{
 pub(crate) use folder::T5Folder;
 use folder::{HEAD, REPEATED, T5Shape};
 pub use mono::MonoT5;
+use parking_lot::Mutex;
 use rust_bert::t5::{T5Config, T5ForConditionalGeneration};
 use search::{DecoderCache, Generator};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor};
 use tokenizers::{Tokenizer, TruncationDirection};
@@ -86,18 +86,18 @@ impl T5 {
         };
         // Tensors of another shape are errors now, and not in the middle of a run.
         let network = model.network()?;
-        lock(&model.idle).push(network);
+        model.idle.lock().push(network);
         Ok(model)
     }
 
     /// A network that no other thread uses.
     fn network(&self) -> Result<T5Network> {
-        if let Some(idle) = lock(&self.idle).pop() {
+        if let Some(idle) = self.idle.lock().pop() {
             return Ok(idle);
         }
         let store = VarStore::new(self.device);
         let model = T5ForConditionalGeneration::new(store.root(), &self.config);
-        let weights = lock(&self.weights);
+        let weights = self.weights.lock();
         let file = &self.folder.weights[0];
         let mut variables: BTreeMap<String, Tensor> = store.variables().into_iter().collect();
         if let Some(other) = weights.keys().find(|name| !variables.contains_key(*name)) {
@@ -170,7 +170,7 @@ impl T5 {
         let generate = |(): &mut (), number: usize| {
             let network = self.network()?;
             let ids = self.generate_ids(&network, texts[number], decoding)?;
-            lock(&self.idle).push(network);
+            self.idle.lock().push(network);
             progress(1);
             Ok(ids)
         };
@@ -195,10 +195,6 @@ impl TextGenerator for T5 {
     fn checksum(&self) -> &str {
         &self.checksum
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The weights of a folder as rust-bert needs them: each tensor once, and the head only if the output

@@ -6,10 +6,10 @@
 //! refused.
 
 use clariq_core::{Result, bail};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The inputs so far; `None` if they are not protected.
 static INPUTS: Mutex<Option<HashSet<FileIdentity>>> = Mutex::new(None);
@@ -22,7 +22,7 @@ fn identify(path: &Path) -> Option<FileIdentity> {
 }
 
 fn inputs() -> MutexGuard<'static, Option<HashSet<FileIdentity>>> {
-    INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+    INPUTS.lock()
 }
 
 /// From now on, no output of this process replaces a file that it reads.

@@ -2,20 +2,20 @@
 //! interrupted.
 
 use crate::inputs::refuse_input;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The temporary files and folders of this process.
 static LISTED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn listed() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    LISTED.lock().unwrap_or_else(PoisonError::into_inner)
+    LISTED.lock()
 }
 
 /// A temporary file or folder; dropping this removes it unless it was [kept](Self::keep_as).

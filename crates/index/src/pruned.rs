@@ -16,11 +16,12 @@ mod search;
 use crate::model::WeightingModel;
 use crate::weighting::{MatchedToken, Query, Weighting};
 use clariq_core::{Doc, Ranking, Result};
+use parking_lot::Mutex;
 use search::PrunedSearch;
 use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Number of documents of a window.
 const WINDOW: usize = if cfg!(test) { 32 } else { 4096 };
@@ -108,9 +109,8 @@ impl Pruner {
         if token.info.doc_freq as usize <= self.windows() {
             return Ok(None);
         }
-        let lock = || self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
         let key = token.info.postings_range.start;
-        if let Some(bounds) = lock().get(&key) {
+        if let Some(bounds) = self.bounds.lock().get(&key) {
             return Ok(Some(Arc::clone(bounds)));
         }
         let mut bounds = vec![0.0_f32; self.windows()];
@@ -124,7 +124,7 @@ impl Pruner {
             blocks.advance();
         }
         let bounds: Arc<[f32]> = bounds.into();
-        let mut kept = lock();
+        let mut kept = self.bounds.lock();
         if kept.len() * mem::size_of_val(&*bounds) >= KEPT_BOUNDS {
             kept.clear();
         }

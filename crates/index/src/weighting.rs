@@ -8,8 +8,9 @@ use crate::document_index::DocumentIndex;
 use crate::model::WeightingModel;
 use crate::query_likelihood::QueryLikelihood;
 use clariq_core::{Doc, Error, Result};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
@@ -177,19 +178,15 @@ impl Weighting {
         token: &str,
         info: &TermInfo,
     ) -> Result<f64> {
-        let known = self.counts().get(token).copied();
+        let known = self.counts.lock().get(token).copied();
         let count = if let Some(count) = known {
             count
         } else {
             let count = occurrences(&self.index, info)?;
-            self.counts().insert(token.into(), count);
+            self.counts.lock().insert(token.into(), count);
             count
         };
         Ok(model.inverse_probability(count as f64, self.index.tokens() as f64))
-    }
-
-    fn counts(&self) -> MutexGuard<'_, HashMap<Box<str>, u64>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find(&self, token: &str) -> Result<Option<(TermInfo, Option<&Impacts>)>> {

@@ -16,7 +16,6 @@ mod settings;
 use clariq_core::{Engine, Error};
 use failure::{Outcome, print_problem};
 use std::io::{self, Write as _};
-use std::sync::Mutex;
 
 /// Runs the command of the arguments and ends the process; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
@@ -48,9 +47,7 @@ static ON_INTERRUPT: Mutex<Option<OnInterrupt>> = Mutex::new(None);
 
 /// Sets the action of an interrupt before it ends the process.
 pub(crate) fn on_interrupt(act: impl FnOnce() + Send + 'static) {
-    if let Ok(mut on_interrupt) = ON_INTERRUPT.lock() {
-        *on_interrupt = Some(Box::new(act));
-    }
+    *ON_INTERRUPT.lock() = Some(Box::new(act));
 }
 
 /// Removes temporary files and ends the process by the signal (for a shell, status 130 or 143).
@@ -64,8 +61,8 @@ fn clean_up_on_signals() {
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             let _no_more = clariq_files::temporary::remove_temporaries();
-            if let (SIGINT, Ok(mut act)) = (signal, ON_INTERRUPT.lock())
-                && let Some(act) = act.take()
+            if signal == SIGINT
+                && let Some(act) = ON_INTERRUPT.lock().take()
             {
                 act();
             }

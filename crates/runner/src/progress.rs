@@ -2,9 +2,9 @@
 
 use clariq_experiment::Task;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, IsTerminal};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ impl Task for StepBar {
             self.progress.set_draw_target(ProgressDrawTarget::stderr());
         }
         // A thread that holds the lock prints the line.
-        if let Some(Ok(mut last)) = self.last.as_ref().map(Mutex::try_lock)
+        if let Some(Some(mut last)) = self.last.as_ref().map(Mutex::try_lock)
             && last.elapsed() >= BETWEEN_LINES
         {
             *last = Instant::now();

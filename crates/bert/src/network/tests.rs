@@ -12,7 +12,6 @@ use clariq_core::Result;
 use rust_bert::Config;
 use rust_bert::bert::{BertConfig, BertEmbeddings, BertModel};
 use std::path::Path;
-use std::sync::PoisonError;
 use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor, no_grad};
 
@@ -50,7 +49,7 @@ fn head(folder: &ModelFolder) -> PoolingHead {
 
 #[test]
 fn the_fast_path_equals_the_naive_one() {
-    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = crate::GENERATOR.lock();
     let folder = tempfile::tempdir().unwrap();
     let (naive, ours) = both(folder.path());
     let texts: Vec<Tokens> = LENGTHS.iter().map(|length| random(&ours, *length)).collect();
@@ -82,7 +81,7 @@ fn the_fast_path_equals_the_naive_one() {
 
 #[test]
 fn rounded_numbers_multiply_as_bf16_does() {
-    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = crate::GENERATOR.lock();
     let folder = tempfile::tempdir().unwrap();
     let (_, mut ours) = both(folder.path());
     let text = random(&ours, 24);
@@ -181,7 +180,7 @@ fn assert_close(found: &Tensor, expected: &Tensor) {
 
 #[test]
 fn a_padded_batch_equals_its_texts_one_by_one() {
-    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = crate::GENERATOR.lock();
     let texts = texts();
     for of in [Network::pooled, Network::logits] {
         let (together, gradients) = answer(&texts.iter().collect::<Vec<_>>(), of);
@@ -201,7 +200,7 @@ fn a_padded_batch_equals_its_texts_one_by_one() {
 
 #[test]
 fn texts_of_one_length_have_no_padding() {
-    let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = crate::GENERATOR.lock();
     let texts = texts();
     assert!(Padding::new(&[&texts[0], &texts[0]], Device::Cpu).is_none());
     assert!(Padding::new(&[&texts[0], &texts[1]], Device::Cpu).is_some());

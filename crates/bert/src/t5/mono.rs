@@ -1,7 +1,7 @@
 //! monoT5, which scores a pair of request and document by a T5 (Nogueira et al., "Document Ranking
 //! with a Pretrained Sequence-to-Sequence Model", Findings of EMNLP 2020).
 
-use super::{T5, lock};
+use super::T5;
 use crate::guard::{self, MOST_OF_A_TEXT};
 use crate::inference::on_threads;
 use crate::tokens::count_special_tokens;

@@ -287,7 +287,6 @@ mod tests {
     use crate::train::{Learner, seed};
     use clariq_core::{ModelOptions, Recipe};
     use std::path::Path;
-    use std::sync::PoisonError;
 
     fn judged() -> JudgedQuestions {
         JudgedQuestions {
@@ -305,7 +304,7 @@ mod tests {
         dropout: f64,
         of: impl Fn(&Learner, &[(usize, u32)]) -> Result<f64>,
     ) -> (f64, Vec<Tensor>) {
-        let _alone = crate::GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = crate::GENERATOR.lock();
         let text = format!(
             "name = \"m\"\nbase = \"tiny\"\nepochs = 1\nlearning_rate = 1e-3\ndropout = {dropout}\n\
              [objective]\n{objective}"

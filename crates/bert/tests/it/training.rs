@@ -6,11 +6,11 @@ use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{
     Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Recipe, Training, TrainingEvent,
 };
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const OBJECTIVES: [&str; 3] = [
     "kind = \"in-batch-softmax\"\nbatch = 6\nper_request = 2\nquestion_to_request = 1.0\nquestion_to_question = 0.5",
@@ -37,7 +37,7 @@ fn recipe(objective: &str, epochs: f64) -> Recipe {
 /// other.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ONE.lock()
 }
 
 /// Topics whose questions share a word with their request.

@@ -15,11 +15,12 @@ use clariq_core::{
     Doc, Explanation, Location, Problem, Ranking, Request, Result, Role, WeightedText, bail,
 };
 use clariq_index::{Analyzer, Query, Scorer, Variant, WeightingModel};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Retrieves documents; an earlier ranking is replaced.
 #[derive(Serialize)]
@@ -100,8 +101,7 @@ impl Retrieve {
     /// read all documents.
     pub(super) fn ready(&self, context: &Context) -> Result<Arc<Ready>> {
         let index = context.index(self.analyzer)?;
-        // A poisoned lock means that another thread panicked while preparing; the value is intact.
-        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = self.ready.lock();
         if let Some(ready) = &*ready
             && Arc::ptr_eq(ready.scorer.index(), &index)
         {

@@ -16,7 +16,7 @@ use clariq_rank::Uses;
 use clariq_systems::{SystemConfig, built_in, check_names_differ};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
@@ -74,9 +74,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         check(&session, checked, split, &arguments.runs, &mut |figure| {
             verdicts.extend(figure.verdict);
             any_uses |= !figure.uses.is_empty();
-            if let Ok(mut table) = table.lock() {
-                table.row(row(split, &figure, for_reading));
-            }
+            table.lock().row(row(split, &figure, for_reading));
         })?;
     }
     print_table(&table, settings.format)?;
@@ -108,10 +106,7 @@ fn print_at_interrupt(table: &SharedSheet, format: Option<Format>) {
 }
 
 fn print_table(table: &SharedSheet, format: Option<Format>) -> Result<Outcome> {
-    match table.lock() {
-        Ok(table) => table.print(format),
-        Err(_) => Ok(Outcome::Done),
-    }
+    table.lock().print(format)
 }
 
 /// The number of figures that are as expected, as a line.

@@ -11,8 +11,8 @@ use clariq_experiment::{Contexts, Session, SessionOptions};
 use clariq_rank::Override;
 use clariq_systems::recipes::is_recipe;
 use clariq_systems::{SystemConfig, find_recipes};
+use parking_lot::{Mutex, MutexGuard};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Collects notes.
 #[derive(Default)]
@@ -41,7 +41,7 @@ pub(crate) fn write(bench: &Bench, name: &str, text: &str) {
 /// other.
 fn train_alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ONE.lock()
 }
 
 /// An error as the command prints it.
