@@ -3,14 +3,13 @@
 
 use crate::space::{Space, SpaceConfig};
 use crate::tally::Tallies;
-use clariq_core::{Doc, Documents, Models, NoModels, Observer, Result, Silent, Surroundings};
+use clariq_core::{
+    Doc, Documents, Models, NoModels, Observer, OnceMap, Result, Silent, Surroundings,
+};
 use clariq_index::{Analyzer, DocumentIndex};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex> + Sync + 'a;
-
-/// Objects that were opened, by their descriptions.
-type SharedObjects<K, T> = Mutex<Vec<(K, Arc<T>)>>;
 
 /// Objects that all stages of a run share.
 pub struct Context<'a> {
@@ -25,8 +24,9 @@ pub struct Context<'a> {
     /// The splits around the requests, if they belong to a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
-    indexes: SharedObjects<Analyzer, DocumentIndex>,
-    spaces: SharedObjects<SpaceConfig, Space>,
+    indexes: OnceMap<Analyzer, Arc<DocumentIndex>>,
+    /// Spaces by their configurations, written as JSON.
+    spaces: OnceMap<String, Arc<Space>>,
     with_text: OnceLock<Vec<Doc>>,
 }
 
@@ -43,8 +43,8 @@ impl<'a> Context<'a> {
             tallies: Arc::default(),
             surroundings: None,
             open_index: Box::new(open_index),
-            indexes: Mutex::default(),
-            spaces: Mutex::default(),
+            indexes: OnceMap::default(),
+            spaces: OnceMap::default(),
             with_text: OnceLock::new(),
         }
     }
@@ -65,26 +65,14 @@ impl<'a> Context<'a> {
 
     /// The index of the documents by this analyser.
     pub(crate) fn index(&self, analyzer: Analyzer) -> Result<Arc<DocumentIndex>> {
-        find_or_open(&self.indexes, &analyzer, || (self.open_index)(analyzer, self.documents))
+        let open = || Ok(Arc::new((self.open_index)(analyzer, self.documents)?));
+        self.indexes.get_or_open(analyzer, open)
     }
 
     /// The space that a configuration describes, computed once for all stages.
     pub(crate) fn space(&self, config: &SpaceConfig) -> Result<Arc<Space>> {
-        find_or_open(&self.spaces, config, || Space::open(config, self.documents, self.models))
+        let key = serde_json::to_string(config).expect("plain data");
+        let open = || Ok(Arc::new(Space::open(config, self.documents, self.models)?));
+        self.spaces.get_or_open(key, open)
     }
-}
-
-fn find_or_open<K: Clone + PartialEq, T>(
-    opened: &SharedObjects<K, T>,
-    key: &K,
-    open: impl FnOnce() -> Result<T>,
-) -> Result<Arc<T>> {
-    // A poisoned lock means that another thread panicked while opening; the list is intact.
-    let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, known)) = opened.iter().find(|(known, _)| known == key) {
-        return Ok(Arc::clone(known));
-    }
-    let new = Arc::new(open()?);
-    opened.push((key.clone(), Arc::clone(&new)));
-    Ok(new)
 }
