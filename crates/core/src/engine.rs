@@ -1,6 +1,6 @@
 //! Engines, which open and train learned models, and the input of a training.
 
-use crate::checksum::sha256_hex;
+use crate::checksum::{Checksum, Sha256Sum, sha256_hex};
 use crate::model::{Model, ModelKind};
 use crate::model_options::ModelOptions;
 use crate::problem::Result;
@@ -62,10 +62,28 @@ pub struct JudgedQuestions {
 }
 
 impl JudgedQuestions {
-    /// Their text in a training key. Models in caches are named after it, so that it must not change.
-    fn for_key(&self) -> String {
+    /// Their checksum, over the parts of each field with their lengths.
+    fn checksum(&self) -> Checksum {
         let Self { topics, requests, questions, relevant, candidates } = self;
-        format!("{:?}", (topics, requests, questions, relevant, candidates))
+        let mut sum = Sha256Sum::default();
+        let count = |length: usize| (length as u64).to_le_bytes();
+        for texts in [topics, requests, questions] {
+            sum.update(&count(texts.len()));
+            for text in texts {
+                sum.update(&count(text.len()));
+                sum.update(text.as_bytes());
+            }
+        }
+        for lists in [relevant, candidates] {
+            sum.update(&count(lists.len()));
+            for list in lists {
+                sum.update(&count(list.len()));
+                for question in list {
+                    sum.update(&question.to_le_bytes());
+                }
+            }
+        }
+        sum.checksum()
     }
 
     /// The (topic, question) pairs of some topics; each once if `unique`, else once per row.
@@ -120,14 +138,49 @@ pub struct TrainingSummary {
 }
 
 /// The SHA-256 of everything that a training depends on, [`ModelOptions::computes_with`] included.
+#[expect(clippy::missing_panics_doc, reason = "a recipe is plain data")]
 pub fn training_key(
     recipe: &Recipe,
     base_checksum: &str,
     examples: &JudgedQuestions,
     computes_with: &str,
 ) -> String {
-    let recipe = serde_json::to_string(recipe).unwrap_or_default();
-    let data = sha256_hex(examples.for_key().as_bytes());
-    let input = sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{data}").as_bytes());
+    let recipe = serde_json::to_string(recipe).expect("plain data");
+    let data = examples.checksum();
+    let input = sha256_hex(format!("2\n{recipe}\n{base_checksum}\n{data}").as_bytes());
     sha256_hex(format!("{input}\n{computes_with}").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_and_every_boundary_changes_the_checksum() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let base = JudgedQuestions {
+            topics: texts(&["1", "2"]),
+            requests: texts(&["ab", "c"]),
+            questions: texts(&["d", "e"]),
+            relevant: vec![vec![0], vec![1]],
+            candidates: vec![vec![1], vec![0]],
+        };
+        let mut checksums = vec![base.checksum()];
+        let changes: [fn(&mut JudgedQuestions); 6] = [
+            |other| other.topics[1] = "3".to_owned(),
+            |other| other.requests = vec!["a".to_owned(), "bc".to_owned()],
+            |other| other.questions.push(String::new()),
+            |other| other.relevant = vec![vec![0, 1], vec![]],
+            |other| other.candidates = vec![vec![1], vec![1]],
+            |other| std::mem::swap(&mut other.relevant, &mut other.candidates),
+        ];
+        for change in changes {
+            let mut other = base.clone();
+            change(&mut other);
+            checksums.push(other.checksum());
+        }
+        checksums.sort();
+        checksums.dedup();
+        assert_eq!(checksums.len(), 7);
+    }
 }

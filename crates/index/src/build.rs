@@ -190,7 +190,7 @@ pub(crate) fn writer(index: &Index, threads: usize, memory: usize) -> tantivy::R
 /// Commits the added documents, with a payload.
 pub(crate) fn commit(writer: &mut IndexWriter, payload: &impl Serialize) -> tantivy::Result<()> {
     let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&serde_json::to_string(payload).unwrap_or_default());
+    commit.set_payload(&serde_json::to_string(payload).expect("plain data"));
     commit.commit().map(drop)
 }
 
@@ -207,7 +207,7 @@ pub(crate) fn merge(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<
 /// Writes the files of an index in memory to a folder, with a payload.
 fn copy(index: &Index, payload: &impl Serialize, folder: &Path) -> tantivy::Result<()> {
     let mut metas = index.load_metas()?;
-    metas.payload = Some(serde_json::to_string(payload).unwrap_or_default());
+    metas.payload = Some(serde_json::to_string(payload).expect("plain data"));
     index.directory().atomic_write(Path::new(META), &serde_json::to_vec(&metas)?)?;
     for name in index.directory().list_managed_files() {
         let bytes = index.directory().atomic_read(&name)?;

@@ -69,7 +69,7 @@ pub struct About {
 impl About {
     /// A stage that looks at nothing but the request and the documents.
     pub(crate) fn new(name: &'static str, parameters: &impl Serialize) -> Self {
-        let parameters = serde_json::to_value(parameters).unwrap_or_default();
+        let parameters = serde_json::to_value(parameters).expect("plain data");
         let models = Vec::new();
         Self { name, parameters, uses: Vec::new(), models, prompts: Vec::new(), sees_need: false }
     }

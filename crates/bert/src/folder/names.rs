@@ -62,24 +62,37 @@ const PARTS_OF_DEBERTA_V2: [&str; 8] = [
     "output.LayerNorm",
 ];
 
-/// The tensor names of a family: the prefix of models with a head, the texts around the number of a
-/// layer, and the parts of a layer.
-type TensorNames = (&'static str, [&'static str; 2], &'static [&'static str; 8]);
+/// The tensor names of a family.
+struct TensorNames {
+    /// The prefix in models with a head.
+    prefix: &'static str,
+    /// The text before the number of a layer.
+    before: &'static str,
+    /// The text behind it.
+    behind: &'static str,
+    /// The parts of a layer, in the order of [`PARTS`].
+    parts: &'static [&'static str; 8],
+}
 
 fn tensor_names(family: Family) -> TensorNames {
-    let usual = [LAYERS, "."];
+    let usual = |prefix, parts| TensorNames { prefix, before: LAYERS, behind: ".", parts };
     match family {
-        Family::Bert => ("bert.", usual, &PARTS),
-        Family::Roberta => ("roberta.", usual, &PARTS),
-        Family::Electra => ("electra.", usual, &PARTS),
-        Family::DistilBert => ("distilbert.", ["transformer.layer.", "."], &PARTS_OF_DISTILBERT),
-        Family::Albert => {
-            ("albert.", ["encoder.albert_layer_groups.", ".albert_layers.0."], &PARTS_OF_ALBERT)
-        }
-        Family::Mpnet => ("mpnet.", usual, &PARTS_OF_MPNET),
+        Family::Bert => usual("bert.", &PARTS),
+        Family::Roberta => usual("roberta.", &PARTS),
+        Family::Electra => usual("electra.", &PARTS),
+        Family::DistilBert => TensorNames {
+            before: "transformer.layer.",
+            ..usual("distilbert.", &PARTS_OF_DISTILBERT)
+        },
+        Family::Albert => TensorNames {
+            before: "encoder.albert_layer_groups.",
+            behind: ".albert_layers.0.",
+            ..usual("albert.", &PARTS_OF_ALBERT)
+        },
+        Family::Mpnet => usual("mpnet.", &PARTS_OF_MPNET),
         // Query, key and value of the first version are one tensor, which is split when it is read.
-        Family::Deberta => ("deberta.", usual, &PARTS),
-        Family::DebertaV2 => ("deberta.", usual, &PARTS_OF_DEBERTA_V2),
+        Family::Deberta => usual("deberta.", &PARTS),
+        Family::DebertaV2 => usual("deberta.", &PARTS_OF_DEBERTA_V2),
     }
 }
 
@@ -114,7 +127,7 @@ const OF_ALBERT: [(&str, &str); 2] =
 /// The usual name of a family's tensor: its name in Hugging Face's `BertModel`, without a prefix. Heads
 /// keep their names.
 pub(crate) fn usual_name(family: Family, name: &str) -> String {
-    let (prefix, [before, behind], parts) = tensor_names(family);
+    let TensorNames { prefix, before, behind, parts } = tensor_names(family);
     let name =
         name.strip_prefix(prefix).or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
     let name = name.strip_prefix("module.").unwrap_or(name);
@@ -141,7 +154,7 @@ pub(crate) fn usual_name(family: Family, name: &str) -> String {
 
 /// A family's name of a tensor, in a model with or without a head.
 pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String {
-    let (prefix, [before, behind], parts) = tensor_names(family);
+    let TensorNames { prefix, before, behind, parts } = tensor_names(family);
     let (dense, out) = head_names(family);
     let is_of_head =
         |head: &str| usual.strip_prefix(head).is_some_and(|rest| rest.starts_with('.'));

@@ -53,7 +53,7 @@ pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) ->
             copied(about.base.root.join(&file), file)?;
         }
     }
-    let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
+    let pretty = |value: &Value| serde_json::to_vec_pretty(value).expect("plain data");
     let curve = &about.counts.curve;
     put("config.json", &pretty(&config(about)))?;
     put("training.json", &pretty(&training(about)))?;
@@ -139,7 +139,7 @@ fn card(about: &ModelCard) -> String {
         recipe.base,
         split.held_out.len(),
         training.data,
-        serde_json::to_string_pretty(recipe).unwrap_or_default(),
+        serde_json::to_string_pretty(recipe).expect("plain data"),
     );
     if let Some((first, last)) = curve.loss(10) {
         let steps = curve.rows.len();
