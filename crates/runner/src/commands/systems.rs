@@ -10,6 +10,7 @@ use clariq_files::MOST_OF_A_CONFIGURATION;
 use clariq_rank::{Prompt, Uses};
 use clariq_systems::{SystemConfig, built_in, recipes};
 use std::io::{self, Write};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 #[derive(Args)]
 pub(crate) struct SystemsArgs {
@@ -80,22 +81,15 @@ fn line(config: &SystemConfig) -> Result<String> {
     let needs = needs(config)?;
     let needs =
         if needs.is_empty() { String::new() } else { format!(" [needs {}]", needs.join(", ")) };
-    let text = format!("{}{needs}", config.description);
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        let line = &mut lines[last];
-        if line.is_empty() {
-            line.push_str(word);
-        } else if INDENT + line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push(word.to_owned());
-        } else {
-            line.push(' ');
-            line.push_str(word);
-        }
-    }
-    let indented = format!("\n{:INDENT$}", "");
-    Ok(format!("{:INDENT$}{}", config.name, lines.join(&indented)))
+    let name = format!("{:INDENT$}", config.name);
+    let indent = " ".repeat(INDENT);
+    let options = Options::new(WIDTH)
+        .initial_indent(&name)
+        .subsequent_indent(&indent)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .break_words(false);
+    Ok(textwrap::fill(&format!("{}{needs}", config.description), options))
 }
 
 /// The requirements of a system beyond documents and requests.
