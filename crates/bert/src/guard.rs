@@ -23,11 +23,11 @@ pub(crate) fn read(path: &Path) -> Result<Tokenizer> {
 /// The tokens of a text without special tokens; `path` names the tokenizer in messages. A very long
 /// text is cut.
 pub(crate) fn encode(path: &Path, tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
-    call(path, || tokenizer.encode(shorten(text, MOST_OF_A_TEXT), false))
+    call(path, || tokenizer.encode(beginning(text, MOST_OF_A_TEXT), false))
 }
 
 /// The beginning of a text, of at most `most` bytes.
-pub(crate) fn shorten(text: &str, most: usize) -> &str {
+pub(crate) fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or_default()]
 }
@@ -78,7 +78,7 @@ mod tests {
     fn a_long_text_is_cut_between_two_characters() {
         for text in ["a", "ä", "aä", "€"] {
             let long = text.repeat(MOST_OF_A_TEXT);
-            let cut = shorten(&long, MOST_OF_A_TEXT);
+            let cut = beginning(&long, MOST_OF_A_TEXT);
             assert!(long.starts_with(cut));
             assert!((MOST_OF_A_TEXT - 2..=MOST_OF_A_TEXT).contains(&cut.len()), "{text}");
         }

@@ -50,7 +50,7 @@ pub use model::*;
 pub use model_options::{ModelOptions, Precision};
 pub use observer::{Observer, Silent, Task};
 pub use once_map::OnceMap;
-pub use printable::{Escaped, fixed, is_python_space, printable};
+pub use printable::{Escaped, fixed, is_python_space, printable, shorten};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
 pub use processor::{instruction_set, multiplies_bf16};
 pub use python::find_python;

@@ -18,23 +18,27 @@ pub fn is_python_space(c: char) -> bool {
 /// assert_eq!(printable("a long text", 6), "a long…");
 /// ```
 pub fn printable(text: &str, most: usize) -> Cow<'_, str> {
-    let cut = text.char_indices().nth(most).map(|(end, _)| &text[..end]);
-    let visible = cut.unwrap_or(text);
-    if cut.is_none() && !visible.contains(is_invisible) {
-        return Cow::Borrowed(text);
+    let shown = shorten(text, most);
+    if !shown.contains(is_invisible) {
+        return shown;
     }
-    let mut out = String::with_capacity(visible.len() + 8);
-    for c in visible.chars() {
+    let mut out = String::with_capacity(shown.len() + 8);
+    for c in shown.chars() {
         if is_invisible(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
         }
     }
-    if cut.is_some() {
-        out.push('…');
-    }
     Cow::Owned(out)
+}
+
+/// The first `most` characters of a text, and `…` in place of the others.
+pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// Control characters, and those that turn the direction of a line (Unicode Standard Annex 9).

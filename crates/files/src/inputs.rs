@@ -5,6 +5,7 @@
 //! [`protect_inputs`] first; in a library that reads a run and later writes it again, nothing is
 //! refused.
 
+use crate::identity::FileIdentity;
 use clariq_core::{Result, bail};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
@@ -14,11 +15,9 @@ use std::path::Path;
 /// The inputs so far; `None` if they are not protected.
 static INPUTS: Mutex<Option<HashSet<FileIdentity>>> = Mutex::new(None);
 
-type FileIdentity = (u64, u64);
 fn identify(path: &Path) -> Option<FileIdentity> {
-    use std::os::unix::fs::MetadataExt;
     // A device or a pipe is not replaced by writing to it.
-    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| (found.dev(), found.ino()))
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(FileIdentity::from)
 }
 
 fn inputs() -> MutexGuard<'static, Option<HashSet<FileIdentity>>> {

@@ -7,6 +7,7 @@
 //! of the same name reports all of them.
 
 pub mod archive;
+mod identity;
 mod inputs;
 mod journal;
 pub mod lines;

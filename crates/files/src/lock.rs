@@ -1,5 +1,6 @@
 //! Locks that keep two processes from writing to one folder or file at the same time.
 
+use crate::identity::FileIdentity;
 use crate::inputs::refuse_input;
 use crate::temporary::Temporary;
 use clariq_core::{Error, Result};
@@ -68,10 +69,8 @@ fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |found: fs::Metadata| (found.dev(), found.ino());
     match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => identity(open) == identity(named),
+        (Ok(open), Ok(named)) => FileIdentity::from(open) == FileIdentity::from(named),
         _ => false,
     }
 }

@@ -80,8 +80,5 @@ pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem 
 
 /// Shortens a value to 80 characters for a message.
 pub fn shorten(text: &str) -> String {
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    clariq_core::shorten(text, 80).into_owned()
 }

@@ -206,7 +206,8 @@ fn as_toml(number: f64) -> String {
     format!("{number:?}").to_lowercase()
 }
 
-/// Names of values, with the value and its help.
+/// Names of values, with the value and its help. Most values are of types of other crates, which do not
+/// know clap, so that they cannot be its `ValueEnum`s.
 pub(crate) type Names<T> = &'static [(&'static str, T, &'static str)];
 
 /// Parses a value by its name; lists the names with their help.

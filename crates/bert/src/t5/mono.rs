@@ -56,8 +56,8 @@ impl MonoT5 {
     fn tokens(&self, request: &str, document: &str, max_tokens: usize) -> Result<Vec<i64>> {
         let T5 { tokenizer, folder, cut, .. } = &self.model;
         let at = &*folder.tokenizer;
-        let short_request = guard::shorten(request, MOST_OF_A_TEXT / 4);
-        let short_document = guard::shorten(document, MOST_OF_A_TEXT / 2);
+        let short_request = guard::beginning(request, MOST_OF_A_TEXT / 4);
+        let short_document = guard::beginning(document, MOST_OF_A_TEXT / 2);
         let pair = format!("Query: {short_request} Document: {short_document}");
         let mut encoding = guard::encode(at, tokenizer, &format!("{pair}{SUFFIX}"))?;
         let room = max_tokens.saturating_sub(count_special_tokens(tokenizer, false));

@@ -1,0 +1,20 @@
+//! The identity of a file, whatever its path.
+//!
+//! The crate `same-file` compares files that it keeps open: a process may have more inputs than it may
+//! have open files, and opening a pipe would wait for its other end.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
+/// The device and the number of a file on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl From<Metadata> for FileIdentity {
+    fn from(found: Metadata) -> Self {
+        Self { device: found.dev(), inode: found.ino() }
+    }
+}
