@@ -30,6 +30,13 @@ impl Engine for Torch {
         Ok(ModelFolder::open(folder)?.checksum)
     }
 
+    fn unknown_keys(&self, folder: &Path) -> Result<Vec<String>> {
+        if T5Folder::is_one(folder) {
+            return T5Folder::unknown_keys(folder);
+        }
+        ModelFolder::unknown_keys(folder)
+    }
+
     fn describe_model(&self, folder: &Path) -> Result<String> {
         if T5Folder::is_one(folder) {
             return Ok(T5Folder::open(folder)?.describe());

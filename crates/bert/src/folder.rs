@@ -4,6 +4,7 @@
 mod config;
 mod family;
 mod files;
+pub(crate) mod known_keys;
 mod modules;
 mod names;
 mod sentence;
@@ -105,6 +106,13 @@ impl ModelFolder {
         };
         folder.checksum = folder.digest(&text, has_vocabulary_only)?;
         Ok(folder)
+    }
+
+    /// The keys of the `config.json` in a folder that are not known.
+    pub(crate) fn unknown_keys(root: &Path) -> Result<Vec<String>> {
+        let path = Modules::read(root)?.map_or_else(|| root.to_owned(), |(_, path)| path);
+        let object = read_object(&path.join("config.json"))?.unwrap_or_default();
+        Ok(config::unknown_keys_of(&object))
     }
 
     /// The digest of a folder: its three files, and every setting that differs from the default, so

@@ -37,6 +37,14 @@ impl Models for Session<'_> {
                     model.name
                 ));
             }
+            let unknown = engine.unknown_keys(&folder)?;
+            if !unknown.is_empty() {
+                self.observer.note(&format!(
+                    "note: `{}` has settings that clariq does not know, and passes over: `{}`",
+                    model.name,
+                    unknown.join("`, `")
+                ));
+            }
             engine.open(&folder, model.kind, &self.model_options(reading))
         })
     }

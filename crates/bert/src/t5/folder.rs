@@ -1,5 +1,6 @@
 //! The folder of a T5 (Raffel et al., JMLR 2020): sizes, weights and tokenizer.
 
+use crate::folder::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
 use crate::folder::{
     COPY_AGAIN, Object, cleans_up, expect_usual, missing, parse_object, read_keys, read_object,
     read_optional, weights_of_model,
@@ -44,32 +45,19 @@ pub(crate) struct T5Shape {
     pub start: i64,
 }
 
-/// Keys that do not change a generated text: they concern training and other programs, repeat another
-/// key, or are parameters of a system.
-const IGNORED: [&str; 23] = [
-    "_from_model_config",
-    "_name_or_path",
-    "architectures",
-    "bos_token_id",
-    "classifier_dropout",
+/// Keys of T5 alone that do not change a generated text: they concern training, or are parameters of a
+/// system.
+const OF_T5: &[&str] = &[
+    "do_sample",
     "dropout_rate",
-    "dtype",
     "early_stopping",
-    "gradient_checkpointing",
-    "initializer_factor",
     "length_penalty",
-    "max_length",
     "max_new_tokens",
-    "model_type",
     "n_positions",
     "num_beams",
-    "output_attentions",
-    "output_hidden_states",
-    "output_past",
-    "task_specific_params",
-    "torch_dtype",
-    "transformers_version",
-    "use_cache",
+    "temperature",
+    "top_k",
+    "top_p",
 ];
 /// Keys that `generation_config.json` may have in place of `config.json`.
 const IDS: [&str; 3] = ["pad_token_id", "eos_token_id", "decoder_start_token_id"];
@@ -77,9 +65,8 @@ const MODEL_TYPE: &str = "t5";
 /// More layers than any published model has.
 const MOST_LAYERS: i64 = 1000;
 
-/// `config.json` by the keys of Hugging Face, without those that change nothing.
+/// `config.json` by the keys of Hugging Face.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct T5Config {
     d_model: NonZeroU32,
     d_ff: NonZeroU32,
@@ -97,12 +84,55 @@ struct T5Config {
     decoder_start_token_id: i64,
 }
 
-/// Keys that would change a generated text, with the only supported value.
-const ONLY_USUAL: [(&str, &str); 4] = [
-    ("do_sample", "false"),
-    ("is_decoder", "false"),
-    ("is_encoder_decoder", "true"),
-    ("no_repeat_ngram_size", "0"),
+/// Keys that would change a generated text, with the only supported value: those of `transformers`'
+/// [`GenerationConfig`](https://huggingface.co/docs/transformers/main_classes/text_generation).
+const ONLY_USUAL: [OnlyUsual; 28] = [
+    ("auto_map", &["null", "{}"], HINT),
+    ("bad_words_ids", &["null"], HINT),
+    ("begin_suppress_tokens", &["null", "[]"], HINT),
+    ("constraints", &["null"], HINT),
+    ("diversity_penalty", &["0.0", "0", "null"], HINT),
+    ("do_sample", &["false", "null"], HINT),
+    ("dola_layers", &["null"], HINT),
+    ("encoder_no_repeat_ngram_size", &["0", "null"], HINT),
+    ("encoder_repetition_penalty", &["1.0", "1", "null"], HINT),
+    ("exponential_decay_length_penalty", &["null"], HINT),
+    ("force_words_ids", &["null"], HINT),
+    ("forced_bos_token_id", &["null"], HINT),
+    ("forced_decoder_ids", &["null"], HINT),
+    ("forced_eos_token_id", &["null"], HINT),
+    ("guidance_scale", &["null", "1.0", "1"], HINT),
+    ("is_decoder", &["false", "null"], HINT),
+    ("is_encoder_decoder", &["true", "null"], HINT),
+    ("min_length", &["0", "null"], HINT),
+    ("min_new_tokens", &["null", "0"], HINT),
+    ("no_repeat_ngram_size", &["0", "null"], HINT),
+    ("num_beam_groups", &["1", "null"], HINT),
+    ("penalty_alpha", &["null"], HINT),
+    ("quantization_config", &["null"], HINT),
+    ("renormalize_logits", &["false", "null"], HINT),
+    ("repetition_penalty", &["1.0", "1", "null"], HINT),
+    ("sequence_bias", &["null"], HINT),
+    ("stop_strings", &["null"], HINT),
+    ("suppress_tokens", &["null", "[]"], HINT),
+];
+const HINT: &str = "it may change the generated text; remove the key if it does not";
+/// Keys that are read into [`T5Config`].
+const READ: &[&str] = &[
+    "d_ff",
+    "d_kv",
+    "d_model",
+    "decoder_start_token_id",
+    "eos_token_id",
+    "layer_norm_epsilon",
+    "num_heads",
+    "num_layers",
+    "pad_token_id",
+    "relative_attention_max_distance",
+    "relative_attention_num_buckets",
+    "scale_decoder_outputs",
+    "tie_word_embeddings",
+    "vocab_size",
 ];
 /// Keys that repeat others.
 const REPEATING: [&str; 4] =
@@ -117,7 +147,7 @@ impl T5Shape {
             let hint = "`rewrite`, `rerank` and `cross_encode` take a T5, version 1.0 or 1.1";
             bail!(at, "model_type `{MODEL_TYPE}`", "`{kind}`", hint);
         }
-        let mut config = with_generation(at, config, generation.unwrap_or_default())?;
+        let config = with_generation(at, config, generation.unwrap_or_default())?;
         let is_gated = match config.get("feed_forward_proj").and_then(Value::as_str) {
             None if !config.contains_key("feed_forward_proj") => false,
             Some("relu") => false,
@@ -127,19 +157,12 @@ impl T5Shape {
                 bail!(at, "feed_forward_proj `relu` or `gated-gelu`", found, COPY_AGAIN);
             }
         };
-        let hint = "it may change the generated text; remove the key if it does not";
-        for (key, usual) in ONLY_USUAL {
-            expect_usual(at, &config, key, &[usual, "null"], hint)?;
-        }
+        expect_all_usual(at, &config, &ONLY_USUAL)?;
         let activation = if is_gated { "\"gelu_new\"" } else { "\"relu\"" };
-        expect_usual(at, &config, "dense_act_fn", &[activation, "null"], hint)?;
-        expect_usual(at, &config, "is_gated_act", &[&is_gated.to_string(), "null"], hint)?;
+        expect_usual(at, &config, "dense_act_fn", &[activation, "null"], HINT)?;
+        expect_usual(at, &config, "is_gated_act", &[&is_gated.to_string(), "null"], HINT)?;
         let layers = config.get("num_layers").map(Value::to_string).unwrap_or_default();
-        expect_usual(at, &config, "num_decoder_layers", &[&layers, "null"], hint)?;
-        config.retain(|key, _| {
-            let is_usual = ONLY_USUAL.iter().any(|(known, _)| known == key);
-            !is_usual && !REPEATING.contains(&&**key) && !IGNORED.contains(&&**key)
-        });
+        expect_usual(at, &config, "num_decoder_layers", &[&layers, "null"], HINT)?;
         let config: T5Config = read_keys(at, config)?;
         let shape = Self {
             hidden: config.d_model.get().into(),
@@ -256,6 +279,18 @@ impl T5Folder {
         Ok(Self { path: path.to_owned(), shape, weights, tokenizer, cleans_up, checksum })
     }
 
+    /// The keys of its configurations that are not known.
+    pub(crate) fn unknown_keys(path: &Path) -> Result<Vec<String>> {
+        let refused = ONLY_USUAL.map(|(key, ..)| key);
+        let known = [READ, &refused, &REPEATING, OF_T5, IGNORED];
+        let mut unknown = Vec::new();
+        for name in ["config.json", GENERATION] {
+            let object = read_object(&path.join(name))?.unwrap_or_default();
+            unknown.extend(unknown_keys(&object, &known));
+        }
+        Ok(unknown)
+    }
+
     /// True if the configuration in a folder is a T5's.
     pub(crate) fn is_one(path: &Path) -> bool {
         let config = read_object(&path.join("config.json")).ok().flatten();
@@ -291,8 +326,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_settings_that_change_a_text_are_refused_by_key() {
+    fn settings_that_change_a_text_are_refused_by_key() {
         assert!(parse("use_cache", json!(false), None).is_ok());
+        assert!(parse("a_key_of_next_year", json!(7), None).is_ok());
         for (key, value, says) in [
             ("model_type", json!("mt5"), "model_type `t5`, found `mt5`"),
             ("feed_forward_proj", json!("gated-silu"), "gated-silu"),
@@ -308,7 +344,7 @@ mod tests {
             ("eos_token_id", json!([1, 2]), "eos_token_id a whole number"),
             ("decoder_start_token_id", json!(null), "missing field `decoder_start_token_id`"),
             ("no_repeat_ngram_size", json!(3), "no_repeat_ngram_size 0, found `3`"),
-            ("bad_words_ids", json!([[1]]), "unknown field `bad_words_ids`"),
+            ("bad_words_ids", json!([[1]]), "bad_words_ids null, found `[[1]]`"),
             ("is_encoder_decoder", json!(false), "is_encoder_decoder true"),
             ("dense_act_fn", json!("gelu_new"), "dense_act_fn \"relu\""),
             ("is_gated_act", json!(true), "is_gated_act false"),
@@ -328,7 +364,8 @@ mod tests {
         let error = both(json!(0)).unwrap_err().to_string();
         assert!(error.contains("generation_config.json") && error.contains("found 3"), "{error}");
         let other = parse("use_cache", json!(true), Some(&json!({"repetition_penalty": 2.0})));
-        assert!(other.unwrap_err().to_string().contains("unknown field `repetition_penalty`"));
+        let error = other.unwrap_err().to_string();
+        assert_eq!(error, "config.json: expected repetition_penalty 1.0, found `2.0`");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //! key. `scripts/check-models` holds every layout against that library; here are the ways of the
 //! reading itself.
 
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Torch};
 use clariq_core::{
-    Embeddings, Encoder, Error, ModelOptions, Pooling, Problem, ReadingOverrides, Similarity,
+    Embeddings, Encoder, Engine, Error, ModelOptions, Pooling, Problem, ReadingOverrides,
+    Similarity,
 };
 use serde_json::{Value, json};
 use std::fs;
@@ -14,8 +15,13 @@ use tempfile::TempDir;
 const TEXTS: [&str; 3] = ["tell me about bees", "tent", "do you need better tent pegs"];
 
 fn tiny() -> TempDir {
+    copy("tiny")
+}
+
+/// A copy of a folder of the tests' data.
+fn copy(name: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
@@ -263,5 +269,20 @@ fn a_cross_encoder_has_no_prompts_and_no_softmax() {
             }
             (opened, _) => panic!("{content}: {}", opened.is_ok()),
         }
+    }
+}
+
+#[test]
+fn keys_of_a_later_release_are_named_and_change_nothing() {
+    for data in ["tiny", "t5/t5", "t5/t5-1.1", "t5/mono"] {
+        let folder = copy(data);
+        assert_eq!(Torch.unknown_keys(folder.path()).unwrap(), [""; 0], "{data}");
+        let described = Torch.describe_model(folder.path()).unwrap();
+        let at = folder.path().join("config.json");
+        let mut config: Value = serde_json::from_slice(&fs::read(&at).unwrap()).unwrap();
+        config["key_of_next_year"] = true.into();
+        fs::write(&at, config.to_string()).unwrap();
+        assert_eq!(Torch.unknown_keys(folder.path()).unwrap(), ["key_of_next_year"], "{data}");
+        assert_eq!(Torch.describe_model(folder.path()).unwrap(), described, "{data}");
     }
 }

@@ -202,6 +202,10 @@ mod tests {
             Ok(String::new())
         }
 
+        fn unknown_keys(&self, _: &Path) -> Result<Vec<String>> {
+            Ok(Vec::new())
+        }
+
         fn describe_model(&self, _: &Path) -> Result<String> {
             Ok(String::new())
         }
