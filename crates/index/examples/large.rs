@@ -11,7 +11,7 @@
 //! words, of which the word of rank r is r times as rare as the first; a request has five such
 //! words, or two to five without the most frequent ones. A search is BM25 for the best 30 and the
 //! best 1,000, timed by the CPU time of one thread; `with_texts` includes reading the ids and texts
-//! of the best 30.
+//! of the best 30. An exhaustive search scores every posting, and must find the same (`hits`).
 //!
 //! Memory is the peak of samples every 20 ms: `own` is the process's own memory, `mapped` are pages
 //! of files, which the system can reclaim.
@@ -108,6 +108,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             let requests: Vec<Vec<String>> = requests.lines().map(tokens).collect();
             for depth in DEPTHS {
                 measured("search", || search(&scorer, &store, &requests, depth, kind))?;
+            }
+            if variant == Variant::Lucene {
+                let exhaustive = Scorer::new(&index, WeightingModel::usual(variant))?.exhaustive();
+                for depth in DEPTHS {
+                    let search = || search(&exhaustive, &store, &requests, depth, kind);
+                    measured("exhaustive search", search)?;
+                }
             }
         }
     }

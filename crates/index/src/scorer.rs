@@ -41,6 +41,12 @@ impl Scorer {
         Ok(Self { weighting, pruner })
     }
 
+    /// The same scorer, but every posting of a query's tokens is scored. The rankings are the same.
+    #[must_use]
+    pub fn exhaustive(self) -> Self {
+        Self { pruner: None, ..self }
+    }
+
     pub fn index(&self) -> &Arc<DocumentIndex> {
         &self.weighting.index
     }
