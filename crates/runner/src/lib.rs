@@ -15,6 +15,7 @@ mod settings;
 
 use clariq_core::{Engine, Error};
 use failure::{Outcome, print_problem};
+use parking_lot::Mutex;
 use std::io::{self, Write as _};
 
 /// Runs the command of the arguments and ends the process; `engine` opens and trains learned models.

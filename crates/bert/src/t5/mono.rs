@@ -81,7 +81,7 @@ impl MonoT5 {
         let network = self.model.network()?;
         let encoded = network.model.encode(&ids, None);
         let logits = network.step(&encoded, &[folder.shape.start], &mut None);
-        lock(idle).push(network);
+        idle.lock().push(network);
         let answer_ids = Tensor::from_slice(&self.answer_ids).to_device(*device);
         let scores = logits.view(-1).index_select(0, &answer_ids).log_softmax(0, Kind::Float);
         Ok(values(&scores)?[0])

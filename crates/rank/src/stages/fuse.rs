@@ -135,7 +135,6 @@ impl Stage for Fuse {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::system::SystemFile;
     use std::fmt::Write as _;
     use std::time::{Duration, Instant};

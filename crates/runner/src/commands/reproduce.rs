@@ -14,6 +14,7 @@ use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
 use clariq_rank::Uses;
 use clariq_systems::{SystemConfig, built_in, check_names_differ};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

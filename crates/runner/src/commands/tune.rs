@@ -7,6 +7,7 @@ use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::Result;
+use clariq_eval::Measure;
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use std::path::PathBuf;
 use std::slice;
@@ -76,7 +77,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let rewrites = rewrites.as_ref();
     let search = GridSearch { system, rewrites, grid, labels, task, measures, by, folds };
     let tuned = search.run(&session)?;
-    let names = measures.iter().map(|measure| measure.name());
+    let names = measures.iter().map(Measure::name);
     let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);
     let mut row = |name: String, means: &[f64]| {

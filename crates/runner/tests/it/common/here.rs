@@ -20,7 +20,7 @@ struct Notes(Mutex<String>);
 
 impl Observer for Notes {
     fn note(&self, text: &str) {
-        let mut notes = self.0.lock().expect("the notes");
+        let mut notes = self.0.lock();
         notes.push_str(text);
         notes.push('\n');
     }
@@ -82,7 +82,7 @@ impl<'w> Work<'w> {
         session.engine = Some(&clariq_bert::Torch);
         session.observer = &notes;
         let done = test(&session);
-        (done, notes.0.into_inner().expect("the notes"))
+        (done, notes.0.into_inner())
     }
 
     fn load(self, system: &str, set: &[[&str; 3]]) -> Result<SystemConfig, Error> {
