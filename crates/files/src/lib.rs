@@ -24,7 +24,7 @@ pub mod table;
 pub mod temporary;
 
 pub use inputs::{protect, protect_inputs, refuse_input};
-pub use journal::{Journal, MOST_OF_A_JOURNAL};
+pub use journal::Journal;
 pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
 pub use lock::Lock;
 pub use output::{StagedFile, StagedWriter, Target, with_ending, write_atomically};

@@ -17,12 +17,16 @@ impl GeneratedTextCache {
     /// The cache of a model in `folder`. Damaged lines of its file are ignored, with a note.
     pub(super) fn open(folder: &Path, key: &str, observer: &dyn Observer) -> Self {
         let path = folder.join(sha256_hex(key.as_bytes()));
-        let (journal, damaged) = Journal::open(&path);
+        let journal = Journal::open(&path);
+        let file = path.display();
+        let damaged = journal.damaged();
         if damaged > 0 {
             observer.note(&format!(
-                "note: {damaged} generated texts in {} are damaged and are computed again",
-                path.display()
+                "note: {damaged} generated texts in {file} are damaged and are computed again"
             ));
+        }
+        if let Some(trouble) = journal.trouble() {
+            observer.note(&format!("note: generated texts cannot be kept in {file}: {trouble}"));
         }
         Self(journal)
     }
@@ -40,7 +44,7 @@ impl GeneratedTextCache {
         let mut new_texts = Vec::new();
         let mut seen = HashSet::new();
         for (text, key) in texts.iter().zip(&keys) {
-            if self.0.get(key).is_none() && seen.insert(key) {
+            if !self.0.has(key) && seen.insert(key) {
                 new_keys.push(key);
                 new_texts.push(*text);
             }
@@ -52,7 +56,7 @@ impl GeneratedTextCache {
                 self.0.put(key.clone(), text);
             }
         }
-        Ok(keys.iter().filter_map(|key| self.0.get(key).cloned()).collect())
+        Ok(keys.iter().filter_map(|key| self.0.get(key)).collect())
     }
 }
 
