@@ -11,7 +11,9 @@ use crate::reading::ReadingOverrides;
 use std::fmt;
 use std::sync::Arc;
 
-pub use chat::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion};
+pub use chat::{
+    ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion, Thinking,
+};
 
 /// The kinds of learned models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,12 +1,13 @@
 //! The HTTP client of downloads and services. Every wait has a limit, and answers are read up to a
 //! size that the caller chooses.
 
+use crate::mask::Secret;
 use clariq_core::{Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use std::io::{self, Read};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use ureq::http::{StatusCode, Uri};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, RequestBuilder};
@@ -65,12 +66,14 @@ pub(crate) struct Client {
     agent: Agent,
     /// The value of the header `Authorization`.
     authorization: Option<String>,
+    /// The secrets in it.
+    secrets: Vec<Secret>,
 }
 
 /// The status of an answer, and its body.
 pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
-    /// The pause that the server asks for before the next request (`Retry-After`, in seconds).
+    /// The pause that the server asks for before the next request (`Retry-After`).
     pub(crate) retry_after: Option<Duration>,
     body: Body,
 }
@@ -87,7 +90,6 @@ impl Client {
         let mut config = Agent::config_builder()
             .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
             .http_status_as_error(false)
-            .accept_encoding("identity")
             .max_redirects(match redirects {
                 Redirects::Follow => MOST_REDIRECTS,
                 Redirects::Refuse => 0,
@@ -97,17 +99,32 @@ impl Client {
             .timeout_recv_response(Some(timeouts.stall))
             .timeout_per_read(Some(timeouts.stall))
             .timeout_global(timeouts.whole);
+        if redirects == Redirects::Follow {
+            // The size that is declared must be that of the file.
+            config = config.accept_encoding("identity");
+        }
         if is_local(url) {
             config = config.proxy(None);
         }
         if let Some(CertificateAuthorities(roots)) = authorities {
             config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
         }
-        Self { agent: config.build().new_agent(), authorization }
+        let secrets = authorization.as_deref().map(secrets_in).unwrap_or_default();
+        Self { agent: config.build().new_agent(), authorization, secrets }
     }
 
     pub(crate) fn get(&self, url: &str) -> Result<HttpResponse, ureq::Error> {
         Ok(self.authorized(self.agent.get(url)).call()?.into())
+    }
+
+    /// Gets an answer of which the head arrives within a time.
+    pub(crate) fn get_within(
+        &self,
+        url: &str,
+        time: Duration,
+    ) -> Result<HttpResponse, ureq::Error> {
+        let request = self.agent.get(url).config().timeout_global(Some(time)).build();
+        Ok(self.authorized(request).call()?.into())
     }
 
     pub(crate) fn post(
@@ -129,19 +146,21 @@ impl Client {
 
     /// A text of the server without the authorization, which the server may repeat.
     pub(crate) fn mask(&self, text: &str) -> String {
-        let Some(authorization) = &self.authorization else { return text.to_owned() };
-        let mut masked = text.replace(authorization.as_str(), MASK);
-        // Without its scheme, `Bearer` or `Basic`.
-        if let Some((_, secret)) = authorization.trim().split_once(' ')
-            && !secret.trim().is_empty()
-        {
-            masked = masked.replace(secret.trim(), MASK);
-        }
-        masked
+        self.secrets.iter().fold(text.to_owned(), |text, secret| secret.mask(&text))
     }
 }
 
-const MASK: &str = "[authorization]";
+/// The secrets of a header `Authorization`: the whole, and what follows its scheme, `Bearer` or
+/// `Basic`.
+fn secrets_in(authorization: &str) -> Vec<Secret> {
+    let mut secrets = vec![Secret::new(authorization)];
+    if let Some((_, secret)) = authorization.trim().split_once(' ')
+        && !secret.trim().is_empty()
+    {
+        secrets.push(Secret::new(secret.trim()));
+    }
+    secrets
+}
 
 impl HttpResponse {
     /// The size that the server declares.
@@ -165,10 +184,20 @@ impl HttpResponse {
 impl From<ureq::http::Response<Body>> for HttpResponse {
     fn from(response: ureq::http::Response<Body>) -> Self {
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-        let seconds = header.and_then(|value| value.trim().parse().ok());
-        let retry_after = seconds.map(Duration::from_secs);
+        let retry_after = header.and_then(pause_of);
         Self { status: response.status(), retry_after, body: response.into_body() }
     }
+}
+
+/// The pause in a header `Retry-After`: seconds, or the date of its end (RFC 9110, 10.2.3).
+fn pause_of(header: &str) -> Option<Duration> {
+    let header = header.trim();
+    if let Ok(seconds) = header.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let end = httpdate::parse_http_date(header).ok()?;
+    // A date in the past asks for no pause.
+    Some(end.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
 /// True for addresses of this machine, which are reached without a proxy.
@@ -204,6 +233,16 @@ mod tests {
     fn only_local_servers_are_reached_without_a_proxy() {
         assert!(is_local("http://127.0.0.1:8080/") && is_local("http://localhost/"));
         assert!(is_local("http://[::1]:1/") && !is_local("https://example.org/localhost/"));
+    }
+
+    #[test]
+    fn a_pause_is_a_number_of_seconds_or_a_date() {
+        assert_eq!(pause_of(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(pause_of("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!((pause_of("soon"), pause_of("-1")), (None, None));
+        let later = SystemTime::now() + Duration::from_secs(100);
+        let pause = pause_of(&httpdate::fmt_http_date(later)).unwrap();
+        assert!((98..=100).contains(&pause.as_secs()), "{pause:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 pub mod download;
 mod http;
+mod mask;
 mod models;
 mod service;
 
@@ -19,4 +20,4 @@ pub use http::{CertificateAuthorities, Timeouts};
 pub use models::{
     CallOptions, Calls, EndpointConfig, Exchange, Planned, Recording, Registry, write_exchanges,
 };
-pub use service::{Patience, Reply, Service, ServiceAccess, check_address};
+pub use service::{LONGEST_TIMEOUT, Patience, Reply, Service, ServiceAccess, check_address};

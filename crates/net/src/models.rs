@@ -5,9 +5,11 @@ mod chat;
 mod config;
 mod embed;
 mod exchange;
+mod identity;
 mod registry;
 mod rerank;
 mod server;
+mod thinking;
 
 pub use calls::{CallOptions, Calls, Planned};
 pub use config::EndpointConfig;

@@ -2,6 +2,7 @@
 
 use crate::http::{CertificateAuthorities, Client, Redirects, Timeouts, describe};
 use clariq_core::{Error, Location, Problem, ProblemKind, Result, bail, problem};
+use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::Duration;
 use ureq::http::StatusCode;
@@ -14,6 +15,8 @@ const MOST_OF_A_REFUSAL: u64 = 64 << 10;
 /// The first pause before a request is repeated; each later one is twice as long, up to the longest.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// The time for an answer that is not necessary.
+const A_MOMENT: Duration = Duration::from_secs(10);
 /// The longest pause that a server may ask for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 
@@ -24,9 +27,10 @@ pub struct Patience {
     pub timeout: Duration,
     /// Number of retries for a request without an answer, or while the server is too busy.
     pub retries: u32,
-    /// The maximum size of an answer in bytes.
-    pub most: u64,
 }
+
+/// The longest timeout in seconds: a day.
+pub const LONGEST_TIMEOUT: usize = 86_400;
 
 /// Authorization and trust. The hints name the settings of the caller.
 #[derive(Default)]
@@ -39,6 +43,8 @@ pub struct ServiceAccess {
     pub authorities: Option<CertificateAuthorities>,
     /// The hint if the certificate is not trusted.
     pub authorities_hint: String,
+    /// The hint if there is no server, or another one.
+    pub address_hint: String,
 }
 
 /// Refuses an address with a name, a password or a query, and texts that are not an address.
@@ -58,8 +64,8 @@ pub struct Service {
     url: String,
     authorization_hint: String,
     authorities_hint: String,
+    address_hint: String,
     retries: u32,
-    most: u64,
     client: Client,
 }
 
@@ -90,11 +96,16 @@ impl Service {
         let url = url.into();
         let timeout = patience.timeout;
         let timeouts = Timeouts { connect: timeout, stall: timeout, whole: Some(timeout) };
-        let ServiceAccess { authorization, authorization_hint, authorities, authorities_hint } =
-            access;
+        let ServiceAccess {
+            authorization,
+            authorization_hint,
+            authorities,
+            authorities_hint,
+            address_hint,
+        } = access;
         let client = Client::new(&url, timeouts, Redirects::Refuse, authorization, authorities);
-        let Patience { retries, most, .. } = patience;
-        Self { url, authorization_hint, authorities_hint, retries, most, client }
+        let retries = patience.retries;
+        Self { url, authorization_hint, authorities_hint, address_hint, retries, client }
     }
 
     /// The address for messages, without its query.
@@ -107,21 +118,22 @@ impl Service {
         self.client.mask(text)
     }
 
-    /// Posts a request and passes the answer to `read`, whose errors may show texts of the server. The
-    /// request is repeated while the server is busy.
+    /// Posts a request and passes the answer, of at most so many bytes, to `read`, whose errors may
+    /// show texts of the server. The request is repeated while the server is busy.
     pub fn ask<T>(
         &self,
         content_type: &str,
         request: &str,
+        most: u64,
         read: impl Fn(&[u8]) -> Result<Reply<T>>,
     ) -> Result<T> {
         let mut pause = PAUSE;
         let mut retries_left = self.retries;
         loop {
-            let (trouble, retry_after) = match self.post(content_type, request) {
+            let (trouble, retry_after) = match self.post(content_type, request, most) {
                 Ok(answer) => match read(&answer).map_err(|error| self.mask_error(error))? {
                     Reply::Whole(value) => return Ok(value),
-                    Reply::Busy(trouble) => (self.mask(&trouble), None),
+                    Reply::Busy(trouble) => (self.show(&trouble), None),
                 },
                 Err(Failure::Busy(trouble, retry_after)) => (trouble, retry_after),
                 Err(Failure::Refused(problem)) => return Err(Error::Problem(problem)),
@@ -137,12 +149,26 @@ impl Service {
                 return Err(self.problem(format!("{trouble}, {times} times")).into());
             }
             retries_left -= 1;
-            thread::sleep(retry_after.unwrap_or(pause));
+            // Calls that were refused together must not come back together.
+            thread::sleep(match retry_after {
+                Some(asked) if asked.is_zero() => asked,
+                Some(asked) => asked + pause.mul_f64(random()),
+                None => pause.mul_f64(0.5 + random()),
+            });
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
-    fn post(&self, content_type: &str, request: &str) -> Result<Vec<u8>, Failure> {
+    /// Gets the answer at another address of the server, once; `None` if there is none.
+    pub(crate) fn get(&self, url: &str, most: u64) -> Option<Vec<u8>> {
+        let response = self.client.get_within(url, A_MOMENT).ok()?;
+        if response.status != StatusCode::OK {
+            return None;
+        }
+        response.read_at_most(most).ok().filter(|answer| answer.len() as u64 <= most)
+    }
+
+    fn post(&self, content_type: &str, request: &str, most: u64) -> Result<Vec<u8>, Failure> {
         let response = self.client.post(&self.url, content_type, request);
         let response = response.map_err(|error| self.failure(&error))?;
         let status = response.status;
@@ -151,33 +177,40 @@ impl Service {
             let body = response.read_at_most(MOST_OF_A_REFUSAL).unwrap_or_default();
             return Err(self.refusal(status, retry_after, &body));
         }
-        let answer = response.read_at_most(self.most).map_err(|error| self.failure(&error))?;
-        if answer.len() as u64 > self.most {
-            let found = format!("an answer of more than {} MiB", self.most >> 20);
+        let answer = response.read_at_most(most).map_err(|error| self.failure(&error))?;
+        if answer.len() as u64 > most {
+            let found = if most >= 1 << 20 {
+                format!("an answer of more than {} MiB", most >> 20)
+            } else {
+                format!("an answer of more than {} KiB", most >> 10)
+            };
             return Err(self.problem(found).into());
         }
         Ok(answer)
     }
 
     fn refusal(&self, status: StatusCode, retry_after: Option<Duration>, body: &[u8]) -> Failure {
-        let body = self.mask(&String::from_utf8_lossy(body));
-        let body: String = body.chars().take(SHOWN).collect();
+        let body = self.show(&String::from_utf8_lossy(body));
         let found = format!("status {status}: {}", body.trim());
-        if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
+        if is_busy(status) {
             return Failure::Busy(found, retry_after);
         }
         let problem = self.problem(found);
-        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return problem.hint(&self.authorization_hint).into();
+        match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                problem.hint(&self.authorization_hint)
+            }
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => problem,
+            _ if status.is_redirection() => {
+                problem.hint("redirects are not followed: name the address it leads to")
+            }
+            _ => problem.hint("the server is there, and says why it refuses the request"),
         }
-        if status.is_redirection() {
-            return problem.hint("redirects are not followed: name the address it leads to").into();
-        }
-        problem.into()
+        .into()
     }
 
     fn problem(&self, found: String) -> Problem {
-        let hint = "is the server there, and does it answer `curl` on this machine?";
+        let hint = &self.address_hint;
         problem!(self.location(), "an answer of the server", found, hint).kind(ProblemKind::Server)
     }
 
@@ -195,9 +228,26 @@ impl Service {
 
     fn mask_error(&self, error: Error) -> Error {
         let Error::Problem(mut problem) = error else { return error };
-        problem.found = self.mask(&problem.found);
+        problem.found = self.show(&problem.found);
         Error::Problem(problem)
     }
+
+    /// The beginning of a text of the server, masked.
+    fn show(&self, text: &str) -> String {
+        self.mask(text).chars().take(SHOWN).collect()
+    }
+}
+
+/// True for the status of a server that may answer the same request later. What others mean by a
+/// server error is one as well: proxies answer 502 to 504 and 520 to 529 while a server starts.
+fn is_busy(status: StatusCode) -> bool {
+    matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+        || status.is_server_error()
+}
+
+/// A number from 0 to 1, another one in every call.
+fn random() -> f64 {
+    RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
 
 fn is_about_certificate(error: &std::io::Error) -> bool {

@@ -85,6 +85,22 @@ pub struct Completion {
     /// empty if none were requested or the server gives none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub first_token: Vec<(String, f64)>,
+    /// What the model thought before `text`, if its server leaves that in the text. In recordings, the
+    /// text is whole.
+    #[serde(skip)]
+    pub thinking: Thinking,
+}
+
+/// What a model thought before it answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Thinking {
+    /// Nothing that its server tells.
+    #[default]
+    None,
+    /// It came to an end, and is no part of the text.
+    Ended,
+    /// It did not come to an end, and there is no text.
+    Unended,
 }
 
 /// Conversations in, completions out.

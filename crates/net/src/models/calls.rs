@@ -1,6 +1,7 @@
 //! Requests to models behind servers: sent concurrently, cached, replayed, counted and limited.
 
 use super::exchange::{Exchange, Recording, request_key};
+use super::identity::{Identity, cache_key};
 use clariq_core::{Observer, Progress, Result, bail};
 use clariq_files::Journal;
 use serde::Serialize;
@@ -60,6 +61,8 @@ struct CallState {
     /// The exchanges of a run in the order of their first use, and their keys.
     used: Vec<Exchange>,
     used_keys: HashSet<String>,
+    /// What is to be told about the cache and the servers.
+    notes: Vec<String>,
     /// The calls of a dry run by model.
     planned: BTreeMap<String, Planned>,
     planned_keys: HashSet<String>,
@@ -72,8 +75,15 @@ pub(super) struct Caller {
     pub(super) name: String,
     /// The file of its answers in the cache.
     pub(super) journal: PathBuf,
+    pub(super) identity: Identity,
     /// Calls that are sent at the same time.
     pub(super) concurrency: NonZeroUsize,
+}
+
+/// An answer of a server, and the name that it gives its model; empty if it gives none.
+pub(super) struct Answer<T> {
+    pub(super) value: T,
+    pub(super) model: String,
 }
 
 /// A request of one call.
@@ -88,6 +98,12 @@ pub(super) struct Call {
     pub(super) bytes: u64,
     /// The maximum number of tokens that the model writes.
     pub(super) most_tokens: u64,
+}
+
+/// The note that answers are not kept.
+fn unwritten(file: &Path, trouble: &str) -> String {
+    let file = file.display();
+    format!("note: answers cannot be kept in {file} ({trouble}): another run asks for all again")
 }
 
 impl Calls {
@@ -113,6 +129,16 @@ impl Calls {
         std::mem::take(&mut self.state().used)
     }
 
+    /// What there is to tell about the cache and the servers since the last time.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().notes)
+    }
+
+    /// True if servers are asked.
+    pub(super) fn asks_servers(&self) -> bool {
+        self.options.replay.is_none() && !self.is_dry_run()
+    }
+
     /// The calls that a dry run would send since it began, by model.
     pub fn planned(&self) -> BTreeMap<String, Planned> {
         self.state().planned.clone()
@@ -128,15 +154,79 @@ impl Calls {
         if self.options.replay.is_some() || state.journals.contains_key(path) {
             return;
         }
-        let (journal, damaged) = Journal::open(path);
+        let journal = Journal::open(path);
+        let file = path.display();
+        let damaged = journal.damaged();
         if damaged > 0 {
-            let file = path.display();
             observer
                 .note(&format!("note: {damaged} answers in {file} are damaged and are ignored"));
+        }
+        if let Some(trouble) = journal.trouble() {
+            observer.note(&unwritten(path, trouble));
         }
         state.journals.insert(path.to_owned(), journal);
     }
 
+    /// Notes the name that a server gives its model, and tells if the cache has answers by another.
+    pub(super) fn meet(&self, caller: &Caller, served: &str) {
+        let mut state = self.state();
+        let CallState { journals, notes, .. } = &mut *state;
+        let Some(journal) = journals.get_mut(&caller.journal) else { return };
+        let key = caller.identity.journal_key();
+        let before = journal.get(&key);
+        let before = before.as_ref().and_then(Value::as_str);
+        if before == Some(served) {
+            return;
+        }
+        if let Some(before) = before {
+            notes.push(format!(
+                "note: the server of `{}` has the model `{served}`, and had `{before}`: answers of \
+                 that one are not used",
+                caller.name
+            ));
+        }
+        journal.put(key, served.into());
+    }
+
+    /// The keys of calls in the cache. A server that does not list its models tells the name of the one
+    /// that it has by answering the first call.
+    fn cache_keys<T: Serialize>(
+        &self,
+        caller: &Caller,
+        calls: &[Call],
+        keys: &[String],
+        ask: impl Fn(&Call) -> Result<Answer<T>> + Sync,
+    ) -> Result<Vec<String>> {
+        if caller.identity.served().is_none() && !self.is_dry_run() {
+            let first = calls.first().zip(keys.first());
+            self.send(caller, first.as_slice(), |call, key| {
+                let Answer { value, model } = ask(call)?;
+                caller.identity.set_served(&model);
+                self.meet(caller, &model);
+                self.keep(caller, cache_key(key, &model), &value);
+                Ok(())
+            })?;
+        }
+        let last = self.state().journals[&caller.journal].get(&caller.identity.journal_key());
+        let last = last.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let served = caller.identity.served().unwrap_or(last);
+        Ok(keys.iter().map(|key| cache_key(key, served)).collect())
+    }
+
+    /// Keeps an answer in the cache; the first that cannot be written is told.
+    fn keep(&self, caller: &Caller, key: String, answer: &impl Serialize) {
+        let answer = serde_json::to_value(answer).expect("plain data");
+        let mut state = self.state();
+        let CallState { journals, notes, .. } = &mut *state;
+        let Some(journal) = journals.get_mut(&caller.journal) else { return };
+        let was_written = journal.trouble().is_none();
+        journal.put(key, answer);
+        if let Some(trouble) = journal.trouble().filter(|_| was_written) {
+            notes.push(unwritten(&caller.journal, trouble));
+        }
+    }
+
+    /// The calls that a dry run would send since it began
     /// Answers calls, in order: from the recording, from the cache, or by the server. `stand_in` is
     /// the answer of a dry run. `progress` counts the items of calls.
     pub(super) fn answer<T: Serialize + DeserializeOwned>(
@@ -144,24 +234,30 @@ impl Calls {
         caller: &Caller,
         calls: &[Call],
         stand_in: impl Fn(&Call) -> T,
-        ask: impl Fn(&Call) -> Result<T> + Sync,
+        ask: impl Fn(&Call) -> Result<Answer<T>> + Sync,
         progress: Progress,
     ) -> Result<Vec<T>> {
+        if calls.is_empty() {
+            return Ok(Vec::new());
+        }
         let keys: Vec<String> = calls.iter().map(|call| request_key(&call.request)).collect();
         if let Some(recording) = &self.options.replay {
             progress(calls.iter().map(|call| call.items).sum());
-            let answers =
-                calls.iter().zip(&keys).map(|(call, key)| recording.answer(key, &call.about));
-            return self.use_answers(calls, &keys, answers.collect::<Result<Vec<_>>>()?);
+            let mut answers = Vec::with_capacity(calls.len());
+            for (call, key) in calls.iter().zip(&keys) {
+                answers.push(recording.answer(key, &call.about)?.clone());
+            }
+            return self.use_answers(calls, &keys, answers);
         }
+        let cache_keys = self.cache_keys(caller, calls, &keys, &ask)?;
         let mut missing = Vec::new();
         let mut known = 0;
         {
             let state = self.state();
             let journal = &state.journals[&caller.journal];
             let mut seen = HashSet::new();
-            for (call, key) in calls.iter().zip(&keys) {
-                if journal.get(key).is_none() && seen.insert(key) {
+            for (call, key) in calls.iter().zip(&cache_keys) {
+                if !journal.has(key) && seen.insert(key) {
                     missing.push((call, key));
                 } else {
                     known += call.items;
@@ -170,22 +266,27 @@ impl Calls {
         }
         if self.is_dry_run() {
             let missing: Vec<&Call> = missing.into_iter().map(|(call, _)| call).collect();
-            return Ok(self.stand_in_for(caller, calls, &keys, &missing, stand_in));
+            return Ok(self.stand_in_for(caller, calls, &cache_keys, &missing, stand_in));
         }
         progress(known);
         self.send(caller, &missing, |call, key| {
-            let answer = serde_json::to_value(ask(call)?).expect("plain data");
-            if let Some(journal) = self.state().journals.get_mut(&caller.journal) {
-                journal.put(key.to_owned(), answer);
-            }
+            self.keep(caller, key.to_owned(), &ask(call)?.value);
             progress(call.items);
             Ok(())
         })?;
         let state = self.state();
         let journal = &state.journals[&caller.journal];
-        let answers: Vec<Value> = keys.iter().filter_map(|key| journal.get(key).cloned()).collect();
+        let mut answers = Vec::with_capacity(calls.len());
+        for (call, key) in calls.iter().zip(&cache_keys) {
+            let Some(answer) = journal.get(key) else {
+                let hint = "the file was changed meanwhile: run the command again";
+                let expected = format!("the answer for {}", call.about);
+                bail!(&*caller.journal, expected, "none", hint);
+            };
+            answers.push(answer);
+        }
         drop(state);
-        self.use_answers(calls, &keys, answers.iter().collect())
+        self.use_answers(calls, &keys, answers)
     }
 
     /// Records the exchanges of the run, and deserializes their answers.
@@ -193,12 +294,12 @@ impl Calls {
         &self,
         calls: &[Call],
         keys: &[String],
-        answers: Vec<&Value>,
+        answers: Vec<Value>,
     ) -> Result<Vec<T>> {
         let mut state = self.state();
         let mut read = Vec::with_capacity(answers.len());
         for ((call, key), answer) in calls.iter().zip(keys).zip(answers) {
-            match T::deserialize(answer) {
+            match T::deserialize(&answer) {
                 Ok(answer) => read.push(answer),
                 Err(error) => {
                     let hint = "the file or the cache was changed by hand";
@@ -209,7 +310,7 @@ impl Calls {
             if state.is_recording && state.used_keys.insert(key.clone()) {
                 let about = call.about.clone();
                 let request = call.request.clone();
-                state.used.push(Exchange { about, request, answer: answer.clone() });
+                state.used.push(Exchange { about, request, answer });
             }
         }
         Ok(read)
@@ -230,7 +331,7 @@ impl Calls {
         let answer = |(call, key): (&Call, &String)| {
             journal
                 .get(key)
-                .and_then(|answer| T::deserialize(answer).ok())
+                .and_then(|answer| T::deserialize(&answer).ok())
                 .unwrap_or_else(|| stand_in(call))
         };
         calls.iter().zip(keys).map(answer).collect()
@@ -294,7 +395,12 @@ impl Calls {
         }
         if let (Some((first, _)), Some(max)) = (beyond.first(), self.options.max_calls) {
             let found = format!("one more, for {}", first.about);
-            let hint = "the answers so far are in the cache: a run with a higher bound continues";
+            let trouble = self.state().journals[&caller.journal].trouble().map(str::to_owned);
+            let hint = match trouble {
+                None => "the answers so far are in the cache: a run with a higher bound continues"
+                    .to_owned(),
+                Some(why) => format!("the cache could not be written ({why}): all is asked again"),
+            };
             bail!("--max-calls", "at most {max} calls", found, hint);
         }
         Ok(())

@@ -1,14 +1,22 @@
 //! Chat models: `POST /chat/completions`.
 
-use super::calls::Call;
+use super::calls::{Answer, Call};
+use super::config::ChatConfig;
 use super::server::Server;
-use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result};
+use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result, Thinking};
 use serde::Deserialize;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of an answer beside its tokens, and of a token: its text, escaped, and with what the model
+/// thinks twice. Alternatives with their log-probabilities are about 150 bytes each.
+const MOST_BESIDE_TOKENS: u64 = 64 << 10;
+const MOST_OF_A_TOKEN: u64 = 256;
+const MOST_OF_AN_ALTERNATIVE: u64 = 512;
 
 pub(super) struct ChatEndpoint {
     server: Server,
+    config: ChatConfig,
     written_tokens: AtomicU64,
 }
 
@@ -32,9 +40,37 @@ struct CompletionChoice {
 
 #[derive(Deserialize)]
 struct ResponseMessage {
-    /// Absent if the model spent all of its tokens on reasoning.
+    /// Absent if the model spent all of its tokens on reasoning, which is in another field.
     #[serde(default)]
-    content: Option<String>,
+    content: Option<Content>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`content` that is no text")]
+enum Content {
+    Text(String),
+    /// Mistral: what the model thinks is a part of another type.
+    Parts(Vec<ContentPart>),
+}
+
+#[derive(Deserialize)]
+struct ContentPart {
+    r#type: String,
+    #[serde(default)]
+    text: String,
+}
+
+impl Content {
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(parts) => parts
+                .into_iter()
+                .filter(|part| part.r#type == "text")
+                .map(|part| part.text)
+                .collect(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -45,6 +81,8 @@ struct LogProbabilities {
 
 #[derive(Deserialize)]
 struct ResponseToken {
+    #[serde(default)]
+    token: String,
     #[serde(default)]
     top_logprobs: Vec<Alternative>,
 }
@@ -64,8 +102,8 @@ struct TokenUsage {
 }
 
 impl ChatEndpoint {
-    pub(super) fn new(server: Server) -> Self {
-        Self { server, written_tokens: AtomicU64::new(0) }
+    pub(super) fn new(server: Server, config: ChatConfig) -> Self {
+        Self { server, config, written_tokens: AtomicU64::new(0) }
     }
 
     fn call(&self, request: &ChatRequest) -> Call {
@@ -77,27 +115,33 @@ impl ChatEndpoint {
             request: self.server.request(content),
             items: 1,
             bytes: request.messages.iter().map(|message| message.content.len() as u64).sum(),
-            most_tokens: u64::from(request.parameters.max_tokens.get()),
+            most_tokens: self.config.most_tokens(request.parameters.max_tokens.get().into()),
         }
     }
 
-    fn ask(&self, call: &Call) -> Result<Completion> {
+    fn ask(&self, call: &Call) -> Result<Answer<Completion>> {
         let Call { about, request, .. } = call;
         let parameters = &request["parameters"];
         let mut body = json!({
-            "model": request["model"],
+            "model": self.server.model,
             "messages": request["messages"],
             "max_tokens": parameters["max_tokens"],
             "temperature": parameters["temperature"],
             "seed": parameters["seed"],
             "stream": false,
         });
-        if parameters["top_logprobs"] != 0 {
+        let alternatives = parameters["top_logprobs"].as_u64().unwrap_or_default();
+        if alternatives > 0 {
             body["logprobs"] = true.into();
-            body["top_logprobs"] = parameters["top_logprobs"].clone();
+            body["top_logprobs"] = alternatives.into();
         }
-        let completion = self.server.ask(about, &body, |answer| self.read(answer))?;
-        let tokens = completion.completion_tokens.unwrap_or(0);
+        if let Value::Object(body) = &mut body {
+            self.config.adjust(body);
+        }
+        let of_a_token = MOST_OF_A_TOKEN + MOST_OF_AN_ALTERNATIVE * alternatives;
+        let most = MOST_BESIDE_TOKENS + call.most_tokens.saturating_mul(of_a_token);
+        let completion = self.server.ask(about, &body, most, |answer| self.read(answer))?;
+        let tokens = completion.value.completion_tokens.unwrap_or(0);
         self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
         Ok(completion)
     }
@@ -107,20 +151,57 @@ impl ChatEndpoint {
         let choice = answer.choices.into_iter().next();
         let choice = choice.ok_or(format!("{count} items in `choices`"))?;
         let tokens = choice.logprobs.and_then(|logprobs| logprobs.content).unwrap_or_default();
-        let first = tokens.into_iter().next().map(|token| token.top_logprobs).unwrap_or_default();
+        let first =
+            self.first_of_answer(tokens).map(|token| token.top_logprobs).unwrap_or_default();
         let mask = |text: String| self.server.mask(&text);
         let mut first_token: Vec<(String, f64)> =
             first.into_iter().map(|one| (mask(one.token), one.logprob)).collect();
         first_token.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
         let usage = answer.usage.as_ref();
         Ok(Completion {
-            text: mask(choice.message.content.unwrap_or_default()),
-            cut: choice.finish_reason.as_deref() == Some("length"),
+            text: mask(choice.message.content.map(Content::text).unwrap_or_default()),
+            // Mistral and others have names of their own.
+            cut: matches!(
+                choice.finish_reason.as_deref(),
+                Some("length" | "max_tokens" | "model_length")
+            ),
             model: mask(answer.model.unwrap_or_default()),
             prompt_tokens: usage.and_then(|usage| usage.prompt_tokens),
             completion_tokens: usage.and_then(|usage| usage.completion_tokens),
             first_token,
+            thinking: Thinking::None,
         })
+    }
+
+    /// The first token of the answer, behind what the model thinks; the first of all if it only thinks.
+    fn first_of_answer(&self, tokens: Vec<ResponseToken>) -> Option<ResponseToken> {
+        let text: String = tokens.iter().map(|token| token.token.as_str()).collect();
+        let start = self.config.thinking.start_of_answer(&text).unwrap_or_default();
+        let mut end = 0;
+        let mut is_answer = |token: &ResponseToken| {
+            let begin = end;
+            end += token.token.len();
+            let answer = token.token.get(start.saturating_sub(begin)..);
+            start == 0 || answer.is_some_and(|answer| !answer.trim().is_empty())
+        };
+        let index = tokens.iter().position(&mut is_answer).unwrap_or_default();
+        tokens.into_iter().nth(index)
+    }
+
+    /// The completion without what the model thinks.
+    fn answer_in(&self, mut completion: Completion) -> Completion {
+        match self.config.thinking.start_of_answer(&completion.text) {
+            Some(0) => {}
+            Some(start) => {
+                completion.text = completion.text[start..].trim_start().to_owned();
+                completion.thinking = Thinking::Ended;
+            }
+            None => {
+                completion.text.clear();
+                completion.thinking = Thinking::Unended;
+            }
+        }
+        completion
     }
 }
 
@@ -135,13 +216,10 @@ impl ChatModel for ChatEndpoint {
             }
             completion
         };
-        self.server.calls.answer(
-            &self.server.caller,
-            &calls,
-            stand_in,
-            |call| self.ask(call),
-            progress,
-        )
+        let ask = |call: &Call| self.ask(call);
+        let caller = &self.server.caller;
+        let completions = self.server.calls.answer(caller, &calls, stand_in, ask, progress)?;
+        Ok(completions.into_iter().map(|completion| self.answer_in(completion)).collect())
     }
 
     fn written_tokens(&self) -> u64 {
@@ -155,6 +233,7 @@ impl ChatModel for ChatEndpoint {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::EndpointConfig;
     use super::*;
     use clariq_core::Silent;
     use std::sync::Arc;
@@ -163,12 +242,13 @@ mod tests {
     fn a_key_that_the_server_repeats_is_in_no_completion() {
         const KEY: &str = "sk-2f0e77a1c3";
         let folder = tempfile::tempdir().unwrap();
-        let keys = json!({ "chat": { "url": "http://127.0.0.1:1", "model": "m" } });
-        let config = serde_json::from_value(keys).unwrap();
+        let keys = json!({ "url": "http://127.0.0.1:1", "model": "m" });
+        let config: ChatConfig = serde_json::from_value(keys).unwrap();
+        let endpoint = EndpointConfig::Chat(config.clone());
         let key = Some(KEY.to_owned());
         let calls = Arc::default();
         let server =
-            Server::open("far", &config, "chat", key, calls, folder.path(), &Silent).unwrap();
+            Server::open("far", &endpoint, "chat", key, calls, folder.path(), &Silent).unwrap();
         let alternatives = json!([{ "token": KEY, "logprob": -0.5 }]);
         let answer = json!({
             "model": format!("m of {KEY}"),
@@ -178,7 +258,7 @@ mod tests {
             }],
         });
         let answer = serde_json::from_value(answer).unwrap();
-        let completion = ChatEndpoint::new(server).read(answer).unwrap();
+        let completion = ChatEndpoint::new(server, config).read(answer).unwrap();
         assert_eq!(completion.text, "[authorization], or [authorization]");
         assert!(!format!("{completion:?}").contains(KEY), "{completion:?}");
     }

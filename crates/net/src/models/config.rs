@@ -1,9 +1,11 @@
 //! The table `[models.NAME]` of a system.
 
-use crate::service::check_address;
+use super::thinking::Marks;
+use crate::service::{LONGEST_TIMEOUT, check_address};
 use clariq_core::{Location, Result, bail, number, positive};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -80,6 +82,12 @@ table! {
     ChatConfig {
         #[serde(default)]
         dialect: ChatDialect,
+        /// The marks around what the model thinks before it answers.
+        #[serde(default)]
+        pub(super) thinking: Marks,
+        /// Parameters of requests: set, given another name, or left out.
+        #[serde(default)]
+        pub(super) parameters: BTreeMap<String, Value>,
     }
 }
 
@@ -154,6 +162,15 @@ pub enum EndpointConfig {
 
 /// More connections than this are a mistake.
 const MOST_CONCURRENT: usize = 256;
+/// Longer vectors than this are a mistake.
+const MOST_DIMENSIONS: usize = 65_536;
+
+/// The parameters that a table which names a chat model sets. A text gives one of them another name, and
+/// `false` leaves it out.
+const SET_BY_USES: [&str; 3] = ["max_tokens", "temperature", "seed"];
+/// Parameters that would change what is asked, or how the answer is read.
+const NOT_SET: [&str; 7] =
+    ["model", "messages", "stream", "n", "logprobs", "top_logprobs", "response_format"];
 
 impl EndpointConfig {
     /// The value of the key `kind`.
@@ -173,19 +190,49 @@ impl EndpointConfig {
         }
     }
 
+    pub(super) fn is_tei(&self) -> bool {
+        match self {
+            Self::Chat(_) => false,
+            Self::Embed(config) => config.dialect.is_tei(),
+            Self::Rerank(config) => config.dialect.is_tei(),
+        }
+    }
+
+    /// True if the server itself chooses the temperature, which may be above 0.
+    pub fn samples(&self) -> bool {
+        match self {
+            Self::Chat(config) => config.parameters.get("temperature") == Some(&false.into()),
+            Self::Embed(_) | Self::Rerank(_) => false,
+        }
+    }
+
     /// Refuses an address with secrets, and values that no server has.
     pub fn check(&self, at: &Location) -> Result<()> {
         let server = self.server();
         let hint = "the environment variable CLARIQ_API_KEY holds the key";
         check_address(at, server.url, hint)?;
-        let (dialect, truncates) = match self {
-            Self::Chat(_) => (Dialect::V1, false),
-            Self::Embed(config) => (config.dialect, config.truncate),
-            Self::Rerank(config) => (config.dialect, config.truncate),
+        let truncates = match self {
+            Self::Chat(config) => {
+                config.check_parameters(at)?;
+                false
+            }
+            Self::Embed(config) => {
+                let dimensions = config.dimensions.map_or(1, usize::from);
+                if dimensions > MOST_DIMENSIONS {
+                    let found = dimensions.to_string();
+                    bail!(at, "dimensions from 1 to {MOST_DIMENSIONS}", found);
+                }
+                config.truncate
+            }
+            Self::Rerank(config) => config.truncate,
         };
-        if truncates && !dialect.is_tei() {
+        if truncates && !self.is_tei() {
             let hint = "other servers are told to truncate when they are started";
             bail!(at, "dialect = \"tei\" for `truncate`", "\"v1\"", hint);
+        }
+        if server.timeout.get() > LONGEST_TIMEOUT {
+            let found = server.timeout.to_string();
+            bail!(at, "timeout from 1 to {LONGEST_TIMEOUT} seconds", found);
         }
         if server.concurrency.get() > MOST_CONCURRENT {
             let found = server.concurrency.to_string();
@@ -202,8 +249,11 @@ impl EndpointConfig {
         set("kind", self.kind().into());
         set("model", self.server().model.into());
         match self {
-            Self::Chat(ChatConfig { dialect: ChatDialect::V1, .. }) => {
+            Self::Chat(ChatConfig { dialect: ChatDialect::V1, parameters, .. }) => {
                 set("dialect", "v1".into());
+                if !parameters.is_empty() {
+                    set("server_parameters", json!(parameters));
+                }
             }
             Self::Embed(config) => {
                 set("dialect", json!(config.dialect));
@@ -234,10 +284,60 @@ impl EndpointConfig {
     }
 }
 
+impl ChatConfig {
+    fn check_parameters(&self, at: &Location) -> Result<()> {
+        for (key, value) in &self.parameters {
+            let name = key.as_str();
+            let is_possible = value.is_string() || *value == Value::Bool(false);
+            let problem = if SET_BY_USES.contains(&name) && !is_possible {
+                "another name in quotation marks, or `false` to leave it out"
+            } else if NOT_SET.contains(&name) {
+                "a parameter that does not change what is asked"
+            } else {
+                continue;
+            };
+            let found = format!("`{key} = {value}`");
+            let hint =
+                "`max_tokens`, `temperature` and `seed` are set in the table that uses the model";
+            bail!(at, "in `parameters`: {problem}", found, hint);
+        }
+        Ok(())
+    }
+
+    /// Sets, renames and leaves out parameters of a request.
+    pub(super) fn adjust(&self, body: &mut Map<String, Value>) {
+        for (key, value) in &self.parameters {
+            if !SET_BY_USES.contains(&key.as_str()) {
+                body.insert(key.clone(), value.clone());
+            } else if let Some(known) = body.shift_remove(key)
+                && let Some(name) = value.as_str()
+            {
+                body.insert(name.to_owned(), known);
+            }
+        }
+        // `OpenAI`'s newer name of the same limit; the servers refuse both at once.
+        if self.parameters.contains_key("max_completion_tokens") {
+            body.shift_remove("max_tokens");
+        }
+    }
+
+    /// The largest number of tokens that a request allows.
+    pub(super) fn most_tokens(&self, max_tokens: u64) -> u64 {
+        let limits = self.parameters.iter().filter(|(key, _)| key.contains("tokens"));
+        limits.filter_map(|(_, value)| value.as_u64()).fold(max_tokens, u64::max)
+    }
+}
+
 /// As in the record of a run.
 impl Serialize for EndpointConfig {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.identity().serialize(serializer)
+        let mut described = self.identity();
+        if let Self::Chat(config) = self
+            && config.thinking != Marks::default()
+        {
+            described.insert("thinking".to_owned(), json!(config.thinking));
+        }
+        described.serialize(serializer)
     }
 }
 

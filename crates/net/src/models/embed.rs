@@ -1,8 +1,8 @@
 //! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
 
-use super::calls::Call;
+use super::calls::{Answer, Call};
 use super::config::EmbedConfig;
-use super::server::{Server, in_order, name_of};
+use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use clariq_core::{Embeddings, Encoder, Progress, Result, Similarity, bail};
@@ -53,15 +53,11 @@ impl RecordedVectors {
 }
 
 impl EmbedEndpoint {
-    pub(super) fn new(server: Server, config: EmbedConfig) -> Result<Self> {
-        let name = &server.caller.name;
-        if server.calls.is_dry_run() && config.dimensions.is_none() {
-            let hint = "a dry run gives no vector whose length could be seen";
-            let found = "a table without it";
-            bail!(format!("[models.{name}]"), "a key `dimensions`, for --dry-run", found, hint);
-        }
-        let dimensions = config.dimensions.map_or_else(OnceLock::new, |known| known.get().into());
-        Ok(Self { server, config, dimensions })
+    pub(super) fn new(server: Server, config: EmbedConfig) -> Self {
+        // Vectors of a dry run are as short as they can be.
+        let declared = config.dimensions.filter(|_| !server.calls.is_dry_run());
+        let dimensions = declared.map_or_else(OnceLock::new, |known| known.get().into());
+        Self { server, config, dimensions }
     }
 
     fn call(&self, texts: &[String]) -> Call {
@@ -73,7 +69,7 @@ impl EmbedEndpoint {
         Call { about, request: self.server.request(content), items, bytes, most_tokens: 0 }
     }
 
-    fn ask(&self, call: &Call) -> Result<RecordedVectors> {
+    fn ask(&self, call: &Call) -> Result<Answer<RecordedVectors>> {
         let texts = &call.request["texts"];
         let count = call.items as usize;
         if self.config.dialect.is_tei() {
@@ -82,16 +78,19 @@ impl EmbedEndpoint {
                 "normalize": self.config.normalise,
                 "truncate": self.config.truncate,
             });
-            return self.server.ask(&call.about, &body, |vectors: Vec<Vec<f64>>| {
-                self.check(vectors.into_iter().enumerate(), count)
-            });
+            return self.server.ask(
+                &call.about,
+                &body,
+                MOST_OF_AN_ANSWER,
+                |vectors: Vec<Vec<f64>>| self.check(vectors.into_iter().enumerate(), count),
+            );
         }
         let body = json!({
-            "model": call.request["model"],
+            "model": self.server.model,
             "input": texts,
             "encoding_format": "float",
         });
-        self.server.ask(&call.about, &body, |answer: EmbeddingsResponse| {
+        self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: EmbeddingsResponse| {
             self.check(answer.data.into_iter().map(|one| (one.index, one.embedding)), count)
         })
     }
@@ -122,6 +121,9 @@ impl EmbedEndpoint {
         if self.config.normalise {
             length = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
         }
+        if !length.is_finite() {
+            return Err("a vector whose length is not finite".to_owned());
+        }
         let scaled: Vec<f32> = vector.iter().map(|value| (value / length) as f32).collect();
         if scaled.iter().all(|value| value.is_finite()) {
             Ok(scaled)
@@ -147,16 +149,25 @@ impl EmbedEndpoint {
             // The length of vectors is known from any text.
             calls.push(self.call(&["text".to_owned()]));
         }
-        let stand_in = |call: &Call| {
-            let dimensions = self.dimensions.get().copied().unwrap_or(0);
-            RecordedVectors::new(dimensions, &vec![0.0; dimensions * call.items as usize])
-        };
+        let stand_in = |_: &Call| RecordedVectors::new(0, &[]);
         let ask = |call: &Call| self.ask(call);
         let answers =
             self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, progress)?;
+        let is_dry_run = self.server.calls.is_dry_run();
+        if is_dry_run {
+            // Only the cache knows a length. Vectors of zeros may have any: nothing is like another.
+            let known = answers.iter().map(|answer| answer.dimensions).find(|length| *length > 0);
+            self.dimensions.get_or_init(|| known.unwrap_or(1));
+        }
         let mut vectors = Vec::new();
         for (call, answer) in calls.iter().zip(&answers) {
-            vectors.extend(self.read(call, answer)?);
+            match self.read(call, answer) {
+                Err(_) if is_dry_run => {
+                    let dim = self.dimensions.get().copied().unwrap_or_default();
+                    vectors.resize(vectors.len() + dim * call.items as usize, 0.0);
+                }
+                read => vectors.extend(read?),
+            }
         }
         let dim = self.dimensions.get().copied().unwrap_or(0);
         let mut vectors = vectors.chunks_exact(dim.max(1));
@@ -178,7 +189,9 @@ impl EmbedEndpoint {
         let items = call.items;
         match answer.values() {
             Some(values)
-                if answer.dimensions == expected && values.len() == expected * items as usize =>
+                if expected > 0
+                    && answer.dimensions == expected
+                    && Some(values.len()) == expected.checked_mul(items as usize) =>
             {
                 Ok(values)
             }

@@ -1,7 +1,7 @@
 //! Requests with their answers, as they are kept beside a run and replayed.
 
 use clariq_core::{Location, Result, bail, sha256_hex};
-use clariq_files::{MOST_OF_A_JOURNAL, Source};
+use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -33,6 +33,9 @@ pub fn write_exchanges(out: &mut dyn Write, exchanges: &[Exchange]) -> io::Resul
     Ok(())
 }
 
+/// The maximum size of recorded answers in bytes: they are kept in memory.
+const MOST_OF_A_RECORDING: u64 = 8 << 30;
+
 /// The recorded answers of a run, which take the place of a server.
 #[derive(Debug, Default)]
 pub struct Recording {
@@ -43,21 +46,30 @@ pub struct Recording {
 impl Recording {
     /// Reads the file that was kept beside a run.
     pub fn read(source: &Source) -> Result<Self> {
-        let input = source.read_at_most(MOST_OF_A_JOURNAL)?;
-        let mut answers = HashMap::new();
+        let input = source.read_at_most(MOST_OF_A_RECORDING)?;
+        let mut answers: HashMap<String, Value> = HashMap::new();
         for (line, text) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
             if text.is_empty() {
                 continue;
             }
             match serde_json::from_slice::<Exchange>(text) {
-                Ok(exchange) => answers.insert(request_key(&exchange.request), exchange.answer),
+                Ok(Exchange { about, request, answer }) => {
+                    let key = request_key(&request);
+                    if answers.get(&key).is_some_and(|known| *known != answer) {
+                        let at = Location::line(&input.name, line);
+                        let found = format!("another one for {about} in an earlier line");
+                        let hint = "recordings of two runs with different answers cannot be joined";
+                        bail!(at, "one answer to a request", found, hint)
+                    }
+                    answers.insert(key, answer);
+                }
                 Err(error) => {
                     let hint =
                         "`clariq run` writes it beside the run, as <run>.completions.jsonl.zst";
                     let at = Location::line(&input.name, line);
                     bail!(at, "a request with its answer", (error.to_string()), hint)
                 }
-            };
+            }
         }
         Ok(Self { name: input.name, answers })
     }

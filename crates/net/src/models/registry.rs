@@ -82,9 +82,11 @@ impl Registry {
         let calls = Arc::clone(&self.calls);
         let server = Server::open(&model.name, &config, path, key, calls, cache, observer)?;
         Ok(Some(match config {
-            EndpointConfig::Chat(_) => Model::Chat(Arc::new(ChatEndpoint::new(server))),
+            EndpointConfig::Chat(config) => {
+                Model::Chat(Arc::new(ChatEndpoint::new(server, config)))
+            }
             EndpointConfig::Embed(config) => {
-                Model::Encoder(Arc::new(EmbedEndpoint::new(server, config)?))
+                Model::Encoder(Arc::new(EmbedEndpoint::new(server, config)))
             }
             EndpointConfig::Rerank(config) => {
                 Model::CrossEncoder(Arc::new(RerankEndpoint::new(server, config)))

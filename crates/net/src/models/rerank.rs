@@ -1,8 +1,8 @@
 //! Rerankers: `POST /rerank`.
 
-use super::calls::Call;
+use super::calls::{Answer, Call};
 use super::config::RerankConfig;
-use super::server::{Server, in_order, name_of};
+use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
 use clariq_core::{PairScorer, Progress, Result, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -50,7 +50,7 @@ impl RerankEndpoint {
         }
     }
 
-    fn ask(&self, call: &Call) -> Result<Vec<f32>> {
+    fn ask(&self, call: &Call) -> Result<Answer<Vec<f32>>> {
         let Call { about, request, .. } = call;
         let count = documents_of(request);
         if self.config.dialect.is_tei() {
@@ -60,17 +60,17 @@ impl RerankEndpoint {
                 "raw_scores": true,
                 "truncate": self.config.truncate,
             });
-            return self.server.ask(about, &body, |answer: Vec<TeiScore>| {
+            return self.server.ask(about, &body, MOST_OF_AN_ANSWER, |answer: Vec<TeiScore>| {
                 let scores = answer.into_iter().map(|one| score(one.index, one.score));
                 in_order(scores, count, "score")
             });
         }
         let body = json!({
-            "model": request["model"],
+            "model": self.server.model,
             "query": request["query"],
             "documents": request["documents"],
         });
-        self.server.ask(about, &body, |answer: RerankResponse| {
+        self.server.ask(about, &body, MOST_OF_AN_ANSWER, |answer: RerankResponse| {
             let scores = answer.results.into_iter();
             in_order(scores.map(|one| score(one.index, one.relevance_score)), count, "score")
         })

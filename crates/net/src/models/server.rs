@@ -1,11 +1,13 @@
 //! The server of a model: its address, the key, and the reading of its answers.
 
-use super::calls::{Caller, Calls};
+use super::calls::{Answer, Caller, Calls};
 use super::config::EndpointConfig;
+use super::identity::Identity;
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess};
 use clariq_core::{Error, Observer, ProblemKind, Result, bail, printable, problem, sha256_hex};
 use clariq_files::Source;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::env;
@@ -19,8 +21,14 @@ use std::time::Duration;
 const KEY: &str = "CLARIQ_API_KEY";
 /// Shorter keys are refused: masking them would change texts.
 const SHORTEST_KEY: usize = 8;
-/// The maximum size of an answer in bytes.
-const MOST_OF_AN_ANSWER: u64 = 64 << 20;
+/// The maximum size of vectors and scores in bytes.
+pub(super) const MOST_OF_AN_ANSWER: u64 = 64 << 20;
+/// The maximum size of a list of models in bytes.
+const MOST_OF_A_LIST: u64 = 4 << 20;
+/// Names of models that a message shows.
+const NAMES_SHOWN: usize = 5;
+/// The name in a configuration that stands for the only model of a server.
+const ONLY_MODEL: &str = "default";
 /// Characters that a message shows of a text.
 const SHOWN: usize = 60;
 
@@ -30,13 +38,37 @@ pub(super) struct Server {
     pub(super) caller: Caller,
     /// Checksum of everything that determines its answers, besides the requests.
     pub(super) checksum: String,
+    /// The name of the model as the server is asked for it.
+    pub(super) model: String,
     /// The beginning of every request.
     identity: Map<String, Value>,
     service: Service,
 }
 
+/// The answer to `GET /models`.
+#[derive(Deserialize)]
+struct ModelList {
+    data: Vec<ListedModel>,
+}
+
+#[derive(Deserialize)]
+struct ListedModel {
+    id: String,
+    /// vLLM: the folder or repository, if `id` is another name of it.
+    #[serde(default)]
+    root: Option<String>,
+}
+
+/// The answer of text-embeddings-inference to `GET /info`.
+#[derive(Deserialize)]
+struct TeiInfo {
+    model_id: String,
+    #[serde(default)]
+    model_sha: Option<String>,
+}
+
 impl Server {
-    /// Prepares requests to a path, which carry a key. It does not connect yet.
+    /// Prepares requests to a path, which carry a key, and asks the server for the name of its model.
     pub(super) fn open(
         name: &str,
         config: &EndpointConfig,
@@ -47,8 +79,10 @@ impl Server {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let identity = config.identity();
+        let is_tei = config.is_tei();
         let config = config.server();
-        let url = format!("{}/{path}", config.url.trim_end_matches('/'));
+        let base = config.url.trim_end_matches('/');
+        let url = format!("{base}/{path}");
         let authorities =
             config.ca.map(|path| CertificateAuthorities::read(&Source::new(path))).transpose()?;
         let access = ServiceAccess {
@@ -59,23 +93,47 @@ impl Server {
                 "`ca` names the PEM file of a private authority, and the certificate \
                                must be for the host in `url`"
                     .to_owned(),
+            address_hint: format!(
+                "is the server there, with the model `{}`, and does it answer `curl` on this \
+                 machine? `--set models.{name}.url=URL` names another",
+                config.model
+            ),
         };
         let patience = Patience {
             timeout: Duration::from_secs(config.timeout.get() as u64),
             retries: config.retries,
-            most: MOST_OF_AN_ANSWER,
         };
+        let service = Service::new(url.as_str(), access, patience);
         // Another server may have another model of the same name.
         let journal = cache.join(format!("{}.jsonl", sha256_hex(url.as_bytes())));
         calls.open_cache(&journal, observer);
-        let caller = Caller { name: name.to_owned(), journal, concurrency: config.concurrency };
+        let mut model = config.model.to_owned();
+        let mut served = None;
+        if calls.asks_servers() {
+            if is_tei {
+                served = served_by_tei(&service, base);
+            } else if let Some(list) = listed_by(&service, base) {
+                model = find_model(name, &service, config.model, &list)?;
+                served = served_as(&model, &list);
+            }
+        }
+        let caller = Caller {
+            name: name.to_owned(),
+            journal,
+            identity: Identity::new(config.model, served),
+            concurrency: config.concurrency,
+        };
+        if let Some(served) = caller.identity.served() {
+            calls.meet(&caller, served);
+        }
         let checksum = Value::Object(identity.clone()).to_string();
         Ok(Self {
             calls,
             caller,
             checksum: sha256_hex(checksum.as_bytes()),
+            model,
             identity,
-            service: Service::new(url, access, patience),
+            service,
         })
     }
 
@@ -86,27 +144,40 @@ impl Server {
         Value::Object(request)
     }
 
-    /// Posts `body` and reads the answer, which `read` turns into a value, or into a description of
-    /// its fault. Errors name `about`.
+    /// Posts `body` and reads the answer, of at most so many bytes, which `read` turns into a value, or
+    /// into a description of its fault. Errors name `about`.
     pub(super) fn ask<A: DeserializeOwned, T>(
         &self,
         about: &str,
         body: &Value,
+        most: u64,
         read: impl Fn(A) -> Result<T, String>,
-    ) -> Result<T> {
-        let read = |bytes: &[u8]| {
-            let answer = serde_json::from_slice(bytes).map_err(|error| error.to_string());
-            match answer.and_then(&read) {
-                Ok(value) => Ok(Reply::Whole(value)),
-                Err(found) => {
-                    let hint = "`url`, `dialect` and `kind` must be those of the server";
-                    let expected = "an answer in the form of its API";
-                    let problem = problem!((self.service.location()), expected, found, hint);
-                    Err(problem.kind(ProblemKind::Server).into())
-                }
-            }
+    ) -> Result<Answer<T>> {
+        let problem = |expected: &str, found: String, hint: &str| {
+            let problem = problem!((self.service.location()), expected, found, hint);
+            Error::from(problem.kind(ProblemKind::Server))
         };
-        let answer = self.service.ask("application/json", &body.to_string(), read);
+        let read = |bytes: &[u8]| {
+            let json: Result<Value, String> =
+                serde_json::from_slice(bytes).map_err(|error| error.to_string());
+            if let Some(fault) = json.as_ref().ok().and_then(Fault::in_answer) {
+                if fault.is_busy {
+                    return Ok(Reply::Busy(fault.message));
+                }
+                let hint = "the server is there, and says why it refuses the request";
+                return Err(problem("an answer of the server", fault.message, hint));
+            }
+            let answer = json.and_then(|json| {
+                let model = json["model"].as_str().unwrap_or_default().to_owned();
+                let answer = A::deserialize(json).map_err(|error| error.to_string())?;
+                Ok(Answer { value: read(answer)?, model })
+            });
+            answer.map(Reply::Whole).map_err(|found| {
+                let hint = "`url`, `dialect` and `kind` must be those of the server";
+                problem("an answer in the form of its API", found, hint)
+            })
+        };
+        let answer = self.service.ask("application/json", &body.to_string(), most, read);
         answer.map_err(|error| match error {
             Error::Problem(mut problem) => {
                 problem.found = format!("for {about}: {}", problem.found);
@@ -120,6 +191,81 @@ impl Server {
     pub(super) fn mask(&self, text: &str) -> String {
         self.service.mask(text)
     }
+}
+
+/// An error that a server reports in an answer of status 200.
+struct Fault {
+    message: String,
+    /// True if the same request may succeed later.
+    is_busy: bool,
+}
+
+impl Fault {
+    /// The error in an answer: in `error`, as `OpenAI` documents it, in that of the first choice
+    /// (`OpenRouter`), or in the answer itself (older vLLM: `"object": "error"`).
+    fn in_answer(answer: &Value) -> Option<Self> {
+        let choice = &answer["choices"][0]["error"];
+        let error = match &answer["error"] {
+            Value::Null | Value::Bool(false) if answer["object"] == "error" => answer,
+            Value::Null | Value::Bool(false) => Some(choice).filter(|error| !error.is_null())?,
+            error => error,
+        };
+        let message = match (&error["message"], error) {
+            (Value::String(message), _) | (_, Value::String(message)) => message.clone(),
+            _ => error.to_string(),
+        };
+        let code = match &error["code"] {
+            Value::String(code) => code.parse().ok(),
+            code => code.as_u64(),
+        };
+        let is_busy = code.is_some_and(|code| matches!(code, 408 | 429 | 500..600))
+            || ["code", "type"]
+                .iter()
+                .filter_map(|key| error[key].as_str())
+                .any(|word| word.contains("rate_limit") || word.contains("overloaded"));
+        Some(Self { message, is_busy })
+    }
+}
+
+/// The models that a server lists; `None` if it lists none.
+fn listed_by(service: &Service, base: &str) -> Option<Vec<ListedModel>> {
+    let answer = service.get(&format!("{base}/models"), MOST_OF_A_LIST)?;
+    let list: ModelList = serde_json::from_slice(&answer).ok()?;
+    Some(list.data).filter(|list| !list.is_empty())
+}
+
+/// The name by which a server is asked for its model. `default` stands for the only one.
+fn find_model(
+    name: &str,
+    service: &Service,
+    declared: &str,
+    list: &[ListedModel],
+) -> Result<String> {
+    if declared != ONLY_MODEL || list.iter().any(|model| model.id == ONLY_MODEL) {
+        return Ok(declared.to_owned());
+    }
+    if let [only] = list {
+        return Ok(only.id.clone());
+    }
+    let names: Vec<&str> = list.iter().take(NAMES_SHOWN).map(|model| model.id.as_str()).collect();
+    let found = service.mask(&format!("{}, such as {}", list.len(), names.join(", ")));
+    let hint = format!("`--set models.{name}.model=NAME` names one of them");
+    bail!((service.location()), "a server with one model, for `model = \"default\"`", found, hint)
+}
+
+/// The name that a server gives to one of its models, or to its only one.
+fn served_as(model: &str, list: &[ListedModel]) -> Option<String> {
+    let listed = list.iter().find(|listed| listed.id == model);
+    let only = (list.len() == 1).then(|| &list[0]);
+    let found = listed.or(only)?;
+    Some(found.root.clone().unwrap_or_else(|| found.id.clone()))
+}
+
+/// The model of text-embeddings-inference, with its revision.
+fn served_by_tei(service: &Service, base: &str) -> Option<String> {
+    let answer = service.get(&format!("{base}/info"), MOST_OF_A_LIST)?;
+    let TeiInfo { model_id, model_sha } = serde_json::from_slice(&answer).ok()?;
+    Some(model_sha.map_or(model_id.clone(), |sha| format!("{model_id} {sha}")))
 }
 
 /// The key of a model in the environment: its own, or the common one.

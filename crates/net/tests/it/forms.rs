@@ -97,10 +97,10 @@ fn every_fault_is_an_error_that_names_the_request() {
         (html, "expected value at line 1"),
         (Reply::Json(json!({})), "missing field `choices`"),
         (Reply::Json(json!({ "choices": [] })), "0 items in `choices`"),
-        (text, "invalid type: integer `3`, expected a string"),
+        (text, "`content` that is no text"),
         (nan, "expected value at line 1"),
         (Reply::Cut, "1 times"),
-        (Reply::Endless, "an answer of more than 64 MiB"),
+        (Reply::Endless, "an answer of more than 192 KiB"),
         (moved, "redirects are not followed"),
         (Reply::status(400, "too long"), "status 400 Bad Request: too long"),
         (Reply::status(401, "who are you"), "CLARIQ_API_KEY holds the key"),
@@ -217,6 +217,12 @@ fn missing_repeated_and_malformed_vectors_are_refused() {
     let wrong = config("embed", &format!("{}/v1", stub.url), json!({ "dimensions": 384 }));
     let found = parts(encoder(&wrong).encode(&["a"], &|_| {}));
     assert!(found.contains("a vector of length 4 where 384 is expected"), "{found}");
+    // The square of this length is no number, and every value divided by it would be 0.
+    let huge = Stub::always(Reply::status(200, "[[1e300, 1e300]]"));
+    let found = parts(
+        encoder(&config("embed", &huge.url, json!({ "dialect": "tei" }))).encode(&["a"], &|_| {}),
+    );
+    assert!(found.contains("a vector whose length is not finite"), "{found}");
     let large = Stub::always(Reply::status(200, "[[1e39, 0.0]]"));
     let plain = config("embed", &large.url, json!({ "dialect": "tei", "normalise": false }));
     let found = parts(encoder(&plain).encode(&["a"], &|_| {}));

@@ -2,16 +2,18 @@
 
 mod calls;
 mod download;
+mod faults;
 mod forms;
+mod models;
 mod service;
 mod stub;
 
 use clariq_core::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole};
-use clariq_core::{Encoder, Error, Model, ModelKind, ModelName, PairScorer, Silent};
+use clariq_core::{Encoder, Error, Model, ModelKind, ModelName, Observer, PairScorer, Silent};
 use clariq_net::{CallOptions, EndpointConfig, Registry};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The table of a model, with further keys.
 pub(crate) fn config(kind: &str, url: &str, more: Value) -> EndpointConfig {
@@ -80,6 +82,16 @@ pub(crate) fn requests(texts: &[&str]) -> Vec<ChatRequest> {
         parameters: ChatParameters::default(),
     };
     texts.iter().enumerate().map(request).collect()
+}
+
+/// Notes of an observer.
+#[derive(Default)]
+pub(crate) struct Notes(pub(crate) Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn note(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
 }
 
 /// The parts of an error in one line.

@@ -4,6 +4,8 @@ use clariq_core::{Location, Result, bail};
 use clariq_net::{Patience, Reply, Service, ServiceAccess};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -33,7 +35,9 @@ fn answer(mut stream: TcpStream, status: u16) {
     reader.take(length).read_to_end(&mut Vec::new()).unwrap();
     let body = format!("you said {authorization}");
     let size = body.len();
-    let head = format!("HTTP/1.1 {status} Test\r\nContent-Length: {size}\r\nConnection: close\r\n");
+    let head = format!(
+        "HTTP/1.1 {status} Test\r\nContent-Length: {size}\r\nRetry-After: 0\r\nConnection: close\r\n"
+    );
     write!(stream, "{head}\r\n{body}").unwrap();
 }
 
@@ -43,21 +47,43 @@ fn service(status: u16) -> Service {
     thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream, status)));
     let access =
         ServiceAccess { authorization: Some(AUTHORIZATION.to_owned()), ..ServiceAccess::default() };
-    Service::new(
-        url,
-        access,
-        Patience { timeout: Duration::from_secs(5), retries: 0, most: 1 << 20 },
-    )
+    Service::new(url, access, Patience { timeout: Duration::from_secs(5), retries: 0 })
 }
 
 fn error_of(status: u16, read: fn(&[u8]) -> Result<Reply<()>>) -> String {
-    let error = service(status).ask("text/plain", "hello", read).unwrap_err();
+    let error = service(status).ask("text/plain", "hello", 1 << 20, read).unwrap_err();
     format!("{error:?} {error}")
+}
+
+/// 408, 429 and every 5xx.
+#[test]
+fn of_all_statuses_those_of_a_busy_server_are_tried_again() {
+    let mut repeated = Vec::new();
+    for status in 200..600 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                counted.fetch_add(1, Ordering::SeqCst);
+                answer(stream, status);
+            }
+        });
+        let patience = Patience { timeout: Duration::from_secs(5), retries: 1 };
+        let service = Service::new(url, ServiceAccess::default(), patience);
+        let answer = service.ask("text/plain", "hello", 1 << 20, |_| Ok(Reply::Whole(())));
+        assert_eq!(answer.is_ok(), status == 200, "{status}");
+        if count.load(Ordering::SeqCst) > 1 {
+            repeated.push(status);
+        }
+    }
+    assert_eq!(repeated, [&[408, 429][..], &(500..600).collect::<Vec<_>>()].concat());
 }
 
 #[test]
 fn the_authorization_is_sent_and_shown_in_no_message() {
-    let whole = service(200).ask("text/plain", "hello", |answer| {
+    let whole = service(200).ask("text/plain", "hello", 1 << 20, |answer| {
         Ok(Reply::Whole(String::from_utf8_lossy(answer).into_owned()))
     });
     assert_eq!(whole.unwrap(), format!("you said {AUTHORIZATION}"));

@@ -59,8 +59,17 @@ impl Stub {
         Self::start(move |_, _| reply.clone())
     }
 
-    /// A server with its own replies; requests are counted from 0.
+    /// A server with its own replies; requests are counted from 0. It has one model, `stub`.
     pub(crate) fn start(reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static) -> Self {
+        Self::with_models(reply, || Some(vec!["stub"]))
+    }
+
+    /// A server that lists these models, or cannot list them.
+    pub(crate) fn with_models(
+        reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static,
+        models: impl Fn() -> Option<Vec<&'static str>> + Send + Sync + 'static,
+    ) -> Self {
+        let models = Arc::new(models);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let stub = Self { url, received: Arc::default(), most_at_once: Arc::default() };
@@ -73,9 +82,17 @@ impl Stub {
                 let received = Arc::clone(&received);
                 let most = Arc::clone(&most);
                 let reply = Arc::clone(&reply);
+                let models = Arc::clone(&models);
                 let at_once = Arc::clone(&at_once);
                 thread::spawn(move || {
                     let Ok(request) = read(&stream) else { return };
+                    if let Some(kind) = ["/models", "/info"]
+                        .into_iter()
+                        .find(|path| request.path.ends_with(path) && request.body.is_null())
+                    {
+                        let _ = write(stream, &about_models(kind, models()));
+                        return;
+                    }
                     most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     let number = {
                         let mut all = received.lock().unwrap();
@@ -152,6 +169,18 @@ fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
                 stream.write_all(&[b' '; 1 << 12])?;
             }
         }
+    }
+}
+
+/// The models of a server, in the form of `OpenAI` or of text-embeddings-inference.
+fn about_models(path: &str, models: Option<Vec<&str>>) -> Reply {
+    match (models, path) {
+        (None, _) => Reply::status(404, "no such path"),
+        (Some(models), "/models") => {
+            let list: Vec<Value> = models.iter().map(|name| json!({ "id": name })).collect();
+            Reply::Json(json!({ "object": "list", "data": list }))
+        }
+        (Some(models), _) => Reply::Json(json!({ "model_id": models[0], "model_sha": "1a2b" })),
     }
 }
 

@@ -10,7 +10,9 @@ use clariq_core::{
     Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, number, positive, problem,
 };
 use clariq_files::Source;
-use clariq_net::{CertificateAuthorities, Patience, Reply, Service, ServiceAccess, check_address};
+use clariq_net::{
+    CertificateAuthorities, LONGEST_TIMEOUT, Patience, Reply, Service, ServiceAccess, check_address,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
@@ -23,6 +25,10 @@ const AUTHORIZATION: &str = "CLARIQ_ELASTICSEARCH_AUTHORIZATION";
 
 /// The maximum size of an answer in bytes.
 const MOST_OF_AN_ANSWER: u64 = 256 << 20;
+
+/// The hint if there is no server.
+const ADDRESS: &str = "is the server there, and does it answer `curl` on this machine? \
+                       `--set elasticsearch.url=URL` names another";
 
 /// The hint if a certificate is not trusted.
 const CERTIFICATE: &str = "`ca` names the PEM file of a private authority, and the certificate \
@@ -65,10 +71,12 @@ struct Elasticsearch {
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("url");
+    let expected = format!("timeout from 1 to {LONGEST_TIMEOUT} seconds");
+    build.table.check_number("timeout", 1.0..=LONGEST_TIMEOUT as f64, &expected, "")?;
     let keys: ElasticsearchKeys = build.table.read()?;
     check_address(at, &keys.url, &authorization_hint())?;
     let timeout = Duration::from_secs(keys.timeout.get() as u64);
-    let patience = Patience { timeout, retries: keys.retries, most: MOST_OF_AN_ANSWER };
+    let patience = Patience { timeout, retries: keys.retries };
     let url = format!("{}/_msearch?filter_path={PARTS}", keys.url.trim_end_matches('/'));
     let authorities = keys.ca.as_ref().map(|path| CertificateAuthorities::read(&Source::new(path)));
     let access = ServiceAccess {
@@ -76,6 +84,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
         authorization_hint: authorization_hint(),
         authorities: authorities.transpose()?,
         authorities_hint: CERTIFICATE.to_owned(),
+        address_hint: ADDRESS.to_owned(),
     };
     Ok(Box::new(Elasticsearch { service: Service::new(url, access, patience), keys }))
 }
@@ -146,7 +155,7 @@ impl Elasticsearch {
     fn rank(&self, batch: &Batch, requests: &[Request]) -> Result<Vec<Ranking>> {
         let query = self.query(batch, requests);
         let read = |bytes: &[u8]| self.read(bytes, requests);
-        let answers = self.service.ask("application/x-ndjson", &query, read)?;
+        let answers = self.service.ask("application/x-ndjson", &query, MOST_OF_AN_ANSWER, read)?;
         let rankings = answers.iter().zip(requests).map(|(answer, request)| {
             let found = answer.hits.hits.iter();
             let found = found.map(|found| (found.id.as_str(), found.score.unwrap_or_default()));

@@ -282,3 +282,14 @@ fn an_address_is_checked_before_any_request() {
         assert!(error.contains("one.toml:4") && !error.contains("secret"), "{error}");
     }
 }
+
+#[test]
+fn a_timeout_of_ages_is_refused_with_its_line() {
+    let text = "name = \"one\"\n[[stages]]\nstage = \"elasticsearch\"\nurl = \"http://localhost:9200\"\n\
+                index = \"i\"\nfield = \"f\"\ntimeout = 9000000000000000000";
+    let error = SystemFile::parse("one.toml", text, &[]).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "one.toml:7: expected timeout from 1 to 86400 seconds, found 9000000000000000000"
+    );
+}

@@ -3,7 +3,6 @@
 use super::{ConfigText, SystemConfig};
 use crate::overrides::suffix;
 use clariq_core::sha256_hex;
-use clariq_net::EndpointConfig;
 use clariq_rank::Override;
 use serde_json::{Value, json};
 use std::slice;
@@ -32,6 +31,6 @@ pub(super) fn variant_of(
 /// The settings of a system that parameters of the command line can change.
 fn parameters(system: &SystemConfig) -> Value {
     let stages: Vec<_> = system.plan.stages().map(|stage| (stage.name, stage.parameters)).collect();
-    let endpoints: Vec<_> = system.endpoints.values().map(EndpointConfig::identity).collect();
+    let endpoints: Vec<_> = system.endpoints.values().map(|config| json!(config)).collect();
     json!([stages, endpoints, system.plan.answer(), system.plan.ask(), system.need])
 }

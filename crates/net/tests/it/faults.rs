@@ -1,0 +1,152 @@
+//! Errors of servers in every form, and which of them are tried again.
+
+use crate::stub::{Received, Reply, Stub, completion};
+use crate::{chat, config, parts, requests, session};
+use clariq_core::{Completion, Error};
+use clariq_files::Source;
+use clariq_net::{CallOptions, Recording};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+fn complete(stub: &Stub, more: Value) -> Result<Vec<Completion>, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("chat", &format!("{}/v1", stub.url), more);
+    chat(&config, &session(CallOptions::default()), folder.path())
+        .complete(&requests(&["hello"]), &|_| {})
+}
+
+#[test]
+fn an_error_in_an_answer_of_status_200_is_told_in_the_words_of_the_server() {
+    let choice =
+        json!({ "message": { "content": "" }, "error": { "message": "no GPU", "code": 400 } });
+    for (body, says, tries) in [
+        (
+            json!({ "error": { "message": "the model is overloaded", "code": 429 } }),
+            "the model is overloaded, 2 times",
+            2,
+        ),
+        (
+            json!({ "error": { "message": "slow down", "code": "rate_limit_exceeded" } }),
+            "slow down, 2 times",
+            2,
+        ),
+        (json!({ "error": { "message": "wait", "type": "overloaded_error" } }), "wait, 2 times", 2),
+        (json!({ "error": { "message": "gone away", "code": "503" } }), "gone away, 2 times", 2),
+        (json!({ "error": { "message": "too long", "code": 400 } }), "for request 0: too long", 1),
+        (json!({ "error": "model not found" }), "for request 0: model not found", 1),
+        (json!({ "object": "error", "message": "no such model", "code": 404 }), "no such model", 1),
+        (json!({ "choices": [choice] }), "for request 0: no GPU", 1),
+    ] {
+        let wait = "Retry-After: 0\r\n".to_owned();
+        let stub = Stub::always(Reply::Status(200, wait, body.to_string()));
+        let found = parts(complete(&stub, json!({ "retries": 1 })));
+        assert!(found.contains(says), "{body}: {found}");
+        assert_eq!(stub.received().len(), tries, "{body}");
+    }
+    let once = |_: &Received, number: usize| match number {
+        0 => Reply::Json(json!({ "error": { "message": "busy", "code": 429 } })),
+        _ => Reply::Json(completion("there")),
+    };
+    let read = complete(&Stub::start(once), json!({ "retries": 1 })).unwrap();
+    assert_eq!(read[0].text, "there");
+}
+
+#[test]
+fn a_refusal_names_the_remedy_that_fits_it() {
+    for (status, says) in [
+        (400, "the server is there, and says why it refuses the request"),
+        (404, "`--set models.far.url=URL` names another"),
+        (401, "CLARIQ_API_KEY"),
+    ] {
+        let found = parts(complete(&Stub::always(Reply::status(status, "no")), json!({})));
+        assert!(found.contains(says), "{status}: {found}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = config("chat", "http://127.0.0.1:1/v1", json!({}));
+    let model = chat(&nowhere, &session(CallOptions::default()), folder.path());
+    let found = parts(model.complete(&requests(&["hello"]), &|_| {}));
+    assert!(found.contains("connection refused, 1 times"), "{found}");
+    assert!(found.contains("with the model `m`"), "{found}");
+    assert!(found.contains("`--set models.far.url=URL` names another"), "{found}");
+}
+
+#[test]
+fn a_date_in_retry_after_is_waited_for() {
+    let busy = |_: &Received, number: usize| match number {
+        0 => {
+            let later = SystemTime::now() + Duration::from_secs(2);
+            let wait = format!("Retry-After: {}\r\n", httpdate::fmt_http_date(later));
+            Reply::Status(408, wait, String::new())
+        }
+        _ => Reply::Json(completion("there")),
+    };
+    let began = Instant::now();
+    let stub = Stub::start(busy);
+    assert_eq!(complete(&stub, json!({ "retries": 1 })).unwrap()[0].text, "there");
+    assert!(began.elapsed() >= Duration::from_millis(900), "{:?}", began.elapsed());
+    let far = SystemTime::now() + Duration::from_secs(4000);
+    let wait = format!("Retry-After: {}\r\n", httpdate::fmt_http_date(far));
+    let stub = Stub::always(Reply::Status(503, wait, "closed".to_owned()));
+    let found = parts(complete(&stub, json!({ "retries": 1 })));
+    assert!(found.contains("(at most 60 s)"), "{found}");
+}
+
+#[test]
+fn packed_answers_are_read_within_their_bound() {
+    let serve = |text: String| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut length = 0;
+                let mut takes_gzip = false;
+                let mut line = String::new();
+                while reader.read_line(&mut line).unwrap() > 2 {
+                    let low = line.to_lowercase();
+                    let number =
+                        low.strip_prefix("content-length: ").map(|text| text.trim().parse());
+                    length = number.map_or(length, Result::unwrap);
+                    takes_gzip |= low.starts_with("accept-encoding:") && low.contains("gzip");
+                    line.clear();
+                }
+                reader.take(length).read_to_end(&mut Vec::new()).unwrap();
+                assert!(takes_gzip);
+                let mut packed =
+                    flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                packed.write_all(text.as_bytes()).unwrap();
+                let body = packed.finish().unwrap();
+                let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\n";
+                write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
+                let _ = stream.write_all(&body);
+            }
+        });
+        url
+    };
+    let complete = |text: String| {
+        let folder = tempfile::tempdir().unwrap();
+        let config = config("chat", &serve(text), json!({}));
+        let registry = session(CallOptions::default());
+        chat(&config, &registry, folder.path()).complete(&requests(&["hello"]), &|_| {})
+    };
+    assert_eq!(complete(completion("there").to_string()).unwrap()[0].text, "there");
+    let found = parts(complete(" ".repeat(10 << 20)));
+    assert!(found.contains("an answer of more than 192 KiB"), "{found}");
+}
+
+#[test]
+fn two_answers_to_one_request_cannot_be_replayed() {
+    let line = |text: &str| {
+        format!("{{\"about\":\"request 7\",\"request\":{{\"a\":1}},\"answer\":\"{text}\"}}\n")
+    };
+    let read = |text: String| Recording::read(&Source::memory("x", text.into_bytes()));
+    assert!(read(line("one") + &line("one")).is_ok());
+    let found = parts(read(line("one") + &line("two")));
+    assert!(
+        found.starts_with("x:2 | one answer to a request | another one for request 7"),
+        "{found}"
+    );
+}

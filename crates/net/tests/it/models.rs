@@ -1,0 +1,290 @@
+//! The model that a server really has, what it thinks, and how it is asked.
+
+use crate::stub::{Received, Reply, Stub, completion, dialects};
+use crate::{chat, config, encoder, open, parts, requests, session};
+use clariq_core::{ChatModel, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking};
+use clariq_files::Source;
+use clariq_net::{CallOptions, EndpointConfig, Recording, Registry, write_exchanges};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+
+fn chat_config(stub: &Stub, more: Value) -> EndpointConfig {
+    config("chat", &format!("{}/v1", stub.url), more)
+}
+
+fn ask(model: &dyn ChatModel) -> Completion {
+    model.complete(&requests(&["hello"]), &|_| {}).unwrap().remove(0)
+}
+
+fn recorded(registry: &Registry) -> String {
+    let mut lines = Vec::new();
+    write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
+/// A server that answers with the name of its model.
+fn named(model: &'static str, models: Option<Vec<&'static str>>) -> Stub {
+    let reply = move |_: &Received, _: usize| {
+        let mut answer = completion(&format!("I am {model}"));
+        answer["model"] = model.into();
+        Reply::Json(answer)
+    };
+    Stub::with_models(reply, move || models.clone())
+}
+
+#[test]
+fn what_a_model_thinks_is_no_part_of_its_answer_and_is_recorded() {
+    let marked = "<think>\ncoffee\n</think>\n\ntents";
+    for (text, more, answer, thinking) in [
+        ("tents", json!({}), "tents", Thinking::None),
+        (marked, json!({}), "tents", Thinking::Ended),
+        ("<think>\n\n</think>\n\ntents", json!({}), "tents", Thinking::Ended),
+        ("coffee\n</think>\n\ntents", json!({}), "tents", Thinking::Ended),
+        ("<think>\ncoffee", json!({}), "", Thinking::Unended),
+        (marked, json!({ "thinking": [] }), marked, Thinking::None),
+        ("{coffee} tents", json!({ "thinking": [["{", "}"]] }), "tents", Thinking::Ended),
+    ] {
+        let stub = Stub::always(Reply::Json(completion(text)));
+        let folder = tempfile::tempdir().unwrap();
+        let registry = session(CallOptions::default());
+        let config = chat_config(&stub, more);
+        let read = ask(&*chat(&config, &registry, folder.path()));
+        assert_eq!((read.text.as_str(), read.thinking), (answer, thinking), "{text}");
+        let lines = recorded(&registry);
+        let whole: Value = serde_json::from_str(&lines).unwrap();
+        assert_eq!(whole["answer"]["text"], text, "the recording is whole");
+        let replay = Recording::read(&Source::memory("x", lines.into_bytes())).unwrap();
+        let registry = session(CallOptions { replay: Some(replay), ..CallOptions::default() });
+        let again = ask(&*chat(&config, &registry, folder.path()));
+        assert_eq!((again.text.as_str(), again.thinking), (answer, thinking), "{text}");
+    }
+    // Mistral's form, and that of servers which take the thinking out.
+    let parts =
+        json!([{ "type": "thinking", "thinking": [] }, { "type": "text", "text": "tents" }]);
+    for (content, reasoning) in [(parts, Value::Null), (json!("tents"), json!("coffee"))] {
+        let mut answer = completion("");
+        answer["choices"][0]["message"]["content"] = content;
+        answer["choices"][0]["message"]["reasoning_content"] = reasoning;
+        let stub = Stub::always(Reply::Json(answer));
+        let folder = tempfile::tempdir().unwrap();
+        let model = chat(&chat_config(&stub, json!({})), &Registry::default(), folder.path());
+        assert_eq!(ask(&*model).text, "tents");
+    }
+}
+
+#[test]
+fn log_probabilities_are_those_of_the_first_token_of_the_answer() {
+    let token = |text: &str, log: f64| json!({ "token": text, "logprob": log });
+    let at = |text: &str| json!({ "token": text, "top_logprobs": [token(text, -0.1)] });
+    for (tokens, first) in [
+        (vec!["Yes", "."], "Yes"),
+        (vec!["<think>", "No", "</think>", "\n\n", "Yes"], "Yes"),
+        (vec!["<think>", "\n\n", "</think>\n\n", "Yes"], "Yes"),
+        (vec!["<think>", "No"], "<think>"),
+    ] {
+        let mut answer = completion(&tokens.concat());
+        answer["choices"][0]["logprobs"]["content"] = tokens.iter().map(|text| at(text)).collect();
+        let stub = Stub::always(Reply::Json(answer));
+        let folder = tempfile::tempdir().unwrap();
+        let model = chat(&chat_config(&stub, json!({})), &Registry::default(), folder.path());
+        assert_eq!(ask(&*model).first_token, [(first.to_owned(), -0.1)], "{tokens:?}");
+    }
+}
+
+#[test]
+fn parameters_are_set_renamed_and_left_out() {
+    let stub = Stub::working();
+    let folder = tempfile::tempdir().unwrap();
+    let body = |parameters: Value| {
+        let config = chat_config(&stub, json!({ "parameters": parameters }));
+        let registry = session(CallOptions::default());
+        ask(&*chat(&config, &registry, folder.path()));
+        let mut body = stub.received().pop().unwrap().body;
+        let body = body.as_object_mut().unwrap();
+        body.shift_remove("messages");
+        body.shift_remove("model");
+        (Value::Object(body.clone()), recorded(&registry))
+    };
+    let (plain, _) = body(json!({}));
+    let usual = json!({ "max_tokens": 512, "temperature": 0.0, "seed": 42, "stream": false });
+    assert_eq!(plain, usual);
+    let openai = json!({
+        "max_completion_tokens": 200, "reasoning_effort": "low", "seed": false, "temperature": false,
+    });
+    let (sent, lines) = body(openai);
+    let expected =
+        json!({ "stream": false, "max_completion_tokens": 200, "reasoning_effort": "low" });
+    assert_eq!(sent, expected);
+    let request: Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(request["request"]["server_parameters"]["reasoning_effort"], "low");
+    let (sent, _) = body(json!({ "seed": "random_seed", "max_tokens": "max_completion_tokens" }));
+    let expected = json!({
+        "temperature": 0.0, "stream": false, "max_completion_tokens": 512, "random_seed": 42,
+    });
+    assert_eq!(sent, expected);
+    let (sent, _) = body(json!({ "chat_template_kwargs": { "enable_thinking": false } }));
+    assert_eq!(sent["chat_template_kwargs"]["enable_thinking"], false);
+    for parameters in [
+        json!({ "max_tokens": 9 }),
+        json!({ "temperature": 1.0 }),
+        json!({ "model": "x" }),
+        json!({ "stream": true }),
+    ] {
+        let config = chat_config(&stub, json!({ "parameters": parameters }));
+        let found = parts(config.check(&Location::file("x.toml")));
+        assert!(found.contains("in `parameters`: "), "{parameters}: {found}");
+    }
+}
+
+#[test]
+fn values_that_no_server_has_are_refused_by_their_key() {
+    for (kind, key, value) in [
+        ("chat", "timeout", 9_000_000_000_000_000_000_u64),
+        ("embed", "dimensions", 1 << 62),
+        ("embed", "concurrency", 257),
+    ] {
+        let config = config(kind, "http://127.0.0.1:1", json!({ key: value }));
+        let found = parts(config.check(&Location::file("x.toml")));
+        assert!(found.contains(&format!("| {key} from 1 to ")), "{found}");
+        assert!(found.contains(&value.to_string()), "{found}");
+    }
+}
+
+#[test]
+fn recorded_vectors_without_numbers_are_refused() {
+    let stub = Stub::working();
+    let folder = tempfile::tempdir().unwrap();
+    let registry = session(CallOptions::default());
+    let config = config("embed", &stub.url, json!({ "dialect": "tei" }));
+    let Model::Encoder(model) = open(&config, ModelKind::Encoder, &registry, folder.path()) else {
+        panic!()
+    };
+    model.encode(&["a"], &|_| {}).unwrap();
+    let line = recorded(&registry);
+    let (request, _) = line.split_once("\"answer\"").unwrap();
+    for answer in [
+        "\"answer\":{\"dimensions\":0,\"base64\":\"\"}}",
+        "\"answer\":{\"dimensions\":4611686018427387904,\"base64\":\"\"}}",
+    ] {
+        let replay =
+            Recording::read(&Source::memory("x", format!("{request}{answer}\n").into_bytes()));
+        let options = CallOptions { replay: Some(replay.unwrap()), ..CallOptions::default() };
+        let registry = session(options);
+        let Model::Encoder(model) = open(&config, ModelKind::Encoder, &registry, folder.path())
+        else {
+            panic!()
+        };
+        let found = parts(model.encode(&["a"], &|_| {}));
+        assert!(found.contains("1 vectors of length "), "{found}");
+    }
+}
+
+#[test]
+fn a_dry_run_has_short_vectors_whatever_their_length() {
+    let folder = tempfile::tempdir().unwrap();
+    for more in [json!({}), json!({ "dimensions": 65_536 })] {
+        let config = config("embed", "http://127.0.0.1:1/v1", more);
+        let registry = session(CallOptions { dry_run: true, ..CallOptions::default() });
+        let Model::Encoder(model) = open(&config, ModelKind::Encoder, &registry, folder.path())
+        else {
+            panic!()
+        };
+        let vectors = model.encode_documents(&["a", "", "b"], &|_| {}).unwrap();
+        assert_eq!((vectors.dim, &vectors.values[..]), (1, &[0.0; 3][..]));
+        assert_eq!(registry.calls().planned()["far"].calls, 1);
+    }
+}
+
+#[test]
+fn default_stands_for_the_only_model_of_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let stub = named("qwen", Some(vec!["qwen"]));
+    let config = chat_config(&stub, json!({ "model": "default" }));
+    let registry = session(CallOptions::default());
+    ask(&*chat(&config, &registry, folder.path()));
+    assert_eq!(stub.received()[0].body["model"], "qwen");
+    let line: Value = serde_json::from_str(&recorded(&registry)).unwrap();
+    assert_eq!(line["request"]["model"], "default", "the request is that of the system");
+    let two = named("qwen", Some(vec!["qwen", "llama"]));
+    let two_config = chat_config(&two, json!({ "model": "default" }));
+    let registry = session(CallOptions::default());
+    assert!(registry.set("far", Some(&two_config)));
+    let name = ModelName::new("far", ModelKind::Chat);
+    let found = parts(registry.open(&name, folder.path(), &Silent));
+    assert!(found.contains("| 2, such as qwen, llama |"), "{found}");
+    assert!(found.contains("--set models.far.model=NAME"), "{found}");
+    let unlisted = named("qwen", None);
+    let config = chat_config(&unlisted, json!({ "model": "default" }));
+    ask(&*chat(&config, &Registry::default(), folder.path()));
+    assert_eq!(unlisted.received()[0].body["model"], "default");
+}
+
+/// A server at one address whose model changes.
+fn changing(lists: bool) -> (Stub, Arc<Mutex<&'static str>>) {
+    let model = Arc::new(Mutex::new("one"));
+    let now = Arc::clone(&model);
+    let reply = move |_: &Received, _: usize| {
+        let name = *now.lock().unwrap();
+        let mut answer = completion(&format!("I am {name}"));
+        answer["model"] = name.into();
+        Reply::Json(answer)
+    };
+    let listed = Arc::clone(&model);
+    let models = move || lists.then(|| vec![*listed.lock().unwrap()]);
+    (Stub::with_models(reply, models), model)
+}
+
+#[test]
+fn the_cache_never_serves_the_answers_of_another_model() {
+    let folder = tempfile::tempdir().unwrap();
+    for lists in [false, true] {
+        let (stub, model) = changing(lists);
+        let config = chat_config(&stub, json!({ "model": "default" }));
+        let session = || {
+            let registry = session(CallOptions::default());
+            let text = ask(&*chat(&config, &registry, folder.path())).text;
+            (text, registry.calls().take_notes())
+        };
+        assert_eq!(session(), ("I am one".to_owned(), Vec::new()));
+        assert_eq!(session(), ("I am one".to_owned(), Vec::new()));
+        *model.lock().unwrap() = "two";
+        let (text, notes) = session();
+        assert_eq!(text, "I am two");
+        let expected = "note: the server of `far` has the model `two`, and had `one`: answers of that \
+                        one are not used";
+        assert_eq!(notes, [expected]);
+        *model.lock().unwrap() = "one";
+        let before = stub.received().len();
+        assert_eq!(session().0, "I am one");
+        let learnt = usize::from(!lists);
+        assert_eq!(stub.received().len(), before + learnt, "a call where the name is not listed");
+    }
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_told_and_so_is_what_it_costs() {
+    let folder = tempfile::tempdir().unwrap();
+    let stub = Stub::start(|received, _| dialects(received));
+    let config = chat_config(&stub, json!({}));
+    let file = folder.path().join("a file in place of the folder");
+    std::fs::write(&file, "").unwrap();
+    let notes = crate::Notes::default();
+    let registry = session(CallOptions { max_calls: Some(1), ..CallOptions::default() });
+    assert!(registry.set("far", Some(&config)));
+    let name = ModelName::new("far", ModelKind::Chat);
+    let opened = registry.open(&name, &file, &notes).unwrap().unwrap();
+    let told = notes.0.lock().unwrap().clone();
+    assert!(told[0].starts_with("note: answers cannot be kept in "), "{told:?}");
+    let Model::Chat(model) = opened else { panic!() };
+    let found = parts(model.complete(&requests(&["a", "b"]), &|_| {}));
+    assert!(found.contains("the cache could not be written"), "{found}");
+    assert!(!found.contains("continues"), "{found}");
+}
+
+#[test]
+fn encoders_are_asked_for_the_model_that_the_server_lists() {
+    let stub = Stub::working();
+    let config = config("embed", &format!("{}/v1", stub.url), json!({ "model": "default" }));
+    encoder(&config).encode(&["a"], &|_| {}).unwrap();
+    assert_eq!(stub.received()[0].body["model"], "stub");
+}
