@@ -29,6 +29,13 @@ const EXTENSION: &str = ".jinja";
 /// The line between the system message and the user message.
 const SEPARATOR: &str = "---";
 
+/// Steps that a template may take: a thousand times those of the built-in prompts.
+const MOST_STEPS: u64 = 5_000_000;
+
+/// Words and signs in a tag of a template. Expressions nest with their length, and a longer one would
+/// need more stack than a thread has.
+const MOST_IN_A_TAG: usize = 500;
+
 const HINT: &str =
     "the documentation lists the variables of each prompt (how-to, Use a language model)";
 
@@ -83,6 +90,16 @@ impl Prompt {
     fn check(&self, variables: &[&str]) -> Result<()> {
         let environment = environment();
         for template in self.templates() {
+            if let Some(index) = line_of_long_tag(template.text) {
+                let at = Location::line(&*self.path, (template.first_line + index) as u64);
+                let found = "a longer one";
+                return Err(problem!(
+                    at,
+                    "at most {MOST_IN_A_TAG} words and signs in a tag",
+                    found
+                )
+                .into());
+            }
             let parsed = environment.template_from_str(template.text);
             let parsed = parsed.map_err(|error| self.problem(&template, &error))?;
             let mut undeclared: Vec<String> =
@@ -157,10 +174,38 @@ impl Serialize for Prompt {
 fn environment<'e>() -> Environment<'e> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(MOST_STEPS));
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
     environment.set_syntax(syntax.build().unwrap_or_default());
     environment
+}
+
+/// The line, from 0, of the first tag with too many words and signs.
+fn line_of_long_tag(text: &str) -> Option<usize> {
+    for (at, _) in text.match_indices('{') {
+        let close = match text.as_bytes().get(at + 1) {
+            Some(b'{') => "}}",
+            Some(b'%') => "%}",
+            _ => continue,
+        };
+        let inner = &text[at + 2..];
+        // A longer tag is looked through as far as it matters.
+        let mut count = 0;
+        let mut is_in_word = false;
+        for (index, c) in inner.char_indices() {
+            if count > MOST_IN_A_TAG {
+                return Some(text[..at].matches('\n').count());
+            }
+            if inner[index..].starts_with(close) {
+                break;
+            }
+            let is_word = c.is_alphanumeric() || c == '_';
+            count += usize::from(!(c.is_whitespace() || is_word && is_in_word));
+            is_in_word = is_word;
+        }
+    }
+    None
 }
 
 fn has_word(line: &str, word: &str) -> bool {
@@ -225,6 +270,27 @@ mod tests {
         let values = json!({ "utterance": "", "utterances": [{ "text": "b" }] });
         let error = prompt.messages(&values).unwrap_err().to_string();
         assert!(error.contains("p.jinja:3: ") && error.contains("one.texxt"), "{error}");
+    }
+
+    #[test]
+    fn templates_that_would_take_the_stack_or_an_hour_are_refused() {
+        let chain = format!("a\n{{{{ utterance{} }}}}", " ~ utterance".repeat(20_000));
+        let error = open(&chain).unwrap_err().to_string();
+        let expected =
+            "p.jinja:2: expected at most 500 words and signs in a tag, found a longer one";
+        assert_eq!(error, expected);
+        let usual = format!("{{{{ utterance{} }}}}", " ~ utterance".repeat(200));
+        let values = json!({ "utterance": "a", "utterances": [] });
+        assert_eq!(open(&usual).unwrap().messages(&values).unwrap()[0].content.len(), 201);
+        let nested = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}\
+                      {{ utterance }}{% endfor %}{% endfor %}{% endfor %}";
+        let error = open(nested).unwrap().messages(&values).unwrap_err().to_string();
+        assert!(
+            error.contains("p.jinja:1: ") && error.ends_with("engine ran out of fuel"),
+            "{error}"
+        );
+        // Much in braces, and no tag.
+        assert!(open(&"{ ".repeat(100_000)).is_ok());
     }
 
     #[test]
