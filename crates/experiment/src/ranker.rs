@@ -106,7 +106,7 @@ impl<'a> Ranker<'a> {
     /// requests only if the system uses the batch.
     pub fn rank(&self, queries: &[UserRequest]) -> Result<Vec<RankerOutcome>> {
         let outcomes = self.rank_counting(queries, &|_| {})?;
-        self.session().report_tallies();
+        self.session().report_answers();
         Ok(outcomes)
     }
 
@@ -269,7 +269,7 @@ impl<'a> Ranker<'a> {
         let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) else {
             let batch = Batch::new(self.context(part)?, &requests);
             let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
-            self.session().report_tallies();
+            self.session().report_answers();
             return Ok(vec![(self.task(part), traces)]);
         };
         let user = self.statements_of(query)?;
@@ -285,7 +285,7 @@ impl<'a> Ranker<'a> {
         if let Some(chosen) = &plan.chosen {
             all.push((CHOSEN, chosen.explain(&batch, doc, &Ranking::new())?));
         }
-        self.session().report_tallies();
+        self.session().report_answers();
         Ok(all)
     }
 

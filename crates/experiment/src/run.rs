@@ -124,9 +124,12 @@ pub fn run(
 
     let mut writer = RunWriter::create(input, &tag, path, session.registry.calls().is_dry_run())?;
     let (summary, skipped) = rank_input(&system, needs.as_ref(), &mut writer)?;
-    session.report_tallies();
+    let unread = session.report_answers();
     if session.registry.calls().is_dry_run() {
         return Ok(summary);
+    }
+    if let Some(unread) = unread {
+        return Err(unread.into());
     }
     // The run of a file may be empty: the file may be a block of a larger one.
     if summary.lines == 0 && input.known().is_some() {

@@ -4,7 +4,7 @@ use crate::cache;
 use crate::models::opened::OpenedModels;
 use clariq_collections::{Collection, EarlierJudgements};
 use clariq_core::{
-    Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind,
+    Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, Problem, ProblemKind,
     ReadingOverrides, Result, Silent, bail,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, OpenedIndex};
@@ -142,13 +142,16 @@ impl<'a> Session<'a> {
         context
     }
 
-    /// Reports counts of unusable answers of models; nothing in a dry run, which has no answers.
-    pub(crate) fn report_tallies(&self) {
-        self.tallies.report(if self.registry.calls().is_dry_run() {
-            &Silent
-        } else {
-            self.observer
-        });
+    /// Reports what there is to tell about the answers of models; nothing in a dry run, which has none.
+    /// Returns the problem that too many of them were not what was asked for.
+    pub(crate) fn report_answers(&self) -> Option<Problem> {
+        let calls = self.registry.calls();
+        for note in calls.take_notes() {
+            self.observer.note(&note);
+        }
+        let is_dry_run = calls.is_dry_run();
+        let problem = self.tallies.report(if is_dry_run { &Silent } else { self.observer });
+        problem.filter(|_| !is_dry_run)
     }
 
     /// Opens or builds an index. A damaged one is built again, unless the user named its folder.

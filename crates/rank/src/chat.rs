@@ -6,8 +6,10 @@ use crate::context::Context;
 use crate::prompt::Prompt;
 use crate::stage::{About, Uses};
 use crate::table::{ConfigSection, Table};
+use crate::tally::Read;
 use clariq_core::{
     ChatParameters, ChatRequest, Completion, ModelKind, ModelName, Request, Result, Speaker,
+    Thinking,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -26,7 +28,12 @@ pub struct Chat {
     /// How the model writes.
     #[serde(flatten)]
     pub parameters: ChatParameters,
+    /// The largest share of answers that may have another form than was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<f64>,
 }
+
+const USUAL_SHARE: f64 = 0.1;
 
 /// The keys of a table that control how a chat model writes.
 #[derive(Deserialize)]
@@ -35,6 +42,7 @@ struct Keys {
     max_tokens: Option<NonZeroU32>,
     temperature: Option<f64>,
     seed: Option<u64>,
+    unread: Option<f64>,
 }
 
 /// The defaults of a table that names a chat model.
@@ -89,13 +97,15 @@ impl<'a> Conversation<'a> {
 }
 
 impl Chat {
-    /// Takes the keys `chat`, `prompt`, `max_tokens`, `temperature` and `seed` out of a table.
+    /// Takes the keys `chat`, `prompt`, `max_tokens`, `temperature`, `seed` and `unread` out of a table.
     pub(crate) fn take(table: &mut Table, defaults: ChatDefaults) -> Result<Self> {
         let (model, _) = table.take_string("chat")?;
         let variables = [&VARIABLES, defaults.variables].concat();
         let prompt = table.take_prompt(defaults.prompt, &variables)?;
         table.check_number("temperature", 0.0..=2.0, "temperature from 0 to 2", "")?;
-        let keys: Keys = table.take_keys(&["max_tokens", "temperature", "seed"]).read()?;
+        table.check_number("unread", 0.0..=1.0, "a share from 0 to 1", "")?;
+        let keys: Keys =
+            table.take_keys(&["max_tokens", "temperature", "seed", "unread"]).read()?;
         let usual = ChatParameters::default();
         let parameters = ChatParameters {
             max_tokens: keys.max_tokens.unwrap_or(defaults.max_tokens),
@@ -103,7 +113,7 @@ impl Chat {
             seed: keys.seed.unwrap_or(usual.seed),
             ..usual
         };
-        Ok(Self { model, prompt, parameters })
+        Ok(Self { model, prompt, parameters, unread: keys.unread })
     }
 
     /// Takes the same keys out of a table that another crate reads, if it has a key `chat`.
@@ -133,7 +143,27 @@ impl Chat {
         Ok(ChatRequest { about, messages, parameters: self.parameters.clone() })
     }
 
-    /// Completes requests, in order, and reports the speed in tokens.
+    /// Counts if the answer to a request is what was asked for. `note` is a text with `{count}` and
+    /// `{all}`.
+    pub fn count_read(
+        &self,
+        context: &Context,
+        request: &ChatRequest,
+        completion: &Completion,
+        note: &str,
+        fits: bool,
+    ) {
+        let read = Read {
+            note,
+            fits,
+            answer: &completion.text,
+            limit: self.unread.unwrap_or(USUAL_SHARE),
+        };
+        context.tallies.add_read(&request.messages, read);
+    }
+
+    /// Completes requests, in order, and reports the speed in tokens. Notes count the completions that
+    /// are cut, and those of a model that thinks.
     pub fn complete(&self, context: &Context, requests: &[ChatRequest]) -> Result<Vec<Completion>> {
         let model = context.models.chat_model(&self.model_name())?;
         let task = context.observer.begin(&self.model, Some(requests.len() as u64));
@@ -146,6 +176,24 @@ impl Chat {
             task.advance(completions);
         })?;
         task.finish(&format!("{} completions", requests.len()));
+        for (request, completion) in requests.iter().zip(&completions) {
+            self.count_forms(context, request, completion);
+        }
         Ok(completions)
+    }
+
+    fn count_forms(&self, context: &Context, request: &ChatRequest, completion: &Completion) {
+        let model = &self.model;
+        let count = |what: &str, is_so: bool| {
+            let note = format!("{model}: {{count}} of {{all}} completions {what}");
+            context.tallies.add(&note, &request.messages, usize::from(is_so), 1);
+        };
+        let thinks = completion.thinking != Thinking::None;
+        count("begin with what the model thinks, which is no part of their text", thinks);
+        let is_unended = completion.thinking == Thinking::Unended;
+        count("only think, and have no text", is_unended);
+        // For log-probabilities, one token is asked for.
+        let is_cut = completion.cut && request.parameters.top_logprobs == 0;
+        count("are cut at `max_tokens`", is_cut);
     }
 }

@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod answers;
 mod build;
 mod chat;
 mod context;
@@ -63,4 +64,4 @@ pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;
 pub use system::{ConversationConfig, ExpectedFigures, Sections, SystemFile, WrittenScores};
 pub use table::{ConfigSection, Override};
-pub use tally::Tallies;
+pub use tally::{Read, Tallies};

@@ -1,9 +1,12 @@
 //! Counts of model answers that could not be used as they are; each count becomes one note.
 
-use clariq_core::Observer;
+use clariq_core::{Location, Observer, Problem, printable, problem};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Characters that a message shows of an answer.
+const SHOWN: usize = 100;
 
 /// Counts by the text of their note. An answer that is read twice, such as a query for both
 /// statements and passages, counts once.
@@ -15,30 +18,85 @@ struct Tally {
     answers: HashSet<u64>,
     count: usize,
     all: usize,
+    limit: Option<Limit>,
+}
+
+/// The share of answers that may not fit, and the first that does not.
+#[derive(Debug)]
+struct Limit {
+    share: f64,
+    example: Option<String>,
+}
+
+/// An answer that a reader has read.
+#[derive(Debug, Clone, Copy)]
+pub struct Read<'a> {
+    /// The text of its note: `{count}` of `{all}` answers did not fit.
+    pub note: &'a str,
+    /// True if the answer is what was asked for.
+    pub fits: bool,
+    /// The text of the answer.
+    pub answer: &'a str,
+    /// The largest share of answers that may not fit.
+    pub limit: f64,
 }
 
 impl Tallies {
     /// Counts the answer to a question, which has `count` faults in `all` items. In the text of the
     /// note, `{count}` and `{all}` stand for the totals.
     pub fn add(&self, text: &str, question: &impl Hash, count: usize, all: usize) {
+        self.update(text, question, |tally| {
+            tally.count += count;
+            tally.all += all;
+        });
+    }
+
+    /// Counts the answer to a question, which may fit or not.
+    pub fn add_read(&self, question: &impl Hash, read: Read) {
+        let Read { note, fits, answer, limit } = read;
+        self.update(note, question, |tally| {
+            tally.count += usize::from(!fits);
+            tally.all += 1;
+            let limit = tally.limit.get_or_insert(Limit { share: limit, example: None });
+            if !fits && limit.example.is_none() {
+                limit.example = Some(printable(answer, SHOWN).to_string());
+            }
+        });
+    }
+
+    fn update(&self, text: &str, question: &impl Hash, update: impl FnOnce(&mut Tally)) {
         let mut hasher = DefaultHasher::new();
         question.hash(&mut hasher);
         let mut tallies = self.0.lock();
         let tally = tallies.entry(text.to_owned()).or_default();
         if tally.answers.insert(hasher.finish()) {
-            tally.count += count;
-            tally.all += all;
+            update(tally);
         }
     }
 
-    /// Reports all counts above 0 as notes, and resets all counts.
-    pub fn report(&self, observer: &dyn Observer) {
+    /// Reports all counts above 0 as notes, and resets all counts. Returns the problem that more answers
+    /// did not fit than may not.
+    pub fn report(&self, observer: &dyn Observer) -> Option<Problem> {
         let mut tallies = self.0.lock();
-        for (text, Tally { count, all, .. }) in std::mem::take(&mut *tallies) {
-            if count > 0 {
-                let text = text.replace("{count}", &count.to_string());
-                observer.note(&format!("note: {}", text.replace("{all}", &all.to_string())));
+        let mut first = None;
+        for (text, Tally { count, all, limit, .. }) in std::mem::take(&mut *tallies) {
+            if count == 0 {
+                continue;
+            }
+            let text = text.replace("{count}", &count.to_string());
+            let text = text.replace("{all}", &all.to_string());
+            observer.note(&format!("note: {text}"));
+            let Some(Limit { share, example }) = limit else { continue };
+            if count as f64 > share * all as f64 && first.is_none() {
+                let (what, _) = text.split_once(':').unwrap_or((&text, ""));
+                let example = example.unwrap_or_default();
+                let found = format!("{count} of {all} others, the first \"{example}\"");
+                let hint = "the run would not be what its system says; another prompt, another \
+                            model or more `max_tokens` may help, and `unread` sets the share";
+                let expected = format!("at most {share} of the answers in another form");
+                first = Some(problem!((Location::file(what)), expected, found, hint));
             }
         }
+        first
     }
 }

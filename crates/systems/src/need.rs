@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 const DEFAULTS: ChatDefaults = ChatDefaults {
     prompt: "need",
     variables: &["request", "examples"],
-    max_tokens: NonZeroU32::new(4).unwrap(),
+    max_tokens: NonZeroU32::new(32).unwrap(),
 };
 
 /// The table `[need]`.

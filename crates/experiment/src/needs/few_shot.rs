@@ -2,10 +2,14 @@
 
 use crate::session::Session;
 use clariq_core::{ChatRequest, Need, Result, sha256};
+use clariq_rank::answers;
 use clariq_systems::FewShotConfig;
 use clariq_track_clariq::Labelled;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
+
+const NEEDS: RangeInclusive<u8> = 1..=4;
 
 /// A chat model with the examples that it may see.
 pub(crate) struct FewShotModel {
@@ -69,9 +73,9 @@ impl FewShotModel {
             self.usual
         );
         let mut needs = Vec::with_capacity(requests.len());
-        for (chat_request, completion) in chat_requests.iter().zip(completions) {
-            let need = read_need(&completion.text);
-            context.tallies.add(&unread, &chat_request.messages, usize::from(need.is_none()), 1);
+        for (chat_request, completion) in chat_requests.iter().zip(&completions) {
+            let need = answers::digit(completion, &NEEDS).and_then(Need::new);
+            chat.count_read(&context, chat_request, completion, &unread, need.is_some());
             needs.push(need.unwrap_or(self.usual));
         }
         Ok(needs)
@@ -79,26 +83,5 @@ impl FewShotModel {
 
     pub(super) fn record(&self) -> Value {
         json!(self.config)
-    }
-}
-
-/// The first number in a text, if it is a need.
-fn read_need(text: &str) -> Option<Need> {
-    let number = text.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty());
-    Need::new(number?.parse().ok()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_need_is_the_first_number() {
-        for (text, need) in [("3", 3), (" Need: 2.", 2), ("1 or 4", 1)] {
-            assert_eq!(read_need(text), Need::new(need), "{text}");
-        }
-        for text in ["", "none", "0", "12", "5"] {
-            assert_eq!(read_need(text), None, "{text}");
-        }
     }
 }

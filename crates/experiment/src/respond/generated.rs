@@ -3,10 +3,12 @@
 use super::{Material, shares};
 use clariq_collections::WrittenResponse;
 use clariq_core::{ChatRequest, Completion, Doc, Documents, Result};
-use clariq_rank::{Chat, Context, Conversation, Tallies};
+use clariq_rank::{Chat, Context, Conversation, Tallies, answers};
 use clariq_systems::plan::{AnswerPlan, ResponseRule};
 use clariq_track_ikat::{sentences, tokens};
 use serde::Serialize;
+
+const EMPTY: &str = "answer: {count} of {all} answers of the model have no text";
 
 /// The variables of the prompt of an answer.
 #[derive(Serialize)]
@@ -48,6 +50,8 @@ pub(super) fn responses(
             let Some((chat_request, completion)) = answers.next() else { break };
             let docs: Vec<Doc> = passages.iter().map(|hit| hit.doc).collect();
             let (response, repairs) = read_answer(&completion, &docs, rule.tokens);
+            let has_text = !response.text.is_empty();
+            chat.count_read(context, chat_request, &completion, EMPTY, has_text);
             repairs.count(&context.tallies, chat_request);
             responses.push(response);
         }
@@ -77,6 +81,8 @@ fn build_request(
 /// The corrections of a response.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Repairs {
+    /// True if the model was stopped in the middle of a sentence.
+    is_unfinished: bool,
     /// True if it was longer than the limit.
     is_cut: bool,
     /// True if it cites no passage.
@@ -88,6 +94,9 @@ struct Repairs {
 
 impl Repairs {
     fn count(&self, tallies: &Tallies, chat_request: &ChatRequest) {
+        let unfinished = "answer: {count} of {all} responses end with their last whole sentence, since \
+                          the model was stopped at `max_tokens`";
+        tallies.add(unfinished, &chat_request.messages, usize::from(self.is_unfinished), 1);
         let cut = "answer: {count} of {all} responses were cut at the limit";
         tallies.add(cut, &chat_request.messages, usize::from(self.is_cut), 1);
         let uncited = "answer: {count} of {all} responses cite no passage";
@@ -104,8 +113,13 @@ fn read_answer(
     passages: &[Doc],
     max_tokens: usize,
 ) -> (WrittenResponse, Repairs) {
-    let (mut text, citations) = without_citations(&completion.text);
+    let written = answers::response(&completion.text).unwrap_or_default();
+    let (mut text, citations) = without_citations(written);
     let mut repairs = Repairs::default();
+    if completion.cut && !text.is_empty() {
+        repairs.is_unfinished = true;
+        text.truncate(whole_sentences(&text));
+    }
     if tokens::count(&text) > max_tokens {
         text = cut(&text, max_tokens);
         repairs.is_cut = true;
@@ -126,21 +140,27 @@ fn read_answer(
     (WrittenResponse { text, used }, repairs)
 }
 
+/// The length of the sentences of a text that come to an end.
+fn whole_sentences(text: &str) -> usize {
+    let ends = |text: &str| {
+        text.trim_end().trim_end_matches(['"', '”', '\'', ')', '*']).ends_with(['.', '!', '?', '…'])
+    };
+    if ends(text) {
+        return text.len();
+    }
+    let last = sentences::starts(text).last().copied().unwrap_or_default();
+    text[..last].trim_end().len()
+}
+
 /// The first sentences of a text that fit, or its first tokens if the first sentence is too long.
 fn cut(text: &str, max_tokens: usize) -> String {
-    let mut end = 0;
-    let mut start = 0;
-    for sentence in sentences::split(text) {
-        start += text[start..].find(sentence).unwrap_or_default() + sentence.len();
-        if tokens::count(&text[..start]) > max_tokens {
-            break;
-        }
-        end = start;
-    }
-    if end == 0 {
-        tokens::first(text, max_tokens).to_owned()
-    } else {
-        text[..end].trim_end().to_owned()
+    let first = tokens::first(text, max_tokens);
+    let starts = sentences::starts(text);
+    // A start behind white space is the end of the sentence before it.
+    let fits = |start: &&usize| text[..**start].trim_end().len() <= first.len();
+    match starts.iter().skip(1).take_while(fits).last() {
+        Some(end) => text[..*end].trim_end().to_owned(),
+        None => first.to_owned(),
     }
 }
 
@@ -153,16 +173,18 @@ fn without_citations(text: &str) -> (String, Vec<(usize, usize)>) {
     let mut rest = line.as_str();
     while let Some(open) = rest.find('[') {
         let inner = &rest[open + 1..];
-        let numbers =
-            inner.split_once(']').and_then(|(inner, after)| Some((numbers(inner)?, after)));
-        let Some((numbers, after)) = numbers else {
+        // Only digits, commas and blanks are in a citation.
+        let length = inner.find(|c: char| !c.is_ascii_digit() && c != ',' && c != ' ');
+        let cited = length.filter(|length| inner[*length..].starts_with(']'));
+        let Some((length, numbers)) = cited.and_then(|at| Some((at, numbers(&inner[..at])?)))
+        else {
             clean.push_str(&rest[..=open]);
             rest = inner;
             continue;
         };
         clean.push_str(rest[..open].trim_end());
         citations.extend(numbers.into_iter().map(|number| (number, clean.len())));
-        rest = after;
+        rest = &inner[length + 1..];
     }
     clean.push_str(rest);
     let leading = clean.len() - clean.trim_start().len();
@@ -187,7 +209,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str, tokens: usize) -> (WrittenResponse, Repairs) {
-        let completion = Completion { text: text.to_owned(), ..Completion::default() };
+        read_completion(text, false, tokens)
+    }
+
+    fn read_completion(text: &str, cut: bool, tokens: usize) -> (WrittenResponse, Repairs) {
+        let completion = Completion { text: text.to_owned(), cut, ..Completion::default() };
         read_answer(&completion, &[Doc(7), Doc(5), Doc(9)], tokens)
     }
 
@@ -212,5 +238,26 @@ mod tests {
         let (response, _) = read("One two three four five [3]", 3);
         assert_eq!(response.text, "One two three");
         assert!(response.used.is_empty());
+    }
+    #[test]
+    fn a_response_that_the_model_did_not_finish_ends_with_its_last_whole_sentence() {
+        let (response, repairs) = read_completion("Bees fly [1]. They sting a l", true, 250);
+        assert_eq!((response.text.as_str(), &response.used[..]), ("Bees fly.", &[Doc(7)][..]));
+        assert!(repairs.is_unfinished);
+        let (response, repairs) = read_completion("Bees fly [1]. They sting [2].", true, 250);
+        assert_eq!(response.text, "Bees fly. They sting.");
+        assert!(repairs.is_unfinished);
+        let (response, repairs) = read_completion("Bees that fly", true, 250);
+        assert_eq!(response, WrittenResponse::default());
+        assert!(repairs.is_unfinished);
+    }
+
+    #[test]
+    fn long_texts_of_brackets_and_sentences_are_read_in_one_pass() {
+        let began = std::time::Instant::now();
+        assert_eq!(read(&"[".repeat(400_000), 250).0.text.len(), 0);
+        let (response, _) = read(&"[1] A bee. ".repeat(40_000), 250);
+        assert!(response.text.starts_with("A bee. A bee."), "{}", response.text);
+        assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
     }
 }

@@ -1,6 +1,7 @@
 //! Clarifying questions that a chat model writes. In a pipeline, documents are ranked by their likeness
 //! to the question.
 
+use crate::answers;
 use crate::chat::{Chat, ChatDefaults, Conversation};
 use crate::context::Context;
 use crate::stage::{About, Batch};
@@ -10,7 +11,7 @@ use std::num::NonZeroU32;
 /// The name by which descriptions and explanations know it.
 const ASK: &str = "ask";
 
-const MISSING: &str = "ask: the model wrote no question for {count} of {all} requests";
+const MISSING: &str = "ask: {count} of {all} answers of the model were no question";
 
 /// The defaults of a table that has a chat model write questions.
 pub const QUESTION: ChatDefaults =
@@ -48,28 +49,10 @@ pub fn write_questions(
     let asked: Vec<ChatRequest> = requests.iter().map(ask).collect::<Result<_>>()?;
     let completions = chat.complete(context, &asked)?;
     let mut questions = Vec::with_capacity(requests.len());
-    for (asked, completion) in asked.iter().zip(completions) {
-        let question = read_question(&completion.text);
-        context.tallies.add(MISSING, &asked.messages, usize::from(question.is_empty()), 1);
-        questions.push(question);
+    for (asked, completion) in asked.iter().zip(&completions) {
+        let question = answers::line(completion);
+        chat.count_read(context, asked, completion, MISSING, question.is_some());
+        questions.push(question.unwrap_or_default());
     }
     Ok(questions)
-}
-
-/// The first line of a text, without quotation marks.
-fn read_question(text: &str) -> String {
-    let mut lines = text.lines().map(str::trim);
-    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
-    line.trim_matches(['"', '“', '”']).trim().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_is_one_line() {
-        assert_eq!(read_question("\n \"Do you mean bees?\"\nOr wasps?"), "Do you mean bees?");
-        assert_eq!(read_question(" \n"), "");
-    }
 }

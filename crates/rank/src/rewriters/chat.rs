@@ -2,6 +2,7 @@
 //! (Abbasiantaeb and Aliannejadi, "Generate then Retrieve: Conversational Response Retrieval Using
 //! LLMs as Answer and Query Generators", 2024: MQ4CS).
 
+use crate::answers;
 use crate::chat::{Chat, ChatDefaults, Conversation};
 use crate::rewrite::{REWRITE, Rewriter, Rewritten, with_last_utterance};
 use crate::stage::{About, Batch};
@@ -17,8 +18,9 @@ const DEFAULTS: ChatDefaults = ChatDefaults {
     max_tokens: NonZeroU32::new(256).unwrap(),
 };
 
-const MISSING: &str = "rewrite: the model left out {count} of {all} queries; a request without any \
-                       keeps its utterance";
+const MISSING: &str = "rewrite: the model left out {count} of {all} queries";
+const UNREAD: &str = "rewrite: {count} of {all} answers of the model were no query; their requests keep \
+                      the utterance";
 
 /// More queries than this are a mistake.
 const MOST_QUERIES: f64 = 20.0;
@@ -67,9 +69,16 @@ impl Rewriter for ChatRewrite {
         let written = self.chat.complete(batch.context, &asked)?;
         let most = self.keys.queries.get();
         let mut queries = Vec::with_capacity(batch.requests.len());
-        for ((request, asked), completion) in batch.requests.iter().zip(&asked).zip(written) {
-            let mut texts = read_queries(&completion.text, most);
-            batch.context.tallies.add(MISSING, &asked.messages, most - texts.len(), most);
+        for ((request, asked), completion) in batch.requests.iter().zip(&asked).zip(&written) {
+            let mut texts = match most {
+                1 => Vec::from_iter(answers::line(completion)),
+                _ => answers::lines(completion, most),
+            };
+            let context = batch.context;
+            self.chat.count_read(context, asked, completion, UNREAD, !texts.is_empty());
+            if most > 1 {
+                context.tallies.add(MISSING, &asked.messages, most - texts.len(), most);
+            }
             if texts.is_empty() {
                 texts.push(request.last_said());
             }
@@ -86,45 +95,5 @@ impl ChatRewrite {
     fn ask(&self, request: &Request) -> Result<ChatRequest> {
         let values = Values { conversation: Conversation::of(request), queries: self.keys.queries };
         self.chat.request(format!("{REWRITE} of request {}", request.id), &values)
-    }
-}
-
-/// The queries in a text, one per line, without the marks of a list and quotation marks. Repeats are
-/// left out.
-fn read_queries(text: &str, most: usize) -> Vec<String> {
-    let mut queries: Vec<String> = Vec::new();
-    for line in text.lines() {
-        let line = without_mark(line.trim());
-        let query = line.trim_matches(['"', '“', '”', '`']).trim();
-        if !query.is_empty() && queries.iter().all(|known| known != query) {
-            queries.push(query.to_owned());
-        }
-    }
-    queries.truncate(most);
-    queries
-}
-
-/// A line without the mark of a list before it: `-`, `*`, `1.` or `1)`.
-fn without_mark(line: &str) -> &str {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let marks: &[char] = if rest.len() < line.len() { &['.', ')'] } else { &['-', '*', '•'] };
-    match rest.strip_prefix(marks) {
-        Some(item) if item.starts_with(' ') => item.trim_start(),
-        _ => line,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn queries_are_read_line_by_line() {
-        let text =
-            "1. \"red foxes\"\n\n2) 3.5 mm jack\n- blue foxes\nred foxes\n*bold*\n1984 novel";
-        let queries = ["red foxes", "3.5 mm jack", "blue foxes", "*bold*", "1984 novel"];
-        assert_eq!(read_queries(text, 9), queries);
-        assert_eq!(read_queries(text, 2), queries[..2]);
-        assert_eq!(read_queries(" \n\"\"\n", 2), [""; 0]);
     }
 }

@@ -57,9 +57,43 @@ fn run(system: &str, text: &'static str) -> (Result<Vec<Vec<&'static str>>, Erro
     let batch = Batch::new(&context, &requests);
     let ranked = system.pipeline.run(&batch, vec![before; 2]);
     let ranked = ranked.map(|rankings| rankings.iter().map(ids).collect());
-    context.tallies.report(&notes);
-    let noted = notes.0.lock().unwrap().clone();
+    let unread = context.tallies.report(&notes);
+    let mut noted = notes.0.lock().unwrap().clone();
+    noted.extend(unread.map(|problem| problem.to_string()));
     (ranked, noted)
+}
+
+#[test]
+fn more_answers_of_another_form_than_their_share_are_a_problem() {
+    let grade = "method = \"pointwise\"\nscore = \"grade\"";
+    for (system, text, says) in [
+        (
+            rerank(grade),
+            "I cannot say.",
+            "chat_rerank: expected at most 0.1 of the answers in another form, found 8 of 8 others, \
+             the first \"I cannot say.\"",
+        ),
+        (
+            rerank("method = \"listwise\""),
+            "None.",
+            "chat_rerank: expected at most 0.1 of the answers in another form, found 2 of 2 others, \
+             the first \"None.\"",
+        ),
+        (
+            format!("rewrite = {{ chat = \"m\" }}\n{BM25}"),
+            "a\nb",
+            "rewrite: expected at most 0.1 of the answers in another form, found 2 of 2 others, the \
+             first \"a\\nb\"",
+        ),
+    ] {
+        let (ranked, notes) = run(&system, text);
+        assert!(ranked.is_ok() && notes.len() == 2, "{notes:?}");
+        assert_eq!(notes[1], says);
+    }
+    let (_, notes) = run(&rerank(&format!("{grade}\nunread = 1")), "I cannot say.");
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    let (_, notes) = run(&rerank(grade), "Grade: 2/3.");
+    assert!(notes.is_empty(), "{notes:?}");
 }
 
 fn rerank(keys: &str) -> String {
@@ -165,6 +199,7 @@ fn keys_that_do_not_fit_are_refused_with_their_line() {
         ("method = \"listwise\"\nprompt = \"rerank-lisst\"", "a built-in prompt, one of answer"),
         ("method = \"listwise\"\nprompt = \"rewrite\"", "configs/prompts/rewrite.jinja:2: "),
         ("method = \"listwise\"\ntemperature = 3", "temperature from 0 to 2, found 3"),
+        ("method = \"listwise\"\nunread = 2", "a share from 0 to 1, found 2"),
         ("method = \"listwise\"\ntemperature = 1", "uses = [\"sampling\"]"),
     ] {
         let text = format!("{HEAD}{}", rerank(keys));

@@ -85,7 +85,7 @@ impl TextGenerator for Counts {
 }
 
 /// Answers the built-in prompts. The more letters a passage has, the better it is. A rewrite is "red
-/// boats" and then "fox"; it is nothing for "hm".
+/// boats", and then "fox" if several are wanted; it is nothing for "hm".
 impl ChatModel for Counts {
     fn complete(
         &self,
@@ -109,6 +109,8 @@ fn complete(request: &ChatRequest) -> Completion {
     let text = if asked.contains("Last utterance: ") {
         if line("Last utterance: ") == "hm" {
             String::new()
+        } else if asked.ends_with("Rewritten:") {
+            "red boats".to_owned()
         } else {
             "red boats\n2. fox".to_owned()
         }

@@ -1,5 +1,6 @@
 //! Tests of stages and pipelines, a module per subject.
 
+mod answers;
 mod chat;
 mod common;
 mod dense;

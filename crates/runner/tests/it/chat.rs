@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// Answers the built-in prompts, which differ in their words.
-fn chat(received: &Received, _: usize) -> Reply {
+pub(crate) fn chat(received: &Received, _: usize) -> Reply {
     if received.path != "/v1/chat/completions" {
         return dialects(received);
     }
@@ -15,7 +15,9 @@ fn chat(received: &Received, _: usize) -> Reply {
     let all: Vec<&str> = messages.iter().filter_map(|one| one["content"].as_str()).collect();
     let all = all.join("\n");
     let last = all.lines().find_map(|line| line.strip_prefix("Last utterance: "));
-    let text = if let Some(last) = last {
+    let text = if let Some(last) = last.filter(|_| all.ends_with("Rewritten:")) {
+        last.to_owned()
+    } else if let Some(last) = last {
         format!("{last}\n{last} please\n1. {last} again")
     } else if all.contains("[2] > [1]") {
         "[2] > [1] > [2]".to_owned()
@@ -30,12 +32,12 @@ fn chat(received: &Received, _: usize) -> Reply {
     Reply::Json(completion(&text))
 }
 
-fn run(bench: &Bench, line: &str) -> Finished {
+pub(crate) fn run(bench: &Bench, line: &str) -> Finished {
     let words: Vec<&str> = line.split_whitespace().collect();
     Finished::from(bench.command(&words).output().expect("it starts"))
 }
 
-fn succeed(bench: &Bench, line: &str) -> Finished {
+pub(crate) fn succeed(bench: &Bench, line: &str) -> Finished {
     let finished = run(bench, line);
     assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
     finished

@@ -34,6 +34,7 @@ mod setup;
 #[path = "../../../net/tests/it/stub.rs"]
 mod stub;
 mod systems;
+mod thinking;
 #[path = "../../../track-ikat/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

@@ -5,10 +5,11 @@
 //! documents move up with it.
 
 use super::reader::{Reader, variable};
+use crate::answers::{self, Order};
 use crate::chat::ChatDefaults;
 use crate::context::Context;
 use clariq_core::{
-    ChatRequest, Explanation, Hit, Location, Ranking, Request, Result, bail, positive,
+    ChatRequest, Completion, Explanation, Hit, Location, Ranking, Request, Result, bail, positive,
 };
 use serde::{Deserialize, Serialize};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -34,6 +35,8 @@ pub(super) const DEFAULTS: ChatDefaults = ChatDefaults {
 
 const REPAIRED: &str = "chat_rerank: {count} of {all} answers were no permutations: missing documents \
                         were added in their order, repeats left out";
+const UNREAD: &str = "chat_rerank: {count} of {all} answers named no document; their documents keep their \
+                      order";
 
 /// A window, and the order in which the model put its documents.
 struct Permuted {
@@ -97,8 +100,10 @@ impl Listwise {
             let asked = moving.iter().map(|one| one.ask(reader, context, round));
             let asked = asked.collect::<Result<Vec<_>>>()?;
             let completions = reader.chat.complete(context, &asked)?;
-            for ((one, asked), completion) in moving.iter_mut().zip(&asked).zip(completions) {
-                let is_repaired = one.apply(round, completion.text);
+            for ((one, asked), completion) in moving.iter_mut().zip(&asked).zip(&completions) {
+                let Order { named, is_whole, .. } = one.apply(round, completion);
+                reader.chat.count_read(context, asked, completion, UNREAD, named > 0);
+                let is_repaired = named > 0 && !is_whole;
                 context.tallies.add(REPAIRED, &asked.messages, usize::from(is_repaired), 1);
             }
         }
@@ -166,37 +171,19 @@ impl Progress<'_> {
         reader.ask(self.request, variable("passages", &passages))
     }
 
-    /// Permutes the documents of a window; true if the permutation had to be repaired.
-    fn apply(&mut self, round: usize, text: String) -> bool {
+    /// Permutes the documents of a window, in the order that the model gives them.
+    fn apply(&mut self, round: usize, completion: &Completion) -> Order {
         let window = self.windows[round].clone();
-        let (order, is_repaired) = read_permutation(&text, window.len());
+        let read = answers::order(completion, window.len());
         let before = self.docs[window.clone()].to_vec();
-        for (place, &old) in window.clone().zip(&order) {
+        for (place, &old) in window.clone().zip(&read.order) {
             self.docs[place] = before[old];
         }
+        let text = completion.text.clone();
+        let (order, is_repaired) = (read.order.clone(), !read.is_whole);
         self.permuted.push(Permuted { window, order, text, is_repaired });
-        is_repaired
+        read
     }
-}
-
-/// The permutation of so many documents in a text such as `[2] > [1]`, counted from 0 here, and true
-/// if it had to be repaired: repeats and numbers of no document are left out, missing documents are
-/// added in their order.
-fn read_permutation(text: &str, count: usize) -> (Vec<usize>, bool) {
-    let mut order = Vec::with_capacity(count);
-    let mut is_repaired = false;
-    for digits in text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()) {
-        match digits.parse::<usize>() {
-            Ok(number) if (1..=count).contains(&number) && !order.contains(&(number - 1)) => {
-                order.push(number - 1);
-            }
-            _ => is_repaired = true,
-        }
-    }
-    is_repaired |= order.len() < count;
-    let missing: Vec<usize> = (0..count).filter(|index| !order.contains(index)).collect();
-    order.extend(missing);
-    (order, is_repaired)
 }
 
 #[cfg(test)]
@@ -224,22 +211,6 @@ mod tests {
         // A window that ends behind one document changes nothing.
         assert_eq!(windows(5, 4, 4), [(1, 5)]);
         assert_eq!(windows(100, 20, 10).len(), 9);
-    }
-
-    #[test]
-    fn malformed_permutations_are_repaired() {
-        for (text, order, is_repaired) in [
-            ("[2] > [3] > [1]", [1, 2, 0], false),
-            ("2,3,1", [1, 2, 0], false),
-            ("[3] > [3]", [2, 0, 1], true),
-            ("[4] > [2] > [1] > [3]", [1, 0, 2], true),
-            ("[0] > [2]", [1, 0, 2], true),
-            ("I cannot rank these.", [0, 1, 2], true),
-            ("", [0, 1, 2], true),
-            ("99999999999999999999999 1 2 3", [0, 1, 2], true),
-        ] {
-            assert_eq!(read_permutation(text, 3), (order.to_vec(), is_repaired), "{text}");
-        }
     }
 
     #[test]

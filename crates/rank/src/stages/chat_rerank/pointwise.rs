@@ -7,6 +7,7 @@
 //! Improving Zero-Shot LLM Rankers via Scoring Fine-Grained Relevance Labels", NAACL 2024.
 
 use super::reader::{Reader, variable};
+use crate::answers;
 use crate::chat::ChatDefaults;
 use crate::context::Context;
 use clariq_core::{
@@ -37,7 +38,7 @@ const YES_OR_NO: ChatDefaults = ChatDefaults {
     max_tokens: NonZeroU32::MIN,
 };
 const GRADE: ChatDefaults =
-    ChatDefaults { prompt: "rerank-grade", max_tokens: NonZeroU32::new(8).unwrap(), ..YES_OR_NO };
+    ChatDefaults { prompt: "rerank-grade", max_tokens: NonZeroU32::new(32).unwrap(), ..YES_OR_NO };
 /// Alternatives of the first token, which may be a longer beginning or another spelling: the most that
 /// servers give.
 const ALTERNATIVES: u8 = 20;
@@ -82,7 +83,7 @@ impl Pointwise {
             let mut docs = Vec::with_capacity(hits.len());
             for (hit, (asked, completion)) in hits.iter().zip(answers.by_ref()) {
                 let score = self.score.read(asked, completion)?;
-                context.tallies.add(UNREAD, &asked.messages, usize::from(score.is_none()), 1);
+                reader.chat.count_read(context, asked, completion, UNREAD, score.is_some());
                 docs.push(Hit { score: score.unwrap_or(UNCLEAR), ..*hit });
             }
             docs.sort_by(|one, other| other.score.total_cmp(&one.score));
@@ -126,7 +127,7 @@ impl Score {
                 Err(problem.kind(ProblemKind::Server).into())
             }
             Self::Logprobs => Ok(probability_of_yes(&completion.first_token)),
-            Self::Grade => Ok(grade(&completion.text).map(f64::from)),
+            Self::Grade => Ok(answers::digit(completion, &(0..=BEST_GRADE)).map(f64::from)),
         }
     }
 }
@@ -148,12 +149,6 @@ fn is_word(token: &str, word: &str) -> bool {
     token.trim_matches(|c: char| !c.is_ascii_alphabetic()).eq_ignore_ascii_case(word)
 }
 
-/// The first number in a text, if it is a grade.
-fn grade(text: &str) -> Option<u8> {
-    let number = text.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty());
-    number?.parse().ok().filter(|grade| *grade <= BEST_GRADE)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,14 +165,5 @@ mod tests {
         assert_eq!(tokens(&[("no", 0.4)]), Some(0.0));
         assert_eq!(tokens(&[("yes", 0.4), ("yesterday", 0.1)]), Some(1.0));
         assert_eq!(tokens(&[("The", 0.9), ("not", 0.1)]), None);
-    }
-
-    #[test]
-    fn a_grade_is_the_first_number() {
-        let cases =
-            [("3", Some(3)), (" Grade: 2/3.", Some(2)), ("10", None), ("4", None), ("good", None)];
-        for (text, expected) in cases {
-            assert_eq!(grade(text), expected, "{text}");
-        }
     }
 }

@@ -1,0 +1,210 @@
+//! What chat models write where a line, a digit, an order or a response is asked for, in the forms that
+//! they have, and what is read of it.
+
+use clariq_core::Completion;
+use clariq_rank::answers::{self, Order};
+use std::time::Instant;
+
+fn whole(text: &str) -> Completion {
+    Completion { text: text.to_owned(), ..Completion::default() }
+}
+
+fn cut(text: &str) -> Completion {
+    Completion { cut: true, ..whole(text) }
+}
+
+#[test]
+fn one_line_is_a_query_or_a_question() {
+    for (text, read) in [
+        ("flat bike tyre hole", Some("flat bike tyre hole")),
+        ("\n  flat bike tyre hole \n\n", Some("flat bike tyre hole")),
+        ("\"flat bike tyre hole\"", Some("flat bike tyre hole")),
+        ("“flat bike tyre hole”", Some("flat bike tyre hole")),
+        ("**flat bike tyre hole**", Some("flat bike tyre hole")),
+        ("`flat bike tyre hole`", Some("flat bike tyre hole")),
+        ("- flat bike tyre hole", Some("flat bike tyre hole")),
+        ("1. flat bike tyre hole", Some("flat bike tyre hole")),
+        ("Rewritten: flat bike tyre hole", Some("flat bike tyre hole")),
+        ("**Rewritten utterance:** flat bike tyre hole", Some("flat bike tyre hole")),
+        ("Rewritten query: \"flat bike tyre hole\"", Some("flat bike tyre hole")),
+        (
+            "Sure! This is the rewritten utterance:\n\nflat bike tyre hole",
+            Some("flat bike tyre hole"),
+        ),
+        ("Sure! Here is the rewritten utterance: flat bike tyre hole", Some("flat bike tyre hole")),
+        ("Certainly! flat bike tyre hole", Some("flat bike tyre hole")),
+        ("You can ask: \"Do you mean tyres?\"", Some("Do you mean tyres?")),
+        ("Clarifying question: Do you mean tyres?", Some("Do you mean tyres?")),
+        ("```\nflat bike tyre hole\n```", Some("flat bike tyre hole")),
+        ("```json\n{\"query\": \"flat bike tyre hole\"}\n```", Some("flat bike tyre hole")),
+        ("Here is the query:\n```text\nflat bike tyre hole\n```", Some("flat bike tyre hole")),
+        ("{\"rewritten_utterance\": \"flat bike tyre hole\"}", Some("flat bike tyre hole")),
+        ("[\"flat bike tyre hole\"]", Some("flat bike tyre hole")),
+        ("<answer>flat bike tyre hole</answer>", Some("flat bike tyre hole")),
+        ("Star Wars: who made it?", Some("Star Wars: who made it?")),
+        ("\"Alien\" or \"Aliens\"", Some("\"Alien\" or \"Aliens\"")),
+        ("3.5 mm jack", Some("3.5 mm jack")),
+        ("flat bike tyre hole\n\nI replaced \"it\" by the tyre.", None),
+        ("Do you mean bees?\nOr wasps?", None),
+        ("{\"query\": \"a\", \"reason\": \"b\"}", None),
+        ("[\"a\", \"b\"]", None),
+        ("I'm sorry, but I cannot help with that.", None),
+        ("As an AI language model, I have no tyre.", None),
+        ("Sure!\n\n", None),
+        ("...", None),
+        ("", None),
+    ] {
+        assert_eq!(answers::line(&whole(text)).as_deref(), read, "{text:?}");
+    }
+    assert_eq!(answers::line(&cut("How do I repair a punc")), None);
+    // Of Qwen2.5-Coder-0.5B-Instruct, which was asked without the words "alone, on one line".
+    for (text, read) in [
+        ("How many moons does Jupiter have?", Some("How many moons does Jupiter have?")),
+        (
+            "```json\n{\n  \"query\": \"How do I repair a flat tyre?\"\n}\n```",
+            Some("How do I repair a flat tyre?"),
+        ),
+        (
+            "```json\n{\n  \"query\": \"How many moons does Jupiter have?\",\n  \"source\": \
+             \"Jupiter\"\n}\n```",
+            None,
+        ),
+        (
+            "Sure, here's a clarifying question about kombucha:\n\nWhat is it?\n\nKombucha is a drink.",
+            None,
+        ),
+    ] {
+        assert_eq!(answers::line(&whole(text)).as_deref(), read, "{text:?}");
+    }
+}
+
+#[test]
+fn several_lines_are_queries() {
+    let read = |text: &str, most| answers::lines(&whole(text), most);
+    for text in [
+        "red foxes\nblue foxes\ngrey foxes",
+        "1. red foxes\n2. blue foxes\n3. grey foxes",
+        "Here are three search queries:\n\n1. \"red foxes\"\n2. \"blue foxes\"\n3. \"grey foxes\"",
+        "- red foxes\n- blue foxes\n- red foxes\n- grey foxes",
+        "I would search as follows.\n\n* red foxes\n* blue foxes\n* grey foxes\n\nGood luck!",
+        "```json\n[\"red foxes\", \"blue foxes\", \"grey foxes\"]\n```",
+        "{\"queries\": [\"red foxes\", \"blue foxes\", \"grey foxes\"]}",
+    ] {
+        assert_eq!(read(text, 3), ["red foxes", "blue foxes", "grey foxes"], "{text:?}");
+    }
+    // Qwen2.5-Coder-0.5B-Instruct.
+    let text = "1. What is the largest planet?\n   system: Jupiter.\n\n2. How many moons does it have?\n   \
+                system: Jupiter.\n\n3. How many moons does it have?";
+    assert_eq!(read(text, 3), ["What is the largest planet?", "How many moons does it have?"]);
+    let text = "1. \"What is wrong?\"\n2. \"How do I repair it?\"\n3. \"What is wrong?\"";
+    assert_eq!(read(text, 3), ["What is wrong?", "How do I repair it?"]);
+    let text = "1. \"red foxes\"\n\n2) 3.5 mm jack\n- blue foxes\nred foxes\n*bold*\n1984 novel";
+    let all = ["red foxes", "3.5 mm jack", "blue foxes", "*bold*", "1984 novel"];
+    assert_eq!(read(text, 9), all);
+    assert_eq!(read(" \n\"\"\n", 2), [""; 0]);
+    assert_eq!(answers::lines(&cut("red foxes\nblue fo"), 2), ["red foxes"]);
+    assert_eq!(answers::lines(&cut("red fo"), 2), [""; 0]);
+}
+
+#[test]
+fn a_grade_or_a_need_is_one_digit_that_stands_alone() {
+    for (text, read) in [
+        ("2", Some(2)),
+        (" 2.", Some(2)),
+        ("**2**", Some(2)),
+        ("[2]", Some(2)),
+        ("(2)", Some(2)),
+        ("Grade: 2", Some(2)),
+        ("**Grade:** 2", Some(2)),
+        ("Grade: 2/3", Some(2)),
+        ("2 out of 3", Some(2)),
+        ("The grade is 2.", Some(2)),
+        ("2: it has some answer", Some(2)),
+        ("From 0 to 3: 2", Some(2)),
+        ("On a scale of 0-3, I would give it a 2.", Some(2)),
+        ("Grade: 2\n\nIt names 1 of the 3 causes.", Some(2)),
+        ("It names 1 of the 3 causes.\n\nGrade: 2", Some(2)),
+        ("{\"grade\": 2}", Some(2)),
+        ("```json\n{\"grade\": 2, \"reason\": \"some\"}\n```", Some(2)),
+        ("1 or 3", None),
+        ("-1", None),
+        ("−1", None),
+        ("2.5", None),
+        ("4", None),
+        ("10", None),
+        ("2/5", None),
+        ("Q2 is answered", None),
+        ("Grade: 2\nGrade: 3", None),
+        ("I'd say 2, because it names 3 causes", None),
+        ("good", None),
+        ("", None),
+    ] {
+        assert_eq!(answers::digit(&whole(text), &(0..=3)), read, "{text:?}");
+    }
+    assert_eq!(answers::digit(&whole("From 1 to 4: 3"), &(1..=4)), Some(3));
+    assert_eq!(answers::digit(&whole("0"), &(1..=4)), None);
+    assert_eq!(answers::digit(&cut("Grade: 2"), &(0..=3)), None);
+}
+
+#[test]
+fn an_order_is_that_of_the_numbers_in_brackets() {
+    for (text, order, named, is_whole) in [
+        ("[2] > [3] > [1]", [1, 2, 0], 3, true),
+        ("[2] > [3] > [1].", [1, 2, 0], 3, true),
+        ("[2, 3, 1]", [1, 2, 0], 3, true),
+        ("2,3,1", [1, 2, 0], 3, true),
+        ("2 > 3 > 1", [1, 2, 0], 3, true),
+        ("The ranking of the 3 passages is [2] > [3] > [1]", [1, 2, 0], 3, true),
+        ("1. [2]\n2. [3]\n3. [1]", [1, 2, 0], 3, true),
+        ("1. Passage 2\n2. Passage 3\n3. Passage 1", [1, 2, 0], 3, true),
+        ("```\n[2] > [3] > [1]\n```", [1, 2, 0], 3, true),
+        ("1. Saturn has rings.\n2. Bread is baked.\n3. Kombucha is tea.", [0, 1, 2], 0, false),
+        ("The correct answer is:\n\n[2] Kombucha is tea.\n\nIt says so.", [1, 0, 2], 1, false),
+        ("[3] > [3]", [2, 0, 1], 1, false),
+        ("[4] > [2] > [1] > [3]", [1, 0, 2], 3, false),
+        ("[0] > [2]", [1, 0, 2], 1, false),
+        ("99999999999999999999999 1 2 3", [0, 1, 2], 3, false),
+        ("I cannot rank these.", [0, 1, 2], 0, false),
+        ("", [0, 1, 2], 0, false),
+    ] {
+        let expected = Order { order: order.to_vec(), named, is_whole };
+        assert_eq!(answers::order(&whole(text), 3), expected, "{text:?}");
+    }
+    let half = answers::order(&cut("[12] > [3] > [1"), 12);
+    assert_eq!((half.named, half.is_whole, &half.order[..2]), (2, false, &[11, 2][..]));
+    let half = answers::order(&cut("12, 3, 1"), 12);
+    assert_eq!((half.named, half.is_whole), (2, false));
+}
+
+#[test]
+fn a_response_has_no_preface() {
+    for (text, read) in [
+        ("Bees fly [1]. They sting [2].", Some("Bees fly [1]. They sting [2].")),
+        ("Sure! Here is the answer:\n\nBees fly [1].", Some("Bees fly [1].")),
+        ("Answer:\nBees fly [1].", Some("Bees fly [1].")),
+        ("<answer>\nBees fly [1].\n</answer>", Some("Bees fly [1].")),
+        ("There are two kinds:\n- bees\n- wasps", Some("There are two kinds:\n- bees\n- wasps")),
+        ("Here is the answer:", Some("Here is the answer:")),
+        ("…", None),
+        ("", None),
+    ] {
+        assert_eq!(answers::response(text), read, "{text:?}");
+    }
+}
+
+#[test]
+fn long_texts_are_read_in_one_pass() {
+    let began = Instant::now();
+    let lines =
+        (0..200_000).map(|number| format!("{number} is a line")).collect::<Vec<_>>().join("\n");
+    for text in [lines, "[".repeat(2 << 20), "[1".repeat(1 << 20), "1-".repeat(1 << 20)] {
+        let answer = whole(&text);
+        answers::line(&answer);
+        assert!(answers::lines(&answer, 20).len() <= 20);
+        answers::digit(&answer, &(0..=3));
+        answers::order(&answer, 20);
+        answers::response(&text);
+    }
+    // Seconds; what takes time by the square of the length would take many minutes.
+    assert!(began.elapsed().as_secs() < 90, "{:?}", began.elapsed());
+}
