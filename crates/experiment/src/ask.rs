@@ -92,6 +92,10 @@ impl<'a> Asker<'a> {
 
     /// Opens the documents, indexes and models, so that a later error concerns a request.
     pub fn warm_up(&self) -> Result<()> {
+        if !self.system.config.endpoints.is_empty() {
+            // Servers are asked for requests alone: every call costs, and a recording has no other.
+            return self.system.warm_up();
+        }
         self.next(&mut UserRequest::dummy()).map(drop)
     }
 

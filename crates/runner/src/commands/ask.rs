@@ -4,7 +4,8 @@
 mod moves;
 mod protocol;
 
-use crate::arguments::IndexPlace;
+use super::calls::AnswerArgs;
+use crate::arguments::{IndexPlace, ParameterArguments};
 use crate::failure::Outcome;
 use crate::learned;
 use crate::output::print;
@@ -51,6 +52,10 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]
+    parameters: ParameterArguments,
+    #[command(flatten)]
+    calls: AnswerArgs,
+    #[command(flatten)]
     place: IndexPlace,
 }
 
@@ -77,10 +82,11 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
         bail!("REQUEST", "a request", "nothing", hint);
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| default_system(settings));
-    let config = settings.load(name, &[])?;
+    let config = settings.load(name, &arguments.parameters.overrides()?)?;
     let collection = settings.collection_for(slice::from_ref(&config))?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
+    session.registry = arguments.calls.registry()?;
     // The user's own request belongs to no split: nothing was judged before it.
     let session = session.answering(collection.splits()[0]);
     let contexts = Contexts::new(&session);

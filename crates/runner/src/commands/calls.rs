@@ -1,4 +1,4 @@
-//! Options of `clariq run` for models behind endpoints: replay, a bound, and a dry run.
+//! Options for models behind endpoints: replay, a bound, and a dry run.
 
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
@@ -11,34 +11,51 @@ use clariq_files::Source;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-#[derive(Args)]
-pub(crate) struct CallArgs {
+/// Options of commands that answer requests as they come.
+#[derive(Args, Default)]
+pub(crate) struct AnswerArgs {
     /// Take all answers of models behind endpoints from this file, written beside an earlier run,
     /// instead of asking any server
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["max_calls", "dry_run"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "max_calls")]
     replay: Option<PathBuf>,
     /// Stop with an error before a model behind an endpoint is called more often than this; answers
     /// so far stay in the cache
-    #[arg(long, value_name = "N", conflicts_with = "dry_run")]
+    #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
+}
+
+/// Options of `clariq run`.
+#[derive(Args)]
+pub(crate) struct CallArgs {
+    #[command(flatten)]
+    answers: AnswerArgs,
     /// Count the calls to models behind endpoints, and estimate their tokens; send and write nothing
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with_all = ["output", "replay", "max_calls"])]
     pub(crate) dry_run: bool,
+}
+
+impl AnswerArgs {
+    /// The models of a session for one system.
+    pub(crate) fn registry(&self) -> Result<Arc<Registry>> {
+        let replay = self.replay.as_ref().map(|file| Recording::read(&Source::new(file)));
+        let options =
+            CallOptions { replay: replay.transpose()?, max_calls: self.max_calls, dry_run: false };
+        Ok(Arc::new(Registry::new(options)))
+    }
 }
 
 impl CallArgs {
     /// The models of a session for `systems` systems.
     pub(crate) fn registry(&self, systems: usize) -> Result<Arc<Registry>> {
-        let mut replay = None;
-        if let Some(file) = &self.replay {
-            if systems > 1 {
-                let hint = "the file belongs to one run";
-                bail!("--replay", "one system", "{systems} systems", hint);
-            }
-            replay = Some(Recording::read(&Source::new(file))?);
+        if self.answers.replay.is_some() && systems > 1 {
+            let hint = "the file belongs to one run";
+            bail!("--replay", "one system", "{systems} systems", hint);
         }
-        let options = CallOptions { replay, max_calls: self.max_calls, dry_run: self.dry_run };
-        Ok(Arc::new(Registry::new(options)))
+        if self.dry_run {
+            let options = CallOptions { dry_run: true, ..CallOptions::default() };
+            return Ok(Arc::new(Registry::new(options)));
+        }
+        self.answers.registry()
     }
 }
 

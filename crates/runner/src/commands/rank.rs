@@ -1,5 +1,6 @@
 //! `clariq rank`: the rankings and answers of a system for a stream of requests.
 
+use super::calls::AnswerArgs;
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::{Outcome, bad_lines_are, error_object};
 use crate::output::{Format, open_delimited, print};
@@ -55,6 +56,8 @@ pub(crate) struct RankArgs {
     #[command(flatten)]
     pub(crate) parameters: ParameterArguments,
     #[command(flatten)]
+    calls: AnswerArgs,
+    #[command(flatten)]
     place: IndexPlace,
 }
 
@@ -95,6 +98,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     let collection = settings.collection_for(slice::from_ref(&config))?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
+    session.registry = arguments.calls.registry()?;
     if config.uses.contains(&Uses::Batch) && !arguments.batch {
         let expected = "a system that answers one request at a time";
         let found = "uses = [\"batch\"]: it compares the requests with each other";

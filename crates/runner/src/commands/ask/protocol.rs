@@ -55,13 +55,17 @@ pub(super) fn serve(
 ) -> Result<()> {
     asker.warm_up()?;
     let mut waiting = None;
+    let mut bad = 0_u64;
     if let Some(request) = request {
         let statements = Statements::Own(statements.to_vec());
         let conversation = UserRequest { request: Request::new("0", request), statements };
-        print(&take_turn(asker, conversation, &mut waiting)?)?;
+        let answered = take_turn(asker, conversation, &mut waiting);
+        print(&answered.unwrap_or_else(|error| {
+            bad += 1;
+            error_object(None, &error.to_problem())
+        }))?;
     }
     let mut lines = super::replies();
-    let mut bad = 0_u64;
     while let Some(line) = lines.read_next()? {
         if line.as_ref().is_ok_and(String::is_empty) {
             continue;
@@ -69,13 +73,14 @@ pub(super) fn serve(
         let (id, turn) = match line {
             Ok(line) => {
                 let usual = asker.answers().then_some(statements);
-                parse(&line, usual, &mut waiting, &lines.location())
+                parse(&line, usual, waiting.as_ref(), &lines.location())
             }
             Err(problem) => (None, Err(problem.hint(HINT))),
         };
         let turn = turn.map_err(Error::from);
         let answered = turn.and_then(|turn| take_turn(asker, turn, &mut waiting));
-        // The system was warmed up, so an error concerns the line: its text may be too long.
+        // The system was warmed up, so an error concerns the line: its text may be too long, or a server
+        // may not answer it.
         let mut object = answered.unwrap_or_else(|error| {
             bad += 1;
             error_object(lines.location().line, &error.to_problem())
@@ -100,7 +105,7 @@ fn print(object: &Value) -> Result<()> {
 fn parse(
     line: &str,
     statements: Option<&[String]>,
-    waiting: &mut Option<PendingQuestion>,
+    waiting: Option<&PendingQuestion>,
     at: &Location,
 ) -> (Option<Value>, Result<UserRequest, Problem>) {
     match serde_json::from_str::<ProtocolMessage>(line) {
@@ -134,7 +139,7 @@ impl ProtocolMessage {
     fn turn(
         self,
         usual: Option<&[String]>,
-        waiting: &mut Option<PendingQuestion>,
+        waiting: Option<&PendingQuestion>,
         at: &Location,
     ) -> Result<UserRequest, Problem> {
         let wrong = |expected: &str, found: &str| Err(wrong(at, expected, found));
@@ -163,9 +168,10 @@ impl ProtocolMessage {
                 Ok(UserRequest { request, statements: Statements::Own(statements) })
             }
             (None, Some(answer)) if answer.trim().is_empty() => wrong("an answer", "an empty one"),
-            (None, Some(answer)) => match waiting.take() {
-                Some(PendingQuestion { mut conversation, question }) => {
-                    let said = [Utterance::system(question), Utterance::user(answer)];
+            (None, Some(answer)) => match waiting {
+                Some(PendingQuestion { conversation, question }) => {
+                    let mut conversation = conversation.clone();
+                    let said = [Utterance::system(question.as_str()), Utterance::user(answer)];
                     conversation.request.said.extend(said);
                     Ok(conversation)
                 }
