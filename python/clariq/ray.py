@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import posixpath
+import re
 import shutil
 import signal
 import sys
@@ -62,7 +63,8 @@ def run(
 
     Args:
         system: The name of a built-in system, or a TOML file on this machine. Paths in the file
-            must be absolute and exist on every node.
+            must be absolute and exist on every node. A system with a model behind a server is
+            refused: the order of its recorded answers is that of one machine.
         requests: The path or URL of requests as JSON lines, as for ``clariq rank``; plain or gzip.
         out: The path or URL of the run. Its record is ``<out>.json``.
         block: Lines per task. A task opens the index and the models of the system, so that a block
@@ -93,6 +95,10 @@ def run(
     name, config = os.fspath(system), None
     if name.endswith(".toml"):
         name, config = os.path.basename(name), Path(name).read_text(encoding="utf-8")
+    if re.search(r"(?m)^\s*\[models\.", config or run_process(["systems", "show", name]).stdout):
+        expected = "a system without a model behind a server"
+        hint = "`clariq run --requests` keeps the answers of servers in order, on one machine"
+        raise ClariqError(2, f"{name}\n  expected: {expected}\n      hint: {hint}")
     if data is None and Path("data/clariq").is_dir():
         data = "data/clariq"
     words = [name, "--threads", str(max(1, int(cpus))), *arguments]

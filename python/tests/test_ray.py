@@ -13,8 +13,8 @@ import fsspec  # noqa: E402
 
 import clariq.ray  # noqa: E402
 
-# Stands in for the command: the first call kills its worker and itself.
-KILLER = '#!/bin/sh\nrm "$KILL_ONE" 2>/dev/null && { kill -9 $PPID; sleep 60; }\nexec "$REAL" "$@"\n'
+# Stands in for the command: the first run kills its worker and itself.
+KILLER = '#!/bin/sh\n[ "$1" = run ] && rm "$KILL_ONE" 2>/dev/null && { kill -9 $PPID; sleep 60; }\nexec "$REAL" "$@"\n'
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +104,12 @@ def test_bad_requests_are_refused_with_their_lines(cluster, tmp_path):
         with pytest.raises(clariq.ClariqError, match=message):
             clariq.ray.run("bm25", bad, out, block=1)
         assert not out.exists()
+
+
+def test_a_system_with_a_model_behind_a_server_is_refused(requests, tmp_path):
+    own = tmp_path / "own.toml"
+    own.write_text('name = "own"\n[models.far]\nkind = "rerank"\n')
+    for system, name in [("clariq-chat", "clariq-chat"), (own, "own.toml")]:
+        with pytest.raises(clariq.ClariqError, match=rf"{name}\n.*a model behind a server"):
+            clariq.ray.run(system, requests, tmp_path / "a.run")
+    assert not (tmp_path / "a.run").exists()
