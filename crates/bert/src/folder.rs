@@ -104,7 +104,7 @@ impl ModelFolder {
             tokenizer,
             checksum: String::new(),
         };
-        folder.checksum = folder.digest(&text, has_vocabulary_only)?;
+        folder.checksum = folder.digest(&text)?;
         Ok(folder)
     }
 
@@ -117,7 +117,7 @@ impl ModelFolder {
 
     /// The digest of a folder: its three files, and every setting that differs from the default, so
     /// that two models that differ in a setting differ in their digest.
-    fn digest(&self, config: &[u8], has_vocabulary_only: bool) -> Result<String> {
+    fn digest(&self, config: &[u8]) -> Result<String> {
         let mut pieces = sha256([config]).to_string();
         for weights in &self.weights {
             pieces += &sha256_of_file(weights)?;
@@ -126,7 +126,7 @@ impl ModelFolder {
         if self.lower_case {
             pieces += " lower case";
         }
-        pieces += &self.tokenizer_config.digest(has_vocabulary_only);
+        pieces += &self.tokenizer_config.digest();
         // A cross-encoder's folder may have settings that no encoder can have.
         if let Ok(sentence) = self.sentence()
             && !sentence.is_usual()

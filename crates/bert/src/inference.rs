@@ -10,9 +10,11 @@ use crate::tokens::Tokens;
 use crate::weights::values;
 use clariq_core::{Error, Progress, Result};
 use parking_lot::Mutex;
-use std::sync::Once;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::{panic, thread};
+use std::sync::{Arc, Once};
 use tch::Tensor;
 
 /// The most tokens of a group. Measured on two cores with MiniLM: between 500 and 2,000, the speed
@@ -77,8 +79,7 @@ pub(crate) fn on_threads<S, T: Send>(
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let run = || -> Result<Vec<(usize, T)>> {
-        // Both settings of libtorch belong to the calling thread.
-        tch::set_num_threads(1);
+        // This setting of libtorch belongs to the calling thread.
         let _no_grad = tch::no_grad_guard();
         let mut state = start()?;
         let mut results = Vec::new();
@@ -96,18 +97,39 @@ pub(crate) fn on_threads<S, T: Send>(
             }
         }
     };
-    let mut results = Vec::with_capacity(pieces);
-    thread::scope(|scope| {
-        let threads = threads.clamp(1, pieces.max(1));
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        for handle in handles {
-            let of_thread = handle.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-            results.extend(of_thread?);
+    let of_threads = Mutex::new(Vec::new());
+    let pool = pool(threads)?;
+    pool.scope(|scope| {
+        for _ in 0..threads.clamp(1, pieces.max(1)) {
+            scope.spawn(|_| {
+                let of_thread = run();
+                of_threads.lock().push(of_thread);
+            });
         }
-        Ok::<_, Error>(())
-    })?;
+    });
+    let mut results = Vec::with_capacity(pieces);
+    for of_thread in of_threads.into_inner() {
+        results.extend(of_thread?);
+    }
     results.sort_unstable_by_key(|(piece, _)| *piece);
     Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+/// The threads for this number of them. They live as long as the process, because libtorch keeps a third
+/// of a megabyte for each thread that has ended.
+fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let threads = threads.max(1);
+    let mut pools = POOLS.lock();
+    if let Some(pool) = pools.get(&threads) {
+        return Ok(Arc::clone(pool));
+    }
+    let builder = ThreadPoolBuilder::new().num_threads(threads);
+    let pool = builder
+        .start_handler(|_| tch::set_num_threads(1))
+        .build()
+        .map_err(|error| Error::io("start", "threads")(io::Error::other(error)))?;
+    Ok(Arc::clone(pools.entry(threads).or_insert(Arc::new(pool))))
 }
 
 /// Groups texts of the same length, with at most `tokens` tokens per group (or one text). The longest

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::{BertNormalizer, Lowercase, NormalizerWrapper, Sequence};
+use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use tokenizers::processors::bert::BertProcessing;
 use tokenizers::utils::truncation::truncate_encodings;
@@ -50,7 +51,9 @@ impl Tokenize {
             problem!(path, "a tokenizer", "{error}", hint)
         };
         let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
-            guard::read(path)?
+            let mut tokenizer = guard::read(path)?;
+            follow_settings(&mut tokenizer, folder).map_err(unreadable)?;
+            tokenizer
         } else {
             from_vocabulary(&folder.tokenizer_config, path).map_err(unreadable)?
         };
@@ -150,6 +153,36 @@ pub(crate) fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i
         ),
         _ => Ok(()),
     }
+}
+
+/// Where `tokenizer.json` and `tokenizer_config.json` differ, Hugging Face's library follows the
+/// latter, or its default, for the tokenizers of these classes
+/// (`models/{bert,mpnet,roberta,deberta}/tokenization_*_fast.py` of transformers 4).
+fn follow_settings(
+    tokenizer: &mut Tokenizer,
+    folder: &ModelFolder,
+) -> Result<(), tokenizers::Error> {
+    let config = &folder.tokenizer_config;
+    let class = config.class(folder.shape.family);
+    let normalizer = tokenizer.get_normalizer().cloned();
+    if let Some(NormalizerWrapper::BertNormalizer(mut steps)) = normalizer
+        && matches!(class, "Bert" | "DistilBert" | "Electra" | "MPNet")
+    {
+        steps.lowercase = config.lower_case();
+        steps.strip_accents = config.strip_accents;
+        if class != "MPNet" {
+            steps.handle_chinese_chars = config.chinese_chars();
+        }
+        tokenizer.with_normalizer(Some(steps))?;
+    }
+    let words = tokenizer.get_pre_tokenizer().cloned();
+    if let Some(PreTokenizerWrapper::ByteLevel(mut words)) = words
+        && matches!(class, "Roberta" | "Deberta")
+    {
+        words.add_prefix_space = config.prefix_space();
+        tokenizer.with_pre_tokenizer(Some(words));
+    }
+    Ok(())
 }
 
 /// BERT's own tokenizer, from a `vocab.txt`.

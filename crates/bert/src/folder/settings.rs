@@ -1,5 +1,6 @@
 //! Settings beside a transformer's weights, by sentence-transformers and by the tokenizer.
 
+use super::family::Family;
 use super::files::{DOCUMENTED, read_keys, read_object, read_settings};
 use clariq_core::{Result, bail};
 use serde::Deserialize;
@@ -118,6 +119,7 @@ pub(crate) struct TokenizerConfig {
     /// True if BERT's own tokenizer removes accents; by default if it lower-cases.
     pub strip_accents: Option<bool>,
     tokenize_chinese_chars: Option<bool>,
+    add_prefix_space: Option<bool>,
     model_input_names: Option<Vec<String>>,
     /// Hugging Face's library writes 1e30 for a tokenizer without a limit.
     model_max_length: Option<f64>,
@@ -140,6 +142,29 @@ impl TokenizerConfig {
         self.tokenize_chinese_chars.unwrap_or(true)
     }
 
+    /// True if a tokenizer of RoBERTa or DeBERTa reads a blank before a text.
+    pub(crate) fn prefix_space(&self) -> bool {
+        self.add_prefix_space.unwrap_or(false)
+    }
+
+    /// The class of the tokenizer without its ending, which Hugging Face's library derives from the
+    /// `model_type` if the file has none.
+    pub(crate) fn class(&self, family: Family) -> &str {
+        let Some(class) = &self.tokenizer_class else {
+            return match family {
+                Family::Bert => "Bert",
+                Family::DistilBert => "DistilBert",
+                Family::Electra => "Electra",
+                Family::Mpnet => "MPNet",
+                Family::Roberta => "Roberta",
+                Family::Deberta => "Deberta",
+                Family::Albert | Family::DebertaV2 => "",
+            };
+        };
+        let name = class.strip_suffix("Fast").unwrap_or(class);
+        name.strip_suffix("Tokenizer").unwrap_or(name)
+    }
+
     /// True if the model has segments for the two texts of a pair; `None` for the family's default.
     pub(crate) fn segments(&self) -> Option<bool> {
         if let Some(names) = &self.model_input_names {
@@ -157,15 +182,17 @@ impl TokenizerConfig {
         Some(most as usize)
     }
 
-    /// The settings that differ from the defaults. Those of BERT's own tokenizer only matter for a
-    /// model that has no `tokenizer.json`.
-    pub(crate) fn digest(&self, has_vocabulary_only: bool) -> String {
+    /// The settings that differ from the defaults.
+    pub(crate) fn digest(&self) -> String {
         let lower_case = self.lower_case();
         let chinese_chars = self.chinese_chars();
         let strip_accents = self.strip_accents;
         let mut text = String::new();
-        if has_vocabulary_only && (lower_case, strip_accents, chinese_chars) != (true, None, true) {
+        if (lower_case, strip_accents, chinese_chars) != (true, None, true) {
             text = format!("{lower_case} {strip_accents:?} {chinese_chars}");
+        }
+        if self.prefix_space() {
+            text += " prefix space";
         }
         if self.segments() == Some(false) {
             text += " one segment";

@@ -286,3 +286,95 @@ fn keys_of_a_later_release_are_named_and_change_nothing() {
         assert_eq!(Torch.describe_model(folder.path()).unwrap(), described, "{data}");
     }
 }
+
+/// A folder with a `tokenizer.json` of this normalizer, and these settings.
+fn tokenizer(normalizer: &Value, settings: &Value) -> TempDir {
+    let folder = tiny();
+    let words = fs::read_to_string(folder.path().join("vocab.txt")).unwrap();
+    let vocabulary: serde_json::Map<String, Value> =
+        words.lines().zip(0..).map(|(word, id)| (word.to_owned(), json!(id))).collect();
+    let content = json!({
+        "normalizer": normalizer,
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": vocabulary},
+    });
+    put(folder.path(), "tokenizer.json", &content);
+    put(folder.path(), "tokenizer_config.json", settings);
+    folder
+}
+
+#[test]
+fn settings_of_a_bert_tokenizer_win_over_its_file() {
+    const WORDS: [&str; 4] = ["Tent", "tént", "TÉNT", "bees\u{4e00}tent"];
+    let words = |normalizer: &Value, settings: &Value| {
+        let folder = tokenizer(normalizer, settings);
+        encoder(folder.path(), ReadingOverrides::default()).encode(&WORDS, &|_| {}).unwrap()
+    };
+    let steps = |lowercase: bool, strip_accents: Value, chinese: bool| {
+        json!({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": chinese,
+            "strip_accents": strip_accents, "lowercase": lowercase})
+    };
+    let agreeing = |lowercase: bool, strip_accents: Value, chinese: bool| {
+        let settings = json!({"do_lower_case": lowercase, "strip_accents": strip_accents,
+            "tokenize_chinese_chars": chinese});
+        words(&steps(lowercase, strip_accents, chinese), &settings)
+    };
+    let usual = agreeing(true, Value::Null, true);
+    let other = steps(false, json!(false), false);
+    for (settings, expected) in [
+        (json!({"do_lower_case": true}), usual.clone()),
+        // The defaults of the class.
+        (json!({}), usual.clone()),
+        (json!({"tokenizer_class": "BertTokenizerFast"}), usual.clone()),
+        (json!({"do_lower_case": false}), agreeing(false, Value::Null, true)),
+        (json!({"strip_accents": false}), agreeing(true, json!(false), true)),
+        (json!({"tokenize_chinese_chars": false}), agreeing(true, Value::Null, false)),
+        // A class without settings of its own.
+        (
+            json!({"tokenizer_class": "PreTrainedTokenizerFast"}),
+            agreeing(false, json!(false), false),
+        ),
+    ] {
+        assert_eq!(words(&other, &settings), expected, "{settings}");
+    }
+    let checksum =
+        |settings: &Value| ModelFolder::open(tokenizer(&other, settings).path()).unwrap().checksum;
+    assert_ne!(checksum(&json!({})), checksum(&json!({"do_lower_case": false})));
+}
+
+/// The memory of this process in kB.
+#[cfg(target_os = "linux")]
+fn memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// In a process of its own, because other tests take memory, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn models_keep_nothing_of_the_texts_that_they_read() {
+    let itself = std::env::current_exe().unwrap();
+    let alone = ["--exact", "folders::models_read_20_000_texts", "--ignored"];
+    let finished = std::process::Command::new(itself).args(alone).output().unwrap();
+    assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stdout));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "started by the test above"]
+fn models_read_20_000_texts() {
+    let folder = tiny();
+    let encoder = encoder(folder.path(), ReadingOverrides::default());
+    let read = |number: usize| {
+        let text = format!("tent {number}{}", " bees".repeat(number % 7));
+        drop(encoder.encode(&[&text], &|_| {}).unwrap());
+    };
+    (0..1_000).for_each(read);
+    let before = memory();
+    (1_000..20_000).for_each(read);
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 16 << 10, "{grown} kB");
+}
