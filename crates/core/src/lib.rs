@@ -58,4 +58,4 @@ pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use reading::{Pooling, ReadingOverrides, Similarity};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use regular::{open_regular, read_regular};
-pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
+pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};

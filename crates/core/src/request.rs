@@ -4,6 +4,9 @@ use crate::document::Doc;
 use crate::id::RequestId;
 use crate::judgements::Need;
 use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
+use std::slice;
+use std::sync::Arc;
 
 /// The speakers of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,6 +38,98 @@ impl Utterance {
     }
 }
 
+/// The utterances of a conversation so far, oldest first. The requests of a conversation share them:
+/// [`up_to`](Self::up_to) copies nothing, and a change copies those of the one request.
+///
+/// ```
+/// use clariq_core::{Said, Utterance};
+///
+/// let all = Said::from(vec![Utterance::user("tea"), Utterance::system("hot?")]);
+/// let mut first = all.up_to(1);
+/// first.push(Utterance::system("iced?"));
+/// assert_eq!((&*all[1].text, &*first[1].text), ("hot?", "iced?"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    all: Arc<Vec<Utterance>>,
+    /// The number of utterances that belong to this conversation so far.
+    count: usize,
+}
+
+impl Said {
+    /// The first `count` utterances.
+    #[must_use]
+    pub fn up_to(&self, count: usize) -> Self {
+        Self { all: Arc::clone(&self.all), count: self.count.min(count) }
+    }
+
+    /// Adds an utterance.
+    pub fn push(&mut self, utterance: Utterance) {
+        self.extend([utterance]);
+    }
+
+    /// The utterances for a change, which no other conversation sees.
+    fn own(&mut self) -> &mut Vec<Utterance> {
+        if Arc::get_mut(&mut self.all).is_none() {
+            self.all = Arc::new(self.to_vec());
+        }
+        let all = Arc::make_mut(&mut self.all);
+        all.truncate(self.count);
+        all
+    }
+}
+
+impl Deref for Said {
+    type Target = [Utterance];
+
+    fn deref(&self) -> &[Utterance] {
+        &self.all[..self.count]
+    }
+}
+
+impl DerefMut for Said {
+    fn deref_mut(&mut self) -> &mut [Utterance] {
+        self.own()
+    }
+}
+
+impl From<Vec<Utterance>> for Said {
+    fn from(all: Vec<Utterance>) -> Self {
+        Self { count: all.len(), all: Arc::new(all) }
+    }
+}
+
+impl FromIterator<Utterance> for Said {
+    fn from_iter<I: IntoIterator<Item = Utterance>>(utterances: I) -> Self {
+        utterances.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl Extend<Utterance> for Said {
+    fn extend<I: IntoIterator<Item = Utterance>>(&mut self, utterances: I) {
+        let all = self.own();
+        all.extend(utterances);
+        self.count = all.len();
+    }
+}
+
+impl<'a> IntoIterator for &'a Said {
+    type Item = &'a Utterance;
+    type IntoIter = slice::Iter<'a, Utterance>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl PartialEq for Said {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Said {}
+
 /// A conversation so far. It contains only what a system may see: no label and no description of the
 /// information need.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +137,7 @@ pub struct Request {
     /// Its id in runs.
     pub id: RequestId,
     /// The utterances, oldest first. A request of a single turn has one.
-    pub said: Vec<Utterance>,
+    pub said: Said,
     /// The documents that can be ranked for it, in ascending order; `None` for all.
     pub candidates: Option<Vec<Doc>>,
     /// The need for clarification that a model predicted.
@@ -86,7 +181,7 @@ impl Turn<'_> {
 impl Request {
     /// A request of a single turn.
     pub fn new(id: impl Into<RequestId>, text: impl Into<String>) -> Self {
-        let said = vec![Utterance::user(text)];
+        let said = vec![Utterance::user(text)].into();
         Self { id: id.into(), said, candidates: None, need: None, statements: Vec::new() }
     }
 
@@ -123,9 +218,7 @@ impl Request {
         })
     }
 
-    /// All utterances as one text, in the form of the published multi-turn baseline of `ClariQ`: the
-    /// opening, then for each turn the question, a blank and the answer, with nothing before the
-    /// question.
+    /// All utterances as one text, with a blank between them.
     ///
     /// ```
     /// use clariq_core::{Request, Utterance};
@@ -134,9 +227,28 @@ impl Request {
     /// assert_eq!(request.flatten(), "Tell me about Saturn.");
     /// request.said.push(Utterance::system("which one"));
     /// request.said.push(Utterance::user("the car"));
-    /// assert_eq!(request.flatten(), "Tell me about Saturn.which one the car");
+    /// assert_eq!(request.flatten(), "Tell me about Saturn. which one the car");
     /// ```
     pub fn flatten(&self) -> Cow<'_, str> {
+        if !self.has_turns() {
+            return Cow::Borrowed(self.opening());
+        }
+        let texts = self.said.iter().map(|said| said.text.as_str());
+        Cow::Owned(texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
+    }
+
+    /// All utterances as one text, with a blank before those of the user and nothing before those of
+    /// the system.
+    ///
+    /// ```
+    /// use clariq_core::{Request, Utterance};
+    ///
+    /// let mut request = Request::new("7", "Tell me about Saturn.");
+    /// request.said.push(Utterance::system("which one"));
+    /// request.said.push(Utterance::user("the car"));
+    /// assert_eq!(request.glue(), "Tell me about Saturn.which one the car");
+    /// ```
+    pub fn glue(&self) -> Cow<'_, str> {
         if !self.has_turns() {
             return Cow::Borrowed(self.opening());
         }
@@ -160,8 +272,19 @@ mod tests {
     use super::*;
 
     fn turns(said: &[Utterance]) -> Vec<(String, String)> {
-        let request = Request { said: said.to_vec(), ..Request::new("1", "") };
+        let request = Request { said: said.to_vec().into(), ..Request::new("1", "") };
         request.turns().map(|turn| (turn.system.to_owned(), turn.user.to_owned())).collect()
+    }
+
+    #[test]
+    fn utterances_are_joined_with_one_blank() {
+        let (user, system) = (Utterance::user, Utterance::system);
+        let flat = |said: &[Utterance]| {
+            Request { said: said.to_vec().into(), ..Request::new("1", "") }.flatten().into_owned()
+        };
+        let both = [user("tea"), system("Hot or iced?"), user("hot"), system("Now?"), system("")];
+        assert_eq!(flat(&both), "tea Hot or iced? hot Now?");
+        assert_eq!(flat(&[user(""), system("a"), system("b"), user("c")]), "a b c");
     }
 
     #[test]

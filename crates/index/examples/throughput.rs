@@ -145,7 +145,7 @@ fn contexts(file: &Path, sample: usize) -> Result<Vec<Vec<String>>, Box<dyn Erro
     let mut texts = Vec::new();
     read_records(&Source::new(file), &RecordOptions::default(), &mut |record| {
         if seen.insert(record.conversation.id) {
-            texts.push(Request::from(&record.conversation).flatten().into_owned());
+            texts.push(Request::from(&record.conversation).glue().into_owned());
         }
         ControlFlow::Continue(())
     })?;

@@ -213,6 +213,10 @@ impl Space {
         docs: &[Doc],
     ) -> Array2<f32> {
         let mut sum = Array2::zeros((some.len(), docs.len()));
+        // Without texts, the vectors have no length that could be multiplied.
+        if some.is_empty() {
+            return sum;
+        }
         for ((weight, encoded), vectors) in self.encoders.iter().zip(vectors) {
             encoded.add_similarities(vectors, some.clone(), docs, *weight, &mut sum);
         }

@@ -14,7 +14,7 @@ use clariq_collections::{
     Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Statistics, Submitter,
     SystemClass,
 };
-use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Said, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -214,13 +214,17 @@ impl Collection for Ikat {
                 docs.sort_unstable();
                 docs
             });
-            let before: Vec<_> = before.flat_map(|before| before.all_utterances(sight)).collect();
+            let mut said: Vec<_> = before.flat_map(|before| before.all_utterances(sight)).collect();
+            let earlier = said.len();
+            said.extend(conversation.all_utterances(sight));
+            let said = Said::from(said);
             (0..conversation.turns.len()).map(move |index| {
                 let released =
                     || self.find_passages(conversation.given_passages(index, sight.class)?);
                 let candidates = own.clone().or_else(released);
                 let id = conversation.turns[index].id.clone();
-                let said = [before.clone(), conversation.utterances(index, sight)].concat();
+                // Its turn is an utterance of the user and, unseen, the response to it.
+                let said = said.up_to(earlier + 2 * index + 1);
                 Ok(Request { id, said, candidates, need: None, statements: Vec::new() })
             })
         })))
@@ -440,7 +444,7 @@ mod tests {
                         ikat.name_in_runs(id.as_str(), STATEMENTS, &bank.id(doc)).into_owned();
                     format!("{name} {}", bank.text(doc).unwrap())
                 });
-                let said: Vec<String> = said.into_iter().map(|said| said.text).collect();
+                let said: Vec<&str> = said.iter().map(|said| said.text.as_str()).collect();
                 format!("{id}: {} | {}", said.join(", "), names.collect::<Vec<_>>().join(" "))
             });
             shown.collect()

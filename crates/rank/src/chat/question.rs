@@ -29,7 +29,7 @@ pub(crate) fn in_questions(chat: &Chat, batch: &Batch) -> Result<Vec<Request>> {
     let mut requests = batch.requests.to_vec();
     for (request, question) in requests.iter_mut().zip(questions) {
         if !question.is_empty() {
-            request.said = vec![Utterance::user(question)];
+            request.said = vec![Utterance::user(question)].into();
         }
     }
     Ok(requests)

@@ -110,7 +110,7 @@ impl Rewriter for T5Rewrite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::Utterance;
+    use clariq_core::{Said, Utterance};
 
     fn rewrite(keys: &str) -> T5Rewrite {
         toml::from_str(&format!("model = \"t5\"\n{keys}")).unwrap()
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(rewrite("").text(&request), " ||| a ||| b ||| c");
         let other = rewrite("separator = \"/\"\nresponses = false");
         assert_eq!(other.text(&request), "/a/c");
-        request.said.clear();
+        request.said = Said::default();
         assert_eq!(rewrite("").text(&request), "");
     }
 }

@@ -31,6 +31,9 @@ pub(super) struct Retrieve {
     depth: NonZeroUsize,
     pad: bool,
     pub(super) ties: TieSetting,
+    /// Without a blank before what the system says, as in the published multi-turn baseline.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    glued: bool,
     #[serde(flatten)]
     conversation: Option<ConversationWeights<TermHistory>>,
     #[serde(skip)]
@@ -57,6 +60,8 @@ struct Bm25Keys {
     pad: bool,
     #[serde(default)]
     ties: TieSetting,
+    #[serde(default)]
+    glued: bool,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
@@ -65,10 +70,15 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
 
 pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
     let conversation = ConversationWeights::take(&mut build.table)?;
+    let glued_at = build.table.at("glued");
     let (model, keys) = read(build.table)?;
-    let Bm25Keys { analyzer, depth, pad, ties, .. } = keys;
+    let Bm25Keys { analyzer, depth, pad, ties, glued, .. } = keys;
+    if glued && conversation.is_some() {
+        let hint = "texts with weights of their own are never joined";
+        bail!(glued_at, "`glued` without `weights` and `history`", "both", hint);
+    }
     let ready = Mutex::default();
-    Ok(Retrieve { analyzer, model, depth, pad, ties, conversation, ready })
+    Ok(Retrieve { analyzer, model, depth, pad, ties, glued, conversation, ready })
 }
 
 fn read(table: Table) -> Result<(WeightingModel, Bm25Keys)> {
@@ -108,8 +118,14 @@ impl Retrieve {
             return Ok(Arc::clone(ready));
         }
         let scorer = Scorer::new(&index, self.model)?;
-        let order = TieOrder::new(self.ties, self.analyzer, context.documents)?;
+        let order = TieOrder::new(&self.ties, self.analyzer, context.documents)?;
         Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
+    }
+
+    /// The tokens of the whole conversation as one query.
+    fn tokens(&self, request: &Request) -> Vec<String> {
+        let text = if self.glued { request.glue() } else { request.flatten() };
+        self.analyzer.tokens(&text)
     }
 
     /// The weighted texts with their tokens; `None` if the whole conversation is one query. A
@@ -142,7 +158,7 @@ impl Retrieve {
     /// The tokens of a request with their weights.
     pub(super) fn query(&self, request: &Request) -> (Vec<String>, Option<Vec<f64>>) {
         let Some(terms) = self.terms(request) else {
-            return (self.analyzer.tokens(&request.flatten()), None);
+            return (self.tokens(request), None);
         };
         let mut all = Vec::new();
         let mut weights = Vec::new();
@@ -191,8 +207,7 @@ impl Stage for Retrieve {
         let Some(request) = one.requests.first() else { return Ok(None) };
         let ready = self.ready(one.context)?;
         let Some(terms) = self.terms(request) else {
-            let tokens = self.analyzer.tokens(&request.flatten());
-            return ready.scorer.explain(&tokens, doc).map(Some);
+            return ready.scorer.explain(&self.tokens(request), doc).map(Some);
         };
         let mut parts = Vec::new();
         for (weighted, tokens) in terms {

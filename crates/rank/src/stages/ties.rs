@@ -4,27 +4,37 @@ use clariq_core::{Doc, Documents, Location, Ranking, Result, bail};
 use clariq_index::{Analyzer, Depth, NumpyOrder};
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// The digits of a checksum that tell banks apart.
+const DIGITS: usize = 12;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum TieSetting {
     /// Descending id, as in every other ranking.
     #[default]
     Id,
-    /// The order of numpy in 2020, as in the published baseline, see [`NumpyOrder`].
-    Numpy,
+    /// The list of the published baseline, see [`NumpyOrder`], on the banks whose checksums begin
+    /// with one of these digits; it may have a document twice. Descending id on all others.
+    Numpy(Vec<String>),
     /// Anserini's order and scores: equal scores in single precision by ascending id, then rounded to
     /// four decimals, and lowered by millionths if they are not clearly below the previous one.
     Anserini,
 }
 
 impl TieSetting {
-    /// Refuses numpy's order of a part of the bank: it depends on all questions.
-    pub(super) fn check(self, pad: bool, at: Location) -> Result<()> {
-        if self != Self::Numpy || pad {
-            return Ok(());
+    /// Refuses numpy's order of a part of the bank, because it depends on all questions, and banks
+    /// without enough digits.
+    pub(super) fn check(&self, pad: bool, at: Location) -> Result<()> {
+        let Self::Numpy(banks) = self else { return Ok(()) };
+        if banks.is_empty() || banks.iter().any(|bank| bank.len() < DIGITS) {
+            let hint = "`clariq doctor` shows the checksum of a bank";
+            bail!(at, "the first {DIGITS} digits of the checksums of banks", "{banks:?}", hint);
         }
-        let hint = "numpy sorts the whole bank: questions that score 0 are part of its order";
-        bail!(at, "`pad = true` beside `ties = \"numpy\"`", "`pad = false`", hint)
+        if !pad {
+            let hint = "numpy sorts the whole bank: questions that score 0 are part of its order";
+            bail!(at, "`pad = true` beside the order of numpy", "`pad = false`", hint);
+        }
+        Ok(())
     }
 }
 
@@ -37,14 +47,18 @@ pub(super) enum TieOrder {
 
 impl TieOrder {
     pub(super) fn new(
-        ties: TieSetting,
+        ties: &TieSetting,
         analyzer: Analyzer,
         documents: &dyn Documents,
     ) -> Result<Self> {
         Ok(match ties {
             TieSetting::Id => Self::Id,
             TieSetting::Anserini => Self::Anserini,
-            TieSetting::Numpy => {
+            TieSetting::Numpy(banks) => {
+                let checksum = documents.checksum().as_str();
+                if !banks.iter().any(|bank| checksum.starts_with(bank)) {
+                    return Ok(Self::Id);
+                }
                 let texts = Doc::all(documents.len()).map(|doc| documents.text(doc));
                 let texts = texts.collect::<Result<Vec<_>, _>>()?;
                 Self::Numpy(NumpyOrder::new(analyzer, texts.iter().map(AsRef::as_ref)))
@@ -144,13 +158,17 @@ mod tests {
 
     #[test]
     fn the_order_of_numpy_needs_the_whole_bank() {
-        assert!(parse("ties = \"numpy\"\npad = true").is_ok());
+        let numpy = "ties = { numpy = [\"2100c70232f6\"] }";
+        assert!(parse(&format!("{numpy}\npad = true")).is_ok());
         assert!(parse("ties = \"id\"").is_ok());
-        for keys in ["ties = \"numpy\"", "pad = false\nties = \"numpy\""] {
-            match parse(keys) {
-                Err(Error::Problem(problem)) => {
-                    assert_eq!(problem.found, "`pad = false`");
-                }
+        for (keys, found) in [
+            (numpy.to_owned(), "`pad = false`"),
+            (format!("pad = false\n{numpy}"), "`pad = false`"),
+            ("pad = true\nties = { numpy = [\"\"] }".to_owned(), "[\"\"]"),
+            ("pad = true\nties = { numpy = [] }".to_owned(), "[]"),
+        ] {
+            match parse(&keys) {
+                Err(Error::Problem(problem)) => assert_eq!(problem.found, found),
                 _ => panic!("{keys} is refused"),
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{Earlier, conversation, ids, index_below, system, with_context};
 use clariq_collections::documents::{Bank, BankRow};
-use clariq_core::{Doc, Hit, Need, Ranking, Request};
+use clariq_core::{Doc, Hit, Need, Ranking, Request, Utterance};
 use clariq_rank::{Batch, Context, SystemFile};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
@@ -40,8 +40,11 @@ fn with_need(need: u8, case: Case) -> Case {
 const BM25: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5";
 const RM3: &str = "stage = \"rm3\"\nanalyzer = \"english\"\ndepth = 5";
 const PADDED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true";
-const NUMPY: &str =
-    "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true\nties = \"numpy\"";
+/// The order of numpy belongs to this bank.
+const NUMPY: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true\n\
+    ties = { numpy = [\"BANKBANKBANK\"] }";
+/// Without a blank before a question, so that the first two words are one.
+const GLUED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\nglued = true";
 const BM25_WEIGHTED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n\
     weights = { question = 0, answer = 1, refused_question = -1, refused_answer = 0, decay = 1 }";
 const DENSE_WEIGHTED: &str = "stage = \"dense\"\nrepeat = 0.99\n\
@@ -66,8 +69,8 @@ fn cases() -> Vec<Case> {
     vec![
         case(BM25, &["red fox"], &["Q5"], &["Q2", "Q3", "Q4"]),
         case(PADDED, &["red fox"], &[], &["Q2", "Q3", "Q4", "Q5", "Q1"]),
-        // The published form has no space before a question, so that the first two words are one.
-        case(BM25, &["red", "which", "boat"], &[], &["Q5"]),
+        case(BM25, &["red", "which", "boat"], &[], &["Q5", "Q2", "Q4"]),
+        case(GLUED, &["red", "which", "boat"], &[], &["Q5"]),
         // A word with the weight 0 still matches.
         case(BM25_WEIGHTED, &["red", "a boat", "fox"], &[], &["Q2", "Q3", "Q4", "Q5"]),
         case(BM25_WEIGHTED, &["red blue", "a fox", "no"], &[], &["Q5", "Q4", "Q3", "Q2"]),
@@ -282,4 +285,54 @@ fn a_common_word_of_an_answer_is_not_the_topic() {
     // Of 11 texts, 1 has "saturn", 2 have "solar" and 8 "want".
     assert!(!stops("no", 10) && stops("no", 0) && stops("no I want", 0));
     assert!(!stops("no I want solar", 8) && stops("no I want solar", 0));
+}
+
+/// The memory of this process in kB.
+#[cfg(target_os = "linux")]
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Caches that keep something of each request would take more than this.
+#[cfg(target_os = "linux")]
+const MOST_GROWTH: u64 = 8 << 10;
+
+/// In a process of its own, because other tests take memory, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_stage_keeps_anything_of_the_requests_that_it_ranked() {
+    let itself = std::env::current_exe().unwrap();
+    let alone = ["--exact", "stages::stages_rank_20_000_requests", "--ignored"];
+    let finished = std::process::Command::new(itself).args(alone).output().unwrap();
+    assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stdout));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "started by the test above"]
+fn stages_rank_20_000_requests() {
+    let mut seen = Vec::new();
+    for case in cases().iter().filter(|case| case.requests.len() == 1) {
+        let name = case.stage.lines().next().unwrap();
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        with_context(&Earlier::new(&[]), |context| {
+            let pipeline = case.system().pipeline;
+            let rank = |number: usize| {
+                let mut request = case.requests[0].clone();
+                request.said.push(Utterance::user(format!("fox {number}")));
+                let batch = Batch::new(context, std::slice::from_ref(&request));
+                pipeline.run(&batch, vec![case.before()]).unwrap();
+            };
+            (0..1_000).for_each(rank);
+            let before = memory();
+            (1_000..20_000).for_each(rank);
+            let grown = memory().saturating_sub(before);
+            assert!(grown < MOST_GROWTH, "{name}: {grown} kB");
+        });
+    }
 }

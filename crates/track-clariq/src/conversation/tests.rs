@@ -128,7 +128,7 @@ fn a_record_may_have_an_id() {
     let (named, _) = records("x", format!("{named}\r\n\n"), &RecordOptions::default()).unwrap();
     assert_eq!((plain[0].id.as_str(), named[0].id.as_str()), ("1", "2287"));
     assert_eq!(plain[0].conversation, named[0].conversation);
-    assert_eq!(Request::from(&plain[0].conversation).flatten(), "rp b");
+    assert_eq!(Request::from(&plain[0].conversation).glue(), "rp b");
 }
 
 #[test]
