@@ -308,8 +308,13 @@ impl Recipe {
             Objective::Listwise { .. } => negatives.saturating_add(1),
             _ => 1,
         };
+        // A softmax over the questions of one row is 1, whatever the model says.
+        let least_batch = match self.objective {
+            Objective::InBatchSoftmax { .. } => 2,
+            _ => 1,
+        };
         for (key, value, least) in [
-            ("batch", batch, 1),
+            ("batch", batch, least_batch),
             ("negatives", negatives, 1),
             ("group", self.group.unwrap_or(usize::MAX), least_group),
             ("max_tokens", self.max_tokens, 8),
@@ -404,6 +409,7 @@ mod tests {
             ("objective.request_to_question=0", "request_to_question or another weight above 0"),
             ("fold=1", "a fold below 1 / held_out"),
             ("group=0", "group of at least 1, found 0"),
+            ("objective.batch=1", "batch of at least 2, found 1"),
         ] {
             let error = recipe.with(&[wrong]).unwrap_err().to_string();
             assert!(error.starts_with("--set") && error.contains(says), "{wrong}: {error}");

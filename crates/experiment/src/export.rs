@@ -2,7 +2,7 @@
 
 use clariq_collections::Collection;
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker, bail};
-use clariq_files::{Qrels, StagedFile, Target};
+use clariq_files::{Qrels, Target, make_folder, write_atomically};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,36 @@ use std::path::{Path, PathBuf};
 /// Writes the documents of a task to `documents.jsonl` (lines of `{"id", "text"}`), and for each
 /// split `requests.<split>.jsonl`, in the form that [`crate::requests`] reads. A split with labels
 /// has `qrels.<split>.txt`, and one with annotations `annotations.<split>.jsonl`. A collection of
-/// iKAT topics alone has no documents. The folder must have no files. Returns each file with its
-/// number of lines.
+/// iKAT topics alone has no documents. The folder must be new or empty, and is made in one step.
+/// Returns each file with its number of lines.
 pub fn export(
     collection: &dyn Collection,
     task: &str,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize)>> {
     check_empty(folder)?;
+    make_folder(folder, |made| {
+        let mut files = write_files(collection, task, made)?;
+        for (path, _) in &mut files {
+            *path = folder.join(path.file_name().unwrap_or_default());
+        }
+        Ok(files)
+    })
+}
+
+/// Writes the files to a folder.
+fn write_files(
+    collection: &dyn Collection,
+    task: &str,
+    folder: &Path,
+) -> Result<Vec<(PathBuf, usize)>> {
     let documents = match collection.documents(task) {
         Err(Error::Problem(problem)) if problem.kind == ProblemKind::Empty => None,
         documents => Some(documents?),
     };
     let mut files = Vec::new();
     if let Some(documents) = documents {
-        files.push(stage(folder.join("documents.jsonl"), &document_lines(documents)?)?);
+        files.push(write_lines(folder.join("documents.jsonl"), &document_lines(documents)?)?);
     }
     for split in collection.splits().iter().filter(|split| collection.has(split)) {
         let mut requests = Vec::new();
@@ -36,20 +51,21 @@ pub fn export(
             judgements
                 .extend(qrels.iter().flat_map(|qrels| qrels_lines(qrels, request.id.as_str())));
         }
-        files.push(stage(folder.join(format!("requests.{split}.jsonl")), &requests)?);
+        files.push(write_lines(folder.join(format!("requests.{split}.jsonl")), &requests)?);
         if qrels.is_some() {
-            files.push(stage(folder.join(format!("qrels.{split}.txt")), &judgements)?);
+            files.push(write_lines(folder.join(format!("qrels.{split}.txt")), &judgements)?);
         }
         let annotations = collection.annotations(split)?;
         let annotations: Vec<String> =
             annotations.iter().map(|annotation| json!(annotation).to_string()).collect();
         if !annotations.is_empty() {
-            files.push(stage(folder.join(format!("annotations.{split}.jsonl")), &annotations)?);
+            files.push(write_lines(
+                folder.join(format!("annotations.{split}.jsonl")),
+                &annotations,
+            )?);
         }
     }
-    let (staged, listed): (Vec<_>, Vec<_>) = files.into_iter().unzip();
-    staged.into_iter().try_for_each(StagedFile::commit)?;
-    Ok(listed)
+    Ok(files)
 }
 
 /// Refuses a folder with files: those of another export would become part of this one.
@@ -97,10 +113,9 @@ fn qrels_lines(qrels: &Qrels, topic: &str) -> Vec<String> {
     judged.iter().map(|(document, grade)| format!("{topic} 0 {document} {grade}")).collect()
 }
 
-fn stage(path: PathBuf, lines: &[String]) -> Result<(StagedFile, (PathBuf, usize))> {
-    let staged =
-        StagedFile::new(&path, |out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
-    Ok((staged, (path, lines.len())))
+fn write_lines(path: PathBuf, lines: &[String]) -> Result<(PathBuf, usize)> {
+    write_atomically(&path, |out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+    Ok((path, lines.len()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use crate::inputs::{refuse_input, unprotect};
 use crate::source::Source;
 use crate::temporary::{self, Temporary};
-use clariq_core::{Error, Result};
+use clariq_core::{Error, Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::ffi::{OsStr, OsString};
@@ -182,6 +182,33 @@ impl Write for StagedWriter {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Makes a folder of what `write` puts into it, in one step: after a kill at any moment there is
+/// nothing under its name, or everything. A folder that exists must be empty.
+pub fn make_folder<T>(folder: &Path, write: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    let refused = Error::io("write", folder);
+    let target = behind_link(folder);
+    let here = std::env::current_dir().and_then(fs::canonicalize);
+    if let (Ok(here), Ok(target)) = (here, fs::canonicalize(&target))
+        && here == target
+    {
+        let hint = "a folder that is written in one step takes the place of the old one";
+        bail!(folder, "a folder other than the current one", "the current folder", hint);
+    }
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(&refused)?;
+    let mut prefix = OsString::from(".");
+    prefix.push(target.file_name().unwrap_or_default());
+    let temporary = temporary::folder_in(parent, &prefix).map_err(&refused)?;
+    // The temporary folder itself is private to the user.
+    let made = temporary.path().join("made");
+    fs::create_dir(&made).map_err(&refused)?;
+    let value = write(&made)?;
+    // Renaming replaces an empty folder, and no other.
+    fs::rename(&made, &target).map_err(refused)?;
+    Ok(value)
 }
 
 /// A path with an ending appended to its name.

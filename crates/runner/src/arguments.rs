@@ -2,7 +2,7 @@
 
 use crate::output::Format;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clariq_collections::Kind;
 use clariq_core::{Name, Precision, Result, bail, multiplies_bf16};
 use clariq_files::Source;
@@ -76,11 +76,22 @@ pub(crate) fn faster_precision(device: &str) -> Precision {
     if device == "cpu" && multiplies_bf16() { Precision::Bf16 } else { Precision::F32 }
 }
 
+/// Reads the name of a folder. `-`, which is standard input or output elsewhere, is refused.
+pub(crate) fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|name| {
+        if name == "-" {
+            Err("expected a folder, which `-` is not")
+        } else {
+            Ok(PathBuf::from(name))
+        }
+    })
+}
+
 /// The folder and the options of indexes.
 #[derive(Args, Clone)]
 pub(crate) struct IndexPlace {
     /// Folder of the index [default: in the user's cache, one per bank and analyser]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = folder())]
     pub(crate) index: Option<PathBuf>,
     /// Memory for building the index, such as 64M or 1G
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]

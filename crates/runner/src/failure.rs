@@ -1,5 +1,6 @@
 //! The end of a command: exit statuses, and the form of errors.
 
+use crate::output::say_line;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Findings, Problem, Severity, printable, problem};
 use serde_json::{Value, json};
@@ -29,7 +30,7 @@ pub(crate) fn print_problem(severity: &str, problem: &Problem) {
         ("hint", &problem.hint),
     ];
     for (label, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
-        eprintln!("{label}: {}", printable(text, LONGEST));
+        say_line(&format!("{label}: {}", printable(text, LONGEST)));
     }
 }
 

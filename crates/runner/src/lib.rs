@@ -3,6 +3,9 @@
 //! It is part of two programs: `clariq`, which has no engine for learned models and starts in
 //! milliseconds, and `clariq-learned`, which has one and takes over if a model is needed.
 
+// These panic where nothing can be written: `output` writes instead.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 mod arguments;
 mod cli;
 mod commands;

@@ -14,7 +14,17 @@ pub(crate) use delimited::open as open_delimited;
 use serde::Serialize;
 pub(crate) use sheet::{Cell, ComparedFigure, Direction, Sheet};
 pub(crate) use shorten::shorten;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+/// Writes a file to standard output, as it is unless a terminal shows it.
+pub(crate) fn print_file(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Outcome> {
+    if io::stdout().is_terminal() {
+        return print(write);
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).map_err(refused)?;
+    Ok(Outcome::Done)
+}
 
 /// Writes to standard output. Control characters are escaped, so that the content of a file cannot move
 /// the cursor of a terminal.
@@ -44,7 +54,19 @@ const MOST_LINES: usize = 20;
 
 /// Prints a message to standard error, which may quote a file and have lines of its own.
 pub(crate) fn say(text: &str) {
-    text.lines().take(MOST_LINES).for_each(|line| eprintln!("{}", printable(line, LONGEST)));
+    text.lines().take(MOST_LINES).for_each(|line| say_line(&printable(line, LONGEST)));
+}
+
+/// Prints a line to standard error as it is.
+pub(crate) fn say_line(line: &str) {
+    say_all(&format!("{line}\n"));
+}
+
+/// Writes to standard error. What cannot be shown is dropped, because the result of a command does not
+/// depend on it.
+pub(crate) fn say_all(text: &str) {
+    let mut out = io::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// The forms in which a table can be printed.
@@ -77,7 +99,10 @@ impl Format {
 
 impl Sheet {
     pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome> {
-        print(|out| self.write(format, out))
+        match format {
+            Some(Format::Tsv | Format::Csv) => print_file(|out| self.write(format, out)),
+            _ => print(|out| self.write(format, out)),
+        }
     }
 
     fn write(&self, format: Option<Format>, out: &mut dyn Write) -> io::Result<()> {

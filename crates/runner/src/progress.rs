@@ -1,5 +1,6 @@
 //! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
+use crate::output::say_line;
 use clariq_experiment::Task;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;
@@ -55,16 +56,17 @@ impl StepBar {
         let message = self.progress.message();
         let speed = done as f64 / self.progress.elapsed().as_secs_f64();
         let comma = if message.is_empty() { "" } else { ", " };
-        match self.progress.length() {
+        let line = match self.progress.length() {
             Some(steps) if done > 0 => {
                 let left = steps.saturating_sub(done) as f64 / speed;
-                eprintln!(
+                format!(
                     "{name}: {done} of {steps}, {speed:.0} per second, {left:.0} s left{comma}{message}"
-                );
+                )
             }
-            Some(steps) => eprintln!("{name}: {done} of {steps}"),
-            None => eprintln!("{name}: {done}, {speed:.0} per second"),
-        }
+            Some(steps) => format!("{name}: {done} of {steps}"),
+            None => format!("{name}: {done}, {speed:.0} per second"),
+        };
+        say_line(&line);
     }
 }
 
@@ -96,7 +98,8 @@ impl Task for StepBar {
         self.progress.finish_and_clear();
         let elapsed = self.progress.elapsed();
         if self.last.is_some() && elapsed >= BETWEEN_LINES {
-            eprintln!("{}: {result} in {:.0} s", self.progress.prefix(), elapsed.as_secs_f64());
+            let name = self.progress.prefix();
+            say_line(&format!("{name}: {result} in {:.0} s", elapsed.as_secs_f64()));
         }
     }
 }

@@ -8,13 +8,13 @@ use super::calls::AnswerArgs;
 use crate::arguments::{IndexPlace, ParameterArguments};
 use crate::failure::Outcome;
 use crate::learned;
-use crate::output::print;
+use crate::output::{print, say_all};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::{Contexts, Statements, UserRequest};
-use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source};
+use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source, stdin};
 use clariq_systems::plan::{PASSAGES, STATEMENTS};
 use clariq_track_clariq::conversation::{MOST_TURNS, RecordOptions, read_records};
 use clariq_tracks::TRACKS;
@@ -132,7 +132,7 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
 /// A conversation in plain text: questions on standard output, all else on standard error.
 fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Result<()> {
     let prompts = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let mut replies = replies();
+    let mut replies = replies()?;
     loop {
         let is_new = conversation.request.need.is_none();
         let next = asker.next(&mut conversation)?;
@@ -156,7 +156,7 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Re
         };
         print(|out| write!(out, "{}\n{reasons}", printable(said, usize::MAX)))?;
         if prompts {
-            eprint!("> ");
+            say_all("> ");
         }
         let reply = replies
             .read_next()?
@@ -170,8 +170,8 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Re
     }
 }
 
-fn replies() -> BoundedLines<'static> {
-    BoundedLines::new("<stdin>", Box::new(io::stdin().lock()), MOST_OF_A_LINE)
+fn replies() -> Result<BoundedLines<'static>> {
+    Ok(BoundedLines::new("<stdin>", stdin()?, MOST_OF_A_LINE))
 }
 
 /// Prints the next question for every context of a file, in its order.

@@ -1,6 +1,6 @@
 //! `clariq data`: check, count, fetch and export the files of a collection.
 
-use crate::arguments::{Names, one_of};
+use crate::arguments::{Names, folder, one_of};
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
@@ -99,7 +99,7 @@ pub(crate) struct ExportArgs {
     /// Folder for the files: `documents.jsonl`, and for each split `requests.<split>.jsonl`,
     /// `qrels.<split>.txt`, and `annotations.<split>.jsonl` with annotations that systems do not
     /// see (needs, facets, resolved utterances, statements)
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", value_parser = folder())]
     output: PathBuf,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct SegmentArgs {
     pages: Vec<PathBuf>,
     /// Folder for passages.jsonl, passages.trecweb and hashes.tsv (page, number of the passage, MD5
     /// of its text)
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", value_parser = folder())]
     output: PathBuf,
 }
 

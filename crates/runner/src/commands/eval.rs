@@ -15,7 +15,7 @@ use clariq_collections::evaluation::{
 use clariq_core::{RequestId, Result, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
-use clariq_files::{Source, protect, python_float, refuse_input, write_atomically};
+use clariq_files::{MOST_OF_A_RUN, Source, Target, protect, python_float, refuse_input};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ fn warn_of_record(settings: &Settings, kind: &str, file: &Path) -> Result<()> {
     if !runs.iter().any(|run| record::path_of(run).exists()) {
         return Ok(());
     }
-    let bytes = Source::new(file).read()?.bytes;
+    let bytes = Source::new(file).read_bytes(MOST_OF_A_RUN)?;
     if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
         settings.note(&format!(
             "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
@@ -129,7 +129,11 @@ fn print(
         return sheet.print(settings.format);
     }
     if let Some(out) = arguments.out_file.as_ref().filter(|_| kind != "need") {
-        write_atomically(out, |file| write_per_topic(result, file))?;
+        let target = Target::new(out);
+        target.write(|file| write_per_topic(result, file))?;
+        if target.is_stream() {
+            return Ok(Outcome::Done);
+        }
     }
     if let Some(text) = &result.text {
         return print_text(|out| writeln!(out, "{text}"));

@@ -3,7 +3,7 @@
 use super::calls::AnswerArgs;
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::{Outcome, bad_lines_are, error_object};
-use crate::output::{Format, open_delimited, print};
+use crate::output::{Format, open_delimited, print, print_file};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
@@ -13,12 +13,12 @@ use clariq_experiment::{
     open_system,
 };
 use clariq_files::archive::Archive;
-use clariq_files::{Source, show_score};
+use clariq_files::{Source, show_score, stdin};
 use clariq_rank::{Override, Uses};
 use clariq_systems::SystemConfig;
 use serde_json::{Value, json};
 use std::cell::Cell;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::slice;
@@ -92,7 +92,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         source => Some(Archive::new(&[source], &ARCHIVE)?),
     };
     let (name, lines): (&str, Box<dyn BufRead>) = match &archive {
-        None => ("<stdin>", Box::new(io::stdin().lock())),
+        None => ("<stdin>", Box::new(stdin()?)),
         Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
     let collection = settings.collection_for(slice::from_ref(&config))?;
@@ -311,7 +311,7 @@ impl Printer<'_> {
         let tag = self.system.config.full_name();
         let listed = self.list(query, RankedPart::Documents, &ranked.ranking)?;
         let mut ranking = (1_u64..).zip(listed);
-        let printed = print(|out| match self.format {
+        let printed = print_file(|out| match self.format {
             Format::Trec => ranking.try_for_each(|(rank, RankedText { id: doc, score, .. })| {
                 writeln!(out, "{id} Q0 {doc} {rank} {} {tag}", show_score(score))
             }),

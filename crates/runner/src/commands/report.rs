@@ -1,6 +1,6 @@
 //! `clariq report`: a page that compares runs.
 
-use crate::arguments::RunArguments;
+use crate::arguments::{RunArguments, folder};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::runs::{self, LabelSource};
@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_core::Result;
 use clariq_experiment::record::{self, RunRecord};
-use clariq_files::{Source, Target, protect, refuse_input, write_atomically};
+use clariq_files::{MOST_OF_A_RUN, Source, StagedFile, Target, protect, refuse_input};
 use clariq_report::{PageRequest, PageRun, RenderedPage};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
     /// Also write the charts of the page to this folder, as SVG
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = folder())]
     figures: Option<PathBuf>,
     /// Title of the page [default: the split, and the run or the number of runs]
     #[arg(long, value_name = "TEXT")]
@@ -65,12 +65,24 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     let rendered = labels.page(&request)?;
     settings.warn(&rendered.warnings);
     let target = Target::new(&arguments.output);
-    target.write(|out| out.write_all(rendered.html.as_bytes()))?;
+    let mut figures = Vec::new();
     if let Some(folder) = &arguments.figures {
         for chart in clariq_report::charts(&rendered.html) {
             let path = folder.join(format!("{}.svg", chart.id));
-            write_atomically(&path, |out| out.write_all(chart.svg.as_bytes()))?;
+            figures.push(StagedFile::new(&path, |out| out.write_all(chart.svg.as_bytes()))?);
         }
+    }
+    let page = match &target {
+        Target::Path(path) if !target.is_stream() => {
+            Some(StagedFile::new(path, |out| out.write_all(rendered.html.as_bytes()))?)
+        }
+        _ => None,
+    };
+    // The page comes last: where it is, its figures are.
+    figures.into_iter().try_for_each(StagedFile::commit)?;
+    match page {
+        Some(page) => page.commit()?,
+        None => target.write(|out| out.write_all(rendered.html.as_bytes()))?,
     }
     if !target.is_stream() {
         summary(arguments, paths.len(), &split, &rendered).print(settings.format)?;
@@ -113,7 +125,7 @@ fn record_of(settings: &Settings, run: &Path) -> RunRecord {
 
 fn own_record(run: &Path) -> Option<RunRecord> {
     let record = record::read(run)?;
-    let bytes = Source::new(run).read().ok()?.bytes;
+    let bytes = Source::new(run).read_bytes(MOST_OF_A_RUN).ok()?;
     let mut kinds = ["run", "submission"].into_iter();
     kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
     Some(record)

@@ -1,6 +1,6 @@
 //! `clariq reproduce`: the check that every system reaches the figures in its configuration.
 
-use crate::arguments::IndexPlace;
+use crate::arguments::{IndexPlace, folder};
 use crate::failure::Outcome;
 use crate::learned;
 use crate::on_interrupt;
@@ -26,7 +26,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Folder for the run files
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    #[arg(long, value_name = "DIR", default_value = "runs", value_parser = folder())]
     runs: PathBuf,
     /// Only this split [default: every split with labels]
     #[arg(long, value_name = "SPLIT")]

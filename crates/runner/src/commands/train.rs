@@ -1,5 +1,6 @@
 //! `clariq train`: trains the models that a system needs.
 
+use crate::arguments::folder;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -20,7 +21,7 @@ pub(crate) struct TrainArgs {
     pub(crate) split: Option<String>,
     /// Copy the model to a folder, which is found when the model is needed again. It must not exist
     /// yet, or hold this model
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", value_parser = folder())]
     pub(crate) output: Option<PathBuf>,
     /// Override a parameter of the recipe, as key=value or objective.key=value; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -24,6 +24,7 @@ mod learned_rewriting;
 #[cfg(feature = "bert")]
 mod need;
 mod own;
+mod public_reports;
 mod rank;
 mod real_data;
 mod report;

@@ -65,7 +65,7 @@ pub(super) fn serve(
             error_object(None, &error.to_problem())
         }))?;
     }
-    let mut lines = super::replies();
+    let mut lines = super::replies()?;
     while let Some(line) = lines.read_next()? {
         if line.as_ref().is_ok_and(String::is_empty) {
             continue;

@@ -161,3 +161,45 @@ fn a_full_standard_output_is_an_error_and_a_closed_one_is_not() {
         (Some(0), 1, "")
     );
 }
+
+/// Commands that print to standard error, with a file that they write.
+const TALKERS: [(&str, &str); 6] = [
+    ("run bm25 --data data --split dev -o a.run", "a.run"),
+    ("eval noted.run --data data --split dev --out-file per-topic.json", "per-topic.json"),
+    ("data check --data data", ""),
+    ("rank bm25 --data data --requests requests.jsonl --skip-bad --format trec", ""),
+    ("report noted.run --data data --split dev -o page.html", "page.html"),
+    ("compare noted.run old.run --data data --split dev", ""),
+];
+
+/// A bench on which all of [`TALKERS`] have a warning to print.
+fn with_warnings() -> Bench {
+    let bench = Bench::with_sample();
+    bench.write("old.run", "13 0 Q00002 1 2 t\n");
+    bench.write("noted.run", "# a comment\n13 0 Q00001 1 2 t\n13 0 Q00001 2 1 t\n");
+    bench.write("requests.jsonl", "{\"id\":\"1\",\"text\":\"tea\"}\nbad\n");
+    bench.edit("data/question_bank.tsv", |bank| bank + "Q99999\tyes?\n");
+    bench
+}
+
+#[test]
+fn a_standard_error_that_cannot_be_written_loses_no_result() {
+    for (command, file) in TALKERS {
+        let bench = with_warnings();
+        let heard = bench.shell(&["bash"], &format!("\"$0\" {command}"));
+        let expected = if file.is_empty() { Vec::new() } else { bench.read(file) };
+        assert!(!heard.stderr.is_empty(), "{command} says nothing");
+        for redirected in ["2>/dev/full", "2>&-"] {
+            let bench = with_warnings();
+            let finished = bench.shell(&["bash"], &format!("\"$0\" {command} {redirected}"));
+            assert_eq!(finished.status, heard.status, "{command} {redirected}");
+            assert_eq!(finished.stdout, heard.stdout, "{command} {redirected}");
+            assert!(file.is_empty() || bench.read(file) == expected, "{command} {redirected}");
+        }
+        let bench = with_warnings();
+        let script = format!("set -o pipefail; \"$0\" {command} 2>&1 | head -c1 >first; cat first");
+        let finished = bench.shell(&["bash"], &script);
+        assert_eq!(finished.stdout.len(), 1, "{command}");
+        assert!(file.is_empty() || bench.read(file) == expected, "{command} into a closed pipe");
+    }
+}

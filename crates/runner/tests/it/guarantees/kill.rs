@@ -188,6 +188,55 @@ fn a_killed_build_leaves_no_index_or_a_whole_one() {
 }
 
 #[test]
+fn a_killed_export_leaves_no_folder_or_a_whole_one() {
+    let bench = with_large_bank();
+    let export = "data export --data data -o out";
+    let whole = duration(&bench, export);
+    let complete = files_in(&bench, "out");
+    for moment in Moment::of(whole, &["."]) {
+        fs::remove_dir_all(bench.path("out")).expect("removed");
+        killed(&bench, export, moment);
+        if !bench.path("out").exists() {
+            bench.succeed(export);
+        }
+        assert!(files_in(&bench, "out") == complete);
+    }
+}
+
+#[test]
+fn a_killed_report_leaves_no_page_without_its_figures() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 --data data --split dev -o a.run");
+    bench.succeed("run bm25-english --data data --split dev -o b.run");
+    let report =
+        "report a.run b.run --data data --split dev -o out/page.html --figures out/figures";
+    let whole = duration(&bench, report);
+    let complete = files_in(&bench, "out/figures");
+    assert!(!complete.is_empty());
+    for moment in Moment::of(whole, &["out", "out/figures", "out/page.html"]) {
+        fs::remove_dir_all(bench.path("out")).expect("removed");
+        killed(&bench, report, moment);
+        if bench.path("out/page.html").exists() {
+            assert!(files_in(&bench, "out/figures") == complete);
+        }
+    }
+}
+
+/// The names and contents of the files of a folder that are not hidden.
+fn files_in(bench: &Bench, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(bench.path(folder)).expect("a folder") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') {
+            let content = bench.read(&format!("{folder}/{name}"));
+            files.push((name, content));
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
 fn an_interrupted_reproduction_prints_the_figures_so_far() {
     let bench = Bench::with_sample();
     let line = "reproduce no-question bm25 bm25-english bm25-tuned --data data";
