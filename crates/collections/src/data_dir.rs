@@ -1,9 +1,10 @@
 //! The location of a collection's files: a folder, or a sample inside the program.
 
+use crate::documents::PACKED;
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file that is part of the program.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,6 +14,28 @@ pub struct EmbeddedFile {
     /// The name in messages.
     pub shown: &'static str,
     pub bytes: &'static [u8],
+}
+
+/// The paths of the file `name`, plain or packed, in some subfolders of a folder. A dangling link
+/// counts as a file.
+pub(crate) fn paths_of(folder: &Path, below: &[&str], name: &str) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for below in below {
+        for packed in PACKED {
+            let path = folder.join(below).join(format!("{name}{packed}"));
+            if path.symlink_metadata().is_ok() {
+                paths.push(path);
+            }
+        }
+    }
+    paths
+}
+
+/// The error for two files or folders of which only one can be used.
+pub(crate) fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> Error {
+    let found = format!("`{}` and `{}`", one.display(), other.display());
+    let hint = "leave one of them, or give each a data folder of its own";
+    problem!(folder, "one file or folder of {what}", found, hint).into()
 }
 
 /// A folder with the files of a collection.
@@ -35,18 +58,29 @@ impl DataDir {
     pub fn file_below(&self, folders: &[&str], name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
-                let names = ["", ".gz", ".zst"].map(|packed| format!("{name}{packed}"));
-                let paths = folders.iter().flat_map(|below| {
-                    let folder = folder.join(below);
-                    names.each_ref().map(|name| folder.join(name))
-                });
-                paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
+                paths_of(folder, folders, name).into_iter().next().map(Source::Path)
             }
             Self::Sample(files) => {
                 let file = files.iter().find(|file| file.name == name)?;
                 Some(Source::memory(file.shown, file.bytes))
             }
         }
+    }
+
+    /// Refuses a folder in which a file is there twice, plain and packed or in two of the subfolders:
+    /// it is not clear which is meant.
+    pub fn check_single<'n>(
+        &self,
+        folders: &[&str],
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), Error> {
+        let Self::Folder(folder) = self else { return Ok(()) };
+        for name in names {
+            if let [one, other, ..] = &paths_of(folder, folders, name)[..] {
+                return Err(two_files(folder, &format!("`{name}`"), one, other));
+            }
+        }
+        Ok(())
     }
 
     /// The file `name`; an error if it is missing.

@@ -16,8 +16,9 @@ pub use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::lines::ArchiveLines;
 use crate::text_or_number::IdOrNumber;
-use clariq_core::{Error, Problem, parse_json, problem};
+use clariq_core::{Error, Location, Problem, is_python_space, parse_json, problem};
 use clariq_files::archive::{Archive, ExpectedContent};
+use clariq_files::table::is_header;
 use clariq_files::{Source, shorten};
 use serde::Deserialize;
 use std::ops::ControlFlow;
@@ -62,7 +63,7 @@ pub fn for_each_passage(
     let head = archive.head(1 << 10)?;
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
     let head = head.trim_ascii_start();
-    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let first = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
     let is_table = first.contains(&b'\t') && !begins_as_json_object(first);
     archive.with_content(|content| {
         let mut lines = ArchiveLines::new(&archive, content, LONGEST);
@@ -83,8 +84,13 @@ pub fn begins_as_json_object(line: &[u8]) -> bool {
 /// True if a run can name a document or a request by this id: fields of a run are separated by
 /// blanks, and Python counts the separators U+001C to U+001F among them.
 pub fn is_id(id: &str) -> bool {
-    let separates = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
-    !id.is_empty() && !id.contains(separates)
+    let separates = |c: char| is_python_space(c) || c == '\0';
+    !id.is_empty() && !id.starts_with('\u{feff}') && !id.contains(separates)
+}
+
+/// True for the header of a table of ids and texts.
+pub fn is_header_line(line: &str) -> bool {
+    line.contains('\t') && is_header(&line.split('\t').collect::<Vec<_>>())
 }
 
 /// A function that takes passages one by one.
@@ -104,6 +110,7 @@ fn read_lines(
         let passage = match lines.next("passage")? {
             None => return Ok(()),
             Some(Ok(line)) if line.trim().is_empty() => continue,
+            Some(Ok(line)) if number == 1 && is_header_line(line) => continue,
             Some(Ok(line)) => {
                 let passage = parse((name, number), line);
                 passage.map_err(|problem| problem.hint(FORM.hint).into())
@@ -135,6 +142,18 @@ struct AnyPassage {
 /// text become one text with a blank between them.
 fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let any: AnyPassage = parse_json(at, line.as_bytes())?;
+    let ids = [
+        ("doc_id", any.doc_id.is_some()),
+        ("id", any.id.is_some()),
+        ("_id", any.beir_id.is_some()),
+    ];
+    let texts = [
+        ("passage_text", any.passage_text.is_some()),
+        ("contents", any.contents.is_some()),
+        ("text", any.text.is_some()),
+    ];
+    only_one(at, "id", &ids)?;
+    only_one(at, "text", &texts)?;
     if let Some(page) = any.doc_id {
         let (Some(number), Some(text)) = (any.passage_id, any.passage_text) else {
             let expected = "the keys `passage_id` and `passage_text` beside `doc_id`";
@@ -153,6 +172,21 @@ fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
         Some(title) => passage(at, id.into_text(), &format!("{title} {text}")),
         None => passage(at, id.into_text(), &text),
     }
+}
+
+/// Refuses two keys for one thing: the other one would be ignored.
+pub(crate) fn only_one(
+    at: impl Into<Location>,
+    what: &str,
+    keys: &[(&str, bool)],
+) -> Result<(), Box<Problem>> {
+    let mut given = keys.iter().filter(|(_, is_given)| *is_given);
+    if let (Some((one, _)), Some((other, _))) = (given.next(), given.next()) {
+        let expected = format!("one key for the {what}");
+        let hint = "leave the one that is meant";
+        return Err(Box::new(problem!(at, expected, "`{one}` and `{other}`", hint)));
+    }
+    Ok(())
 }
 
 /// Parses a passage as a row of a table: its id, a tab, and its text.

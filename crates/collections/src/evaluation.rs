@@ -263,6 +263,7 @@ pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
         (found.duplicates, "lines repeat a document of their topic, whose best line counts"),
         (found.missing_topics, "topics are not answered and count 0"),
         (found.unknown_topics, "topics have no labels and are ignored"),
+        (found.comments, "lines begin with `#` and are comments"),
         (found.trailing_words, "lines have more than six fields, and the others are ignored"),
         (found.unknown_documents, "lines name a document that the collection does not have"),
     ]));

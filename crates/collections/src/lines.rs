@@ -23,7 +23,6 @@ impl<'a> ArchiveLines<'a> {
     pub fn next(&mut self, what: &str) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
         let Some((number, line)) = self.reader.next_bytes()? else { return Ok(None) };
         let at = (self.archive.name(), number);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
         Ok(Some(str::from_utf8(line).map_err(|_| Box::new(not_utf8(at, what, line)))))
     }
 

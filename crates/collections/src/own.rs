@@ -12,7 +12,7 @@ use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
-use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels, read_qrels};
+use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
 use folder::{Folder, SplitFiles};
 use serde_json::json;
 use std::collections::HashSet;
@@ -45,7 +45,7 @@ struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
     splits: Vec<SplitFiles>,
-    /// Files that look like data, by their names, and are not read.
+    /// Files that may hold data and are not read.
     unread: Vec<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ impl Own {
 
     fn judgements(&self, split: &str) -> Result<Option<Qrels>, Error> {
         let Some(file) = &self.split(split)?.qrels else { return Ok(None) };
-        Ok(Some(Qrels::from_judgements(&file.name(), &read_qrels(file)?)?))
+        Qrels::read(file).map(Some)
     }
 
     /// Warnings about documents and requests that judgements name but the folder lacks.
@@ -170,7 +170,8 @@ impl Collection for Own {
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         let mut by_qrels = ByQrels::open(self, split, OWN.tasks[0])?;
-        by_qrels.warnings = self.unknown_ids(split, &by_qrels.qrels)?;
+        let unknown = self.unknown_ids(split, &by_qrels.qrels)?;
+        by_qrels.warnings.extend(unknown);
         Ok(Some(Box::new(by_qrels)))
     }
 

@@ -1,6 +1,6 @@
 //! Requests as JSON lines or as a table.
 
-use crate::documents::{begins_as_json_object, is_id};
+use crate::documents::{begins_as_json_object, is_header_line, is_id, only_one};
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, Request, RequestId, Speaker, Utterance, bail,
@@ -11,6 +11,7 @@ use clariq_files::{
     has_few_lines, not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
 };
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -61,11 +62,15 @@ struct AnyRequest {
     statements: Option<Vec<String>>,
 }
 
-/// A request of `clariq rank`, which refuses other keys.
+/// A request of `clariq rank`, which refuses other keys than its own and those of BEIR.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestLine {
     id: Option<IdOrNumber>,
+    #[serde(rename = "_id")]
+    beir_id: Option<IdOrNumber>,
+    #[serde(rename = "metadata")]
+    _metadata: Option<IgnoredAny>,
     text: Option<String>,
     said: Option<Vec<UtteranceObject>>,
     candidates: Option<Vec<IdOrNumber>>,
@@ -80,21 +85,24 @@ enum UtteranceObject {
     System(String),
 }
 
-/// Parses a line of JSON: a request, and the statements of its user, if there are any. Unlike in the
-/// file of a collection, other keys are an error.
+/// Parses a line of JSON or of a table: a request, and the statements of its user, if there are any.
+/// Unlike in the file of a collection, other keys are an error.
 pub fn request_in(
     line: &str,
     find: &dyn Fn(&str) -> Option<Doc>,
 ) -> Result<(Request, Option<Vec<String>>), Problem> {
     let at = Location::line("", 1);
+    if line.contains('\t') && !begins_as_json_object(line.as_bytes()) {
+        return Ok((request(parse_line(line.as_bytes(), &at)?, Some(find), &at)?, None));
+    }
     let line: RequestLine =
         parse_json(&at, line.as_bytes()).map_err(|problem| problem.hint(FORM))?;
-    let RequestLine { id, text, said, candidates, statements } = line;
+    let RequestLine { id, beir_id, text, said, candidates, statements, _metadata } = line;
     if said.is_some() == text.is_some() {
         let found = if said.is_some() { "both" } else { "neither" };
         return Err(problem!(at, "either `text` or `said`", found, FORM));
     }
-    let any = AnyRequest { id, text, said, candidates, ..AnyRequest::default() };
+    let any = AnyRequest { id, beir_id, text, said, candidates, ..AnyRequest::default() };
     Ok((request(any, Some(find), &at)?, statements))
 }
 
@@ -108,7 +116,8 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
     let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
-        if line.is_empty() {
+        let is_header = number == 1 && str::from_utf8(line).is_ok_and(is_header_line);
+        if line.is_empty() || is_header {
             return ControlFlow::Continue(());
         }
         let at = Location::line(&*input.name, number);
@@ -150,6 +159,10 @@ fn parse_line(line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
 }
 
 fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request, Problem> {
+    only_one(at, "id", &[("id", any.id.is_some()), ("_id", any.beir_id.is_some())])
+        .map_err(|problem| *problem)?;
+    only_one(at, "words", &[("said", any.said.is_some()), ("text", any.text.is_some())])
+        .map_err(|problem| *problem)?;
     let Some(id) = any.beir_id.or(any.id) else {
         return Err(problem!(at, "a key `id`", "a request without it", FORM));
     };
@@ -160,7 +173,7 @@ fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request
     }
     let said = match (any.said, any.text) {
         (Some(said), _) => said.into_iter().map(Utterance::from).collect(),
-        (None, Some(text)) => vec![Utterance::user(text)],
+        (None, Some(text)) => vec![Utterance::user(text)].into(),
         (None, None) => {
             return Err(problem!(at, "a key `text` or `said`", "a request without them", FORM));
         }

@@ -22,6 +22,8 @@ pub struct Diagnosis {
     pub unknown_topics: usize,
     /// Lines with a document that the collection does not have; it is relevant to nothing.
     pub unknown_documents: usize,
+    /// Comments.
+    pub comments: usize,
     /// Lines with words after the last field.
     pub trailing_words: usize,
 }
@@ -36,7 +38,9 @@ pub fn diagnose<'a>(
     let lines_of = lines_by_topic(run);
     let missing_topics = known.iter().filter(|topic| !lines_of.contains_key(*topic)).count();
     let trailing_words = run.ignored.trailing_words.len();
-    let mut diagnosis = Diagnosis { missing_topics, trailing_words, ..Diagnosis::default() };
+    let comments = run.ignored.comments.len();
+    let mut diagnosis =
+        Diagnosis { missing_topics, comments, trailing_words, ..Diagnosis::default() };
     let mut documents = HashSet::new();
     let mut scores = Vec::new();
     for (topic, lines) in lines_of {

@@ -1,7 +1,8 @@
-//! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
+//! Requests as JSON lines or as a table of ids and texts: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
 //! …}]}`. For a system that ranks the statements of a user, `"statements": [text, …]` is added.
 
 use crate::ranker::{Statements, UserRequest};
+use clariq_collections::documents::is_header_line;
 use clariq_collections::requests::request_in;
 use clariq_core::{
     Documents, Location, Problem, RequestId, Result, bail, printable, problem, sha256_hex,
@@ -58,6 +59,7 @@ impl<'a> RequestReader<'a> {
                 None => return Ok(None),
                 Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
                 Some(Ok(line)) if line.is_empty() => continue,
+                Some(Ok(line)) if self.lines.number() == 1 && is_header_line(&line) => continue,
                 Some(Ok(line)) => line,
             };
             let query = match self.parse(&line) {
@@ -168,9 +170,19 @@ mod tests {
                     {\"system\": \"y\"}, {\"user\": \"z\"}], \"candidates\": [\"Q00003\", \"Q00002\"]}";
         let all: Vec<Request> = read_all(text).into_iter().map(Result::unwrap).collect();
         assert_eq!(all[0], Request::new("1", "a"));
-        assert_eq!(all[1].flatten(), "xy z");
+        assert_eq!(all[1].flatten(), "x y z");
         let candidates = all[1].candidates.as_ref().unwrap();
         assert!(candidates.len() == 2 && candidates[0] < candidates[1]);
+    }
+
+    #[test]
+    fn the_forms_of_collections_are_read() {
+        let text =
+            "query_id\tquery\nb\tfirst line\n{\"_id\": \"c\", \"text\": \"x\", \"metadata\": {}}\n";
+        let all: Vec<Request> = read_all(text).into_iter().map(Result::unwrap).collect();
+        assert_eq!(all, [Request::new("b", "first line"), Request::new("c", "x")]);
+        let both = read_all("{\"_id\": \"c\", \"id\": \"d\", \"text\": \"x\"}");
+        assert_eq!(both[0].as_ref().unwrap_err().found, "`id` and `_id`");
     }
 
     #[test]

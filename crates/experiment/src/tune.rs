@@ -8,7 +8,7 @@ use crate::training::open_system;
 use clariq_collections::evaluation::Evaluation;
 use clariq_core::{Request, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
-use clariq_files::{Qrels, Run, Source, read_qrels};
+use clariq_files::{Qrels, Run, Source};
 use clariq_rank::Override;
 use clariq_systems::{Rewrites, SystemConfig, parse_assignment};
 use std::collections::{HashMap, HashSet};
@@ -290,7 +290,7 @@ impl<'a> Judge<'a> {
             }
             TuningLabels::Files { qrels, .. } => {
                 let source = Source::new(qrels);
-                (Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?, None)
+                (Qrels::read(&source)?, None)
             }
         };
         let mut topics: Vec<RequestId> = Vec::new();

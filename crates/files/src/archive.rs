@@ -1,6 +1,7 @@
 //! Archives: the content of a file that is plain, gzip, Zstandard, tar, both, or in pieces, as a stream.
 
-use crate::source::{BYTE_ORDER_MARK, MAGIC, MOST_TIMES, PackingFormat, Source, broken};
+use crate::source::{MAGIC, MOST_TIMES, PackingFormat, Source, broken};
+use crate::text::BYTE_ORDER_MARK;
 use clariq_core::{Error, Problem, ProblemKind, Result, problem};
 use std::cell::Cell;
 use std::io::{self, Read};

@@ -22,12 +22,13 @@ mod sink;
 mod source;
 pub mod table;
 pub mod temporary;
+mod text;
 
 pub use inputs::{protect, protect_inputs, refuse_input};
 pub use journal::Journal;
 pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
 pub use lock::Lock;
-pub use output::{StagedFile, StagedWriter, Target, with_ending, write_atomically};
+pub use output::{StagedFile, StagedWriter, Target, make_folder, with_ending, write_atomically};
 pub use python::python_float;
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, show_score, strictly_decreasing};
@@ -35,4 +36,6 @@ pub use sink::{
     MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,
     until_too_many_errors,
 };
-pub use source::{FileContent, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
+pub use source::{
+    FileContent, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source, stdin,
+};

@@ -1,24 +1,28 @@
 //! Bounded lines of streams, and the fields of space-separated files.
 
 use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
-use crate::source::{BYTE_ORDER_MARK, FileContent, broken};
+use crate::source::{FileContent, broken};
+use crate::text::{BYTE_ORDER_MARK, not_text};
 use clariq_core::{Location, Problem, ProblemKind, Result, problem};
 use std::collections::HashSet;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 use std::str;
 
 /// Maximum length of a line with a request or a reply, in bytes.
 pub const MOST_OF_A_LINE: u64 = 1 << 20;
 
-/// Reads the lines of a stream, up to a maximum length.
+/// Reads the lines of a stream, up to a maximum length. They end with LF, CRLF or CR.
 pub struct BoundedLines<'a> {
     name: String,
     stream: Box<dyn BufRead + 'a>,
     most: u64,
     number: u64,
     bytes: u64,
+    /// The bytes of the line that was read last, with one LF if it has an end.
     line: Vec<u8>,
+    /// True after a CR: a LF that follows belongs to the same end.
+    after_return: bool,
 }
 
 impl<'a> BoundedLines<'a> {
@@ -31,6 +35,7 @@ impl<'a> BoundedLines<'a> {
             number: 0,
             bytes: 0,
             line: Vec::new(),
+            after_return: false,
         }
     }
 
@@ -50,7 +55,7 @@ impl<'a> BoundedLines<'a> {
     }
 
     /// Returns the next line with its number, without its end and a byte order mark; `None` at the
-    /// end of the stream. A line that is too long is an error.
+    /// end of the stream. A line that is too long or not text is an error.
     pub fn next_bytes(&mut self) -> Result<Option<(u64, &[u8])>> {
         match self.advance()? {
             None => Ok(None),
@@ -86,7 +91,10 @@ impl<'a> BoundedLines<'a> {
         }
         self.number += 1;
         if ended || count <= self.most {
-            return Ok(Some(Ok(())));
+            return Ok(Some(match not_text(self.location(), &self.line) {
+                Some(problem) => Err(problem),
+                None => Ok(()),
+            }));
         }
         // Skip the rest of the line.
         while !matches!(self.read_piece()?, (0, _) | (_, true)) {}
@@ -99,11 +107,33 @@ impl<'a> BoundedLines<'a> {
     /// and true if the line ends there.
     fn read_piece(&mut self) -> Result<(u64, bool)> {
         self.line.clear();
-        let mut piece = self.stream.by_ref().take(self.most + 1);
-        let result = piece.read_until(b'\n', &mut self.line);
-        let count = result.map_err(|error| broken(&self.name, error))? as u64;
-        self.bytes += count;
-        Ok((count, self.line.ends_with(b"\n")))
+        let most = usize::try_from(self.most).unwrap_or(usize::MAX).saturating_add(1);
+        let mut ended = false;
+        while !ended && self.line.len() < most {
+            let buffer = match self.stream.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                buffer => buffer.map_err(|error| broken(&self.name, error))?,
+            };
+            let Some(&first) = buffer.first() else { break };
+            if std::mem::take(&mut self.after_return) && first == b'\n' {
+                self.stream.consume(1);
+                self.bytes += 1;
+                continue;
+            }
+            let piece = &buffer[..buffer.len().min(most - self.line.len())];
+            let end = memchr::memchr2(b'\n', b'\r', piece);
+            self.line.extend_from_slice(&piece[..end.unwrap_or(piece.len())]);
+            let mut taken = piece.len();
+            if let Some(end) = end {
+                ended = true;
+                self.after_return = piece[end] == b'\r';
+                self.line.push(b'\n');
+                taken = end + 1;
+            }
+            self.stream.consume(taken);
+            self.bytes += taken as u64;
+        }
+        Ok((self.line.len() as u64, ended))
     }
 }
 
@@ -155,8 +185,9 @@ pub struct LineForm {
     pub names: &'static str,
     /// The number of fields at the end that may be absent.
     pub optional: usize,
-    /// Lines that begin with `#` are comments, as in `trec_eval` 10.
-    pub comments: bool,
+    /// If given, a line whose first character is `#` is a comment, as in `trec_eval` 10, unless it
+    /// has as many fields as a line and this is true of them: ids may begin with `#`.
+    pub unlike_comment: Option<fn(&[&str]) -> bool>,
     /// Words after the last field are ignored, as by `trec_eval`.
     pub trailing_words: bool,
 }
@@ -168,6 +199,16 @@ pub struct IgnoredLines {
     pub comments: Vec<u64>,
     /// Lines with words after the last field.
     pub trailing_words: Vec<u64>,
+}
+
+impl IgnoredLines {
+    /// Warns about comments: a line that was meant to be read may be among them.
+    pub(crate) fn report_comments(&self, name: &str, sink: Sink) {
+        let Some(&first) = self.comments.first() else { return };
+        let found = format!("comments, {} in all", self.comments.len());
+        let hint = "a line that begins with `#` and has not the form of the others is not read";
+        sink(problem!((name, first), "lines to read", found, hint).warning());
+    }
 }
 
 /// Reads the lines of a file, or of a part of it, one after the other. Blank lines are skipped.
@@ -206,16 +247,16 @@ impl<'a> FieldReader<'a> {
         loop {
             let number = self.number;
             let at = (self.name, number);
-            let bytes = self.next_bytes()?.trim_ascii();
-            let Ok(text) = str::from_utf8(bytes) else {
+            let bytes = self.next_bytes()?;
+            let Ok(whole) = str::from_utf8(bytes) else {
                 self.is_empty = false;
                 return Some(Err(Box::new(not_utf8(at, "line", bytes))));
             };
-            let text = without_byte_order_marks(text);
+            let text = without_byte_order_marks(whole.trim_ascii());
             if text.is_empty() {
                 continue;
             }
-            if self.form.comments && text.starts_with('#') {
+            if whole.trim_start_matches('\u{feff}').starts_with('#') && self.is_comment(text) {
                 self.ignored.comments.push(number);
                 continue;
             }
@@ -233,6 +274,14 @@ impl<'a> FieldReader<'a> {
         };
         self.rest = Some(&rest[end + 1..]);
         Some(&rest[..end])
+    }
+
+    /// True if a line that begins with `#` is a comment.
+    fn is_comment(&self, text: &str) -> bool {
+        let Some(has_form) = self.form.unlike_comment else { return false };
+        let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+        let most = if self.form.trailing_words { usize::MAX } else { self.most };
+        !(self.most - self.form.optional..=most).contains(&fields.len()) || !has_form(&fields)
     }
 
     fn split(&mut self, at: (&'a str, u64), text: &'a str) -> Result<Line<'_>, Box<Problem>> {
@@ -274,6 +323,7 @@ pub fn for_each_line(
     if reader.is_empty {
         sink(no_lines(&input.name, form));
     }
+    reader.ignored.report_comments(&input.name, sink);
     reader.ignored
 }
 
@@ -358,9 +408,9 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_bytes_keep_spaces_and_carriage_returns() {
+    fn lines_of_bytes_keep_spaces() {
         let mut lines = BoundedLines::new("x", &b"\xef\xbb\xbf a\xff\r\n\nb"[..], 10);
-        assert_eq!(lines.next_bytes().unwrap(), Some((1, &b" a\xff\r"[..])));
+        assert_eq!(lines.next_bytes().unwrap(), Some((1, &b" a\xff"[..])));
         assert_eq!(lines.next_bytes().unwrap(), Some((2, &b""[..])));
         assert_eq!(lines.next_bytes().unwrap(), Some((3, &b"b"[..])));
         assert_eq!(lines.next_bytes().unwrap(), None);

@@ -1,10 +1,12 @@
 //! TREC qrels, `<topic or facet> 0 <document> <relevance>`: their lines, and the grades by topic.
-//! Files whose first line has three fields have no constant; those of BEIR also have a header,
-//! `query-id corpus-id score`. Lines that begin with `#` are comments, as in `trec_eval` 10.
+//! Files whose first line has three fields have no constant. A header is recognised by its names, as
+//! that of BEIR, `query-id corpus-id score`. Lines that begin with `#` are comments, as in `trec_eval` 10, unless
+//! they have the form of the others.
 
 use crate::lines::{LineForm, for_each_line, has_few_topics};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
+use crate::table::is_header;
 use clariq_core::{DocId, ProblemKind, RequestId, Result, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
@@ -28,20 +30,22 @@ pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>> {
 
 /// Reads a qrels file, reports every problem to `sink`, and leaves lines with problems out.
 pub fn parse_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
-    const HEADER: &str = "query-id";
+    parse_with_comments(input, sink).0
+}
+
+/// Returns the number of comments, too.
+fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usize) {
     let mut judgements = Vec::new();
-    let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut content = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let first = content.next().unwrap_or_default();
-    let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-    let is_beir = fields.clone().next() == Some(HEADER.as_bytes());
-    let (names, document, grade) = if is_beir || fields.count() == 3 {
+    let (names, document, grade) = if first_fields(input).len() == 3 {
         ("<topic> <document> <relevance>", 1, 2)
     } else {
         ("<topic> 0 <document> <relevance>", 2, 3)
     };
-    let form = LineForm { names, optional: 0, comments: true, trailing_words: false };
-    for_each_line(input, form, sink, |line, sink| match line.fields[grade].parse() {
+    let unlike_comment: fn(&[&str]) -> bool =
+        |fields| fields.last().is_some_and(|grade| grade.parse::<i32>().is_ok());
+    let unlike_comment = Some(unlike_comment);
+    let form = LineForm { names, optional: 0, unlike_comment, trailing_words: false };
+    let ignored = for_each_line(input, form, sink, |line, sink| match line.fields[grade].parse() {
         Ok(relevance) => {
             judgements.push(Judgement {
                 topic: line.fields[0].into(),
@@ -49,14 +53,26 @@ pub fn parse_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
                 relevance,
             });
         }
-        Err(_) if is_beir && line.fields[0] == HEADER => {}
+        Err(_) if is_header(line.fields) => {}
         Err(_) => sink(line.problem(
             "a whole number as relevance in the last field",
             "0 and below is not relevant, 1 and above is",
         )),
     });
     let topics = judgements.iter().map(|judgement| judgement.topic.as_str());
-    if has_few_topics(&input.name, topics, sink) { judgements } else { Vec::new() }
+    if !has_few_topics(&input.name, topics, sink) {
+        judgements.clear();
+    }
+    (judgements, ignored.comments.len())
+}
+
+/// The fields of the first line that does not begin with `#`; of the first line if all of them do.
+fn first_fields(input: &FileContent) -> Vec<&[u8]> {
+    let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty());
+    let plain = lines.clone().find(|line| !line.starts_with(b"#"));
+    let first = plain.or_else(|| lines.next()).unwrap_or_default();
+    first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect()
 }
 
 /// The grades of a topic's documents.
@@ -98,6 +114,8 @@ impl TopicJudgements {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Qrels {
     topics: HashMap<RequestId, TopicJudgements>,
+    /// The number of comments in their file.
+    comments: usize,
 }
 
 impl Qrels {
@@ -124,6 +142,22 @@ impl Qrels {
             }
         }
         Ok(qrels)
+    }
+
+    /// Reads a file of judgements.
+    ///
+    /// # Errors
+    ///
+    /// A bad line, and two grades for a document.
+    pub fn read(source: &Source) -> Result<Self> {
+        let (judgements, comments) =
+            read_strictly(source, MOST_OF_A_TABLE, |input, sink| parse_with_comments(input, sink))?;
+        Ok(Self { comments, ..Self::from_judgements(&source.name(), &judgements)? })
+    }
+
+    /// The number of comments in their file, if it was [read](Self::read) here.
+    pub fn comments(&self) -> usize {
+        self.comments
     }
 
     /// Each topic with its judgements, in any order.
@@ -192,10 +226,36 @@ mod tests {
 
     #[test]
     fn comments_are_ignored_before_the_form_is_chosen() {
-        for text in ["# a b c d e\n\n1 0 d 2\n  # 1 0 d 3\n", "# a\n1 d 2\n#\n"] {
+        for text in ["# a b c d e\n\n1 0 d 2\n# 1 0 d 3\n# of 3\n", "# a\n1 d 2\n#\n"] {
             let found = read_qrels(&Source::memory("a.qrels", text.as_bytes())).unwrap();
             assert_eq!(found, [judged("1", "d", 2)], "{text}");
         }
+    }
+
+    #[test]
+    fn ids_that_begin_with_a_hash_are_no_comments_and_comments_are_counted() {
+        let text = "# grades of 3 people in all\n#tea\td1\t1\n#\td2\t0\nq2\td1\t1\n";
+        for (text, last) in [(text.to_owned(), "q2"), (text.replace("q2", "#q2"), "#q2")] {
+            let qrels = Qrels::read(&Source::memory("a.tsv", text.into_bytes())).unwrap();
+            let topics = ["#tea", "#", last].map(|topic| qrels.topic(&topic.into()).is_some());
+            assert_eq!((topics, qrels.comments()), ([true; 3], 1), "{last}");
+        }
+    }
+
+    #[test]
+    fn a_header_of_known_names_is_no_judgement() {
+        for (header, row) in [
+            ("query-id\tcorpus-id\tscore", "q1\td\t2"),
+            ("qid docno rel", "q1 d 2"),
+            ("query_id\titer\tdoc_id\trelevance", "q1\t0\td\t2"),
+            ("Topic Q0 DocID Label", "q1 0 d 2"),
+        ] {
+            let text = format!("{header}\n{row}\n");
+            let found = read_qrels(&Source::memory("a.tsv", text.into_bytes())).unwrap();
+            assert_eq!(found, [judged("q1", "d", 2)], "{header}");
+        }
+        let unknown = read_qrels(&Source::memory("a.tsv", &b"q d x\n1 d 2\n"[..])).unwrap_err();
+        assert_eq!(unknown.to_problem().at.line, Some(1));
     }
 
     fn judged(topic: &str, document: &str, relevance: i32) -> Judgement {

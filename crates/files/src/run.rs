@@ -13,7 +13,8 @@ use std::{fmt, io};
 const FORM: LineForm = LineForm {
     names: "<topic> 0 <document> <rank> <score> <run>",
     optional: 1,
-    comments: true,
+    // Ranks are not read otherwise.
+    unlike_comment: Some(|fields| fields[3].parse::<f64>().is_ok() && score(fields[4]).is_some()),
     trailing_words: true,
 };
 
@@ -54,6 +55,10 @@ pub fn read_run(source: &Source) -> Result<Run> {
 
 /// Reads a run, reports every problem to `sink`, and leaves lines with problems out.
 pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
+    if let Some(problem) = is_json(input) {
+        sink(problem);
+        return Run { name: input.name.clone(), ..Run::default() };
+    }
     if !has_few_lines(input, MOST_LINES, sink) {
         return Run { name: input.name.clone(), ..Run::default() };
     }
@@ -62,6 +67,17 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
     let most = input.bytes.len() / WORTH_A_THREAD;
     let pieces = if most > 1 { most.min(8 * rayon::current_num_threads()) } else { 1 };
     parse_in_pieces(input, pieces, sink)
+}
+
+/// The problem of a run in the form of ranx, `pytrec_eval` and BEIR.
+fn is_json(input: &FileContent) -> Option<Problem> {
+    let text = input.bytes.trim_ascii();
+    let inside = text.strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}"))?;
+    matches!(inside.trim_ascii().first(), None | Some(b'"')).then(|| {
+        let found = "a JSON object, such as {\"topic\": {\"document\": score}}";
+        let hint = "write a line for each document: `topic 0 document rank score run`";
+        problem!((&*input.name, 1), "the lines of a TREC run", found, hint)
+    })
 }
 
 /// Reads a run in `pieces` pieces in parallel. The result does not depend on their number.
@@ -99,6 +115,7 @@ fn parse_in_pieces(input: &FileContent, pieces: usize, sink: Sink) -> Run {
         let found = format!("words after the last field, on {count} lines in all");
         sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
     }
+    run.ignored.report_comments(&input.name, sink);
     let topics = run.lines.iter().map(|line| line.topic.as_str());
     if gave_up || !has_few_topics(&input.name, topics, sink) {
         run.lines.clear();
@@ -195,8 +212,9 @@ pub fn put_run_lines<D: fmt::Display>(
 /// Readers order a run by its scores and not by its ranks: the official scorer of `ClariQ` keeps
 /// one line for each distinct score; `trec_eval` up to 9 and `pytrec_eval` compare scores in single
 /// precision, and order equal ones by id. So a score that is not below its predecessor *in single
-/// precision* is lowered to the next number that is. It keeps its sign, and up to 4,000 equal scores
-/// keep four digits. A score that needs no change keeps all digits.
+/// precision* is lowered to the next number that is. It keeps its sign. The last of `n` equal scores is
+/// lowered by at most `n` × 2⁻²³ of its value: 800 equal scores keep four digits. A score that needs no
+/// change keeps all digits.
 pub fn strictly_decreasing(scores: &[f64]) -> Vec<f64> {
     let mut lowered = Vec::with_capacity(scores.len());
     let mut previous: Option<f64> = None;
@@ -267,14 +285,38 @@ mod tests {
 
     #[test]
     fn comments_and_words_after_the_last_field_are_ignored() {
-        let text = "# made by x\n8 0 Q2 0 10 a tag\n #7 0 Q1 1 9 x\n8 0 Q1 1 9 x\n";
+        let text = "# made by x\n8 0 Q2 0 10 a tag\n# 7 0 Q1 1 9 x\n8 0 Q1 1 9 x\n";
         let input = FileContent { name: "a.run".to_owned(), bytes: Cow::Borrowed(text.as_bytes()) };
         let mut problems = Vec::new();
         let run = parse_run(&input, &mut |problem| problems.push(problem));
         assert_eq!(run.lines.iter().map(|line| line.line).collect::<Vec<_>>(), [2, 4]);
         assert_eq!((&*run.ignored.comments, &*run.ignored.trailing_words), (&[1, 3][..], &[2][..]));
-        assert_eq!((problems.len(), problems[0].severity), (1, Severity::Warning));
+        let found: Vec<_> =
+            problems.iter().map(|problem| (problem.severity, &*problem.found)).collect();
+        let words = "words after the last field, on 1 lines in all";
+        let expected = [words, "comments, 2 in all"].map(|found| (Severity::Warning, found));
+        assert_eq!(found, expected);
         assert!(parse("# 8 0 Q2 0 10 a\n").is_err(), "a file of comments alone");
+    }
+
+    #[test]
+    fn ids_that_begin_with_a_hash_are_no_comments() {
+        let text = "#tea Q0 d1 1 2 t\n#tea Q0 #2 2 1.5 my tag\n# made for 3 of 5 topics\n\
+                    #7 0 d1 1 9\n#8 0 d1 1 nan x\n";
+        let run = parse(text).unwrap();
+        let read: Vec<_> =
+            run.lines.iter().map(|line| (line.topic.as_str(), line.document.as_str())).collect();
+        assert_eq!(read, [("#tea", "d1"), ("#tea", "#2"), ("#7", "d1")]);
+        assert_eq!(run.ignored.comments, [3, 5]);
+        assert!(parse(" # 8 0 Q2\n").is_err(), "its first character is a blank");
+    }
+
+    #[test]
+    fn a_run_in_json_is_named_as_such() {
+        for text in ["{\"1\":{\"d\":2.5}}\n", "{\n  \"1\": {\n    \"d\": 2.5\n  }\n}\n", "{}"] {
+            let found = parse(text).unwrap_err().to_problem().found;
+            assert_eq!(found, "a JSON object, such as {\"topic\": {\"document\": score}}");
+        }
     }
 
     #[test]
@@ -297,11 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn hundreds_of_equal_scores_keep_their_sign_and_four_digits() {
-        for score in [3.2e-6, 1e-20, 0.5, 17.25, 1e6, -3.2e-6, -17.25] {
-            let lowered = strictly_decreasing(&vec![score; 4000]);
-            let last = lowered[3999];
-            assert!(last < score && (score - last).abs() <= 5e-4 * score.abs(), "{score}: {last}");
+    fn equal_scores_keep_their_sign_and_800_keep_four_digits() {
+        for score in [3.2e-6, 1e-20, 0.5, 1.001, 9.999, 17.25, 1e6, -3.2e-6, -17.25] {
+            for count in [800, 4000] {
+                let last = *strictly_decreasing(&vec![score; count]).last().unwrap();
+                let share = (score - last).abs() / score.abs();
+                assert!(last < score && share <= count as f64 * 2_f64.powi(-23), "{score}: {last}");
+                assert!(count > 800 || share < 1e-4, "{score}: {last}");
+            }
         }
     }
 

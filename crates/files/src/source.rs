@@ -1,5 +1,6 @@
 //! Sources of bytes: a path, standard input, or memory.
 
+use crate::text::into_text;
 use clariq_core::{
     Error, Problem, ProblemKind, Result, bail, open_regular, problem, sha256_of_stream,
 };
@@ -9,6 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum ratio of unpacked to packed bytes. Tables and conversations reach 10 to 40, bombs 1,000.
 pub(crate) const MOST_TIMES: u64 = 100;
@@ -18,7 +20,6 @@ pub(crate) const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 /// Number of bytes that show how a file is packed.
 pub(crate) const MAGIC: usize = ZSTD_MAGIC.len();
-pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The maximum size of a configuration, unpacked: a thousand times the usual size.
 pub const MOST_OF_A_CONFIGURATION: u64 = 1 << 20;
@@ -47,12 +48,12 @@ pub enum Source {
     },
 }
 
-/// The whole content of a source, unpacked.
+/// The whole content of a file of text, unpacked.
 #[derive(Debug, Clone)]
 pub struct FileContent {
     /// The source's name, for messages.
     pub name: String,
-    /// Its bytes, without a byte order mark.
+    /// Its bytes, without a byte order mark. Lines end with LF, whatever they end with in the file.
     pub bytes: Cow<'static, [u8]>,
 }
 
@@ -87,7 +88,7 @@ impl Source {
         }
         let name = self.name();
         let mut bytes = Vec::new();
-        let result = io::stdin().lock().take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
+        let result = stdin()?.take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
         result.map_err(Error::io("read", &*name))?;
         if bytes.len() as u64 > MOST_OF_STDIN {
             let expected = format!("at most {} MiB", MOST_OF_STDIN >> 20);
@@ -101,20 +102,23 @@ impl Source {
         sha256_of_stream(self.open()?.1).map_err(Error::io("read", self.name()))
     }
 
-    /// Reads everything, unpacking it and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
+    /// Reads a file of text of at most [`MOST_OF_A_RUN`], as [`read_at_most`](Self::read_at_most).
     pub fn read(&self) -> Result<FileContent> {
         self.read_at_most(MOST_OF_A_RUN)
     }
 
-    /// Reads everything, unpacking it and dropping a byte order mark. A source that holds more
-    /// than `most` bytes is an error before it fills the memory, however small it is packed.
+    /// Reads a file of text: unpacks it, drops a byte order mark, and turns every end of a line into
+    /// LF. UTF-16 and NUL are errors. A source that holds more than `most` bytes is an error before
+    /// it fills the memory, however small it is packed.
     pub fn read_at_most(&self, most: u64) -> Result<FileContent> {
         let name = self.name();
-        let mut bytes = self.unpack(&name, most)?;
-        if bytes.starts_with(BYTE_ORDER_MARK) {
-            bytes.drain(..BYTE_ORDER_MARK.len());
-        }
-        Ok(FileContent { name, bytes: bytes.into() })
+        let bytes = into_text(&name, self.unpack(&name, most)?)?.into();
+        Ok(FileContent { name, bytes })
+    }
+
+    /// Reads all bytes, unpacked and otherwise as they are; at most `most`.
+    pub fn read_bytes(&self, most: u64) -> Result<Vec<u8>> {
+        self.unpack(&self.name(), most)
     }
 
     fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>> {
@@ -157,10 +161,20 @@ impl Source {
                 let size = file.metadata().map_or(0, |metadata| metadata.len());
                 (size, Box::new(file))
             }
-            Self::Stdin => (0, Box::new(io::stdin().lock())),
+            Self::Stdin => (0, Box::new(stdin()?)),
             Self::Memory { bytes, .. } => (bytes.len() as u64, Box::new(&**bytes)),
         })
     }
+}
+
+/// Standard input. It can be read once: a second reader would find nothing, or what is left.
+pub fn stdin() -> Result<io::StdinLock<'static>> {
+    static IS_READ: AtomicBool = AtomicBool::new(false);
+    if IS_READ.swap(true, Ordering::Relaxed) {
+        let hint = "write one of the inputs to a file, and name it in place of `-`";
+        bail!("-", "standard input for one of the inputs", "for two of them", hint);
+    }
+    Ok(io::stdin().lock())
 }
 
 /// A format of packed files.

@@ -14,6 +14,65 @@ use std::str;
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub type ColumnNames = &'static [&'static str];
 
+/// True for the header of a table that may have none, such as `qid`, `query`: a name of ids, and
+/// behind it a name of texts or of grades.
+pub fn is_header(fields: &[&str]) -> bool {
+    const IDS: [&str; 22] = [
+        "id",
+        "qid",
+        "queryid",
+        "query",
+        "docid",
+        "docno",
+        "did",
+        "pid",
+        "corpusid",
+        "documentid",
+        "passageid",
+        "questionid",
+        "requestid",
+        "topic",
+        "topicid",
+        "topicnumber",
+        "turnid",
+        "turn",
+        "number",
+        "doc",
+        "document",
+        "passage",
+    ];
+    const VALUES: [&str; 21] = [
+        "text",
+        "query",
+        "querytext",
+        "question",
+        "title",
+        "contents",
+        "content",
+        "passage",
+        "passagetext",
+        "body",
+        "document",
+        "documenttext",
+        "request",
+        "initialrequest",
+        "utterance",
+        "rewrite",
+        "score",
+        "relevance",
+        "rel",
+        "label",
+        "grade",
+    ];
+    let is_one_of = |field: &str, names: &[&str]| {
+        let letters = field.chars().filter(|c| c.is_alphanumeric());
+        let name: String = letters.flat_map(char::to_lowercase).collect();
+        names.contains(&&*name)
+    };
+    let [id, values @ ..] = fields else { return false };
+    is_one_of(id, &IDS) && values.iter().any(|value| is_one_of(value, &VALUES))
+}
+
 /// A row with the requested columns, in the requested order.
 pub struct Row<'a> {
     /// The fields of the wanted columns, in their order.
@@ -167,6 +226,22 @@ mod tests {
             rows.push((row.line(), row.fields.iter().map(ToString::to_string).collect()));
         });
         (rows, problems)
+    }
+
+    #[test]
+    fn headers_are_recognised_by_their_names() {
+        for header in [
+            "qid query",
+            "_id text",
+            "docid contents",
+            "#ID Title Text",
+            "query-id corpus-id score",
+        ] {
+            assert!(is_header(&header.split(' ').collect::<Vec<_>>()), "{header}");
+        }
+        for row in ["id", "1 text", "q1 query", "text id", "", "id 17"] {
+            assert!(!is_header(&row.split(' ').collect::<Vec<_>>()), "{row}");
+        }
     }
 
     #[test]

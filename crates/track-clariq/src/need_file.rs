@@ -7,8 +7,12 @@ use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt::Display;
 use std::io;
 
-const FORM: LineForm =
-    LineForm { names: "<topic_id> <label>", optional: 0, comments: false, trailing_words: false };
+const FORM: LineForm = LineForm {
+    names: "<topic_id> <label>",
+    optional: 0,
+    unlike_comment: None,
+    trailing_words: false,
+};
 
 /// A line of a need file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -63,8 +63,17 @@ pub struct DocumentFolder {
 impl DocumentFolder {
     /// Lists a folder. A file of documents in a packing that is not read is an error.
     pub fn list(folder: &Path) -> Result<Self, Error> {
+        Self::list_by(folder, true)
+    }
+
+    /// Lists a folder; files in a packing that is not read count as not read.
+    pub(crate) fn list_any(folder: &Path) -> Result<Self, Error> {
+        Self::list_by(folder, false)
+    }
+
+    fn list_by(folder: &Path, refuses: bool) -> Result<Self, Error> {
         let mut listed = Self::default();
-        listed.add(folder)?;
+        listed.add(folder, refuses)?;
         listed.documents.sort();
         listed.unread.sort();
         Ok(listed)
@@ -81,16 +90,16 @@ impl DocumentFolder {
         self
     }
 
-    fn add(&mut self, folder: &Path) -> Result<(), Error> {
+    fn add(&mut self, folder: &Path, refuses: bool) -> Result<(), Error> {
         for path in entries(folder)? {
             if path.is_dir() {
-                self.add(&path)?;
+                self.add(&path, refuses)?;
                 continue;
             }
             match DocumentFileKind::of(&path) {
                 DocumentFileKind::Documents => self.documents.push(path),
-                DocumentFileKind::NotRead => return Err(packing_not_read(&path)),
-                DocumentFileKind::Other => self.unread.push(path),
+                DocumentFileKind::NotRead if refuses => return Err(packing_not_read(&path)),
+                DocumentFileKind::NotRead | DocumentFileKind::Other => self.unread.push(path),
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::{
     ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
-    SystemOutput, TieRule, ValuesByRequest, ignored_lines,
+    SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
 };
 use crate::Collection;
 use clariq_core::{Error, ProblemKind, RequestId, problem};
@@ -10,7 +10,7 @@ use clariq_eval::{
     Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
     parse_measures,
 };
-use clariq_files::{Run, Source, read_qrels, read_run};
+use clariq_files::{Run, Source, read_run};
 use std::collections::HashMap;
 use std::slice;
 
@@ -52,14 +52,17 @@ impl<'a> ByQrels<'a> {
 
     /// Reads judgements from a file of any TREC collection.
     pub fn read(file: &Source) -> Result<Self, Error> {
-        let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
-        Self::new(file.name(), qrels)
+        Self::new(file.name(), Qrels::read(file)?)
     }
 
     fn new(file: String, qrels: Qrels) -> Result<Self, Error> {
         let topics = ScoredTopics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
-        Ok(Self { origin: None, task: "", qrels, topics, usual, warnings: Vec::new() })
+        let warnings = counted(&[(
+            qrels.comments(),
+            "lines of the judgements begin with `#` and are comments",
+        )]);
+        Ok(Self { origin: None, task: "", qrels, topics, usual, warnings })
     }
 
     /// The figures of a run by named measures. Names that are not measures are left out.

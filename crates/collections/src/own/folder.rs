@@ -1,12 +1,13 @@
 //! The files of a folder, which are found by their names and their first lines.
 
 use crate::DataDir;
+use crate::data_dir::{paths_of, two_files};
 use crate::documents::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
 use clariq_core::{Error, ProblemKind, problem};
-use clariq_files::Source;
+use clariq_files::{BoundedLines, Source};
 use serde_json::Value;
 use std::collections::HashSet;
-use std::io::{BufRead as _, Read as _};
+use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Files of all documents, as `clariq data export`, BEIR and MS MARCO name them.
@@ -43,8 +44,7 @@ impl<'a> Folder<'a> {
 
     /// The files of that name, plain and packed. A dangling link counts as a file.
     fn files(&self, name: &str) -> Vec<PathBuf> {
-        let paths = PACKED.map(|ending| self.0.join(format!("{name}{ending}")));
-        paths.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+        paths_of(self.0, &[""], name)
     }
 
     /// The file that has one of these names. Two of them are an error, because it is not clear
@@ -137,30 +137,19 @@ impl<'a> Folder<'a> {
         files
     }
 
-    /// The files that look like data, by their names, and are not read.
+    /// The files that may hold data and are not read, in the folder and below it.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut names: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
+        let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
         for split in super::SPLITS {
             if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
-                names.insert(requests.name());
-                names.extend(qrels.map(|file| file.name()));
+                read.insert(requests.name());
+                read.extend(qrels.map(|file| file.name()));
             }
         }
-        let mut unread = self.data_files();
-        unread.retain(|path| {
-            let name = file_name(path);
-            let is_data = DocumentFileKind::of(path) == DocumentFileKind::Documents
-                || name.starts_with("qrels");
-            is_data
-                && !name.starts_with("annotations")
-                && !names.contains(&Source::new(path).name())
-        });
-        for name in FOLDERS {
-            let folder = self.0.join(name);
-            if folder.is_dir() {
-                unread.extend(DocumentFolder::list(&folder)?.unread);
-            }
-        }
+        let listed = DocumentFolder::list_any(self.0)?;
+        let mut unread = [listed.documents, listed.unread].concat();
+        unread.sort();
+        unread.retain(|path| may_hold_data(path) && !read.contains(&Source::new(path).name()));
         Ok(unread)
     }
 
@@ -216,29 +205,54 @@ impl<'a> Folder<'a> {
     }
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
+/// False for files that are known to hold something else: descriptions, and what `clariq` writes.
+fn may_hold_data(path: &Path) -> bool {
+    const STARTS: [&str; 6] =
+        ["annotations", "readme", "license", "copying", "changelog", "citation"];
+    const ENDINGS: [&str; 16] = [
+        ".run.json",
+        ".run",
+        ".need",
+        ".toml",
+        ".html",
+        ".md",
+        ".rst",
+        ".log",
+        ".py",
+        ".sh",
+        ".ipynb",
+        ".pdf",
+        ".png",
+        ".bib",
+        ".yaml",
+        ".yml",
+    ];
+    let name = file_name(path);
+    let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    !STARTS.iter().any(|start| name.starts_with(start))
+        && !ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }
 
-/// The error for two files or folders of which only one can be used.
-fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> Error {
-    let found = format!("`{}` and `{}`", one.display(), other.display());
-    let hint = "leave one of them, or give each a data folder of its own";
-    problem!(folder, "one file or folder of {what}", found, hint).into()
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
 /// True if the first line that is not blank has the keys of a document.
 fn begins_with_document(path: &Path) -> bool {
     let head = || -> Option<String> {
         let source = Source::Path(path.to_owned());
-        let lines = source.stream().ok()?.take(HEAD).lines();
-        // Stop at the first error: a damaged archive repeats it forever.
-        lines.map_while(Result::ok).find(|line| !line.trim().is_empty())
+        let stream = source.stream().ok()?.take(HEAD);
+        let mut lines = BoundedLines::new(source.name(), BufReader::new(stream), HEAD);
+        loop {
+            let line = lines.read_next().ok()??.ok()?;
+            if !line.is_empty() {
+                return Some(line);
+            }
+        }
     };
     let Some(head) = head() else { return false };
-    let head = head.trim_start_matches('\u{feff}').trim();
     // The head may have cut a longer document.
-    let Ok(first) = serde_json::from_str::<Value>(head) else {
+    let Ok(first) = serde_json::from_str::<Value>(&head) else {
         return head.len() as u64 >= HEAD - 4;
     };
     let has_id = first.get("id").or(first.get("_id")).is_some();

@@ -76,14 +76,19 @@ impl<'a> FileCheck<'a> {
 
     /// Checks the lines of a TREC run.
     pub fn check_run_lines(&mut self, input: &FileContent, documents: &dyn Documents) {
-        let run = parse_run(input, &mut |mut problem| {
-            // The official scorer refuses words after the last field.
-            problem.severity = Severity::Error;
-            self.refuse(problem);
+        let run = parse_run(input, &mut |problem| {
+            if problem.severity == Severity::Error {
+                self.refuse(problem);
+            }
         });
         if let Some(&first) = run.ignored.comments.first() {
             let hint = "the official scorer refuses comments: remove them";
             self.refuse(problem!((self.file, first), "a line of a run", "a comment", hint));
+        }
+        if let Some(&first) = run.ignored.trailing_words.first() {
+            let hint = "the official scorer refuses them: was a tag with blanks written?";
+            let found = "words after the last field";
+            self.refuse(problem!((self.file, first), "6 fields", found, hint));
         }
         let mut scores = HashMap::new();
         let mut questions = HashMap::new();

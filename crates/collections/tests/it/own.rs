@@ -381,3 +381,111 @@ fn rows_without_a_text_are_documents_but_not_requests() {
         refused.contains("queries.dev.tsv:1: expected a JSON object, or an id, a tab and a text")
     );
 }
+
+#[test]
+fn lines_may_end_with_a_carriage_return() {
+    for end in ["\r", "\r\n", "\n"] {
+        let lines = |text: &str| text.replace('*', end);
+        let (_folder, own) = opened(&[
+            ("collection.tsv", &lines("a\tone*b\ttwo*")),
+            (
+                "queries.dev.jsonl",
+                &lines("{\"id\":\"q1\",\"text\":\"x\"}*{\"id\":\"q2\",\"text\":\"y\"}"),
+            ),
+            ("qrels.dev.txt", &lines("q1 0 a 1*q2 0 b 2*")),
+        ]);
+        assert_eq!(ids_of(&*own), ["a", "b"], "{end:?}");
+        assert_eq!(ids(&*own, "dev"), ["q1", "q2"], "{end:?}");
+        let qrels = own.qrels("dev", "documents").unwrap().unwrap();
+        assert_eq!(qrels.topic(&"q2".into()).unwrap().grade(&"b".into()), Some(2), "{end:?}");
+    }
+    let (_folder, loose) =
+        opened(&[("a.jsonl", "{\"id\":\"a\",\"text\":\"x\"}\r{\"id\":\"b\",\"text\":\"y\"}\r")]);
+    assert_eq!(ids_of(&*loose), ["a", "b"]);
+}
+
+#[test]
+fn headers_of_known_names_are_neither_documents_nor_requests() {
+    for (of_documents, of_requests) in [
+        ("id\ttext", "qid\tquery"),
+        ("docid\tcontents", "_id\ttext"),
+        ("pid\tpassage", "query_id\tquery"),
+    ] {
+        let (_folder, own) = opened(&[
+            ("collection.tsv", &format!("{of_documents}\na\tone\n")),
+            ("queries.dev.tsv", &format!("{of_requests}\nq1\tone\n")),
+            ("qrels.dev.tsv", "query-id\tcorpus-id\tscore\nq1\ta\t1\n"),
+        ]);
+        assert_eq!(
+            (ids_of(&*own), ids(&*own, "dev")),
+            (vec!["a".to_owned()], vec!["q1".to_owned()])
+        );
+    }
+}
+
+#[test]
+fn text_in_utf_16_and_nul_are_errors() {
+    for text in ["\0a\0\t\0o\0n\0e\0\n\0b\0\t\0x\0\n", "a\tone\nb\ttw\0o\n"] {
+        let refused = refusal(&[("collection.tsv", text)]);
+        assert!(refused.contains("expected UTF-8 text, found a NUL"), "{refused}");
+        let folder = folder(&[("collection.tsv", text)]);
+        assert!(check(&data(folder.path())).unwrap().findings.has_errors());
+    }
+}
+
+#[test]
+fn two_keys_for_one_thing_are_refused() {
+    for (line, keys) in [
+        ("{\"id\":\"a\",\"_id\":\"b\",\"text\":\"x\"}", "`id` and `_id`"),
+        ("{\"id\":\"a\",\"text\":\"x\",\"contents\":\"y\"}", "`contents` and `text`"),
+        (
+            "{\"doc_id\":\"a\",\"passage_id\":1,\"passage_text\":\"x\",\"text\":\"y\"}",
+            "`passage_text` and `text`",
+        ),
+    ] {
+        let refused = refusal(&[("corpus.jsonl", line)]);
+        assert!(refused.contains(keys), "{refused}");
+        let folder = folder(&[("corpus.jsonl", line)]);
+        assert!(check(&data(folder.path())).unwrap().findings.has_errors(), "{line}");
+    }
+    let refused = refusal(&[
+        ("documents.jsonl", DOCUMENT),
+        ("queries.dev.jsonl", "{\"_id\":\"a\",\"id\":\"b\",\"text\":\"x\"}"),
+    ]);
+    assert!(refused.contains("`id` and `_id`"), "{refused}");
+}
+
+#[test]
+fn every_file_beside_loose_documents_that_may_hold_data_is_listed() {
+    let (folder, own) = opened(&[
+        ("a.jsonl", DOCUMENT),
+        ("b.ndjson", DOCUMENT),
+        ("b.txt", "x"),
+        ("more", DOCUMENT),
+        ("below/c.jsonl", DOCUMENT),
+        ("README.md", "x"),
+        ("bm25.test.run", "q1 0 a 1 1 t\n"),
+        ("bm25.test.run.json", "{}"),
+    ]);
+    assert_eq!(ids_of(&*own), ["a"]);
+    let names: Vec<_> = own
+        .unread_files()
+        .iter()
+        .map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string())
+        .collect();
+    assert_eq!(names, ["b.ndjson", "b.txt", "below/c.jsonl", "more"]);
+    let report = check(&data(folder.path())).unwrap();
+    assert_eq!((report.findings.has_errors(), report.findings.iter().count()), (false, 1));
+}
+
+#[test]
+fn ids_that_a_run_cannot_name_are_refused() {
+    for id in ["a\\u0000b", "\\ufeffa", "a\\u2003b"] {
+        let refused =
+            refusal(&[("documents.jsonl", &format!("{{\"id\": \"{id}\", \"text\": \"x\"}}\n"))]);
+        assert!(refused.contains("an id without blanks"), "{refused}");
+    }
+    let (_folder, own) =
+        opened(&[("documents.jsonl", "{\"id\": \"#\\u001ba\\u202e\", \"text\": \"x\"}\n")]);
+    assert_eq!(ids_of(&*own), ["#\u{1b}a\u{202e}"]);
+}

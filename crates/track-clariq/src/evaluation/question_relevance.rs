@@ -149,6 +149,7 @@ mod tests {
             missing_topics: 1,
             unknown_topics: 1,
             unknown_documents: 1,
+            comments: 0,
             trailing_words: 0,
         };
         assert_eq!(
