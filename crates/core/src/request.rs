@@ -277,6 +277,17 @@ mod tests {
     }
 
     #[test]
+    fn requests_of_a_conversation_share_their_utterances() {
+        let all =
+            Said::from(vec![Utterance::user("a"), Utterance::system("b"), Utterance::user("c")]);
+        let mut first = all.up_to(1);
+        assert!(std::ptr::eq(&first[0], &all[0]) && first.len() == 1);
+        first[0].text.push('!');
+        assert_eq!((&*first[0].text, &*all[0].text, all.up_to(9).len()), ("a!", "a", 3));
+        assert_eq!(all.up_to(2).iter().count(), (&all.up_to(2)).into_iter().count());
+    }
+
+    #[test]
     fn utterances_are_joined_with_one_blank() {
         let (user, system) = (Utterance::user, Utterance::system);
         let flat = |said: &[Utterance]| {

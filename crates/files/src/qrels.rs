@@ -7,7 +7,7 @@ use crate::lines::{LineForm, for_each_line, has_few_topics};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
 use crate::table::is_header;
-use clariq_core::{DocId, ProblemKind, RequestId, Result, problem};
+use clariq_core::{DocId, Location, Problem, ProblemKind, RequestId, Result, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -45,13 +45,17 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
         |fields| fields.last().is_some_and(|grade| grade.parse::<i32>().is_ok());
     let unlike_comment = Some(unlike_comment);
     let form = LineForm { names, optional: 0, unlike_comment, trailing_words: false };
+    let mut grades: HashMap<(CompactString, CompactString), i32> = HashMap::new();
     let ignored = for_each_line(input, form, sink, |line, sink| match line.fields[grade].parse() {
         Ok(relevance) => {
-            judgements.push(Judgement {
-                topic: line.fields[0].into(),
-                document: line.fields[document].into(),
-                relevance,
-            });
+            let topic: CompactString = line.fields[0].into();
+            let document: CompactString = line.fields[document].into();
+            match grades.insert((topic.clone(), document.clone()), relevance) {
+                Some(first) if first != relevance => {
+                    sink(two_grades(line.at, &topic, &document, first, relevance));
+                }
+                _ => judgements.push(Judgement { topic, document, relevance }),
+            }
         }
         Err(_) if is_header(line.fields) => {}
         Err(_) => sink(line.problem(
@@ -64,6 +68,19 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
         judgements.clear();
     }
     (judgements, ignored.comments.len())
+}
+
+/// The problem of a document with two grades.
+fn two_grades(
+    at: impl Into<Location>,
+    topic: &str,
+    document: &str,
+    first: i32,
+    second: i32,
+) -> Problem {
+    let expected = format!("one grade for document `{document}` of topic `{topic}`");
+    let hint = "keep one line for each document of a topic";
+    problem!(at, expected, "`{first}` and `{second}`", hint).kind(ProblemKind::Contradiction)
 }
 
 /// The fields of the first line that does not begin with `#`; of the first line if all of them do.
@@ -132,11 +149,7 @@ impl Qrels {
             let grade = *grade;
             match qrels.insert(&topic.as_str().into(), document.as_str().into(), grade) {
                 Some(first) if first != grade => {
-                    let expected =
-                        format!("one grade for document `{document}` of topic `{topic}`");
-                    let hint = "keep one line for each document of a topic";
-                    let problem = problem!(name, expected, "`{first}` and `{grade}`", hint);
-                    return Err(problem.kind(ProblemKind::Contradiction).into());
+                    return Err(two_grades(name, topic, document, first, grade).into());
                 }
                 _ => {}
             }
@@ -272,6 +285,14 @@ mod tests {
         let topic = qrels.topic(&"1".into()).unwrap();
         assert_eq!((topic.relevant(1), topic.relevant(3), topic.relevant(4)), (1, 1, 0));
         assert_eq!((topic.grade(&"b".into()), topic.grade(&"c".into())), (Some(-1), None));
+    }
+
+    #[test]
+    fn a_line_with_another_grade_is_named() {
+        let text = "1 0 a 1\n1 0 a 1\n2 0 a 0\n1 0 a 0\n";
+        let problem = read_qrels(&Source::memory("a.qrels", text.as_bytes())).unwrap_err();
+        let problem = problem.to_problem();
+        assert_eq!((problem.at.line, problem.kind), (Some(4), ProblemKind::Contradiction));
     }
 
     #[test]

@@ -18,9 +18,9 @@ use crate::words::{count, figure};
 use clariq_collections::documents::Bank;
 use clariq_core::{Documents, Error};
 use clariq_eval::{Ties, diagnose};
-use clariq_files::{Run, read_run};
+use clariq_files::Run;
 use clariq_track_clariq::evaluation::{Official, recall_interval};
-use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, NeedLine, read_need_file};
+use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, NeedLine};
 use documents::DocumentsOfRuns;
 use judged::JudgedRuns;
 use maud::{Markup, html};
@@ -61,7 +61,7 @@ pub(crate) fn page(
     let mut needs = Vec::new();
     let mut warnings = Vec::new();
     for PageRun { file, .. } in request.runs {
-        let run = read_run(file)?;
+        let run = official.run(file)?;
         topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
         // The page has details; the warnings are also printed.
         let found = topics.warnings(&run, Ties::Official);
@@ -69,7 +69,7 @@ pub(crate) fn page(
         runs.push(run);
     }
     for (_, file) in request.needs {
-        let lines = read_need_file(file)?;
+        let lines = official.need_lines(file)?;
         topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
         needs.push(lines);
     }

@@ -1,6 +1,6 @@
 //! The check of a data folder, which reports all problems at once.
 
-use crate::collection::{ClariqSplit, RELEASE, unknown_questions};
+use crate::collection::{ClariqSplit, RELEASE, check_single, in_two_splits, unknown_questions};
 use crate::conversation::{RecordOptions, read_records};
 use crate::eval_table::{EvalTable, locate};
 use crate::labelled::{Labelled, LabelledTopic, parse_requests};
@@ -30,6 +30,7 @@ pub(super) const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"]
 /// Reads every file of a data folder and reports all problems. Only the question bank is required.
 pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut checker = Checker { data, report: CheckReport::default() };
+    checker.report.note(check_single(data))?;
     data.require("question_bank.tsv")?;
     let bank = checker.read("question_bank.tsv", parse_question_bank)?;
     if let Some(bank) = &bank {
@@ -37,8 +38,11 @@ pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     }
     checker.read_splits(bank.as_ref())?;
     for name in ["train.qrel", "dev.qrel", "test.qrel"] {
-        checker
-            .read(name, |input, sink| check_judgements(&parse_qrels(input, sink), input, sink))?;
+        // No command reads these files unless it is told to: their defects change no figure.
+        checker.read(name, |input, sink| {
+            let judgements = parse_qrels(input, &mut |problem| sink(problem.warning()));
+            check_judgements(&judgements, input, sink);
+        })?;
     }
     checker.read_human_conversations()?;
     for stem in EVAL_TABLES {
@@ -137,12 +141,7 @@ impl Checker<'_> {
     fn check_disjoint(&mut self, labelled: &Labelled, seen: &mut HashMap<RequestId, String>) {
         for LabelledTopic { id, .. } in &labelled.topics {
             if let Some(other) = seen.insert(id.clone(), labelled.name.clone()) {
-                self.report.findings.add(problem!(
-                    &labelled.name,
-                    "topics of this split alone",
-                    "`{id}`, which is in {other} too",
-                    "a system must not be measured on topics that it learned from"
-                ));
+                self.report.findings.add(in_two_splits(&labelled.name, id, &other));
             }
         }
     }
@@ -175,19 +174,10 @@ fn check_bank(bank: &Bank, file: &str, findings: &mut Findings) {
             findings.add(problem!(file, "a text that occurs once", found, hint).warning());
         }
     }
-    match bank.find(NO_QUESTION).map(|doc| bank.text(doc)) {
-        Some("") => {}
-        Some(text) => findings.add(problem!(
-            file,
-            "an empty text for `{NO_QUESTION}`",
-            "`{text}`",
-            "choosing it means asking nothing"
-        )),
-        None => {
-            let hint = "without it, no system can choose to ask nothing";
-            let expected = format!("`{NO_QUESTION}`, the empty question");
-            findings.add(problem!(file, expected, "no such id", hint).warning());
-        }
+    if bank.find(NO_QUESTION).is_none() {
+        let hint = "without it, no system can choose to ask nothing";
+        let expected = format!("`{NO_QUESTION}`, the empty question");
+        findings.add(problem!(file, expected, "no such id", hint).warning());
     }
 }
 
@@ -225,16 +215,13 @@ fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findi
 }
 
 fn check_judgements(judgements: &[Judgement], input: &FileContent, sink: Sink) {
-    let mut grades = HashMap::new();
+    let mut judged = HashSet::new();
     for Judgement { topic, document, relevance } in judgements {
-        let Some(first) = grades.insert((topic, document), *relevance) else { continue };
-        let problem = problem!(
-            (&*input.name),
-            "one judgement of each document",
-            "`{document}` of `{topic}` as {first} and {relevance}",
-            "remove one of the lines"
-        );
-        sink(if first == *relevance { problem.warning() } else { problem });
+        if !judged.insert((topic, document)) {
+            let found = format!("`{document}` of `{topic}` as {relevance} again");
+            let expected = "one judgement of each document";
+            sink(problem!((&*input.name), expected, found, "remove one of the lines").warning());
+        }
     }
 }
 
@@ -337,6 +324,29 @@ mod tests {
     }
 
     #[test]
+    fn every_command_stops_at_an_error_of_the_check() {
+        let row = |topic: &str| format!("HEADER\n{topic}\tr\td\t1\tF{topic}\tf\tQ2\twhich\ta\n");
+        let rows = [row("1"), row("1"), row("2")];
+        let bank = |text: &'static str| ("question_bank.tsv", text);
+        let named = "question_id\tquestion\nQ00001\tnan\nQ2\twhich\n";
+        let usual = "question_id\tquestion\nQ00001\t\nQ2\twhich\n";
+        for (files, is_error) in [
+            (vec![("train.tsv", &*rows[0]), ("dev.tsv", &*rows[2])], false),
+            (vec![("train.tsv", &*rows[0]), ("dev.tsv", &*rows[1])], true),
+            (vec![bank(named), ("dev.tsv", &*rows[0])], true),
+            (vec![("question_bank.tsv.gz", usual), ("dev.tsv", &*rows[0])], true),
+            (vec![("dev.tsv.zst", &*rows[0]), ("dev.tsv", &*rows[0])], true),
+            (vec![("dev.qrel", "F1 0 d much\n"), ("dev.tsv", &*rows[0])], false),
+        ] {
+            let folder = folder(&files);
+            let data = DataDir::Folder(folder.path().to_owned());
+            let found = check(&data).unwrap().findings.has_errors();
+            let used = crate::ClariQ::open(data).and_then(|clariq| clariq.split(ClariqSplit::Dev));
+            assert_eq!((found, used.is_err()), (is_error, is_error), "{files:?}");
+        }
+    }
+
+    #[test]
     fn every_file_that_is_listed_is_opened() {
         let report = check_folder(&folder(&[
             (HUMAN, "topic_id\tfacet_id\n1\tF1\n"),
@@ -351,7 +361,7 @@ mod tests {
             (file, finding.first.severity)
         });
         let expected = [
-            ("dev.qrel", Error),
+            ("dev.qrel", Warning),
             ("dev.qrel", Warning),
             (HUMAN, Error),
             ("single_turn_train_eval.pkl", Error),

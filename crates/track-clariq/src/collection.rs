@@ -4,11 +4,13 @@
 use crate::labelled::{Labelled, LabelledTopic, read_requests};
 use crate::question_bank::read_question_bank;
 use clariq_collections::documents::Bank;
-use clariq_collections::{Collection, DataDir, Release, embedded};
-use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
-use clariq_files::Source;
+use clariq_collections::{Collection, DataDir, Release, embedded, read_once};
+use clariq_core::{Documents, Error, Problem, ProblemKind, RequestId, TrainOn, problem};
+use clariq_files::{MOST_OF_A_TABLE, Source};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// The sample collection, as it is in `data/sample`.
 pub const SAMPLE: DataDir = DataDir::Sample(embedded![
@@ -90,13 +92,16 @@ pub struct ClariQ {
     pub data: DataDir,
     /// All questions.
     pub bank: Bank,
+    /// Set once the splits were found to have no topic in common.
+    is_disjoint: OnceLock<()>,
 }
 
 impl ClariQ {
     /// Opens a collection and reads its question bank.
     pub fn open(data: DataDir) -> Result<Self, Error> {
+        check_single(&data)?;
         let bank = read_question_bank(&data.require("question_bank.tsv")?)?;
-        Ok(Self { data, bank })
+        Ok(Self { data, bank, is_disjoint: OnceLock::new() })
     }
 
     /// A collection as `ClariQ`, for features that only `ClariQ` has: facets, need labels, evaluation
@@ -126,8 +131,30 @@ impl ClariQ {
         self.data.require(labelled)
     }
 
-    /// Reads a split. Every question that it names must be in the bank.
+    /// Refuses topics that are in two splits.
+    fn check_splits(&self) -> Result<(), Error> {
+        read_once(&self.is_disjoint, || {
+            let mut seen: HashMap<RequestId, String> = HashMap::new();
+            for split in ClariqSplit::ALL {
+                let Some(source) = self.data.file(split.labelled_file()) else { continue };
+                let input = source.read_at_most(MOST_OF_A_TABLE)?;
+                // Whoever uses the split reports its other problems.
+                let labelled = Labelled::parse(&input, &mut |_| {});
+                for LabelledTopic { id, .. } in &labelled.topics {
+                    if let Some(other) = seen.insert(id.clone(), labelled.name.clone()) {
+                        return Err(in_two_splits(&labelled.name, id, &other).into());
+                    }
+                }
+            }
+            Ok(())
+        })
+        .copied()
+    }
+
+    /// Reads a split. Every question that it names must be in the bank, and no other split may have
+    /// its topics.
     pub fn split(&self, split: ClariqSplit) -> Result<SplitData, Error> {
+        self.check_splits()?;
         let source = self.requests_file(split)?;
         if !self.has(split, true) {
             return Ok(SplitData { topics: read_requests(&source)?, labels: None });
@@ -161,6 +188,21 @@ impl ClariQ {
         }
         Ok(labelled)
     }
+}
+
+/// The problem of a topic that is in two splits.
+pub(crate) fn in_two_splits(file: &str, topic: &RequestId, other: &str) -> Problem {
+    let hint = "a system must not be measured on topics that it learned from";
+    problem!(file, "topics of this split alone", "`{topic}`, which is in {other} too", hint)
+}
+
+/// Refuses two files for one thing.
+pub(crate) fn check_single(data: &DataDir) -> Result<(), Error> {
+    let files = RELEASE.files();
+    // Other files may stand beside what was unpacked or converted of them.
+    let tables = files.iter().map(|file| file.name);
+    let tables = tables.filter(|name| name.ends_with(".tsv") || name.ends_with(".qrel"));
+    data.check_single(&[""], tables)
 }
 
 /// A problem for each row whose question is not in the bank.

@@ -10,6 +10,7 @@ pub mod evaluation;
 mod kind;
 mod labelled;
 mod need_file;
+mod official_file;
 mod pickle;
 mod question_bank;
 mod stats;

@@ -3,7 +3,7 @@
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{Error, Location, Problem, problem};
 use clariq_files::table::{ColumnNames, for_each_row};
-use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
+use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly, shorten};
 use std::fmt;
 
 /// The id of the empty question: choosing it means "ask nothing".
@@ -27,6 +27,13 @@ pub fn parse_question_bank(input: &FileContent, sink: Sink) -> Bank {
         }
         rows.push((row.line(), BankRow { id: id.into(), text: text.to_owned() }));
     });
+    if let Some((line, row)) =
+        rows.iter().find(|(_, row)| row.id.as_str() == NO_QUESTION && !row.text.is_empty())
+    {
+        let expected = format!("an empty text for `{NO_QUESTION}`");
+        let found = format!("`{}`", shorten(&row.text));
+        sink(problem!((&*input.name, *line), expected, found, "choosing it means asking nothing"));
+    }
     // Stable: of two equal ids the first in the file stays first, and the second is reported.
     rows.sort_by(|a, b| a.1.id.cmp(&b.1.id));
     rows.dedup_by(|(line, again), (first_line, first)| {

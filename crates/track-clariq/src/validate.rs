@@ -2,6 +2,7 @@
 
 use super::ClariQ;
 use crate::need_file::parse_need_file;
+use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader, without_quotes};
 use crate::text_run::{NOT_IN_THE_BANK, parse_text_run};
 use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
@@ -26,21 +27,36 @@ pub(super) fn validate(
 
 fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Validation, Error> {
     let input = file.read()?;
-    let mut check = FileCheck::new(&input.name, topics);
-    if first_fields(&input).len() == 2 {
-        check_needs(&mut check, &input);
-    } else if is_text_run(&input) {
+    if is_text_run(&input, bank) {
         return Ok(check_text_run(&input, bank));
+    }
+    let reader = OfficialReader::new(topics.iter());
+    let mut check = FileCheck::new(&input.name, topics);
+    let is_needs = first_fields(&input).len() == FIELDS_OF_NEEDS;
+    let least = if is_needs { FIELDS_OF_NEEDS } else { FIELDS_OF_A_RUN };
+    reader.check(&input, least).into_iter().for_each(|problem| check.refuse(problem));
+    let plain = without_quotes(&input)?;
+    let topic = |id: &RequestId| reader.topic(id);
+    if is_needs {
+        check_needs(&mut check, &plain, &topic);
     } else {
-        check.check_run_lines(&input, bank);
+        check.check_run_lines(&plain, bank, &topic);
     }
     Ok(check.finish())
 }
 
-/// True for a multi-turn run, whose questions are quoted texts.
-fn is_text_run(input: &FileContent) -> bool {
+/// True for a multi-turn run: its third field is the text of a question in quotes, and not an id.
+fn is_text_run(input: &FileContent, bank: &Bank) -> bool {
     let mut lines = input.bytes.split(|&byte| byte == b'\n');
-    lines.find(|line| !line.trim_ascii().is_empty()).is_some_and(|line| line.contains(&b'"'))
+    let first = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    let quoted =
+        |index| first.split(|&byte| byte == b' ').nth(index).and_then(<[u8]>::first) == Some(&b'"');
+    let is_id = || {
+        let third = first.split(|&byte| byte == b' ').nth(2).unwrap_or_default();
+        let id = str::from_utf8(third).unwrap_or_default().trim_matches('"');
+        bank.find(id).is_some() && bank.rows().iter().all(|row| row.text != id)
+    };
+    quoted(2) && !quoted(0) && !is_id()
 }
 
 /// Checks a multi-turn run. Missing contexts are not found, because no file of the folder lists them.
@@ -79,11 +95,15 @@ fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
     Validation { verdict, official, let_through, answered: contexts.len() }
 }
 
-fn check_needs(check: &mut FileCheck, input: &FileContent) {
+fn check_needs(
+    check: &mut FileCheck,
+    input: &FileContent,
+    topic_of: &dyn Fn(&RequestId) -> RequestId,
+) {
     let needs = parse_need_file(input, &mut |problem| check.refuse(problem));
     for need in needs {
         let at = (&*input.name, need.line);
-        let topic = &need.topic;
+        let topic = &topic_of(&need.topic);
         let label = need.label;
         if let Some(first) = check.record_topic(topic, need.line) {
             let found = format!("{topic} again, which is on line {first} already");
@@ -125,6 +145,8 @@ mod tests {
         let accepted = (OfficialVerdict::Accepted { warnings: 0 }, vec![]);
         assert_eq!(checked("1 0 Q1 1 2 t\n1 0 Q2 2 1 t\n2 0 Q1 1 2 t\n"), accepted);
         assert_eq!(checked("1 4\n2 2.0\n"), accepted);
+        assert_eq!(checked("1.0 0 \"Q1\" 1 2 t\n02 0 Q1 1 2 t\n"), accepted);
+        assert_eq!(checked("\"1\" 4\n+2 2.0\n"), accepted);
     }
 
     #[test]
@@ -161,7 +183,23 @@ mod tests {
 
     #[test]
     fn lines_that_stop_the_scorer_are_errors() {
-        for text in ["1 0 Q1 1 high t\n", "1 0 Q1\n", "1 high\n2 1\n", "", "1 0 Q1 1 nan t\n"] {
+        for text in [
+            "1 0 Q1 1 high t\n",
+            "1 0 Q1\n",
+            "1 high\n2 1\n",
+            "",
+            "1 0 Q1 1 nan t\n",
+            "1\t0\tQ1\t1\t2\tt\n",
+            "1\t3\n2\t3\n",
+            "1  0 Q1 1 2 t\n",
+            "1  3\n",
+            " 1 0 Q1 1 2 t\n",
+            "1 0 Q1 1 2 t\nx 0 Q1 1 2 t\n",
+            "1 3\nx 3\n",
+            "1 0 Q1 1 2 t\n1 0 Q2 1 1 t u\n",
+            "# made by x\n1 0 Q1 1 2 t\n",
+            "7 0 Q1 1 2 t\n",
+        ] {
             assert_eq!(checked(text).0, OfficialVerdict::Error, "{text}");
         }
     }

@@ -72,7 +72,7 @@ impl IkatAnswerForm<'_> {
         }
         let mut references = Vec::new();
         if self.year.has_line_runs() {
-            references.clone_from(&responses[0].passages);
+            references = responses.first().map_or_else(Vec::new, |best| best.passages.clone());
         }
         let id = answer.request.as_str().to_owned();
         Ok(SubmittedTurn { id, responses, references, ..Default::default() })

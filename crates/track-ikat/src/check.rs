@@ -22,6 +22,7 @@ pub(super) fn files(data: &DataDir) -> Vec<Source> {
 /// Reads every file of a folder and reports all problems.
 pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
+    report.note(data.check_track_files())?;
     for &split in IkatSplit::ALL {
         let name = split.topics_file();
         report.read(name, data.track_file(name), |input, sink| {

@@ -61,7 +61,7 @@ impl IkatConversation {
         if class != SystemClass::OnlyResponse {
             return None;
         }
-        let turn = &self.turns[index];
+        let turn = self.turns.get(index)?;
         let passages = turn.sample_ranking.as_deref().or(turn.citations.as_deref());
         Some(passages.unwrap_or_default())
     }

@@ -34,7 +34,10 @@ pub static KIND: Kind = Kind {
     files: super::check::files,
     open: |data, keeper| Ok(Box::new(Ikat::open(data.clone(), keeper)?)),
     check: super::check::check,
-    validate: |data, split, run, options| validate(run, &data.topics(split_of(split)?)?, options),
+    validate: |data, split, run, options| {
+        data.check_track_files()?;
+        validate(run, &data.topics(split_of(split)?)?, options)
+    },
     figures: || names().collect(),
     released: Some(clariq_collections::Release {
         at: "https://raw.githubusercontent.com/",
@@ -67,6 +70,7 @@ impl Ikat {
     /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` stores
     /// the passages if they are too many for memory.
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
+        data.check_track_files()?;
         let mut topics = Vec::new();
         for split in data.track_splits() {
             topics.push((split, data.topics(split)?));
@@ -173,7 +177,8 @@ impl Collection for Ikat {
 
     fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
         let documents = self.ranked_in(task);
-        if documents.is_empty() {
+        // A user may have no statements.
+        if documents.is_empty() && task == PASSAGES {
             let hint = "put passages into that folder; `clariq data segment` makes them of pages";
             let expected = "passages, such as `passages.jsonl`";
             let problem = problem!(self.location(), expected, "only topics", hint);

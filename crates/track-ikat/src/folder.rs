@@ -52,9 +52,21 @@ pub trait IkatFolder {
 
     /// The files in the folder `passages` that contain no passages.
     fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error>;
+
+    /// Refuses two files for one thing, plain and packed or in two of `FOLDERS`.
+    fn check_track_files(&self) -> Result<(), Error>;
 }
 
 impl IkatFolder for DataDir {
+    fn check_track_files(&self) -> Result<(), Error> {
+        let mut names = PASSAGES.to_vec();
+        for split in IkatSplit::ALL {
+            names.push(split.topics_file());
+            names.extend(split.labels.iter().map(|(name, _)| *name));
+        }
+        self.check_single(&FOLDERS, names)
+    }
+
     fn track_file(&self, name: &str) -> Option<Source> {
         self.file_below(&FOLDERS, name)
     }
@@ -179,6 +191,27 @@ mod tests {
         assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
         let problem = data.topics(split("2025")).unwrap_err().to_string();
         assert!(problem.contains("found only topics of 2023-test, 2024"), "{problem}");
+    }
+
+    #[test]
+    fn two_files_for_one_thing_are_refused_with_both_names() {
+        for (one, other) in [
+            ("2023_test_topics.json", "topics/2023_test_topics.json"),
+            ("2023_test_topics.json", "2023_test_topics.json.gz"),
+            ("qrels/ptkb_rel_nist", "ptkb/ptkb_rel_nist"),
+            ("passages.jsonl", "passages/passages.jsonl.zst"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let data = DataDir::Folder(folder.path().to_owned());
+            for name in [one, other] {
+                fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+                fs::write(folder.path().join(name), "").unwrap();
+            }
+            let refused = data.check_track_files().unwrap_err().to_string();
+            for name in [one, other] {
+                assert!(refused.contains(&format!("/{name}`")), "{refused}");
+            }
+        }
     }
 
     #[test]

@@ -15,22 +15,33 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
+// What files hold must not end the process: in the modules that read them, nothing is indexed or
+// unwrapped.
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod answers;
 mod check;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod class;
 mod collection;
 pub mod convert;
 pub mod evaluation;
 mod folder;
 pub mod passages;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod qrels;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod run;
 mod segment;
 pub mod sentences;
 mod splits;
 mod stats;
 pub mod tokens;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::arithmetic_side_effects)
+)]
 mod topics;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod validate;
 
 pub use answers::statement_number;

@@ -1,10 +1,12 @@
 //! Readers of `crates/files` and `crates/collections`, one check per target.
 //! `crates/tracks/tests/it/fuzz_corpora.rs` runs them on the committed corpora.
 
+mod ikat;
 mod lines;
 mod requests;
 mod tsv;
 
+pub use ikat::ikat;
 pub use lines::{qrels, run};
 pub use requests::requests;
 pub use tsv::tsv;
@@ -16,8 +18,8 @@ use clariq_files::{FileContent, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets of readers, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 4] =
-    [("qrels", qrels), ("requests", requests), ("run", run), ("tsv", tsv)];
+pub const TARGETS: [(&str, Check); 5] =
+    [("ikat", ikat), ("qrels", qrels), ("requests", requests), ("run", run), ("tsv", tsv)];
 
 const NAME: &str = "fuzzed";
 

@@ -16,7 +16,7 @@ pub fn check_run(
     let topics = topics_of(collection, split)?;
     let input = run.read()?;
     let mut check = FileCheck::new(&input.name, &topics);
-    check.check_run_lines(&input, collection.documents(task)?);
+    check.check_run_lines(&input, collection.documents(task)?, &RequestId::clone);
     Ok(check.finish())
 }
 
@@ -55,6 +55,13 @@ impl<'a> FileCheck<'a> {
 
     /// The result, including the requests without an answer.
     pub fn finish(mut self) -> Validation {
+        if !self.answered.is_empty()
+            && self.answered.keys().all(|topic| !self.known.contains(topic))
+        {
+            let found = "other topics alone";
+            let hint = "is the file for another split or collection?";
+            self.refuse(problem!((self.file, 1), "answers to topics of the split", found, hint));
+        }
         self.note_missing_topics();
         let is_refused = self.official.has_errors();
         Validation {
@@ -75,7 +82,12 @@ impl<'a> FileCheck<'a> {
     }
 
     /// Checks the lines of a TREC run.
-    pub fn check_run_lines(&mut self, input: &FileContent, documents: &dyn Documents) {
+    pub fn check_run_lines(
+        &mut self,
+        input: &FileContent,
+        documents: &dyn Documents,
+        topic_of: &dyn Fn(&RequestId) -> RequestId,
+    ) {
         let run = parse_run(input, &mut |problem| {
             if problem.severity == Severity::Error {
                 self.refuse(problem);
@@ -86,25 +98,26 @@ impl<'a> FileCheck<'a> {
             self.refuse(problem!((self.file, first), "a line of a run", "a comment", hint));
         }
         if let Some(&first) = run.ignored.trailing_words.first() {
-            let hint = "the official scorer refuses them: was a tag with blanks written?";
+            let hint = "they are ignored: was a tag with blanks written?";
             let found = "words after the last field";
-            self.refuse(problem!((self.file, first), "6 fields", found, hint));
+            self.note(problem!((self.file, first), "6 fields", found, hint));
         }
         let mut scores = HashMap::new();
         let mut questions = HashMap::new();
         for line in &run.lines {
             let at = (self.file, line.line);
-            let topic = &line.topic;
+            let topic = &topic_of(&line.topic);
             let score = line.score;
             self.record_topic(topic, line.line);
             // Zero and negative zero are one score.
-            if let Some(first) = scores.insert((topic, (score + 0.0).to_bits()), line.line) {
+            if let Some(first) = scores.insert((topic.clone(), (score + 0.0).to_bits()), line.line)
+            {
                 let found = format!("{score} of topic {topic} on line {first} too");
                 let hint = "the official scorer drops the line: write scores that differ";
                 self.note(problem!(at, "every score of a topic once", found, hint));
             }
             let question = shorten(line.document.as_str());
-            if questions.insert((topic, &line.document), line.line).is_some() {
+            if questions.insert((topic.clone(), &line.document), line.line).is_some() {
                 let found = format!("`{question}` again in topic {topic}");
                 let hint = "the repeated line counts once";
                 self.note(problem!(at, "every question of a topic once", found, hint));

@@ -489,3 +489,17 @@ fn ids_that_a_run_cannot_name_are_refused() {
         opened(&[("documents.jsonl", "{\"id\": \"#\\u001ba\\u202e\", \"text\": \"x\"}\n")]);
     assert_eq!(ids_of(&*own), ["#\u{1b}a\u{202e}"]);
 }
+
+#[test]
+fn two_grades_are_an_error_of_the_check_and_of_every_use() {
+    let folder = folder(&[
+        ("documents.jsonl", DOCUMENT),
+        ("queries.jsonl", QUERIES),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\ta\t0\n"),
+    ]);
+    let report = check(&data(folder.path())).unwrap();
+    assert!(report.findings.iter().any(|finding| finding.first.found == "`1` and `0`"));
+    assert!(report.findings.has_errors());
+    let own = open(&data(folder.path())).unwrap();
+    assert_eq!(own.qrels("test", "documents").unwrap_err().to_problem().at.line, Some(3));
+}

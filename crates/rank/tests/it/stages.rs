@@ -1,8 +1,8 @@
 //! Every stage by example: rankings in, rankings out.
 
-use crate::common::{Earlier, conversation, ids, index_below, system, with_context};
+use crate::common::{Earlier, bank, conversation, ids, index_below, system, with_context};
 use clariq_collections::documents::{Bank, BankRow};
-use clariq_core::{Doc, Hit, Need, Ranking, Request, Utterance};
+use clariq_core::{Doc, Documents as _, Hit, Need, Ranking, Request, Utterance};
 use clariq_rank::{Batch, Context, SystemFile};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
@@ -40,9 +40,13 @@ fn with_need(need: u8, case: Case) -> Case {
 const BM25: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5";
 const RM3: &str = "stage = \"rm3\"\nanalyzer = \"english\"\ndepth = 5";
 const PADDED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true";
-/// The order of numpy belongs to this bank.
-const NUMPY: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true\n\
-    ties = { numpy = [\"BANKBANKBANK\"] }";
+/// The order of numpy, which belongs to this bank.
+fn numpy() -> &'static str {
+    let stage = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true";
+    let bank = bank().checksum().short().to_owned();
+    format!("{stage}\nties = {{ numpy = [\"{bank}\"] }}").leak()
+}
+
 /// Without a blank before a question, so that the first two words are one.
 const GLUED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\nglued = true";
 const BM25_WEIGHTED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n\
@@ -76,8 +80,8 @@ fn cases() -> Vec<Case> {
         case(BM25_WEIGHTED, &["red blue", "a fox", "no"], &[], &["Q5", "Q4", "Q3", "Q2"]),
         own(case(BM25, &["red fox"], &[], &["Q3", "Q4"])),
         own(case(PADDED, &["boat"], &[], &["Q4", "Q3"])),
-        case(NUMPY, &["red fox"], &[], &["Q2", "Q3", "Q4", "Q5", "Q1"]),
-        own(case(NUMPY, &["boat"], &[], &["Q4", "Q3"])),
+        case(numpy(), &["red fox"], &[], &["Q2", "Q3", "Q4", "Q5", "Q1"]),
+        own(case(numpy(), &["boat"], &[], &["Q4", "Q3"])),
         case("stage = \"dense\"", &["blue fox"], &["Q1"], &["Q3", "Q5", "Q2", "Q4"]),
         case("stage = \"dense\"\ndepth = 2", &["blue fox"], &[], &["Q3", "Q5"]),
         case(DENSE_WEIGHTED, &["blue", "blue fox", "boat"], &[], &["Q5", "Q4", "Q2"]),
@@ -85,6 +89,8 @@ fn cases() -> Vec<Case> {
         case(DISTANT, &["red"], &[], &[]),
         case(DISTANT, &["red fox"], &[], &["Q2", "Q4", "Q3", "Q5"]),
         own(case("stage = \"dense\"", &["blue"], &[], &["Q3", "Q4"])),
+        // Nothing was said: all score 0.
+        case("stage = \"dense\"\nhistory = { context = 0.3 }", &[""], &[], &["Q5", "Q4", "Q3", "Q2"]),
         own(case(DISTANT, &["blue boat"], &[], &[])),
         // Documents that a request names are not cut off.
         own(case("stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 1", &["red fox"], &[], &["Q3", "Q4"])),

@@ -17,6 +17,7 @@
 //! | `joaopalotti/trectools#47`: grades with a fraction | `0.5` | an error with file and line |
 
 use crate::common::Bench;
+use std::fmt::Write as _;
 
 const DOCUMENTS: &str = "{\"_id\":\"d1\",\"title\":null,\"text\":\"green tea\"}\n\
                          {\"_id\":\"d2\",\"title\":\"\",\"text\":\"hot milk\"}\n";
@@ -148,4 +149,174 @@ fn a_grade_with_a_fraction_is_an_error_with_its_line() {
     let finished = bench.run(&["eval", "a.run", "--qrels", "a.qrels", "-m", "RR"]);
     assert_eq!(finished.status, Some(2));
     assert!(finished.stderr.starts_with("error: a.qrels:2"), "{}", finished.stderr);
+}
+
+/// A run over the sample of `ClariQ` with one line for each topic of dev: its spelling, and the form of
+/// the other fields.
+fn dev_run(bench: &Bench, topic: impl Fn(&str) -> String, rest: &str, end: &str) -> String {
+    let mut run = String::new();
+    let mut known = Vec::new();
+    for row in bench.text("data/dev.tsv").lines().skip(1) {
+        let fields: Vec<&str> = row.split('\t').collect();
+        if !known.contains(&fields[0].to_owned()) {
+            known.push(fields[0].to_owned());
+            let question = fields[6];
+            let _ = write!(run, "{}{}{end}", topic(fields[0]), rest.replace("QUESTION", question));
+        }
+    }
+    run
+}
+
+#[test]
+fn topics_are_read_as_numbers_and_lines_may_end_with_a_carriage_return() {
+    let bench = Bench::with_sample();
+    let plain = |topic: &str| topic.to_owned();
+    let rest = " 0 QUESTION 1 2.5 t";
+    bench.write("plain.run", dev_run(&bench, plain, rest, "\n"));
+    let expected = bench.succeed("eval plain.run --data data --split dev").stdout;
+    assert!(!expected.starts_with("Recall5: 0.0\n"));
+    for (name, run) in [
+        ("float", dev_run(&bench, |topic| format!("{topic}.0"), rest, "\n")),
+        ("padded", dev_run(&bench, |topic| format!("000{topic}"), rest, "\n")),
+        (
+            "quoted",
+            dev_run(&bench, |topic| format!("\"{topic}\""), " 0 \"QUESTION\" 1 \"2.5\" t", "\n"),
+        ),
+        ("returns", dev_run(&bench, plain, rest, "\r")),
+        ("both", dev_run(&bench, plain, rest, "\r\n")),
+    ] {
+        bench.write("a.run", run);
+        for command in ["eval", "compare plain.run", "report"] {
+            let finished = bench.succeed(&format!("{command} a.run --data data --split dev"));
+            assert!(
+                command != "eval" || finished.stdout == expected,
+                "{name}: {}",
+                finished.stdout
+            );
+        }
+        bench.succeed("validate a.run --data data --split dev");
+    }
+}
+
+#[test]
+fn the_validator_refuses_what_the_official_scorer_cannot_read() {
+    let bench = Bench::with_sample();
+    let plain = |topic: &str| topic.to_owned();
+    for (name, rest) in [
+        ("tabs.run", "\t0\tQUESTION\t1\t2\tt"),
+        ("blanks.run", "  0  QUESTION  1  2  t"),
+        ("tabs.need", "\t3"),
+    ] {
+        bench.write(name, dev_run(&bench, plain, rest, "\n"));
+        let finished = bench.run(&["validate", name, "--data", "data", "--split", "dev"]);
+        assert_eq!(finished.status, Some(1), "{name}: {}", finished.stderr);
+    }
+    let warned = bench.succeed("eval blanks.run --data data --split dev");
+    assert!(warned.stderr.contains("not as the official scorer needs them"), "{}", warned.stderr);
+}
+
+#[test]
+fn equal_texts_are_ranked_once_each() {
+    let mut documents = String::from("{\"id\": \"river\", \"text\": \"rivers and lakes\"}\n");
+    for number in 0..60 {
+        let _ =
+            writeln!(documents, "{{\"id\": \"gone{number}\", \"text\": \"This page is gone.\"}}");
+    }
+    let requests = "{\"id\":\"1\",\"text\":\"page gone\"}\n";
+    let bench = bench(&[("documents.jsonl", &documents), ("requests.test.jsonl", requests)]);
+    bench.succeed("run bm25 --data data --split test -o a.run");
+    let mut found = documents_of(&bench, "a.run");
+    assert_eq!((found.len(), &*found[0]), (30, "gone9"));
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), 30);
+}
+
+#[test]
+fn ids_that_begin_with_a_hash_are_scored() {
+    let bench = bench(&[
+        ("corpus.jsonl", DOCUMENTS),
+        (
+            "queries.jsonl",
+            "{\"_id\":\"#tea\",\"text\":\"tea\"}\n{\"_id\":\"q2\",\"text\":\"milk\"}\n",
+        ),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n#tea\td1\t1\n#tea\td2\t1\nq2\td2\t1\n"),
+    ]);
+    bench.write("a.run", "# made by hand\n#tea Q0 d1 1 2 t\nq2 Q0 d2 1 2 t\n");
+    let finished = bench.succeed("eval a.run --data data --split test -m R@5 --format tsv");
+    assert!(finished.stdout.ends_with("\t0.75\n"), "{}", finished.stdout);
+    assert!(
+        finished.stderr.contains("1 lines begin with `#` and are comments"),
+        "{}",
+        finished.stderr
+    );
+    bench.succeed("run bm25-english --data data --split test -o own.run");
+    assert!(bench.text("own.run").starts_with("#tea 0 d1 1 "));
+}
+
+#[test]
+fn a_run_in_json_is_named_as_such() {
+    let bench = bench(&[
+        ("corpus.jsonl", DOCUMENTS),
+        ("queries.dev.tsv", "q1\ttea\n"),
+        ("qrels.dev.txt", "q1 0 d1 1\n"),
+    ]);
+    bench.write("run.json", "{\"q1\":{\"d1\":2.5}}\n");
+    for with in ["--data data --split dev", "--qrels data/qrels.dev.txt"] {
+        let line = format!("eval run.json {with} -m nDCG@10");
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(2));
+        let found = "found: a JSON object, such as {\"topic\": {\"document\": score}}";
+        assert!(finished.stderr.contains(found), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn requests_of_beir_and_tables_are_ranked() {
+    let bench = bench(&[("corpus.jsonl", DOCUMENTS)]);
+    bench.write("q.jsonl", "{\"_id\":\"q1\",\"text\":\"tea\",\"metadata\":{}}\n");
+    bench.write("q.tsv", "qid\tquery\r\nq1\ttea\r\n");
+    let rank = |file: &str| {
+        bench
+            .succeed(&format!("rank bm25-english --data data --requests {file} --format trec"))
+            .stdout
+    };
+    assert!(rank("q.jsonl").starts_with("q1 Q0 d1 1 "));
+    assert_eq!(rank("q.jsonl"), rank("q.tsv"));
+}
+
+#[test]
+fn ids_are_written_as_they_are() {
+    let bench = bench(&[("documents.jsonl", "{\"id\":\"a\\u001bb\\u202e\",\"text\":\"tea\"}\n")]);
+    bench.write("q.jsonl", "{\"id\":\"q\",\"text\":\"tea\"}\n");
+    for (format, field) in [("trec", 2), ("tsv", 2)] {
+        let line = format!("rank bm25-english --data data --requests q.jsonl --format {format}");
+        let last = bench.succeed(&line).stdout.lines().last().expect("a line").to_owned();
+        let id = last.split([' ', '\t']).nth(field).expect("an id").to_owned();
+        assert_eq!(id, "a\u{1b}b\u{202e}", "{format}");
+    }
+}
+
+#[test]
+fn standard_input_and_output_have_one_meaning_each() {
+    let bench = Bench::with_sample();
+    bench.write("q.jsonl", "{\"id\":\"q\",\"text\":\"tea\"}\n");
+    let twice = "rank bm25 --data data --requests - --rewrites - --rewritten-by people <q.jsonl";
+    let finished = bench.shell(&["bash"], &format!("\"$0\" {twice}"));
+    assert_eq!(finished.status, Some(2));
+    assert!(
+        finished.stderr.contains("standard input for one of the inputs"),
+        "{}",
+        finished.stderr
+    );
+    bench.succeed("run bm25 --data data --split dev -o a.run");
+    bench.succeed("eval a.run --data data --split dev --out-file a.json");
+    let printed = bench.succeed("eval a.run --data data --split dev --out-file -").stdout;
+    assert_eq!(printed, bench.text("a.json"));
+    assert!(!bench.path("-").exists());
+    for line in ["data export --data data -o -", "report a.run --data data --figures -"] {
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(2), "{line}");
+        assert!(finished.stderr.contains("a folder, which `-` is not"), "{}", finished.stderr);
+    }
 }

@@ -6,8 +6,10 @@ use super::{
     multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
 };
 use crate::conversation::{RecordOptions, read_records};
+use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader};
 use crate::{
-    ClariQ, ClariqSplit, EvalTable, Labelled, RetrievedWith, read_need_file, read_text_run,
+    ClariQ, ClariqSplit, EvalTable, Labelled, NeedLine, RetrievedWith, read_need_file,
+    read_text_run,
 };
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
@@ -17,7 +19,7 @@ use clariq_collections::evaluation::{
 use clariq_collections::read_once;
 use clariq_core::{Error, ProblemKind, RequestId, bail};
 use clariq_eval::{Column, Ties, diagnose};
-use clariq_files::{Run, Source, python_float, read_run};
+use clariq_files::{Run, Source, python_float};
 use std::io::BufRead as _;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -65,6 +67,20 @@ impl<'a> Official<'a> {
         Ok(ScoredTopics::new(&labels.name, labels.topics.iter().map(|topic| &topic.id)))
     }
 
+    fn reader(&self) -> Result<OfficialReader, Error> {
+        Ok(OfficialReader::new(self.labels()?.topics.iter().map(|topic| &topic.id)))
+    }
+
+    /// Reads a run as the official scorer does.
+    pub fn run(&self, source: &Source) -> Result<Run, Error> {
+        self.reader()?.run_in_order(&source.read()?)
+    }
+
+    /// Reads a need file as the official scorer does.
+    pub fn need_lines(&self, source: &Source) -> Result<Vec<NeedLine>, Error> {
+        self.reader()?.needs(&source.read()?)
+    }
+
     fn by_qrels(&self) -> Result<ByQrels<'a>, Error> {
         ByQrels::open(self.clariq, self.split.name(), self.clariq.tasks()[0])
     }
@@ -90,14 +106,18 @@ impl<'a> Official<'a> {
             request.refuse_interval("--leaderboard")?;
         }
         let labels = self.labels()?;
-        let run = read_run(&Source::new(&request.file))?;
         let ties =
             if let Some(TieRule::Order(ties)) = request.ties { ties } else { Ties::Official };
+        let is_interval = request.ties == Some(TieRule::Interval);
+        let reader = self.reader()?;
+        let input = Source::new(&request.file).read()?;
+        let is_official = ties == Ties::Official && !is_interval;
+        let run = if is_official { reader.run_in_order(&input)? } else { reader.run(&input)? };
         let topics = labels.topics.iter().map(|topic| &topic.id);
         let found = diagnose(&run, topics, Some(&self.clariq.bank));
         let scores = question_relevance(&run, labels, ties);
-        let is_interval = request.ties == Some(TieRule::Interval);
-        let warnings = ignored_lines(&found, if is_interval { Ties::Id } else { ties });
+        let mut warnings = ignored_lines(&found, if is_interval { Ties::Id } else { ties });
+        warnings.extend(reader.warning(&input, FIELDS_OF_A_RUN));
         let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
         if is_interval {
             let [lowest, highest] = recall_interval(&run, labels);
@@ -124,8 +144,17 @@ impl<'a> Official<'a> {
     ) -> Result<EvalResult, Error> {
         request.takes("--task clarification_need", &[EvalFlag::OutFile])?;
         let labels = self.labels()?;
-        let predictions = read_need_file(&Source::new(&request.file))?;
+        let reader = self.reader()?;
+        let input = Source::new(&request.file).read()?;
+        let predictions = reader.needs(&input)?;
         let scores = clarification_need(&predictions, labels);
+        let mut warnings = counted(&[
+            (scores.missing, "topics have no prediction and count as class 0"),
+            (scores.out_of_range, "predictions are outside 1 to 4 and count as wrong"),
+            (scores.duplicates, "topics are predicted again; the last line counts"),
+            (scores.unknown, "predicted topics have no labels and are ignored"),
+        ]);
+        warnings.extend(reader.warning(&input, FIELDS_OF_NEEDS));
         let figures = [scores.precision, scores.recall, scores.f1];
         let mut tables = Vec::new();
         if full {
@@ -138,12 +167,7 @@ impl<'a> Official<'a> {
                 .into_iter()
                 .zip(figures)
                 .collect(),
-            warnings: counted(&[
-                (scores.missing, "topics have no prediction and count as class 0"),
-                (scores.out_of_range, "predictions are outside 1 to 4 and count as wrong"),
-                (scores.duplicates, "topics are predicted again; the last line counts"),
-                (scores.unknown, "predicted topics have no labels and are ignored"),
-            ]),
+            warnings,
             // The official scorer puts two spaces after the first two names and one after the third.
             form: FigureFormat::Lines(|name, figure| {
                 let spaces = if name == "F1" { " " } else { "  " };
@@ -229,7 +253,7 @@ impl<'a> Official<'a> {
             return Ok(multi_turn_document_relevance(&run, &table()?));
         }
         let labels = self.labels()?;
-        let run = read_run(&source)?;
+        let run = self.run(&source)?;
         Ok(document_relevance(&run, &table()?, labels))
     }
 
@@ -337,7 +361,10 @@ impl Evaluation for Official<'_> {
         }
         let ties = by.ties.unwrap_or(Ties::Official);
         let topics = self.topics()?;
-        let run = read_run(source)?;
+        let reader = self.reader()?;
+        let input = source.read()?;
+        let is_official = ties == Ties::Official;
+        let run = if is_official { reader.run_in_order(&input)? } else { reader.run(&input)? };
         topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = topics.warnings(&run, ties);
         let scores = question_relevance(&run, self.labels()?, ties);

@@ -87,14 +87,18 @@ impl<'a> IkatEvaluation<'a> {
         Ok(Some(ReadRanking { part, evaluated, warnings }))
     }
 
-    /// Reads a submission and its scored parts.
+    /// Reads a submission and its scored parts. Of a turn that is given twice, the first counts.
     pub fn read(&self, source: &Source) -> Result<ReadSubmission, Error> {
-        let submission = Submission::read(source, Some(self.split.year()))?;
+        let mut submission = Submission::read(source, Some(self.split.year()))?;
+        let given = submission.turns.len();
+        let mut known = HashSet::new();
+        submission.turns.retain(|turn| known.insert(turn.id.clone()));
         let turns = submission.turns.iter();
         let turn_ids: HashSet<RequestId> = turns.map(|turn| turn.id.as_str().into()).collect();
         self.turns.check_answered(source, turn_ids.iter())?;
         let missing = self.turns.ids.difference(&turn_ids).count();
         let mut warnings = counted(&[
+            (given - submission.turns.len(), "turns are given again; the first of each counts"),
             (repeated(&submission), "passages and statements repeat one of the same response"),
             (missing, "turns are not answered and count 0"),
         ]);

@@ -178,7 +178,7 @@ impl TopicReader<'_> {
                 let hint = "the history of a turn is read from the order of the turns";
                 return Err(problem!(self.file, "turn numbers that rise", found, hint));
             }
-            if turn.number != last + 1 {
+            if last.checked_add(1) != Some(turn.number) {
                 self.warnings.push(problem!(self.file, "turn numbers without gaps", found));
             }
             turns.push(turn);
@@ -236,7 +236,7 @@ impl TopicReader<'_> {
                 IdOrNumber::Id(text) => statements
                     .iter()
                     .position(|other| other == text)
-                    .map(|place| place + 1)
+                    .and_then(|place| place.checked_add(1))
                     .or_else(|| text.parse().ok()),
             };
             let Some(number) = number.filter(|number| (1..=statements.len()).contains(number))

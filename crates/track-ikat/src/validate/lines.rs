@@ -121,12 +121,16 @@ fn word_counts(line: &Line) -> Vec<usize> {
 /// of them have more than 250 words.
 fn checked_responses(line: &Line) -> &[LineResponse] {
     let responses = line.responses.as_deref().unwrap_or_default();
-    let words = word_counts(line);
+    let mut words: usize = word_counts(line).iter().sum();
     let mut count = responses.len();
-    while count > 0 && words[..count].iter().sum::<usize>() > MOST_TOKENS {
-        count -= 1;
+    for of_response in word_counts(line).into_iter().rev() {
+        if words <= MOST_TOKENS {
+            break;
+        }
+        words = words.saturating_sub(of_response);
+        count = count.saturating_sub(1);
     }
-    &responses[..count]
+    responses.get(..count).unwrap_or_default()
 }
 
 fn missing_field_of_a_response(run: &CheckedRun, found: &mut Violations) {

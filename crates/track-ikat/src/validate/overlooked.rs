@@ -1,7 +1,7 @@
 //! Rules of every year that the official validators do not check.
 
 use super::{CheckedRun, MOST_TOKENS, Overlooked, Rule, Violations};
-use crate::run::SubmittedTurn;
+use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
 use clariq_files::shorten;
 use std::collections::HashSet;
@@ -101,9 +101,9 @@ fn no_response(run: &CheckedRun, found: &mut Violations) {
 fn ranks_that_do_not_rise(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns() {
         for pair in turn.responses.windows(2) {
-            if pair[1].rank <= pair[0].rank {
-                let before = pair[0].rank;
-                let after = pair[1].rank;
+            if let [Response { rank: before, .. }, Response { rank: after, .. }] = pair
+                && after <= before
+            {
                 found.push((turn.line, format!("{after} after {before} in turn {}", turn.id)));
             }
         }

@@ -7,7 +7,9 @@ use clap::Args;
 use clariq_collections::evaluation::{EvalRequest, TieRule, does_not_apply};
 use clariq_core::Problem;
 use clariq_eval::{Measure, Ties};
+use clariq_files::Source;
 use clariq_tracks::TRACKS;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -57,11 +59,25 @@ const TIE_RULES: Names<TieRule> = &[
     ("interval", TieRule::Interval, INTERVAL),
 ];
 
+/// True for a file with the name of submissions, unless its beginning shows that it has no turns.
+fn is_submission(file: &Path) -> bool {
+    const HEAD: u64 = 1 << 16;
+    if TRACKS.kind_of_file(file).is_none() {
+        return false;
+    }
+    let mut head = String::new();
+    let read =
+        Source::new(file).stream().ok().map(|text| text.take(HEAD).read_to_string(&mut head));
+    let is_read = read.is_some_and(|read| read.is_ok());
+    !is_read
+        || ["turns", "turn_id", "turnId"].iter().any(|key| head.contains(&format!("\"{key}\"")))
+}
+
 impl EvalArgs {
     /// The file of `--qrels`, if it replaces a collection: no split is named, and the run is not a
     /// submission to a collection.
     pub(super) fn judgements(&self, request: &EvalRequest) -> Option<&Path> {
-        let alone = self.split.is_none() && TRACKS.kind_of_file(&request.file).is_none();
+        let alone = self.split.is_none() && !is_submission(&request.file);
         self.qrels.as_deref().filter(|_| alone)
     }
 

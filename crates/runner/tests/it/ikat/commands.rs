@@ -286,3 +286,47 @@ fn options_that_do_not_fit_are_refused() {
         ),
     ]);
 }
+
+#[test]
+fn topics_without_statements_and_with_gaps_are_run_and_validated() {
+    let bench = Bench::new();
+    bench.write_ikat("data", |topics| {
+        topics.truncate(2);
+        for topic in topics {
+            topic["ptkb"] = json!({});
+            for (turn, number) in
+                topic["turns"].as_array_mut().unwrap().iter_mut().zip([1, 2, 4, 7, 8, 9])
+            {
+                turn["turn_id"] = number.into();
+                turn["ptkb_provenance"] = json!([]);
+            }
+            topic["turns"].as_array_mut().unwrap().truncate(5);
+            topic["turns"][0]["utterance"] = "".into();
+        }
+    });
+    let run = "--data data --split 2023-test";
+    bench.succeed("data check --data data");
+    bench.succeed(&format!("run ikat-bm25 {run} -o a.json"));
+    let validated = bench.succeed(&format!("validate a.json {run} --format tsv"));
+    assert!(validated.stdout.contains("\taccepted\t10\t0\t"), "{}", validated.stdout);
+}
+
+#[test]
+fn a_turn_that_is_given_twice_counts_once_in_every_command() {
+    let bench = Bench::new();
+    bench.succeed("run ikat-bm25 --split 2023-test -o a.json");
+    let run: Value = serde_json::from_slice(&bench.read("a.json")).unwrap();
+    let mut twice = run.clone();
+    let mut again = run["turns"][0].clone();
+    again["responses"][0]["text"] = "nothing of that".into();
+    twice["turns"].as_array_mut().unwrap().push(again);
+    // Without the rankings beside the submission.
+    bench.write("once/a.json", run.to_string());
+    bench.write("twice/a.json", twice.to_string());
+    let eval = |name: &str| bench.succeed(&format!("eval {name}/a.json --split 2023-test"));
+    let (once, twice) = (eval("once"), eval("twice"));
+    assert_eq!(once.stdout, twice.stdout);
+    assert!(twice.stderr.contains("1 turns are given again"), "{}", twice.stderr);
+    bench.succeed("compare once/a.json twice/a.json --split 2023-test");
+    bench.succeed("report once/a.json twice/a.json --split 2023-test -o page.html");
+}
