@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 pub struct EarlierJudgements<'a> {
     collection: &'a dyn Collection,
     task: &'static str,
-    split: &'static str,
+    /// `None` if the collection has no split at all.
+    split: Option<&'static str>,
     judged: OnceLock<Vec<JudgedSplit>>,
     own: OnceLock<Vec<String>>,
     all: OnceLock<Vec<String>>,
@@ -18,6 +19,10 @@ pub struct EarlierJudgements<'a> {
 impl<'a> EarlierJudgements<'a> {
     /// For systems that run over `split`. Nothing is read yet.
     pub fn new(collection: &'a dyn Collection, task: &'static str, split: &'static str) -> Self {
+        Self::of(collection, task, Some(split))
+    }
+
+    fn of(collection: &'a dyn Collection, task: &'static str, split: Option<&'static str>) -> Self {
         let judged = OnceLock::new();
         let own = OnceLock::new();
         let all = OnceLock::new();
@@ -28,7 +33,7 @@ impl<'a> EarlierJudgements<'a> {
     /// split, the training data.
     pub fn outside(collection: &'a dyn Collection, task: &'static str) -> Self {
         let splits = collection.splits();
-        Self::new(collection, task, splits.get(1).unwrap_or(&splits[0]))
+        Self::of(collection, task, splits.get(1).or(splits.first()).copied())
     }
 
     /// The judgements of a split; `None` if it has none.
@@ -63,8 +68,8 @@ impl Surroundings for EarlierJudgements<'_> {
     fn judged_before(&self) -> Result<&[JudgedSplit], Error> {
         let judged = read_once(&self.judged, || {
             let mut judged = Vec::new();
-            let splits = self.collection.splits().iter();
-            for before in splits.take_while(|before| **before != self.split) {
+            let earlier = self.split.map(|split| self.collection.earlier_splits(split));
+            for before in earlier.unwrap_or_default() {
                 if self.collection.has(before) {
                     judged.extend(self.judged(before)?);
                 }
@@ -75,7 +80,8 @@ impl Surroundings for EarlierJudgements<'_> {
     }
 
     fn own_requests(&self) -> Result<&[String], Error> {
-        Ok(read_once(&self.own, || self.requests(self.split))?)
+        let own = || self.split.map_or(Ok(Vec::new()), |split| self.requests(split));
+        Ok(read_once(&self.own, own)?)
     }
 
     fn all_requests(&self) -> Result<&[String], Error> {

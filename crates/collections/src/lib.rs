@@ -110,10 +110,14 @@ pub trait Collection: Any + Send + Sync {
         self.registered().tasks
     }
 
-    /// The names of all splits of a full release, in the order of time: systems may use the judgements
-    /// of earlier splits.
-    fn splits(&self) -> &'static [&'static str] {
+    /// The names of all splits of a full release, in the order of time.
+    fn splits(&self) -> &[&'static str] {
         self.registered().splits
+    }
+
+    /// The splits whose judgements systems may use for a split: those before it in the order of time.
+    fn earlier_splits(&self, split: &str) -> Vec<&'static str> {
+        self.splits().iter().copied().take_while(|before| *before != split).collect()
     }
 
     /// The files of its folder that look like data, by their names, and are not read.
@@ -217,7 +221,7 @@ impl dyn Collection {
         let available = self.splits().iter().copied().filter(|split| self.has(split));
         let names: Vec<&str> = available.collect();
         let expected = match &names[..] {
-            [] => "a folder with a split".to_owned(),
+            [] => format!("files of requests, such as `queries.{name}.jsonl`"),
             [only] => format!("`{only}`, the split of this collection"),
             names => format!("one of the splits {}", names.join(", ")),
         };

@@ -13,7 +13,7 @@ use crate::validation::check_run;
 use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
 use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
-use folder::{Folder, SplitFiles};
+use folder::{Folder, Role, SplitFiles};
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub static OWN: Kind = Kind {
     sign: "documents.jsonl, corpus.jsonl or collection.tsv",
     tasks: &["documents"],
     usual: "data/own",
-    splits: &SPLITS,
+    splits: &USUAL_SPLITS,
     usual_split: "dev",
     endings: &[],
     sample: None,
@@ -37,14 +37,15 @@ pub static OWN: Kind = Kind {
     released: None,
 };
 
-/// The names that a split may have; `all` is for requests that belong to no split.
-pub(crate) const SPLITS: [&str; 8] =
-    ["train", "dev", "test", "2023-train", "2023-test", "2024", "2025", "all"];
+/// The usual names of splits; any other may be given, and `all` is for requests that belong to none.
+const USUAL_SPLITS: [&str; 4] = ["train", "dev", "test", "all"];
 
 struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
     splits: Vec<SplitFiles>,
+    /// Their names.
+    names: Vec<&'static str>,
     /// Files that may hold data and are not read.
     unread: Vec<PathBuf>,
 }
@@ -53,7 +54,7 @@ impl Own {
     fn open(data: &DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
         let mut splits = Vec::new();
-        for split in SPLITS {
+        for split in folder.split_names() {
             splits.extend(folder.split(split)?);
         }
         let unread = folder.unread()?;
@@ -61,7 +62,8 @@ impl Own {
         if documents.is_empty() {
             return Err(no_documents(data));
         }
-        Ok(Self { data: data.clone(), documents, splits, unread })
+        let names = splits.iter().map(|split: &SplitFiles| split.name).collect();
+        Ok(Self { data: data.clone(), documents, splits, names, unread })
     }
 
     fn split(&self, name: &str) -> Result<&SplitFiles, Error> {
@@ -108,7 +110,7 @@ impl Own {
 
 fn files(folder: &Folder) -> Vec<Source> {
     let mut files = folder.documents().unwrap_or_default();
-    for split in SPLITS {
+    for split in folder.split_names() {
         if let Ok(Some(split)) = folder.split(split) {
             files.push(split.requests);
             files.extend(split.qrels);
@@ -140,6 +142,16 @@ impl Collection for Own {
 
     fn unread_files(&self) -> &[PathBuf] {
         &self.unread
+    }
+
+    fn splits(&self) -> &[&'static str] {
+        &self.names
+    }
+
+    /// Splits that are held out know nothing of each other.
+    fn earlier_splits(&self, split: &str) -> Vec<&'static str> {
+        let is_earlier = |other: &&'static str| Role::of(other) < Role::of(split);
+        self.names.iter().copied().filter(is_earlier).collect()
     }
 
     fn has(&self, split: &str) -> bool {
@@ -238,7 +250,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
-    for split in SPLITS {
+    for split in folder.split_names() {
         let split = report.note(folder.split(split))?.flatten();
         let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
         let mut request_ids = HashSet::new();

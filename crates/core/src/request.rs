@@ -281,7 +281,7 @@ mod tests {
         let all =
             Said::from(vec![Utterance::user("a"), Utterance::system("b"), Utterance::user("c")]);
         let mut first = all.up_to(1);
-        assert!(std::ptr::eq(&first[0], &all[0]) && first.len() == 1);
+        assert!(std::ptr::eq(&raw const first[0], &raw const all[0]) && first.len() == 1);
         first[0].text.push('!');
         assert_eq!((&*first[0].text, &*all[0].text, all.up_to(9).len()), ("a!", "a", 3));
         assert_eq!(all.up_to(2).iter().count(), (&all.up_to(2)).into_iter().count());

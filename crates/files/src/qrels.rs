@@ -83,13 +83,19 @@ fn two_grades(
     problem!(at, expected, "`{first}` and `{second}`", hint).kind(ProblemKind::Contradiction)
 }
 
-/// The fields of the first line that does not begin with `#`; of the first line if all of them do.
+/// The fields of the first line that does not begin with `#`; if all of them do, of the first one that
+/// ends with a grade.
 fn first_fields(input: &FileContent) -> Vec<&[u8]> {
     let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty());
     let plain = lines.clone().find(|line| !line.starts_with(b"#"));
-    let first = plain.or_else(|| lines.next()).unwrap_or_default();
+    let first = plain.or_else(|| lines.find(|line| ends_with_grade(line))).unwrap_or_default();
     first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect()
+}
+
+fn ends_with_grade(line: &[u8]) -> bool {
+    let last = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+    str::from_utf8(last).is_ok_and(|grade| grade.parse::<i32>().is_ok())
 }
 
 /// The grades of a topic's documents.

@@ -127,33 +127,27 @@ impl Settings {
         split: Option<&str>,
         run: &Path,
     ) -> Result<(Box<dyn Collection>, &'static str)> {
-        let recorded = record::split_of(run).filter(|name| self.has_split(name));
-        let split = split.or(recorded.as_deref());
-        let kind = match split {
+        let recorded = record::split_of(run).filter(|name| self.data_was_named || is_known(name));
+        let kind = match split.or(recorded.as_deref()) {
             Some(name) => self.kind_with_split(name),
             None if self.data_was_named => None,
             None => TRACKS.kind_of_file(run),
         };
         let kind = kind.map_or_else(|| TRACKS.kind_of(&self.data), Ok)?;
         let collection = self.open(kind)?;
-        let split = collection.find_split_or(split, kind.usual_split)?;
+        let recorded = recorded.as_deref().filter(|name| collection.splits().contains(name));
+        let split = collection.find_split_or(split.or(recorded), kind.usual_split)?;
         Ok((collection, split))
     }
 
-    /// True if the named collection, or any collection if none is named, has a split of that name.
-    fn has_split(&self, name: &str) -> bool {
-        if self.data_was_named {
-            return TRACKS.kind_of(&self.data).is_ok_and(|kind| kind.splits.contains(&name));
-        }
-        TRACKS.kinds().iter().copied().any(|kind| kind.splits.contains(&name))
-    }
-
-    /// The kind of collection with a split of that name; if several have it, that of the named
-    /// folder.
+    /// The kind of collection with a split of that name: in the named folder, if there is one.
     pub(crate) fn kind_with_split(&self, name: &str) -> Option<&'static Kind> {
-        let has = |kind: &&'static Kind| kind.splits.contains(&name);
-        let named = TRACKS.kind_of(&self.data).ok().filter(|kind| self.data_was_named && has(kind));
-        named.or_else(|| TRACKS.kinds().iter().copied().find(has))
+        let mut having = TRACKS.kinds().iter().copied().filter(|kind| kind.splits.contains(&name));
+        let named = TRACKS.kind_of(&self.data).ok().filter(|_| self.data_was_named);
+        // Documents of the user's own may have splits of any name.
+        let Some(named) = named else { return having.next() };
+        let in_folder = having.find(|kind| (kind.is_in)(&self.data));
+        Some(in_folder.unwrap_or(named))
     }
 
     fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {
@@ -222,6 +216,11 @@ impl Settings {
             say(text);
         }
     }
+}
+
+/// True if a collection usually has a split of that name.
+fn is_known(split: &str) -> bool {
+    TRACKS.kinds().iter().any(|kind| kind.splits.contains(&split))
 }
 
 impl Observer for Settings {

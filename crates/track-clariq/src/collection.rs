@@ -201,7 +201,7 @@ pub(crate) fn check_single(data: &DataDir) -> Result<(), Error> {
     let files = RELEASE.files();
     // Other files may stand beside what was unpacked or converted of them.
     let tables = files.iter().map(|file| file.name);
-    let tables = tables.filter(|name| name.ends_with(".tsv") || name.ends_with(".qrel"));
+    let tables = tables.filter(|name| matches!(name.rsplit_once('.'), Some((_, "tsv" | "qrel"))));
     data.check_single(&[""], tables)
 }
 

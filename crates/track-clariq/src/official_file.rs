@@ -38,7 +38,7 @@ impl OfficialReader {
     pub(crate) fn run_in_order(&self, input: &FileContent) -> Result<Run, Error> {
         let input = without_quotes(input)?;
         let mut run = self.parse(&input)?;
-        if run.lines.iter().any(|line| line.score.abs() > WHOLE)
+        if run.lines.iter().any(|line| line.score.abs() >= WHOLE)
             && let Some(scores) = whole_scores(&run, &input)
         {
             let distinct: BTreeSet<i128> = scores.iter().copied().collect();

@@ -9,7 +9,7 @@ use clariq_collections::documents::Bank;
 use clariq_collections::validation::{
     FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
-use clariq_core::{Error, Findings, RequestId, problem};
+use clariq_core::{Documents as _, Error, Findings, RequestId, problem};
 use clariq_files::{FileContent, Source, shorten};
 use std::collections::HashSet;
 
@@ -145,7 +145,7 @@ mod tests {
         let accepted = (OfficialVerdict::Accepted { warnings: 0 }, vec![]);
         assert_eq!(checked("1 0 Q1 1 2 t\n1 0 Q2 2 1 t\n2 0 Q1 1 2 t\n"), accepted);
         assert_eq!(checked("1 4\n2 2.0\n"), accepted);
-        assert_eq!(checked("1.0 0 \"Q1\" 1 2 t\n02 0 Q1 1 2 t\n"), accepted);
+        assert_eq!(checked("\"1.0\" 0 \"Q1\" 1 2 t\n02 0 Q1 1 2 t\n"), accepted);
         assert_eq!(checked("\"1\" 4\n+2 2.0\n"), accepted);
     }
 

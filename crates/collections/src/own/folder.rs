@@ -5,8 +5,9 @@ use crate::data_dir::{paths_of, two_files};
 use crate::documents::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::{BoundedLines, Source};
+use parking_lot::Mutex;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -140,7 +141,7 @@ impl<'a> Folder<'a> {
     /// The files that may hold data and are not read, in the folder and below it.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
         let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
-        for split in super::SPLITS {
+        for split in self.split_names() {
             if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
                 read.insert(requests.name());
                 read.extend(qrels.map(|file| file.name()));
@@ -153,6 +154,21 @@ impl<'a> Folder<'a> {
         Ok(unread)
     }
 
+    /// The names of all splits, by the files that name one: learned from first, held out last. Files of
+    /// requests or judgements without a name are of the split `all`.
+    pub(super) fn split_names(&self) -> Vec<&'static str> {
+        let mut names = BTreeSet::new();
+        for path in self.data_files() {
+            let in_qrels = path.parent() != Some(self.0);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if let Some(split) = split_of_file(&name, in_qrels) {
+                names.insert((Role::of(split), split.to_owned()));
+            }
+        }
+        let names = names.iter().filter(|(_, name)| name != ALL).map(|(_, name)| interned(name));
+        names.chain([ALL]).collect()
+    }
+
     /// The files of a split, if there are requests for it. In MS MARCO, `dev` is the small one if
     /// it is there, and `test` is called `eval`.
     ///
@@ -161,7 +177,7 @@ impl<'a> Folder<'a> {
     /// Two files of requests or of judgements.
     pub(super) fn split(&self, name: &'static str) -> Result<Option<SplitFiles>, Error> {
         let aliases: &[&str] = match name {
-            "all" => return self.all(),
+            ALL => return self.all(),
             "dev" => &["dev.small", "dev"],
             "test" => &["test", "eval.small", "eval"],
             other => &[other],
@@ -193,7 +209,7 @@ impl<'a> Folder<'a> {
 
     /// The split of requests that belong to no other split.
     fn all(&self) -> Result<Option<SplitFiles>, Error> {
-        for other in super::SPLITS.iter().filter(|other| **other != "all") {
+        for other in self.split_names().into_iter().filter(|other| *other != ALL) {
             if self.split(other)?.is_some_and(|files| files.is_shared) {
                 return Ok(None);
             }
@@ -201,8 +217,67 @@ impl<'a> Folder<'a> {
         let Some(requests) = self.shared_requests()? else { return Ok(None) };
         let names = ["qrels.txt", "qrels.tsv", "qrels"].map(str::to_owned);
         let qrels = self.only("judgements", &names)?;
-        Ok(Some(SplitFiles { name: "all", requests, qrels, is_shared: false }))
+        Ok(Some(SplitFiles { name: ALL, requests, qrels, is_shared: false }))
     }
+}
+
+/// The split of requests that belong to no other split.
+const ALL: &str = "all";
+
+/// What a split is for, by its name: a system may use the judgements of splits that come before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    /// Models are trained on it.
+    Learn,
+    /// Parameters are chosen on it.
+    Tune,
+    HeldOut,
+}
+
+impl Role {
+    pub(super) fn of(split: &str) -> Self {
+        let begins = |starts: &[&str]| starts.iter().any(|start| split.starts_with(start));
+        if split.contains("train") {
+            Self::Learn
+        } else if begins(&["dev", "val"]) {
+            Self::Tune
+        } else {
+            Self::HeldOut
+        }
+    }
+}
+
+/// The split that the name of a file of requests or judgements contains. MS MARCO's `dev.small` is a
+/// `dev`, and its `eval` a `test`.
+fn split_of_file(name: &str, in_qrels: bool) -> Option<&str> {
+    let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    let requests = || {
+        let rest = plain.strip_prefix("requests.").or(plain.strip_prefix("queries."))?;
+        rest.strip_suffix(".jsonl").or(rest.strip_suffix(".tsv"))
+    };
+    let judgements = || {
+        let rest = if in_qrels { Some(plain) } else { plain.strip_prefix("qrels.") }?;
+        rest.strip_suffix(".tsv").or(rest.strip_suffix(".txt"))
+    };
+    let split = if in_qrels { judgements() } else { requests().or_else(judgements) }?;
+    match split {
+        "" => None,
+        "dev.small" => Some("dev"),
+        "eval" | "eval.small" => Some("test"),
+        other => (!other.contains(char::is_whitespace)).then_some(other),
+    }
+}
+
+/// A name for as long as the program runs: folders have few, and splits are passed on by name.
+fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock();
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let kept: &'static str = Box::leak(name.into());
+    names.insert(kept);
+    kept
 }
 
 /// False for files that are known to hold something else: descriptions, and what `clariq` writes.

@@ -102,6 +102,31 @@ fn ms_marco_is_tables() {
 }
 
 #[test]
+fn splits_have_the_names_that_their_files_have() {
+    let document = "{\"_id\": \"a\", \"text\": \"tea\"}\n";
+    let request = |id: &str| format!("{{\"_id\": \"{id}\", \"text\": \"tea\"}}\n");
+    let shared = request("q1") + &request("q2") + &request("q3");
+    let (_folder, own) = opened(&[
+        ("corpus.jsonl", document),
+        ("queries.validation.jsonl", &request("v1")),
+        ("qrels/validation.tsv", "query-id\tcorpus-id\tscore\nv1\ta\t1\n"),
+        ("queries.jsonl", &shared),
+        ("qrels/fold2.tsv", "query-id\tcorpus-id\tscore\nq2\ta\t1\n"),
+        ("qrels/fold1.tsv", "query-id\tcorpus-id\tscore\nq1\ta\t1\n"),
+        ("requests.train-large.jsonl", "{\"id\": \"t1\", \"text\": \"tea\"}\n"),
+    ]);
+    assert_eq!(own.splits(), ["train-large", "validation", "fold1", "fold2"]);
+    assert_eq!(ids(&*own, "validation"), ["v1"]);
+    assert_eq!((ids(&*own, "fold1"), ids(&*own, "fold2")), (vec!["q1".into()], vec!["q2".into()]));
+    // A fold does not know the labels of another.
+    assert_eq!(own.earlier_splits("fold2"), ["train-large", "validation"]);
+    assert_eq!(own.earlier_splits("validation"), ["train-large"]);
+    assert!(own.unread_files().is_empty());
+    let refused = own.find_split("fold3").unwrap_err();
+    assert_eq!(refused.expected, "one of the splits train-large, validation, fold1, fold2");
+}
+
+#[test]
 fn documents_alone_are_a_collection_in_one_file_or_many_packed_or_not() {
     let line =
         |id: &str| format!("{{\"id\": \"{id}\", \"contents\": \"text of {id}\", \"url\": 1}}\n");
@@ -326,7 +351,7 @@ fn folders_below_a_folder_of_documents_are_read() {
 fn files_that_are_not_read_are_listed_by_the_check() {
     let files = [
         ("documents.jsonl", DOCUMENT),
-        ("queries.validation.jsonl", QUERIES),
+        ("queries_validation.jsonl", QUERIES),
         ("qrels/validation.tsv", "q1\t0\ta\t1\n"),
     ];
     let (folder, own) = opened(&files);
@@ -429,7 +454,7 @@ fn text_in_utf_16_and_nul_are_errors() {
         let refused = refusal(&[("collection.tsv", text)]);
         assert!(refused.contains("expected UTF-8 text, found a NUL"), "{refused}");
         let folder = folder(&[("collection.tsv", text)]);
-        assert!(check(&data(folder.path())).unwrap().findings.has_errors());
+        assert!(TRACKS.check(&data(folder.path())).unwrap().findings.has_errors());
     }
 }
 
@@ -446,7 +471,7 @@ fn two_keys_for_one_thing_are_refused() {
         let refused = refusal(&[("corpus.jsonl", line)]);
         assert!(refused.contains(keys), "{refused}");
         let folder = folder(&[("corpus.jsonl", line)]);
-        assert!(check(&data(folder.path())).unwrap().findings.has_errors(), "{line}");
+        assert!(TRACKS.check(&data(folder.path())).unwrap().findings.has_errors(), "{line}");
     }
     let refused = refusal(&[
         ("documents.jsonl", DOCUMENT),
@@ -474,8 +499,8 @@ fn every_file_beside_loose_documents_that_may_hold_data_is_listed() {
         .map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string())
         .collect();
     assert_eq!(names, ["b.ndjson", "b.txt", "below/c.jsonl", "more"]);
-    let report = check(&data(folder.path())).unwrap();
-    assert_eq!((report.findings.has_errors(), report.findings.iter().count()), (false, 1));
+    let report = TRACKS.check(&data(folder.path())).unwrap();
+    assert_eq!((report.findings.has_errors(), report.findings.iter().count()), (false, 4));
 }
 
 #[test]
@@ -497,9 +522,9 @@ fn two_grades_are_an_error_of_the_check_and_of_every_use() {
         ("queries.jsonl", QUERIES),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\ta\t0\n"),
     ]);
-    let report = check(&data(folder.path())).unwrap();
+    let report = TRACKS.check(&data(folder.path())).unwrap();
     assert!(report.findings.iter().any(|finding| finding.first.found == "`1` and `0`"));
     assert!(report.findings.has_errors());
-    let own = open(&data(folder.path())).unwrap();
+    let own = TRACKS.open(&data(folder.path())).unwrap();
     assert_eq!(own.qrels("test", "documents").unwrap_err().to_problem().at.line, Some(3));
 }

@@ -88,7 +88,10 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     session.options.need_model.clone_from(&arguments.need_model);
     session.registry = arguments.calls.registry()?;
     // The user's own request belongs to no split: nothing was judged before it.
-    let session = session.answering(collection.splits()[0]);
+    let session = match collection.splits().first() {
+        Some(first) => session.answering(first),
+        None => session,
+    };
     let contexts = Contexts::new(&session);
     let asker = Asker::open(&contexts, &config, arguments.max_turns, arguments.explain)?;
     let statements = read_statements(arguments, &asker)?;

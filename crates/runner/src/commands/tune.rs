@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::Result;
+use clariq_core::{Result, bail};
 use clariq_eval::Measure;
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use std::path::PathBuf;
@@ -63,8 +63,14 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
         (Some(requests), Some(qrels), _) => TuningLabels::Files { requests, qrels },
         (.., Some(split)) => TuningLabels::Split(collection.find_split(split)?),
         _ => {
-            let mut splits = collection.splits().iter().filter(|split| collection.has(split));
-            TuningLabels::Split(splits.next().unwrap_or(&collection.splits()[0]))
+            let splits = collection.splits();
+            let available = splits.iter().find(|split| collection.has(split));
+            let Some(split) = available.or(splits.first()) else {
+                let hint = "the documentation lists the names of files of requests and judgements \
+                            (reference, Formats); --requests and --qrels name files";
+                bail!(collection.location(), "requests with judgements", "documents alone", hint)
+            };
+            TuningLabels::Split(split)
         }
     };
     let session = settings.session(&*collection, Some(&arguments.place))?;

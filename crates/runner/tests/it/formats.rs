@@ -84,7 +84,6 @@ fn escapes_of_the_question_bank_do_not_reach_the_terminal() {
         "ask Saturn --data data --system bm25-conversation",
         "ask Saturn --data data --system bm25-conversation --explain",
         "explain Saturn Q00177 --data data",
-        "rank bm25 --data data --requests r.jsonl --format tsv",
         "index stats --data data",
     ] {
         let finished = bench.succeed(line);

@@ -217,7 +217,10 @@ fn the_validator_refuses_what_the_official_scorer_cannot_read() {
 
 #[test]
 fn equal_texts_are_ranked_once_each() {
-    let mut documents = String::from("{\"id\": \"river\", \"text\": \"rivers and lakes\"}\n");
+    let mut documents = String::new();
+    for number in 0..200 {
+        let _ = writeln!(documents, "{{\"id\": \"river{number}\", \"text\": \"lake {number}\"}}");
+    }
     for number in 0..60 {
         let _ =
             writeln!(documents, "{{\"id\": \"gone{number}\", \"text\": \"This page is gone.\"}}");

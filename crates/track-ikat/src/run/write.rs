@@ -36,6 +36,7 @@ pub(crate) fn put_turn(
 }
 
 /// Writes the beginning of the file, before the turns. In 2025, every line repeats it instead.
+#[allow(clippy::indexing_slicing, reason = "keys of an object that is made here")]
 fn put_head(out: &mut dyn Write, head: &Submission) -> io::Result<()> {
     if head.year.has_line_runs() {
         return Ok(());
@@ -63,6 +64,7 @@ fn object_turn(year: Year, turn: &SubmittedTurn) -> io::Result<Value> {
     Ok(json!({"turn_id": turn.id, "responses": responses}))
 }
 
+#[allow(clippy::indexing_slicing, reason = "keys of an object that is made here")]
 fn object_response(year: Year, response: &Response) -> io::Result<Value> {
     let mut passages = Vec::with_capacity(response.passages.len());
     for passage in &response.passages {

@@ -164,7 +164,7 @@ fn a_full_standard_output_is_an_error_and_a_closed_one_is_not() {
 
 /// Commands that print to standard error, with a file that they write.
 const TALKERS: [(&str, &str); 6] = [
-    ("run bm25 --data data --split dev -o a.run", "a.run"),
+    ("run bm25 -v --data data --split dev -o a.run", "a.run"),
     ("eval noted.run --data data --split dev --out-file per-topic.json", "per-topic.json"),
     ("data check --data data", ""),
     ("rank bm25 --data data --requests requests.jsonl --skip-bad --format trec", ""),

@@ -287,7 +287,7 @@ const REFUSALS: &[Case] = &[
         "a split of iKAT in a folder of ClariQ",
         NOTHING,
         "compare good.run bad.run --split 2023-test --data data",
-        ["data", "2023_test_topics.json", ""],
+        ["--split", "train, dev, test", "`2023-test`"],
     ),
     case(
         "a split that does not exist",

@@ -173,7 +173,7 @@ const REFUSALS: &[Refusal] = &[
         "topics that are not there",
         RUN,
         "validate run.json --split 2024 --data data",
-        ["data", "`2024_test_topics.json`", "no topics at all"],
+        ["--split", "train, dev, test", "`2024`"],
     ),
     refusal(
         "a folder that is not there",
