@@ -83,7 +83,8 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
             "--device",
             "one of {count} GPUs that libtorch sees, or `cpu`",
             "`{name}`",
-            "a CUDA build of libtorch 2.4 is needed: `LIBTORCH=DIR scripts/setup`, and build again"
+            "a CUDA build of libtorch 2.4 is needed: `clariq setup --libtorch DIR`; in a clone, \
+             `scripts/setup --libtorch DIR`, and build again"
         );
     }
     Ok(Device::Cuda(number))

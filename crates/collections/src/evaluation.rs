@@ -119,7 +119,7 @@ impl EvalRequest<'_> {
     /// Refuses an interval beside an option that shows one figure for each topic.
     pub fn refuse_interval(&self, option: &str) -> Result<(), Problem> {
         if self.ties == Some(TieRule::Interval) {
-            let hint = "only the mean has an interval; --ties id has one figure for each topic";
+            let hint = "only the mean has an interval; --ties id has one score for each topic";
             bail!("--ties interval", "no {option} beside it", option, hint);
         }
         Ok(())

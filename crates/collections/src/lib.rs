@@ -265,7 +265,8 @@ impl dyn Collection {
 
     /// The hint of problems about names: the collection that they were looked up in.
     fn hint(&self) -> String {
-        format!("the collection is {} in {}", self.kind(), self.location())
+        let kind = if self.kind() == "own" { "documents of your own" } else { self.kind() };
+        format!("{} was read as {kind}", self.location())
     }
 
     /// This collection as its concrete type, or `None` if it has another one.

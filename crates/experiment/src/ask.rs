@@ -164,10 +164,9 @@ impl<'a> Asker<'a> {
         let stages = traces.iter().flat_map(|(_, stages)| stages);
         let parts =
             stages.filter_map(|stage| stage.explanation.as_ref()).flat_map(|why| &why.parts);
-        let stops = parts.filter_map(|part| Some((part.value, part.what.strip_prefix(STOPS)?)));
-        let stops: Vec<String> = stops.map(|(value, what)| format!("{value}, {what}")).collect();
+        let stops: Vec<&str> = parts.filter_map(|part| part.what.strip_prefix(STOPS)).collect();
         let nothing = "the system asks nothing".to_owned();
-        Ok(if stops.is_empty() { nothing } else { format!("{nothing}: {}", stops.join("; ")) })
+        Ok(if stops.is_empty() { nothing } else { stops.join("; ") })
     }
 
     /// The best candidates, and the traces of the first one with a text.

@@ -193,7 +193,7 @@ impl SystemFile {
         let about = self.pipelines().flat_map(Pipeline::about);
         let undeclared = |uses: &Uses| !self.uses.contains(uses);
         if let Some(uses) = about.flat_map(|stage| stage.uses).find(undeclared) {
-            let hint = "the input of a system is shown beside its figures and must be declared";
+            let hint = "the input of a system is shown beside its scores and must be declared";
             bail!(at, "uses = [\"{uses}\"]", (format!("{:?}", self.uses)), hint)
         }
         Ok(())

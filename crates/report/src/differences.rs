@@ -59,8 +59,7 @@ pub(crate) fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section>
             p {
                 (measure) " of each run minus " (measure) " of " b { (baseline) } ", " (unit) " by "
                 (unit) ", sorted. "
-                "Bars go up (and are blue) where the run is better, down (and are orange) where "
-                b { (baseline) } " is. Without a difference, a " (unit) " has no bar."
+                "Blue: the run is better. Orange: " b { (baseline) } " is. Without a difference, a " (unit) " has no bar."
             }
             @for (index, run) in compared.others() { (compare_run(compared, focus, index, run)) }
         }
@@ -104,7 +103,7 @@ fn compare_run(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFi
         }
         @if !same_everywhere {
             details {
-                summary { "The same figures in a table, with requests" }
+                summary { "The same scores in a table, with requests" }
                 (scroll(&title, &table(compared, focus, run, &sorted)))
             }
         }

@@ -97,8 +97,8 @@ pub(crate) fn section(
 ) -> Section {
     let several = compared.runs.len() > 1;
     let content = html! {
-        section id="figures" {
-            h2 { "Figures" }
+        section id="scores" {
+            h2 { "Scores" }
             p { (intro) @if several { " The highest of each column is bold." } }
             (scroll(label, &table(compared, caption)))
             @if several {
@@ -118,7 +118,7 @@ pub(crate) fn section(
             (list_remarks(remarks))
         }
     };
-    Section { id: "figures", name: "Figures", content }
+    Section { id: "scores", name: "Scores", content }
 }
 
 fn table(compared: &ComparedRuns, caption: &str) -> Markup {

@@ -82,7 +82,7 @@ pub(crate) fn page(
     }
     keep_common(&mut runs);
     if labels.are_absent() {
-        warnings.push(format!("the folder has no labels of {split}: the page has no figures"));
+        warnings.push(format!("the folder has no labels of {split}: the page has no scores"));
     }
     let topics = ikat.topics(split)?;
     let html = render(&IkatPage { request, ikat, split, topics, labels, runs: &runs });
@@ -121,8 +121,8 @@ fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
     }
     let intro = "Each part of the runs, over the turns that its labels judge: the rankings of \
                  statements and of passages, the statements of the responses as lists \
-                 (ptkb_provenance) and as sets (macro averages), and the words that responses share with the organisers'.";
-    let titles = ["Figures of every run", "Figures by part"];
+                 (ptkb_provenance) and as sets (macro averages), and ROUGE-1 against the organisers' responses.";
+    let titles = ["Scores of every run", "Scores by part"];
     let mut sections = vec![figures::section(compared, intro, titles, &remarks(comparison))];
     for (id, name, part) in
         [("by-statements", "Statements", of_statements), ("by-passages", "Passages", "passages")]

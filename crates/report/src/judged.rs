@@ -51,9 +51,8 @@ impl JudgedPage<'_> {
         let values = &compared.baseline().columns[0].values;
         let text_of = |topic: &RequestId| self.requests.get(topic).map_or("", String::as_str);
         let topics = count(values.len(), "topic");
-        let intro =
-            format!("Measures of the literature, as trec_eval defines them, over {topics}.");
-        let titles = ["Figures of every run"; 2];
+        let intro = format!("Standard measures, as in trec_eval, over {topics}.");
+        let titles = ["Scores of every run"; 2];
         let mut sections = vec![figures::section(compared, &intro, titles, &[])];
         let shown = values.iter().map(|(topic, _)| (topic.as_str(), text_of(topic)));
         sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));

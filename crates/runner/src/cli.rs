@@ -60,7 +60,7 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Write an HTML report that compares runs
     Report(report::ReportArgs),
-    /// Run systems and compare their figures with the expected figures
+    /// Run systems and compare their scores with the expected ones
     Reproduce(reproduce::ReproduceArgs),
     /// Hold a conversation: ask clarifying questions, or answer
     Ask(ask::AskArgs),

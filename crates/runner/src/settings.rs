@@ -79,6 +79,8 @@ impl Settings {
         let config = SystemConfig::open_any(name, overrides)?;
         if config.needs_models() {
             self.take_over()?;
+        } else if self.options.device != "cpu" {
+            self.note(&format!("note: `{name}` has no learned model: --device changes nothing"));
         }
         self.warn(&config.plan.cut_warnings(overrides));
         Ok(config)
@@ -176,7 +178,7 @@ impl Settings {
     pub(crate) fn note_default_data(&self) {
         match &self.data {
             DataDir::Sample(_) => {
-                self.note("note: using the built-in sample collection; --data names another");
+                self.note("note: using the built-in sample (--data DIR: your own)");
             }
             folder if !self.data_was_named => self.note(&format!("note: using {folder}")),
             DataDir::Folder(_) => {}

@@ -195,12 +195,12 @@ fn check_labelled(labelled: &Labelled, bank: Option<&Bank>, findings: &mut Findi
         let mut warn = |problem: Problem| findings.add(problem.warning());
         if !seen.insert((row.facet, question.as_str())) {
             let expected = "each facet with each question once";
-            let hint = "repeated rows count once in every figure";
+            let hint = "repeated rows count once in every score";
             warn(problem!(at, expected, "`{facet}` with `{question}` again", hint));
         }
         if topic.description.trim().is_empty() {
             let found = format!("none of topic `{}`", topic.id);
-            warn(problem!(at, "a text in `topic_desc`", found, "no figure depends on it"));
+            warn(problem!(at, "a text in `topic_desc`", found, "no score depends on it"));
         }
         let text = bank.and_then(|bank| Some(bank.text(bank.find(question.as_str())?)));
         // The released files differ from their bank in white space, which is ignored.

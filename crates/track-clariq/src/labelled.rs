@@ -194,7 +194,7 @@ impl Builder {
             // scorer reads neither.
             let expected =
                 format!("the request of `{id}` as on line {first_line}, `{}`", first.request);
-            let hint = "the first wording is the request of the topic; no figure depends on it";
+            let hint = "the first wording is the request of the topic; no score depends on it";
             sink(problem!((&**name, line), expected, "`{request}`", hint).warning());
         }
         if let Some(was) = first.need.filter(|was| *was != need) {

@@ -48,8 +48,7 @@ impl OpenedModels {
             if cut > 0 && cut >= *last * 2 {
                 *last = cut;
                 observer.note(&format!(
-                    "note: {cut} texts or pairs were longer than `{}` reads, and were cut; \
-                     `max_tokens` is the limit",
+                    "note: {cut} texts or pairs exceed what `{}` reads and were cut (`max_tokens`)",
                     model.name
                 ));
             }

@@ -43,11 +43,17 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
 /// The prefix of the explanation of a sufficient reason.
 pub const STOPS: &str = "stop: ";
 
-/// A reason to stop: its description, its figure, and true if it is sufficient.
+/// A reason to stop: its value, and the sentence of a sufficient one or the rule that it follows.
 struct Reason {
     what: String,
-    figure: f64,
+    value: f64,
     due: bool,
+}
+
+impl Reason {
+    fn new(value: f64, due: bool, sentence: String, rule: String) -> Self {
+        Self { what: if due { sentence } else { rule }, value, due }
+    }
 }
 
 /// The topic words of a conversation. Of the opening, these are the words that an earlier question
@@ -86,34 +92,39 @@ impl Stop {
         request: &Request,
         ranking: &Ranking,
     ) -> Result<Vec<Reason>> {
-        let reason = |figure: f64, due: bool, what: String| Reason { what, figure, due };
         let Some(best) = ranking.first() else {
-            return Ok(vec![reason(0.0, true, "questions left to ask".to_owned())]);
+            let none = "no question is left to ask".to_owned();
+            return Ok(vec![Reason { what: none, value: 0.0, due: true }]);
         };
         let mut reasons = Vec::new();
         if let Some(most) = self.turns {
             let turns = request.turns().count();
-            let what = format!("questions asked, stops at {most}");
-            reasons.push(reason(turns as f64, turns >= most, what));
+            let sentence = format!("{turns} questions were asked, the most is {most}");
+            let rule = format!("questions asked, stops at {most}");
+            reasons.push(Reason::new(turns as f64, turns >= most, sentence, rule));
         }
         if let Some(most) = self.refusals {
             let refusals = request.turns().rev().take_while(Turn::is_refused).count();
-            let what = format!("in a row answered \"no\", stops at {most}");
-            reasons.push(reason(refusals as f64, refusals >= most, what));
+            let sentence = format!("{refusals} in a row were answered \"no\"");
+            let rule = format!("in a row answered \"no\", stops at {most}");
+            reasons.push(Reason::new(refusals as f64, refusals >= most, sentence, rule));
         }
         if let Some(least) = self.min_score {
-            let what = format!("score of the best question, stops below {least}");
-            reasons.push(reason(best.score, best.score < least, what));
+            let sentence = format!("the best question scores {:.2}, below {least}", best.score);
+            let rule = format!("score of the best question, stops below {least}");
+            reasons.push(Reason::new(best.score, best.score < least, sentence, rule));
         }
         if let Some(least) = self.min_margin {
             let lead = |next: &Hit| (best.score - next.score) / best.score.abs();
             let margin = ranking.get(1).map_or(f64::INFINITY, lead);
-            let what = format!("its lead as a share of its score, stops below {least}");
-            reasons.push(reason(margin, margin < least, what));
+            let sentence = format!("its lead is {margin:.2} of its score, below {least}");
+            let rule = format!("its lead as a share of its score, stops below {least}");
+            reasons.push(Reason::new(margin, margin < least, sentence, rule));
         }
         if let (Some(clear), Some(need)) = (self.need, request.need) {
-            let what = format!("need of the request, stops up to {clear}");
-            reasons.push(reason(f64::from(need.get()), need <= clear, what));
+            let sentence = format!("the request is clear (need {need} of 4)");
+            let rule = format!("need of the request, stops up to {clear}");
+            reasons.push(Reason::new(f64::from(need.get()), need <= clear, sentence, rule));
         }
         if let Some(analyzer) = self.topic {
             let topic = topic(context, analyzer, request)?;
@@ -121,8 +132,10 @@ impl Stop {
                 let mut shared = analyzer.tokens(&context.documents.text(best.doc)?);
                 shared.retain(|word| topic.contains(word));
                 let words = topic.into_iter().collect::<Vec<_>>().join(", ");
-                let what = format!("words of the topic in the best question, stops at 0: {words}");
-                reasons.push(reason(shared.len() as f64, shared.is_empty(), what));
+                let sentence = format!("the best question has no word of the topic ({words})");
+                let rule = format!("words of the topic in the best question, stops at 0: {words}");
+                let value = shared.len() as f64;
+                reasons.push(Reason::new(value, shared.is_empty(), sentence, rule));
             }
         }
         Ok(reasons)
@@ -153,9 +166,9 @@ impl Stage for Stop {
         let reasons = self.reasons(one.context, request, before)?;
         let due = reasons.iter().any(|reason| reason.due);
         let mut parts = Vec::with_capacity(reasons.len());
-        for Reason { what, figure, due } in reasons {
+        for Reason { what, value, due } in reasons {
             let sign = if due { STOPS } else { "" };
-            parts.push(Explanation::value(figure, format!("{sign}{what}")));
+            parts.push(Explanation::value(value, format!("{sign}{what}")));
         }
         let what = if due { "asks nothing more" } else { "no reason to stop" };
         Ok(Some(Explanation::of(f64::from(u8::from(due)), what, parts)))

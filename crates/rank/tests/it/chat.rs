@@ -104,7 +104,9 @@ fn rerank(keys: &str) -> String {
 fn answers_that_cannot_be_read_are_counted() {
     let (ranked, notes) = run(&rerank("method = \"listwise\""), "[2] > [2] > [9]");
     assert_eq!(ranked.unwrap(), [["Q3", "Q2", "Q4", "Q5"]; 2]);
-    assert!(notes[0].starts_with("note: chat_rerank: 2 of 2 answers were no permutations"));
+    assert!(
+        notes[0].starts_with("note: chat_rerank: 2 of 2 rankings by the model were incomplete")
+    );
     let (ranked, notes) =
         run(&rerank("method = \"pointwise\"\nscore = \"grade\""), "I cannot say.");
     assert_eq!(ranked.unwrap(), [["Q2", "Q3", "Q4", "Q5"]; 2]);

@@ -30,9 +30,9 @@ pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Ma
         section id="leaderboard" {
             h2 { "Among the published entries" }
             p {
-                "The published entries of the challenge in the order of their figures on "
-                (comparison.split) ", with these runs among them. A rank counts the published entries "
-                "that are better; oracles have none."
+                "The published entries of the challenge in the order of their scores on "
+                (comparison.split) ", with these runs among them. Rank: one more than the published "
+                "entries that are better; oracles are not ranked."
             }
             (part("Question relevance", "runs", &board, runs))
             (needs(comparison).unwrap_or_default())

@@ -71,7 +71,7 @@ impl TopicSection<'_> {
                         span.range { (self.compared.range(0, index)) }
                     }
                     div.inside {
-                        (scroll(&format!("Figures of topic {topic}"), &self.figures(index)))
+                        (scroll(&format!("Scores of topic {topic}"), &self.figures(index)))
                         (found)
                     }
                 }

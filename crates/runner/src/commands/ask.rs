@@ -151,7 +151,7 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Re
             print(|out| write!(out, "{reasons}"))?;
             match &next {
                 Move::Stop { reason, .. } => {
-                    settings.note(&format!("nothing more to ask: {reason}"));
+                    settings.note(&format!("stopped: {reason}"));
                 }
                 _ => settings.note("nothing more to ask"),
             }

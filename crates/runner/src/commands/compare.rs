@@ -27,7 +27,7 @@ pub(crate) struct CompareArgs {
     /// the task]
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,
-    /// Order of equal scores: as in the official scorer, or by id as in trec_eval [default:
+    /// Tie-breaking: as in the official scorer, or by id as in trec_eval [default:
     /// official; id with -m]
     #[arg(long, value_name = "RULE", value_parser = one_of(TIES))]
     ties: Option<Ties>,
@@ -38,7 +38,7 @@ pub(crate) struct CompareArgs {
     /// R@30 or the first measure [default: 5; none for csv, tsv and latex]
     #[arg(long, value_name = "N")]
     topics: Option<usize>,
-    /// Digits of figures in a table for a paper (--format latex)
+    /// Digits of scores in a table for a paper (--format latex)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
     digits: Option<u8>,
 }
@@ -127,7 +127,7 @@ fn keep_common_columns(scored: &mut [RunColumns]) -> Result<Vec<String>> {
         let expected = all[0].join(", ");
         let found = all[other].join(", ");
         let hint = "compare submissions with submissions, and rankings with those of the same task";
-        bail!(&*scored[other].path, "the figures of the baseline, {expected}", found, hint);
+        bail!(&*scored[other].path, "the columns of the baseline, {expected}", found, hint);
     }
     for run in scored {
         run.columns.retain(|column| is_common(&column.name()));

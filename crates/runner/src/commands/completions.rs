@@ -7,8 +7,9 @@ use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clariq_core::{Error, Result};
+use clariq_experiment::installed::{BASE_MODEL, DEFAULT_MODEL};
 use clariq_files::Target;
-use clariq_systems::built_in;
+use clariq_systems::{built_in, recipes};
 use clariq_tracks::TRACKS;
 use itertools::Itertools as _;
 use std::fs;
@@ -52,7 +53,8 @@ const SYSTEMS: [(&str, &str); 9] = [
 /// The usual measures. `-m` accepts any cut-off.
 const MEASURES: [&str; 8] = ["R@5", "R@10", "R@20", "R@30", "nDCG@10", "AP", "RR", "P@5"];
 
-/// The command line with the names of systems, splits and measures as possible values.
+/// The command line with the names of systems, recipes, models, tasks, splits and measures as possible
+/// values.
 fn with_names(command: Command) -> Command {
     command.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
@@ -68,6 +70,11 @@ fn with_values(command: &str, arg: Arg) -> Arg {
             TRACKS.kinds().iter().flat_map(|kind| kind.splits.iter().copied()).unique().collect()
         }
         "measure" | "measures" => MEASURES.to_vec(),
+        "task" if ["compare", "tune"].contains(&command) => {
+            TRACKS.kinds().iter().flat_map(|kind| kind.tasks.iter().copied()).unique().collect()
+        }
+        "model" if command == "setup" => vec![DEFAULT_MODEL, BASE_MODEL],
+        "configs" if command == "train" => built_in::names().chain(recipes::names()).collect(),
         id if SYSTEMS.contains(&(command, id)) => built_in::names().collect(),
         _ => return arg,
     };
@@ -75,7 +82,7 @@ fn with_values(command: &str, arg: Arg) -> Arg {
 }
 
 pub(crate) fn man(command: Command, arguments: &ManArgs) -> Result<Outcome> {
-    let mut command = with_all_options(command);
+    let mut command = with_names(with_all_options(command));
     let Some(folder) = &arguments.output else {
         return print(|mut out| Man::new(command).render(&mut out));
     };

@@ -14,11 +14,23 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// The item, its state, and the command that fixes it if something is missing.
-type CheckedItem = (String, String, Option<String>);
+enum State {
+    Ok,
+    /// It is not there, and most users do not need it.
+    Optional,
+    /// It is not there; the command that fixes it.
+    Missing(String),
+}
+
+/// The item, what was found, and its state.
+type CheckedItem = (String, String, State);
 
 fn ok(what: impl Into<String>, found: impl Into<String>) -> CheckedItem {
-    (what.into(), found.into(), None)
+    (what.into(), found.into(), State::Ok)
+}
+
+fn optional(what: impl Into<String>, found: impl Into<String>) -> CheckedItem {
+    (what.into(), found.into(), State::Optional)
 }
 
 fn missing(
@@ -26,7 +38,7 @@ fn missing(
     found: impl Into<String>,
     fix: impl Into<String>,
 ) -> CheckedItem {
-    (what.into(), found.into(), Some(fix.into()))
+    (what.into(), found.into(), State::Missing(fix.into()))
 }
 
 /// The problem without the expectation.
@@ -50,14 +62,18 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome> {
     findings.push(cache_finding());
     findings.extend(learned(settings));
     let mut sheet = Sheet::new(&["what", "state", "found"]);
-    for (what, found, fix) in &findings {
-        let state = if fix.is_none() { "ok" } else { "missing" };
+    for (what, found, state) in &findings {
+        let state = match state {
+            State::Ok => "ok",
+            State::Optional => "optional",
+            State::Missing(_) => "missing",
+        };
         sheet.row(vec![Cell::text(what), Cell::text(state), Cell::text(found)]);
     }
     sheet.print(settings.format)?;
     let mut outcome = Outcome::Done;
-    for (what, _, fix) in findings {
-        if let Some(fix) = fix {
+    for (what, _, state) in findings {
+        if let State::Missing(fix) = state {
             say(&format!("hint: {what}: {fix}"));
             outcome = Outcome::CheckFailed;
         }
@@ -108,12 +124,8 @@ fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -
     let checksum = documents.checksum().short();
     let found = format!("{} of {}, checksum {checksum}", documents.len(), collection.kind());
     let mut findings = vec![ok(task, found)];
-    let (present, absent): (Vec<&str>, Vec<&str>) =
-        collection.splits().iter().copied().partition(|split| collection.has(split));
-    findings.extend(present.into_iter().map(|split| split_finding(collection, task, split, place)));
-    if !absent.is_empty() {
-        findings.push(ok("other splits", format!("not in the folder: {}", absent.join(", "))));
-    }
+    let splits = collection.splits().iter().copied().filter(|split| collection.has(split));
+    findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
     findings.extend(Analyzer::ALL.map(|analyzer| index_finding(documents, analyzer)));
     findings
 }
@@ -195,11 +207,11 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
         }
     }
     if installed::find(&models, BASE_MODEL).is_none() {
-        findings.push(ok(
+        findings.push(optional(
             "model",
             format!(
-                "{BASE_MODEL}: not installed; `clariq setup --model {BASE_MODEL}` installs it for the \
-                 systems *-base"
+                "{BASE_MODEL} is not installed; `clariq setup --model {BASE_MODEL}` installs it for \
+                 the systems *-base"
             ),
         ));
     }
@@ -216,7 +228,7 @@ fn without_engine() -> CheckedItem {
         None => {
             let found =
                 "not in this build; `pip install clariq-learned` or `scripts/install` adds them";
-            ok("learned models", found)
+            optional("learned models", found)
         }
         Some(found) => {
             let fix = "clariq setup installs libtorch where it is missing";

@@ -74,14 +74,14 @@ fn check_origin(
             let short: String = checksum.chars().take(12).collect();
             let bank = documents.checksum().short();
             let location = collection.location();
-            let hint = "--data names the folder of the collection that the run was made on";
-            let expected = format!("a run of the question bank {bank} in {location}");
-            bail!(run, expected, "one of the bank {short}, according to its record", hint);
+            let hint = "--data names the folder that the run was made on";
+            let expected = format!("a run on the documents that {location} has now ({bank})");
+            bail!(run, expected, "made on other documents ({short}), says its record", hint);
         }
         None if file.is_file() => {
             let file = file.display();
             settings.detail(&format!(
-                "cannot check which question bank {file} was made for (no record beside it)"
+                "cannot check which documents {file} was made on (no record beside it)"
             ));
         }
         _ => {}

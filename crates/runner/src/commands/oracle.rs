@@ -40,8 +40,8 @@ const BEST: &str = "best-question";
 const WORST: &str = "worst-question";
 const NONE: &str = "no-question";
 const ORACLES: Names<Oracle> = &[
-    (BEST, (BEST, Some(Choice::Best)), "The question with the highest figure"),
-    (WORST, (WORST, Some(Choice::Worst)), "The question with the lowest figure"),
+    (BEST, (BEST, Some(Choice::Best)), "The question with the highest score"),
+    (WORST, (WORST, Some(Choice::Worst)), "The question with the lowest score"),
     (NONE, (NONE, None), "No question"),
 ];
 

@@ -26,7 +26,7 @@ pub(crate) struct ReportArgs {
     output: PathBuf,
     /// Also write the charts of the page to this folder, as SVG
     #[arg(long, value_name = "DIR", value_parser = folder())]
-    figures: Option<PathBuf>,
+    charts: Option<PathBuf>,
     /// Title of the page [default: the split, and the run or the number of runs]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -65,11 +65,11 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     let rendered = labels.page(&request)?;
     settings.warn(&rendered.warnings);
     let target = Target::new(&arguments.output);
-    let mut figures = Vec::new();
-    if let Some(folder) = &arguments.figures {
+    let mut charts = Vec::new();
+    if let Some(folder) = &arguments.charts {
         for chart in clariq_report::charts(&rendered.html) {
             let path = folder.join(format!("{}.svg", chart.id));
-            figures.push(StagedFile::new(&path, |out| out.write_all(chart.svg.as_bytes()))?);
+            charts.push(StagedFile::new(&path, |out| out.write_all(chart.svg.as_bytes()))?);
         }
     }
     let page = match &target {
@@ -78,8 +78,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         }
         _ => None,
     };
-    // The page comes last: where it is, its figures are.
-    figures.into_iter().try_for_each(StagedFile::commit)?;
+    // The page comes last: where it is, its charts are.
+    charts.into_iter().try_for_each(StagedFile::commit)?;
     match page {
         Some(page) => page.commit()?,
         None => target.write(|out| out.write_all(rendered.html.as_bytes()))?,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
     /// Built-in systems or configuration files [default: for each split, the built-in systems with
-    /// expected figures, or all if none has any]
+    /// expected scores, or all if none has any]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Folder for the run files
@@ -101,7 +101,7 @@ type SharedSheet = Arc<Mutex<Sheet>>;
 fn print_at_interrupt(table: &SharedSheet, format: Option<Format>) {
     let table = Arc::clone(table);
     on_interrupt(move || {
-        say("interrupted; the figures so far:");
+        say("interrupted; the scores so far:");
         let _ = print_table(&table, format);
     });
 }
@@ -118,7 +118,7 @@ fn summary(verdicts: &[Verdict]) -> String {
         close => format!(", {close} of them within their tolerance"),
     };
     let expected = verdicts.len() - count(Verdict::Fail);
-    format!("{expected} of {} figures as expected{close}", verdicts.len())
+    format!("{expected} of {} scores as expected{close}", verdicts.len())
 }
 
 /// The built-in systems for a collection that this build can check.
@@ -142,8 +142,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     }
     for (base, names) in without_base {
         settings.note(&format!(
-            "note: {base} is not installed; {} left out: the documentation shows how to install \
-             it (reference, Models)",
+            "note: {base} is not installed; {} left out: `clariq setup --model {base}` installs it",
             names.join(", ")
         ));
     }
@@ -211,8 +210,8 @@ mod tests {
     #[test]
     fn the_summary_counts_failed_and_close_figures() {
         let verdicts = [Verdict::Equal, Verdict::Close, Verdict::Fail];
-        let printed = "2 of 3 figures as expected, 1 of them within their tolerance";
+        let printed = "2 of 3 scores as expected, 1 of them within their tolerance";
         assert_eq!(summary(&verdicts), printed);
-        assert_eq!(summary(&verdicts[..1]), "1 of 1 figures as expected");
+        assert_eq!(summary(&verdicts[..1]), "1 of 1 scores as expected");
     }
 }

@@ -133,7 +133,7 @@ fn check_arguments(arguments: &RunArgs) -> Result<()> {
     if arguments.skip_bad && arguments.file().is_none() {
         let expected = "--conversations or --requests beside it";
         let hint =
-            "a split without its bad rows would have other figures; `clariq data check` lists them";
+            "a split without its bad rows would have other scores; `clariq data check` lists them";
         bail!("--skip-bad", expected, "a run over a split", hint);
     }
     Ok(())

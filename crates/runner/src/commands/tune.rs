@@ -97,8 +97,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     row("held out".to_owned(), &held_out.means);
     sheet.print(settings.format)?;
     for (fold, choice) in (1..).zip(&held_out.choices) {
-        settings.note(&format!("fold {fold}: the others choose {choice}"));
+        settings.note(&format!("fold {fold}: best on the other folds: {choice}"));
     }
-    settings.note("held out: each fold is measured with the choice of the others");
+    settings.note("held out: each fold, scored with the parameters that were best on the others");
     Ok(Outcome::Done)
 }

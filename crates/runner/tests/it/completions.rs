@@ -24,11 +24,13 @@ fn every_shell_completes_every_command() {
         assert!(script.contains("skip-bad"), "{shell}");
         // The others complete no values.
         if ["bash", "zsh", "fish"].contains(&shell) {
-            for value in ["bm25-tuned", "2023-test", "nDCG@10"] {
+            for value in ["bm25-tuned", "2023-test", "nDCG@10", "all-mpnet-base-v2", "statements"] {
                 assert!(script.contains(value), "{shell}: {value}");
             }
         }
     }
+    // fish completes no values of positional arguments, such as recipes.
+    assert!(bench.succeed("completions zsh").stdout.contains("encoder-base"));
     let refused = bench.run(&["completions", "dos"]);
     assert_eq!(refused.status, Some(2));
     assert!(refused.stderr.contains("one of bash"), "{}", refused.stderr);
@@ -61,6 +63,15 @@ fn every_command_has_a_manual_page() {
         assert!(page.contains(&format!("clariq\\-{command}")), "{page}");
     }
     assert!(bench.text("pages/clariq-need-train.1").contains("repeats"));
+    for (command, name) in [
+        ("run", "bm25\\-tuned"),
+        ("train", "encoder\\-base"),
+        ("setup", "all\\-mpnet\\-base\\-v2"),
+        ("tune", "statements"),
+    ] {
+        let page = bench.text(&format!("pages/clariq-{command}.1"));
+        assert!(page.contains(name), "{command}: no {name}");
+    }
     for command in ["eval", "run", "need-train"] {
         let page = bench.text(&format!("pages/clariq-{command}.1"));
         let mut lines = page.lines();

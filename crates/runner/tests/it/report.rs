@@ -21,7 +21,7 @@ fn the_page_is_well_formed_and_has_its_parts() {
         select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
     assert_eq!(
         parts,
-        ["figures", "depth", "differences", "needs", "topics"],
+        ["scores", "depth", "differences", "needs", "topics"],
         "no leaderboard on the sample"
     );
     assert_eq!(select(&page, "details.topic").len(), 15);
@@ -49,8 +49,7 @@ fn the_figures_are_those_of_eval() {
     let bench = Bench::new();
     let text = page_of(&bench, "");
     let page = Html::parse_document(&text);
-    for (row, run) in
-        select(&page, "#figures > .scroll tbody tr").iter().zip(["bm25", "bm25-tuned"])
+    for (row, run) in select(&page, "#scores > .scroll tbody tr").iter().zip(["bm25", "bm25-tuned"])
     {
         let figures = bench.succeed(&format!("-q eval runs/sample/{run}.dev.run")).stdout;
         let figures =
@@ -62,7 +61,7 @@ fn the_figures_are_those_of_eval() {
             .collect::<Vec<_>>();
         assert_eq!(cells.iter().map(|cell| &cell[..6]).collect::<Vec<_>>(), expected, "{run}");
     }
-    let lost = select(&page, "#figures > .scroll tbody tr").pop().map(|row| words(&row)).unwrap();
+    let lost = select(&page, "#scores > .scroll tbody tr").pop().map(|row| words(&row)).unwrap();
     assert!(
         lost.starts_with("no-question.dev") && lost.contains("▼ worse than the baseline"),
         "{lost}"
@@ -125,7 +124,7 @@ fn a_baseline_is_chosen_or_added() {
     let tag = Selector::parse(".tag").unwrap();
     let tagged = |bench: &Bench| {
         let page = Html::parse_document(&bench.text("report.html"));
-        let rows = select(&page, "#figures > .scroll tbody tr");
+        let rows = select(&page, "#scores > .scroll tbody tr");
         (rows.len(), rows.iter().position(|row| row.select(&tag).next().is_some()))
     };
     assert_eq!(tagged(&bench), (3, Some(1)));
@@ -178,7 +177,7 @@ fn the_declared_uses_of_a_run_are_shown_beside_its_figures() {
     bench.edit("runs/sample/no-question.dev.run.json", declare);
     bench.succeed("-q report runs/sample/bm25.dev.run runs/sample/no-question.dev.run");
     let page = Html::parse_document(&bench.text("report.html"));
-    let rows = select(&page, "#figures > .scroll tbody tr");
+    let rows = select(&page, "#scores > .scroll tbody tr");
     let last: Vec<String> =
         rows.iter().map(|row| words(row).split(' ').next_back().unwrap().to_owned()).collect();
     assert_eq!(last, ["–", "batch"]);
@@ -193,7 +192,7 @@ fn unanswered_topics_are_reported_on_standard_error_and_on_the_page() {
     assert!(told.contains("warning: one.run: 1 topics have no labels"), "{told}");
     let page = Html::parse_document(&bench.text("report.html"));
     assert!(
-        words(&select(&page, "#figures > ul")[0])
+        words(&select(&page, "#scores > ul")[0])
             .contains("14 topics without an answer, counted 0.")
     );
 }
@@ -201,9 +200,9 @@ fn unanswered_topics_are_reported_on_standard_error_and_on_the_page() {
 #[test]
 fn charts_are_also_written_as_files() {
     let bench = Bench::new();
-    let page = page_of(&bench, " --figures figures");
+    let page = page_of(&bench, " --charts charts");
     for id in ["depth-title", "differences-1", "differences-2"] {
-        let svg = bench.text(&format!("figures/{id}.svg"));
+        let svg = bench.text(&format!("charts/{id}.svg"));
         assert!(page.contains(&format!("aria-labelledby=\"{id}\"")), "{id}");
         assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");
         assert!(!svg.contains("var("), "{svg}");

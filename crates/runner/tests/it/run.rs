@@ -60,9 +60,10 @@ fn runs_have_a_folder_per_collection_and_are_scored_only_with_their_own() {
         let line = format!("eval {other}.{file} --task {task}");
         let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
-        for part in
-            ["expected: a run of the question bank 575333ff3f8b in <sample>", &names[0][5..]]
-        {
+        for part in [
+            "expected: a run on the documents that <sample> has now (575333ff3f8b)",
+            &names[0][5..],
+        ] {
             assert!(refused.stderr.contains(part), "{line}: {}", refused.stderr);
         }
         bench.succeed(&format!("{line} --data data"));
@@ -71,9 +72,17 @@ fn runs_have_a_folder_per_collection_and_are_scored_only_with_their_own() {
     let told = bench.succeed("eval runs/sample/bm25.dev.run");
     assert!(!told.stderr.contains("no record"), "foreign runs have none: {told:?}");
     let told = bench.succeed("-v eval runs/sample/bm25.dev.run");
-    assert!(told.stderr.contains("runs/sample/bm25.dev.run was made for (no record"), "{told:?}");
+    assert!(told.stderr.contains("runs/sample/bm25.dev.run was made on (no record"), "{told:?}");
     let figures = bench.succeed("-q reproduce bm25 --split dev --runs mine");
     assert!(figures.stdout.contains("OK") && bench.path("mine/sample/bm25.dev.run").exists());
+}
+
+#[test]
+fn a_device_for_a_system_without_learned_models_gives_a_note() {
+    let bench = Bench::new();
+    let finished = bench.succeed("run bm25 --device cuda:0 -o x.run");
+    let note = "note: `bm25` has no learned model: --device changes nothing\n";
+    assert!(finished.stderr.contains(note), "{}", finished.stderr);
 }
 
 #[test]

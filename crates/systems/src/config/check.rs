@@ -89,7 +89,7 @@ fn check_training_declared(config: &SystemConfig) -> Result<()> {
 fn check_uses_declared(config: &SystemConfig) -> Result<()> {
     for uses in config.about().flat_map(|about| about.uses) {
         if !config.uses.contains(&uses) {
-            let hint = "the input of a system is shown beside its figures and must be declared";
+            let hint = "the input of a system is shown beside its scores and must be declared";
             let found = format!("{:?}", config.uses);
             bail!(&*config.file, "uses = [\"{uses}\"]", found, hint);
         }
@@ -104,6 +104,6 @@ fn check_declared(config: &SystemConfig, uses: Uses, model: &str, does: &str) ->
         return Ok(());
     }
     let found = format!("{declared:?}, and the model `{model}`, which {does}");
-    let hint = "the input of a system is shown beside its figures and must be declared";
+    let hint = "the input of a system is shown beside its scores and must be declared";
     bail!(&*config.file, "uses = [\"{uses}\"]", found, hint)
 }

@@ -197,7 +197,7 @@ impl<'a> Official<'a> {
         let split = self.split;
         if figures.len() < scores.metrics.len() || figures.is_empty() {
             let hint = "the table and the labels must be of one release";
-            bail!(file, "figures for the contexts of {split}", "none", hint);
+            bail!(file, "scores for the contexts of {split}", "none", hint);
         }
         let figure_of = |name: &str| {
             figures.iter().find(|(metric, _)| metric == name).map(|(_, figure)| *figure)
@@ -222,7 +222,7 @@ impl<'a> Official<'a> {
                 (scores.missing, "contexts are not answered and count 0"),
                 (
                     scores.not_candidates,
-                    "contexts ask a question without figures in the table; its minimum is used",
+                    "contexts ask a question without scores in the table; its minimum is used",
                 ),
             ]),
             form: FigureFormat::Lines(scorer_line),
@@ -244,7 +244,7 @@ impl<'a> Official<'a> {
             let table = EvalTable::open_of(&self.clariq.data, stem, with)?;
             if options.no_answer && !table.has_figures() {
                 let hint = "leave --no-answer out; the whole released table has both";
-                bail!(format!("{stem}.pkl"), "figures `no_answer`", "`with_answer` alone", hint);
+                bail!(format!("{stem}.pkl"), "scores `no_answer`", "`with_answer` alone", hint);
             }
             Ok(table)
         };

@@ -82,7 +82,7 @@ pub(super) fn topics(input: &FileContent, sink: Sink) -> TopicFile {
             Err(problem) => sink(problem),
         }
         for warning in reader.warnings {
-            sink(warning.hint("nothing has to be done: this changes no figure").warning());
+            sink(warning.hint("nothing has to be done: this changes no score").warning());
         }
     }
     topics

@@ -33,8 +33,8 @@ pub(super) const DEFAULTS: ChatDefaults = ChatDefaults {
     max_tokens: NonZeroU32::new(300).unwrap(),
 };
 
-const REPAIRED: &str = "chat_rerank: {count} of {all} answers were no permutations: missing documents \
-                        were added in their order, repeats left out";
+const REPAIRED: &str = "chat_rerank: {count} of {all} rankings by the model were incomplete and were \
+                        repaired: missing documents added in their order, repeats left out";
 const UNREAD: &str = "chat_rerank: {count} of {all} answers named no document; their documents keep their \
                       order";
 

@@ -30,13 +30,13 @@ pub(crate) struct EvalArgs {
     /// passages
     #[arg(long, value_name = "FILE")]
     pub(super) qrels: Option<PathBuf>,
-    /// Also print the figures of every topic, as `trec_eval -q` does (with -m or --qrels)
+    /// Also print the scores of every topic, as `trec_eval -q` does (with -m or --qrels)
     #[arg(long)]
     per_topic: bool,
-    /// Order of equal scores [default: official; id with -m or --qrels]
+    /// Tie-breaking [default: official; id with -m or --qrels]
     #[arg(long, value_parser = one_of(TIE_RULES))]
     ties: Option<TieRule>,
-    /// Write the figures of every topic to this file, as JSON; for clarification need, nothing is
+    /// Write the scores of every topic to this file, as JSON; for clarification need, nothing is
     /// written, as by the official scorer
     #[arg(long, visible_alias = "out_file", value_name = "FILE")]
     pub(super) out_file: Option<PathBuf>,

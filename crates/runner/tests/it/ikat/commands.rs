@@ -175,7 +175,7 @@ fn tuning_prints_its_trials_and_what_each_fold_chooses() {
     let tuned = bench.succeed(&format!("{line} --grid passages.bm25.k1=0.5,0.9"));
     let rows: Value = serde_json::from_str(&tuned.stdout).unwrap();
     assert_eq!((rows.as_array().unwrap().len(), &rows[2]["parameters"]), (3, &"held out".into()));
-    assert_eq!(tuned.stderr.matches("the others choose").count(), 3, "{}", tuned.stderr);
+    assert_eq!(tuned.stderr.matches("best on the other folds: ").count(), 3, "{}", tuned.stderr);
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn the_page_shows_conversations_with_the_answers_of_each_run() {
     let page = Html::parse_document(&text);
     let parts: Vec<_> =
         select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
-    assert_eq!(parts, ["figures", "by-statements", "by-passages", "conversations"]);
+    assert_eq!(parts, ["scores", "by-statements", "by-passages", "conversations"]);
     assert_eq!(select(&page, "#conversations > details").len(), 6);
     assert_eq!(select(&page, "details.turn").len(), 46);
     let marked: Vec<String> = select(&page, "#turn-0-2 summary .range").iter().map(words).collect();
