@@ -235,13 +235,13 @@ def fetch(url, target, wanted):
         except urllib.error.HTTPError as error:
             if part.exists():
                 part.unlink()
-            raise Unavailable(f"{server} answers {error.code} {error.reason}")
+            raise Unavailable(f"{server} answers {error.code} {error.reason}") from None
         except (OSError, http.client.HTTPException) as error:
             tries -= 1
             came = part.exists() and part.stat().st_size > before
             if not came or tries == 0:
                 reason = getattr(error, "reason", error)
-                raise Unavailable(f"{server} cannot be reached ({reason})")
+                raise Unavailable(f"{server} cannot be reached ({reason})") from None
     found = sha256(part)
     if wanted not in (None, found):
         part.unlink()
@@ -586,7 +586,9 @@ def set_up_model(arguments):
     name, folder = arguments.model, model_folder(arguments.model)
     if arguments.source:
         if not arguments.programs:
-            raise Failure("--from is not for scripts/setup", "`clariq setup` opens the folder first")
+            raise Failure(
+                "--from is not for scripts/setup", "`clariq setup` opens the folder first"
+            )
         if os.path.lexists(folder) and not arguments.force:
             hint = "choose another name, or add --force"
             raise Failure(f"{folder} exists already", hint)

@@ -43,7 +43,7 @@ pub struct Read<'a> {
 
 impl Tallies {
     /// Counts the answer to a question, which has `count` faults in `all` items. In the text of the
-    /// note, `{count}` and `{all}` stand for the totals.
+    /// note, `{count}` and `{all}` stand for the totals, and `{rest}` for their difference.
     pub fn add(&self, text: &str, question: &impl Hash, count: usize, all: usize) {
         self.update(text, question, |tally| {
             tally.count += count;
@@ -84,6 +84,7 @@ impl Tallies {
                 continue;
             }
             let text = text.replace("{count}", &count.to_string());
+            let text = text.replace("{rest}", &(all - count).to_string());
             let text = text.replace("{all}", &all.to_string());
             observer.note(&format!("note: {text}"));
             let Some(Limit { share, example }) = limit else { continue };

@@ -18,7 +18,7 @@ const DEFAULTS: ChatDefaults = ChatDefaults {
     max_tokens: NonZeroU32::new(256).unwrap(),
 };
 
-const MISSING: &str = "rewrite: the model left out {count} of {all} queries";
+const MISSING: &str = "rewrite: the model wrote {rest} of {all} queries";
 const UNREAD: &str = "rewrite: {count} of {all} answers of the model were no query; their requests keep \
                       the utterance";
 

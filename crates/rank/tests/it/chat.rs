@@ -160,7 +160,7 @@ fn several_queries_are_retrieved_and_fused() {
 #[test]
 fn missing_queries_are_counted() {
     let (_, notes) = run(&format!("rewrite = {{ chat = \"m\", queries = 3 }}\n{BM25}"), "a\na\nb");
-    assert!(notes[0].starts_with("note: rewrite: the model left out 2 of 6 queries"), "{notes:?}");
+    assert!(notes[0].starts_with("note: rewrite: the model wrote 4 of 6 queries"), "{notes:?}");
 }
 
 #[test]
