@@ -317,7 +317,7 @@ fn standard_input_and_output_have_one_meaning_each() {
     let printed = bench.succeed("eval a.run --data data --split dev --out-file -").stdout;
     assert_eq!(printed, bench.text("a.json"));
     assert!(!bench.path("-").exists());
-    for line in ["data export --data data -o -", "report a.run --data data --figures -"] {
+    for line in ["data export --data data -o -", "report a.run --data data --charts -"] {
         let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(finished.status, Some(2), "{line}");
         assert!(finished.stderr.contains("a folder, which `-` is not"), "{}", finished.stderr);
