@@ -48,7 +48,7 @@ pub enum DataDir {
 }
 
 impl DataDir {
-    /// The file `name`, plain or packed (`.gz`, `.zst`), or `None` if the folder has none. A dangling
+    /// The file `name`, plain or packed (`.gz`, `.zst`, `.zip`), or `None` if the folder has none. A dangling
     /// link counts as a file, so that reading it is an error.
     pub fn file(&self, name: &str) -> Option<Source> {
         self.file_below(&[""], name)

@@ -2,8 +2,10 @@
 //! collection without definitions of its own is scored by its judgements ([`ByQrels`]).
 
 mod by_qrels;
+mod decisions;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
+pub use decisions::{ASKS_FROM, DECISION_COLUMNS, decision_rows, need_table, parse_needs};
 
 use clariq_core::{Error, Problem, RequestId, bail, problem};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};

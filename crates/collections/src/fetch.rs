@@ -107,6 +107,9 @@ fn fetch_file(
     observer: &dyn Observer,
 ) -> Result<FetchOutcome, Error> {
     let target = request.folder.join(file.name);
+    if let Some(below) = target.parent() {
+        fs::create_dir_all(below).map_err(Error::io("write", below))?;
+    }
     match downloader.fetch(&published(file), &target, observer)? {
         Some(bytes) => Ok(FetchOutcome::Fetched(bytes)),
         None if file.required => Err(missing(request, file)),

@@ -50,6 +50,7 @@ use serde::Serialize;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Labels and annotations of a request, hidden from systems. Exports have them beside the requests.
@@ -63,12 +64,34 @@ pub struct Annotation {
     /// The user's statements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<String>,
-    /// The clarification need of the request, 1 to 4.
+    /// The clarification need of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub need: Option<u8>,
+    pub need: Option<NeedLabel>,
+    /// The reference response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// The possible information needs of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<AnnotatedFacet>,
+}
+
+/// A clarification need: a number, 1 to 4 in ClariQ, or a name of the collection's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum NeedLabel {
+    /// 1 for a request that needs no clarification.
+    Number(i64),
+    /// `UNDERSPECIFIED`.
+    Name(String),
+}
+
+impl fmt::Display for NeedLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
 }
 
 /// An information need behind a request.
@@ -78,6 +101,15 @@ pub struct AnnotatedFacet {
     pub id: String,
     /// The information need in full.
     pub text: String,
+}
+
+/// The documents that are ranked for a request, in a task whose documents are those of several tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentPart {
+    /// The task that has these documents alone.
+    pub task: &'static str,
+    /// The number of its first document among all.
+    pub first: u32,
 }
 
 /// Requests one by one, in the order of their file.
@@ -144,6 +176,17 @@ pub trait Collection: Any + Send + Sync {
 
     /// The form of submissions for a split; `None` if submissions are TREC runs.
     fn answer_form(&self, _split: &str, _submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+        None
+    }
+
+    /// The form of submissions of rankings alone, which are written beside the TREC run; `None` if the
+    /// run is submitted.
+    fn ranking_form(&self, _split: &str) -> Option<Box<dyn AnswerForm + '_>> {
+        None
+    }
+
+    /// The part of a task's documents that a request is answered from; `None` for all of them.
+    fn part_of(&self, _task: &str, _request: &str) -> Option<DocumentPart> {
         None
     }
 

@@ -4,18 +4,21 @@
 //! Documents alone are a collection. Requests and judgements are found by their names, as
 //! [`folder`] lists them.
 
+mod evaluation;
 mod folder;
 
 use crate::documents::{check_documents, read_unique};
 use crate::evaluation::{ByQrels, Evaluation};
+use crate::requests::RequestLabels;
 use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use crate::validation::check_run;
-use crate::{CheckReport, Collection, DataDir, Kind, Requests, requests};
+use crate::{Annotation, CheckReport, Collection, DataDir, Kind, Requests, requests};
 use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
 use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
+use evaluation::OwnEvaluation;
 use folder::{Folder, Role, SplitFiles};
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 /// Documents, and requests for them and judgements as far as the folder has them.
@@ -181,10 +184,32 @@ impl Collection for Own {
         &self,
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        let mut by_qrels = ByQrels::open(self, split, OWN.tasks[0])?;
-        let unknown = self.unknown_ids(split, &by_qrels.qrels)?;
-        by_qrels.warnings.extend(unknown);
-        Ok(Some(Box::new(by_qrels)))
+        let mut labels = BTreeMap::new();
+        for Annotation { id, need, .. } in self.annotations(split)? {
+            labels.extend(need.map(|need| (RequestId::from(&*id), need.to_string())));
+        }
+        // Without judgements, need files can be scored all the same.
+        let by_qrels = match ByQrels::open(self, split, OWN.tasks[0]) {
+            Ok(mut by_qrels) => {
+                let unknown = self.unknown_ids(split, &by_qrels.qrels)?;
+                by_qrels.warnings.extend(unknown);
+                Some(by_qrels)
+            }
+            Err(_) if !labels.is_empty() => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Box::new(OwnEvaluation { location: self.location(), by_qrels, labels })))
+    }
+
+    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+        let labels = requests::labels(&self.split(split)?.requests)?;
+        let annotate = |RequestLabels { id, need, answer }| Annotation {
+            id,
+            need,
+            answer,
+            ..Annotation::default()
+        };
+        Ok(labels.into_iter().map(annotate).collect())
     }
 
     fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {

@@ -6,7 +6,7 @@ const LARGEST: u64 = 100 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReleasedFile {
-    /// The name in the data folder: one path component.
+    /// The path in the data folder, with `/`.
     pub name: &'static str,
     /// Its path at the origin.
     pub path: &'static str,

@@ -1,5 +1,6 @@
 //! Requests as JSON lines or as a table.
 
+use crate::NeedLabel;
 use crate::documents::{begins_as_json_object, is_header_line, is_id, only_one};
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{
@@ -17,6 +18,8 @@ use std::ops::ControlFlow;
 
 const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
                     id, a tab and a text";
+
+const LABELS: &str = "`need` is a number or a name, `answer` a text";
 
 const FORM_OF_TEXTS: &str = "a line is {\"id\": …, \"text\": …}, or an id, a tab and a text";
 
@@ -46,6 +49,43 @@ pub fn texts_in(input: &FileContent) -> Result<HashMap<String, String>, Error> {
         bail!(&*input.name, "a text for every id", found, FORM_OF_TEXTS);
     }
     Ok(requests.into_iter().map(|request| (request.id.to_string(), request.last_said())).collect())
+}
+
+/// The labels of a request, which systems do not see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RequestLabels {
+    pub(crate) id: String,
+    pub(crate) need: Option<NeedLabel>,
+    pub(crate) answer: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LabelKeys {
+    id: Option<IdOrNumber>,
+    #[serde(rename = "_id")]
+    beir_id: Option<IdOrNumber>,
+    need: Option<IdOrNumber>,
+    answer: Option<String>,
+}
+
+/// Reads the labels of the requests of a file that have any. Rows of a table have none.
+pub(crate) fn labels(source: &Source) -> Result<Vec<RequestLabels>, Error> {
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
+    let mut labels = Vec::new();
+    let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    for (number, line) in (1..).zip(lines).filter(|(_, line)| begins_as_json_object(line)) {
+        let at = Location::line(&*input.name, number);
+        let LabelKeys { id, beir_id, need, answer } =
+            parse_json(at, line).map_err(|problem| problem.hint(LABELS))?;
+        let need = need.map(|need| match need {
+            IdOrNumber::Number(number) => NeedLabel::Number(number),
+            IdOrNumber::Id(name) => NeedLabel::Name(name),
+        });
+        if let Some(id) = beir_id.or(id).filter(|_| need.is_some() || answer.is_some()) {
+            labels.push(RequestLabels { id: id.into_text(), need, answer });
+        }
+    }
+    Ok(labels)
 }
 
 /// A request of a file. Other keys, such as `metadata`, are ignored.

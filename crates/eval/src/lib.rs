@@ -19,6 +19,7 @@
 #![deny(missing_docs)]
 
 mod comparison;
+mod decisions;
 mod diagnosis;
 mod mean;
 pub mod measures;
@@ -31,6 +32,7 @@ mod tests;
 mod ties;
 
 pub use comparison::{BaselineTest, Column, sort_by_topic, test_against_baseline};
+pub use decisions::{Decision, DecisionReport, best_threshold};
 pub use diagnosis::{Diagnosis, diagnose};
 pub use mean::exact_mean;
 pub use measures::{

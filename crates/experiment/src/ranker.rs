@@ -1,6 +1,7 @@
 //! The executor: an open system, which ranks documents, composes answers, and explains both.
 
 mod outcome;
+mod parts;
 mod statements;
 
 pub use outcome::{Answer, RankedPart, RankedText, RankerOutcome, Statements, UserRequest};
@@ -121,8 +122,8 @@ impl<'a> Ranker<'a> {
         let outcomes = match &self.config.plan {
             Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
             Plan::Rank(pipeline) => {
-                let context = self.context(RankedPart::Documents)?;
-                let rankings = run(pipeline, context, &requests, progress)?;
+                let rankings =
+                    self.run_in_parts(pipeline, RankedPart::Documents, &requests, progress)?;
                 let mut outcomes = Vec::with_capacity(requests.len());
                 for (request, ranking) in requests.iter().zip(rankings) {
                     outcomes.push(RankerOutcome { need: request.need, ranking, answer: None });
@@ -145,7 +146,7 @@ impl<'a> Ranker<'a> {
             let statements = self.rank_statements(plan, queries, &requests, &|_| {})?;
             return Ok(statements.into_iter().map(|statements| statements.ranking).collect());
         }
-        run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
+        self.run_in_parts(self.pipeline(part), part, &requests, &|_| {})
     }
 
     /// The clarifying question that is written for a request, in a system whose requests are such
@@ -200,8 +201,8 @@ impl<'a> Ranker<'a> {
         progress: Progress,
     ) -> Result<Vec<RankerOutcome>> {
         let statements = self.rank_statements(plan, queries, requests, progress)?;
-        let context = self.context(RankedPart::Documents)?;
-        let passages = run(&plan.passages, context, requests, progress)?;
+        let passages =
+            self.run_in_parts(&plan.passages, RankedPart::Documents, requests, progress)?;
         let mut materials = Vec::with_capacity(requests.len());
         let mut asks = Vec::with_capacity(requests.len());
         for (request, passages) in requests.iter().zip(&passages) {
@@ -267,7 +268,21 @@ impl<'a> Ranker<'a> {
         let requests = self.requests(slice::from_ref(query))?;
         let pipeline = self.pipeline(part);
         let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) else {
-            let batch = Batch::new(self.context(part)?, &requests);
+            let own = self.session().collection.part_of(self.task(part), query.request.id.as_str());
+            let context = match own {
+                Some(own) => self.contexts.of(own.task)?,
+                None => self.context(part)?,
+            };
+            let first = own.map_or(0, |own| own.first);
+            let count = context.documents.len() as u32;
+            let requests = [parts::within(&requests[0], first, count)];
+            let own_doc = doc.0.checked_sub(first).filter(|doc| *doc < count).map(Doc);
+            let Some(doc) = own_doc else {
+                let found = format!("`{}`", self.documents(part)?.id(doc));
+                let hint = "each request is answered from the documents of its own domain";
+                bail!("DOCUMENT_ID", "a document of the domain of the request", found, hint);
+            };
+            let batch = Batch::new(context, &requests);
             let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
             self.session().report_answers();
             return Ok(vec![(self.task(part), traces)]);

@@ -48,13 +48,18 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
 }
 
 /// The usual path of a run: `<folder of the collection>/<system>.<input>.run`, where the system's
-/// name includes overridden parameters. A submission ends in `.json`, or in `.jsonl` where it has that
+/// name includes overridden parameters, and a task that is not the usual one. A submission ends in `.json`, or in `.jsonl` where it has that
 /// form, and lies in `folder` itself, except for a sample.
 pub fn usual_path(folder: &Path, session: &Session, config: &SystemConfig, input: &str) -> PathBuf {
     let system = config.full_name();
     let collection = session.collection;
     let Some(class) = config.class() else {
-        return folder_of(folder, collection).join(format!("{system}.{input}.run"));
+        let part = if session.task == collection.tasks()[0] {
+            String::new()
+        } else {
+            format!("-{}", session.task)
+        };
+        return folder_of(folder, collection).join(format!("{system}{part}.{input}.run"));
     };
     let submitter = Submitter { class, team: None, responds: config.writes() };
     let form = collection.answer_form(input, submitter);

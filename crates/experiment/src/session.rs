@@ -99,6 +99,16 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// The same session for another task of the collection.
+    ///
+    /// # Errors
+    ///
+    /// An unknown task, or one without documents.
+    pub fn ranking_for(self, task: &str) -> Result<Self> {
+        let task = self.collection.find_task(task)?;
+        Ok(Self { task, documents: self.collection.documents(task)?, ..self })
+    }
+
     /// The same session for requests of a split. Models may be trained on the splits before it.
     #[must_use]
     pub fn answering(self, split: &'static str) -> Self {

@@ -183,8 +183,13 @@ impl GridSearch<'_> {
             TuningLabels::Split(split) => (session.clone().answering(split), split),
             TuningLabels::Files { .. } => (session.clone(), ""),
         };
-        let contexts = Contexts::new(&session);
         let first = self.open(&self.grid.points().next().unwrap_or_default())?;
+        // A system of several pipelines has a task for each of them.
+        let session = match self.task {
+            Some(task) if !first.answers() => session.ranking_for(task)?,
+            _ => session,
+        };
+        let contexts = Contexts::new(&session);
         let mut queries = read_queries(&session, &first, self.labels)?;
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
         let system = open_system(&contexts, &first, NeedScope::Never)?;

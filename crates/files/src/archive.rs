@@ -1,4 +1,5 @@
-//! Archives: the content of a file that is plain, gzip, Zstandard, tar, both, or in pieces, as a stream.
+//! Archives: the content of a file that is plain, gzip, Zstandard, zip, tar, packed tar, or in pieces, as
+//! a stream.
 
 use crate::source::{MAGIC, MOST_TIMES, PackingFormat, Source, broken};
 use crate::text::BYTE_ORDER_MARK;
@@ -50,15 +51,19 @@ impl Archive {
         &self.name
     }
 
-    /// The concatenated pieces, without gzip or Zstandard around them.
+    /// The concatenated pieces, without gzip, Zstandard or zip around them.
     pub fn open(&self) -> Result<Box<dyn Read + '_>> {
         let opened = self.pieces.iter().map(|piece| piece.open().map(|(_, reader)| reader));
         let pieces: Vec<Box<dyn Read>> = opened.collect::<Result<_, _>>()?;
         let joined = pieces.into_iter().rfold(Box::new(io::empty()) as Box<dyn Read>, join);
         let (head, reader) = peek(joined, MAGIC).map_err(|error| self.broken(error))?;
         match PackingFormat::of(&head) {
-            Some(packed) => {
-                UnpackedReader::open(packed, reader).map_err(|error| self.broken(error))
+            Some(packing) => {
+                if packing == PackingFormat::Zip && self.pieces.len() > 1 {
+                    let found = "one in pieces".to_owned();
+                    return Err(self.problem("a zip archive in one file", found));
+                }
+                UnpackedReader::open(packing, &self.pieces[0], reader)
             }
             None => Ok(reader),
         }
@@ -199,10 +204,16 @@ struct UnpackedReader<'a> {
 }
 
 impl<'a> UnpackedReader<'a> {
-    fn open(packed: PackingFormat, reader: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
-        let count = Rc::default();
-        let counted = CountedReader { reader, bytes: Rc::clone(&count) };
-        Ok(Box::new(Self { content: packed.reader(counted)?, packed: count, bytes: 0 }))
+    fn open(
+        packing: PackingFormat,
+        source: &'a Source,
+        reader: Box<dyn Read + 'a>,
+    ) -> Result<Box<dyn Read + 'a>> {
+        let packed = Rc::default();
+        let bytes = Rc::clone(&packed);
+        let content = packing
+            .reader(source, reader, move |reader| Box::new(CountedReader { reader, bytes }))?;
+        Ok(Box::new(Self { content, packed, bytes: 0 }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sources of bytes: a path, standard input, or memory.
 
 use crate::text::into_text;
+use crate::zipped::{ZIP_MAGIC, ZippedFile};
 use clariq_core::{
     Error, Problem, ProblemKind, Result, bail, open_regular, problem, sha256_of_stream,
 };
@@ -30,12 +31,12 @@ pub const MOST_OF_A_TABLE: u64 = 64 << 20;
 pub const MOST_OF_A_RUN: u64 = 384 << 20;
 
 /// The maximum size of standard input that is read into memory.
-const MOST_OF_STDIN: u64 = 1 << 30;
+pub(crate) const MOST_OF_STDIN: u64 = 1 << 30;
 
 /// A source of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A file; gzip and Zstandard are recognised by its content, not its name.
+    /// A file; gzip, Zstandard and zip are recognised by its content, not its name.
     Path(PathBuf),
     /// Standard input, written `-` on the command line.
     Stdin,
@@ -127,9 +128,9 @@ impl Source {
         // One byte more than the size, so that the end is read without growing.
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
         raw.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(&refused)?;
-        if let Some(unpack) = PackingFormat::of(&bytes) {
-            let packed = io::Cursor::new(std::mem::take(&mut bytes)).chain(raw);
-            let unpacked = unpack.reader(packed).map_err(|error| broken(name, error))?;
+        if let Some(packing) = PackingFormat::of(&bytes) {
+            let packed = Box::new(io::Cursor::new(std::mem::take(&mut bytes)).chain(raw));
+            let unpacked = packing.reader(self, packed, |packed| packed)?;
             unpacked.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(name, error))?;
         } else {
             raw.take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(refused)?;
@@ -141,14 +142,16 @@ impl Source {
         Ok(bytes)
     }
 
-    /// The content as a stream, without gzip or Zstandard around it, for files that do not fit into
+    /// The content as a stream, without gzip, Zstandard or zip around it, for files that do not fit into
     /// memory. A byte order mark is not removed.
     pub fn stream(&self) -> Result<Box<dyn BufRead + '_>> {
         let (_, raw) = self.open()?;
         let mut raw = BufReader::with_capacity(1 << 16, raw);
         let refused = Error::io("read", self.name());
         Ok(match PackingFormat::of(raw.fill_buf().map_err(&refused)?) {
-            Some(packed) => Box::new(BufReader::new(packed.reader(raw).map_err(&refused)?)),
+            Some(packing) => {
+                Box::new(BufReader::new(packing.reader(self, Box::new(raw), |packed| packed)?))
+            }
             None => Box::new(raw),
         })
     }
@@ -178,10 +181,11 @@ pub fn stdin() -> Result<io::StdinLock<'static>> {
 }
 
 /// A format of packed files.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PackingFormat {
     Gzip,
     Zstandard,
+    Zip,
 }
 
 impl PackingFormat {
@@ -190,15 +194,26 @@ impl PackingFormat {
         match head {
             _ if head.starts_with(GZIP_MAGIC) => Some(Self::Gzip),
             _ if head.starts_with(ZSTD_MAGIC) => Some(Self::Zstandard),
+            _ if ZIP_MAGIC.iter().any(|magic| head.starts_with(magic)) => Some(Self::Zip),
             _ => None,
         }
     }
 
-    /// The content, of any number of members or frames.
-    pub(crate) fn reader<'a>(self, packed: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    /// The content of a source with these bytes, of any number of members or frames, or of the only
+    /// file in a zip archive. The packed bytes are read through `count`.
+    pub(crate) fn reader<'a>(
+        self,
+        source: &'a Source,
+        bytes: Box<dyn Read + 'a>,
+        count: impl FnOnce(Box<dyn Read + 'a>) -> Box<dyn Read + 'a>,
+    ) -> Result<Box<dyn Read + 'a>> {
         Ok(match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(packed)),
-            Self::Zstandard => Box::new(zstd::Decoder::new(packed)?),
+            Self::Gzip => Box::new(MultiGzDecoder::new(count(bytes))),
+            Self::Zstandard => {
+                let decoder = zstd::Decoder::new(count(bytes));
+                Box::new(decoder.map_err(|error| broken(&source.name(), error))?)
+            }
+            Self::Zip => ZippedFile::find(source, bytes)?.unpack(count),
         })
     }
 }

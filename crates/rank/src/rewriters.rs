@@ -1,6 +1,7 @@
 //! All models that rewrite requests. A new one is a file in `rewriters/` and a line here.
 
 mod chat;
+mod gate;
 mod t5;
 
 use crate::rewrite::Rewriter;
@@ -13,8 +14,8 @@ type RewriterFactory = fn(Table) -> Result<Arc<dyn Rewriter>>;
 /// Models that rewrite: the key that names one in a table `rewrite`, and what makes it of the table.
 const REWRITERS: &[(&str, RewriterFactory)] = &[("chat", chat::build)];
 
-/// Reads a table `rewrite`. It is a T5's if it has the key of no other model.
+/// Reads a table `rewrite`, whose key `when` chooses the requests. It is a T5's if it has the key of no other model.
 pub(crate) fn read_rewriter(table: Table) -> Result<Arc<dyn Rewriter>> {
     let other = REWRITERS.iter().find(|(key, _)| table.has(key));
-    other.map_or(t5::build as RewriterFactory, |(_, build)| *build)(table)
+    gate::build(table, other.map_or(t5::build as RewriterFactory, |(_, build)| *build))
 }

@@ -10,6 +10,7 @@ mod differences;
 mod figures;
 mod ikat;
 mod judged;
+mod mtrag;
 mod page;
 mod pages;
 mod request;

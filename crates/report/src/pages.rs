@@ -2,11 +2,12 @@
 
 use crate::judged::JudgedPage;
 use crate::request::{PageRequest, RenderedPage};
-use crate::{clariq, ikat};
+use crate::{clariq, ikat, mtrag};
 use clariq_collections::Collection;
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use clariq_track_ikat::{Ikat, IkatSplit};
+use clariq_track_mtrag::{Mtrag, MtragSplit};
 
 /// The page of runs over a split of a collection.
 ///
@@ -25,6 +26,9 @@ pub fn page_of(
     }
     if let (Some(ikat), Some(split)) = (collection.downcast::<Ikat>(), IkatSplit::parse(split)) {
         return ikat::page(ikat, split, request);
+    }
+    if let (Some(mtrag), Ok(split)) = (collection.downcast::<Mtrag>(), MtragSplit::parse(split)) {
+        return mtrag::page(mtrag, split, request);
     }
     let task = collection.tasks()[0];
     let evaluation = collection.evaluation(split)?;

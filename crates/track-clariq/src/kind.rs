@@ -5,7 +5,7 @@ use crate::evaluation::{Official, names};
 use crate::{check, stats};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    AnnotatedFacet, Annotation, Collection, DataDir, Kind, Requests, Statistics,
+    AnnotatedFacet, Annotation, Collection, DataDir, Kind, NeedLabel, Requests, Statistics,
 };
 use clariq_core::{Documents, Error, Request};
 use clariq_files::{Qrels, Source};
@@ -90,7 +90,7 @@ impl Collection for ClariQ {
             .iter()
             .map(|topic| Annotation {
                 id: topic.id.to_string(),
-                need: topic.need.map(u8::from),
+                need: topic.need.map(|need| NeedLabel::Number(need.get().into())),
                 ..Annotation::default()
             })
             .collect();

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 const FORMS: [&str; 4] = [".jsonl", ".json", ".tsv", ".trecweb"];
 
 /// The endings of packing; empty for plain files.
-pub const PACKED: [&str; 3] = ["", ".gz", ".zst"];
+pub const PACKED: [&str; 4] = ["", ".gz", ".zst", ".zip"];
 
 /// Packings that are not read.
-const NOT_READ: [&str; 5] = [".bz2", ".xz", ".lz4", ".zip", ".7z"];
+const NOT_READ: [&str; 4] = [".bz2", ".xz", ".lz4", ".7z"];
 
 /// The kind of a file, according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 pub fn packing_not_read(path: &Path) -> Error {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let hint = "unpack it, or pack it with gzip or zstd";
-    problem!(path, "a file that is plain, .gz or .zst", "`{name}`", hint).into()
+    problem!(path, "a file that is plain, .gz, .zst or .zip", "`{name}`", hint).into()
 }
 
 /// The files of documents at a path: the file itself, or those of the folder.
@@ -133,7 +133,7 @@ pub fn document_files(path: &Path) -> Result<Vec<Source>, Error> {
     }
     let listed = DocumentFolder::list(path)?;
     if listed.documents.is_empty() {
-        let hint = "their names end in .jsonl, .json, .tsv or .trecweb, followed by .gz or .zst if \
+        let hint = "their names end in .jsonl, .json, .tsv or .trecweb, followed by .gz, .zst or .zip if \
                     they are packed";
         bail!(path, "a folder with files of documents", "none", hint);
     }

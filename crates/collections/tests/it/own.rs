@@ -1,7 +1,7 @@
 //! Collections of a user's own: the forms that are recognised, and the files that are refused.
 
-use clariq_collections::evaluation::ComparisonOptions;
-use clariq_collections::{Collection, DataDir};
+use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, ResultCell};
+use clariq_collections::{Collection, DataDir, NeedLabel, OWN};
 use clariq_core::{Doc, Request, Speaker};
 use clariq_files::Source;
 use clariq_tracks::TRACKS;
@@ -527,4 +527,35 @@ fn two_grades_are_an_error_of_the_check_and_of_every_use() {
     assert!(report.findings.has_errors());
     let own = TRACKS.open(&data(folder.path())).unwrap();
     assert_eq!(own.qrels("test", "documents").unwrap_err().to_problem().at.line, Some(3));
+}
+
+#[test]
+fn a_need_file_is_scored_against_the_labels_of_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("documents.jsonl", "{\"id\": \"d1\", \"text\": \"a document\"}\n");
+    let requests = [
+        json!({ "id": "1", "text": "a", "need": 1, "answer": "yes" }),
+        json!({ "id": "2", "text": "b", "need": 3 }),
+        json!({ "id": "3", "text": "c" }),
+    ];
+    write("requests.test.jsonl", &requests.map(|line| line.to_string()).join("\n"));
+    write("a.need", "1 2\n2 4\n");
+    let own = (OWN.open)(&DataDir::Folder(folder.path().to_owned()), None).unwrap();
+    let annotations = own.annotations("test").unwrap();
+    assert_eq!(annotations.len(), 2);
+    assert_eq!(annotations[0].answer.as_deref(), Some("yes"));
+    assert_eq!(annotations[1].need, Some(NeedLabel::Number(3)));
+    let evaluation = own.evaluation("test").unwrap();
+    let score = |file: &str| {
+        let file = folder.path().join(file);
+        evaluation.score(&EvalRequest { file, ..EvalRequest::default() })
+    };
+    let table = score("a.need").unwrap().tables.remove(0);
+    let balanced: Vec<&ResultCell> = table.rows.iter().map(|row| &row[8]).collect();
+    assert_eq!(balanced, [&ResultCell::Figure(0.5, 4); 3]);
+    assert_eq!(table.rows[2][9], ResultCell::Figure(1.0, 4), "the area under the curve");
+    write("a.run", "1 0 d1 1 1.0 x\n");
+    let refused = score("a.run").err().unwrap().to_problem();
+    assert_eq!(refused.expected, "judgements for a run");
 }

@@ -8,7 +8,7 @@ pub use rankings::as_run;
 use super::candidates::{CandidateDocs, CandidateRun};
 use super::input::RunInput;
 use crate::session::Session;
-use clariq_collections::Collection;
+use clariq_collections::{Collection, Sight, SystemClass};
 use clariq_core::{Documents, Request, RequestId, Result, sha256_hex};
 use clariq_files::Source;
 use clariq_rank::Uses;
@@ -71,6 +71,18 @@ impl SplitSource<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The parts of requests that a system may see. Utterances that people rewrote are those of the
+/// collection, unless a file has them.
+fn sight_of(config: &SystemConfig) -> Sight {
+    let by_people = config.uses.contains(&Uses::RewritesByPeople) && config.rewrites.is_none();
+    let usual = if by_people { SystemClass::Manual } else { SystemClass::Automatic };
+    Sight {
+        class: config.plan.answer().map_or(usual, |answer| answer.class),
+        earlier_conversations: config.uses.contains(&Uses::EarlierConversations),
+        relevant_statements: config.uses.contains(&Uses::RelevantStatements),
     }
 }
 

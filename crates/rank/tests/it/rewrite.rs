@@ -96,3 +96,29 @@ fn keys_that_do_not_fit_are_refused_with_their_line() {
         assert!(error.starts_with("one.toml:2: ") && error.contains(says), "{keys}: {error}");
     }
 }
+
+#[test]
+fn only_utterances_that_refer_back_are_rewritten() {
+    let said = |last| conversation(&["fox", "which", last]);
+    // The model also finds `them` in `anthem`.
+    let requests = [said("about them"), said("the anthem of the north")];
+    let rank = |when: &str| {
+        let text = format!("rewrite = {{ model = \"t5\"{when} }}\n[[stages]]\n{BM25}");
+        let pipeline = parse(&text, &[]).unwrap().pipeline;
+        let parameters = pipeline.parameters()[0]["when"].clone();
+        let ranked = with_context(&Earlier::new(&[]), |context| {
+            let batch = Batch::new(context, &requests);
+            let ranked = pipeline.run(&batch, batch.unranked()).unwrap();
+            ranked.iter().map(ids).collect::<Vec<_>>()
+        });
+        (ranked, parameters)
+    };
+    let (all, always) = rank("");
+    let (gated, when) = rank(", when = \"refers-back\"");
+    assert_eq!((&gated[0], all[1].is_empty()), (&all[0], false));
+    assert_eq!(gated[1], [""; 0], "as it was said");
+    assert_eq!((always, when), (serde_json::Value::Null, "refers-back".into()));
+    let text = format!("rewrite = {{ model = \"a\", when = \"never\" }}\n[[stages]]\n{BM25}");
+    let error = parse(&text, &[]).err().unwrap_or_default();
+    assert!(error.starts_with("one.toml:2: "), "{error}");
+}

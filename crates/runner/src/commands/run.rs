@@ -54,6 +54,9 @@ pub(crate) struct RunArgs {
     /// Skip bad conversations or lines, and report how many
     #[arg(long)]
     skip_bad: bool,
+    /// Task of the collection to rank for, such as a domain of MTRAG [default: the usual one]
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
     /// Run tag, the last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     run_tag: Option<Name>,
@@ -100,6 +103,9 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     session.options.need_model.clone_from(&arguments.need_model);
     session.registry = arguments.calls.registry(systems.len())?;
     session.options.team.clone_from(&arguments.team);
+    if let Some(task) = &arguments.task {
+        session = session.ranking_for(task)?;
+    }
 
     if let Some((file, kind)) = arguments.file() {
         let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;

@@ -33,7 +33,7 @@ pub(crate) struct TuneArgs {
     /// Measure to maximise, such as nDCG@3
     #[arg(long, short, value_name = "MEASURE", default_value = "R@30")]
     pub(crate) measure: String,
-    /// Task whose ranking is measured, for systems with several [default: the usual one of the collection]
+    /// Task whose ranking is measured, in systems or collections with several [default: the usual one]
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
     /// Number of folds of the cross-validation; turns of one conversation are kept together

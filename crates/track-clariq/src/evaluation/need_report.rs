@@ -11,7 +11,7 @@ use crate::{Labelled, NeedLine};
 use clariq_collections::evaluation::ResultCell::{Count, Empty, Figure, Text};
 use clariq_collections::evaluation::{ResultCell, ResultTable};
 use clariq_core::RequestId;
-use clariq_eval::exact_mean;
+use clariq_eval::{Decision, DecisionReport, exact_mean};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -100,9 +100,48 @@ impl NeedReport {
             ("quadratic weighted kappa", kappa),
         ];
         let rows = figures.map(|(name, figure)| vec![Text(name.to_owned()), figure]).to_vec();
-        vec![classes, ResultTable { name: "figures", header: vec!["measure", "value"], rows }]
+        let figures = ResultTable { name: "figures", header: vec!["measure", "value"], rows };
+        vec![classes, figures, self.ambiguity_table()]
+    }
+
+    /// The needs as decisions whether a request is ambiguous, 1 against 2 to 4.
+    pub fn ambiguity(&self) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        for class in &self.classes {
+            for (predicted, count) in class.predicted_as.into_iter().enumerate() {
+                let score = predicted as f64;
+                let decision = Decision { label: class.need > 1, decided: predicted > 1, score };
+                decisions.extend(std::iter::repeat_n(decision, count));
+            }
+        }
+        decisions
+    }
+
+    /// Two classes look better than four: always ambiguous is the row to beat.
+    fn ambiguity_table(&self) -> ResultTable {
+        let decisions = self.ambiguity();
+        let labels = || decisions.iter().map(|decision| decision.label);
+        let mut rows = Vec::new();
+        for (name, report) in [
+            ("predicted", DecisionReport::of(&decisions)),
+            ("always", DecisionReport::of_constant(labels(), true)),
+            ("never", DecisionReport::of_constant(labels(), false)),
+        ] {
+            let DecisionReport { precision, recall, f1, weighted_f1, balanced_accuracy, .. } =
+                report;
+            let figures = [precision, recall, f1, weighted_f1, balanced_accuracy];
+            let mut row = vec![Text(name.to_owned())];
+            row.extend(figures.map(|figure| Figure(figure, 4)));
+            row.push(report.area_under_curve.map_or(Empty, |area| Figure(area, 4)));
+            rows.push(row);
+        }
+        ResultTable { name: "ambiguity", header: AMBIGUITY.to_vec(), rows }
     }
 }
+
+/// The columns of ambiguity, 1 against 2 to 4.
+const AMBIGUITY: [&str; 7] =
+    ["ambiguous", "precision", "recall", "F1", "weighted F1", "balanced accuracy", "AUC"];
 
 /// The columns of the confusion matrix.
 const PREDICTIONS: [&str; CLASSES] = ["as none", "as 1", "as 2", "as 3", "as 4"];
@@ -227,6 +266,21 @@ mod tests {
             (0.5, 0.25, 1.0 / 3.0, 4)
         );
         all_near(report.macro_average, [0.541_666_666_666_666_6, 0.4625, 0.486_363_636_363_636_4]);
+    }
+
+    #[test]
+    fn one_against_two_to_four_is_a_decision() {
+        // classification_report, balanced_accuracy_score and roc_auc_score, scikit-learn 1.9.1.
+        let report = report(&LABELS, &[1, 2, 2, 2, 3, 1, 3, 4, 2, 4, 2, 2, 3, 1, 3]);
+        let found = DecisionReport::of(&report.ambiguity());
+        assert_eq!((found.count, found.positives, found.decided), (15, 12, 12));
+        near(found.f1, 11.0 / 12.0);
+        near(found.weighted_f1, 13.0 / 15.0);
+        near(found.balanced_accuracy, 0.791_666_666_666_666_6);
+        near(found.area_under_curve.unwrap(), 0.875);
+        let rows = report.ambiguity_table().rows;
+        let figures: Vec<ResultCell> = rows.iter().map(|row| row[4].clone()).collect();
+        assert_eq!(figures[1..], [Figure(32.0 / 45.0, 4), Figure(1.0 / 15.0, 4)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The requests of a split for a system that answers. Its run is a submission, with the runs of
 //! statements and of passages beside it.
 
-use super::{SplitSource, set_candidates};
+use super::{SplitSource, set_candidates, sight_of};
 use crate::ranker::{Answer, Statements, UserRequest};
 use crate::run::candidates::CandidateDocs;
 use crate::run::input::{RunEntry, RunInput, SkippedRecords};
@@ -11,7 +11,6 @@ use clariq_collections::{
 };
 use clariq_core::{Documents, Ranking, RequestId, Result, bail};
 use clariq_files::put_run_lines;
-use clariq_rank::Uses;
 use clariq_systems::SystemConfig;
 use clariq_systems::plan::{PASSAGES, STATEMENTS};
 use serde_json::Value;
@@ -84,16 +83,6 @@ impl<'a> AnsweredSplit<'a> {
             (name.into_owned(), hit.score)
         });
         put_run_lines(out, request, named, entry.tag)
-    }
-}
-
-/// The parts of requests that a system may see.
-fn sight_of(config: &SystemConfig) -> Sight {
-    let class = config.plan.answer().map(|answer| answer.class);
-    Sight {
-        class: class.unwrap_or(SystemClass::Automatic),
-        earlier_conversations: config.uses.contains(&Uses::EarlierConversations),
-        relevant_statements: config.uses.contains(&Uses::RelevantStatements),
     }
 }
 

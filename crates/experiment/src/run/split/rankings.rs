@@ -1,21 +1,25 @@
-//! The requests of a split for a system that ranks. Its run is a TREC run.
+//! The requests of a split for a system that ranks. Its run is a TREC run; if the collection has a form
+//! of submissions for rankings, a submission is written beside it.
 
-use super::{SplitSource, set_candidates};
+use super::{SplitSource, set_candidates, sight_of};
 use crate::ranker::UserRequest;
 use crate::run::input::{RunEntry, RunInput, SkippedRecords, put_ranking};
 use crate::session::Session;
+use clariq_collections::{AnswerForm, SubmittedAnswer};
 use clariq_core::{Documents, Ranking, Request, Result, bail};
-use clariq_files::{Run, RunLine, strictly_decreasing};
+use clariq_files::{Run, RunLine, strictly_decreasing, with_ending};
 use clariq_systems::SystemConfig;
 use serde_json::Value;
-use std::io;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 /// The requests of a split, in memory, and the documents that are ranked for them.
 pub(super) struct RankedSplit<'a> {
     source: SplitSource<'a>,
     documents: &'a dyn Documents,
     requests: Vec<Request>,
+    form: Option<Box<dyn AnswerForm + 'a>>,
 }
 
 impl<'a> RankedSplit<'a> {
@@ -29,14 +33,16 @@ impl<'a> RankedSplit<'a> {
             bail!("--team", "a system that answers", found, "leave it out");
         }
         let documents = session.documents;
-        let requests = source.collection.requests(source.split, session.task)?;
+        let SplitSource { collection, split, .. } = source;
+        let requests = collection.requests_seen(split, session.task, sight_of(config))?;
         let mut requests = requests.collect::<Result<Vec<Request>>>()?;
         let ids = requests.iter().map(|request| &request.id);
         let candidates = source.candidates(session, documents, ids)?;
         for request in &mut requests {
             set_candidates(candidates.as_ref(), request);
         }
-        Ok(Self { source, documents, requests })
+        let form = collection.ranking_form(split);
+        Ok(Self { source, documents, requests, form })
     }
 }
 
@@ -70,8 +76,36 @@ impl RunInput for RankedSplit<'_> {
         Ok(SkippedRecords::default())
     }
 
+    fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
+        let mut files = vec![("run", path.to_owned())];
+        if let Some(form) = &self.form {
+            let name = path.to_string_lossy();
+            let stem = name.strip_suffix(".run").unwrap_or(&name);
+            files.push(("submission", with_ending(Path::new(stem), form.ending())));
+        }
+        files
+    }
+
     fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64> {
+        if let (Some(form), Some(submission)) = (&self.form, out.get_mut(1)) {
+            let answer = SubmittedAnswer {
+                run: entry.tag,
+                index: entry.index,
+                request: &entry.request.id,
+                responses: &[],
+                statements: &[],
+                passages: &entry.outcome.ranking,
+            };
+            form.put(submission, &answer)?;
+        }
         put_ranking(&mut out[0], self.documents, entry)
+    }
+
+    fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
+        match &self.form {
+            Some(form) if file == 1 => form.put_end(out),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,0 +1,124 @@
+//! Tables of decisions between yes and no, and need files that are scored against labels by name.
+
+use super::{ResultCell, ResultTable};
+use clariq_core::{Error, RequestId};
+use clariq_eval::{Decision, DecisionReport};
+use clariq_files::lines::{LineForm, for_each_line};
+use clariq_files::{FileContent, strictly};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The columns behind those that name a row.
+pub const DECISION_COLUMNS: [&str; 8] =
+    ["requests", "positive", "predicted", "precision", "recall", "F1", "balanced accuracy", "AUC"];
+
+/// From this need on, a system asks: 1 needs no clarification.
+pub const ASKS_FROM: f64 = 2.0;
+
+const NEED_LINE: LineForm =
+    LineForm { names: "<request> <need>", optional: 0, comments: false, trailing_words: false };
+
+/// The rows of decisions: their figures, below those of always deciding no and always deciding yes,
+/// which every prediction has to beat. `part` names what is decided.
+pub fn decision_rows(part: &str, name: &str, decisions: &[Decision]) -> Vec<Vec<ResultCell>> {
+    let labels = || decisions.iter().map(|decision| decision.label);
+    let reports = [
+        ("never", DecisionReport::of_constant(labels(), false)),
+        ("always", DecisionReport::of_constant(labels(), true)),
+        (name, DecisionReport::of(decisions)),
+    ];
+    let mut rows = Vec::with_capacity(reports.len());
+    for (name, report) in reports {
+        let mut row = vec![ResultCell::Text(part.to_owned()), ResultCell::Text(name.to_owned())];
+        row.extend([report.count, report.positives, report.decided].map(ResultCell::Count));
+        let figures = [report.precision, report.recall, report.f1, report.balanced_accuracy];
+        row.extend(figures.map(|figure| ResultCell::Figure(figure, 4)));
+        let area = report.area_under_curve;
+        row.push(area.map_or(ResultCell::Empty, |area| ResultCell::Figure(area, 4)));
+        rows.push(row);
+    }
+    rows
+}
+
+/// Reads a need file: the last need of each request, by its id. A need is a number or a name.
+pub fn parse_needs(input: &FileContent) -> Result<BTreeMap<RequestId, String>, Error> {
+    let mut needs = BTreeMap::new();
+    strictly(|sink| {
+        for_each_line(input, NEED_LINE, sink, |line, _| {
+            needs.insert(line.fields[0].into(), line.fields[1].to_owned());
+        });
+    })?;
+    Ok(needs)
+}
+
+/// The figures of a need file against labels. If all labels are numbers, a request is positive from 2
+/// on; otherwise each name is a class of its own against the others.
+pub fn need_table(
+    labels: &BTreeMap<RequestId, String>,
+    needs: &BTreeMap<RequestId, String>,
+) -> ResultTable {
+    let header = [&["need", "by"][..], &DECISION_COLUMNS].concat();
+    let mut rows = Vec::new();
+    let number = |text: &String| text.parse::<f64>().ok();
+    if labels.values().all(|label| number(label).is_some()) {
+        let mut decisions = Vec::with_capacity(labels.len());
+        for (request, label) in labels {
+            let score = needs.get(request).and_then(number).unwrap_or(0.0);
+            let label = number(label).is_some_and(|label| label >= ASKS_FROM);
+            decisions.push(Decision { label, decided: score >= ASKS_FROM, score });
+        }
+        rows.extend(decision_rows("2 and above", "need file", &decisions));
+    } else {
+        let names: BTreeSet<&String> = labels.values().collect();
+        for name in names {
+            let mut decisions = Vec::with_capacity(labels.len());
+            for (request, label) in labels {
+                let decided = needs.get(request) == Some(name);
+                let score = f64::from(u8::from(decided));
+                decisions.push(Decision { label: label == name, decided, score });
+            }
+            rows.extend(decision_rows(name, "need file", &decisions));
+        }
+    }
+    ResultTable { name: "needs", header, rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs(pairs: &[(&str, &str)]) -> BTreeMap<RequestId, String> {
+        pairs.iter().map(|(id, need)| ((*id).into(), (*need).to_owned())).collect()
+    }
+
+    fn rows(table: &ResultTable) -> Vec<String> {
+        let cell = |cell: &ResultCell| match cell {
+            ResultCell::Text(text) => text.clone(),
+            ResultCell::Count(count) => count.to_string(),
+            ResultCell::Figure(figure, _) => format!("{figure:.3}"),
+            ResultCell::Empty => "-".to_owned(),
+        };
+        table.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn numbers_are_needs_of_clariq_and_names_are_classes() {
+        let table = need_table(
+            &needs(&[("1", "1"), ("2", "4"), ("3", "2"), ("4", "1")]),
+            &needs(&[("1", "1"), ("2", "3"), ("3", "1.5"), ("9", "4")]),
+        );
+        assert_eq!(
+            rows(&table),
+            [
+                "2 and above never 4 2 0 0.000 0.000 0.000 0.500 0.500",
+                "2 and above always 4 2 4 0.500 1.000 0.667 0.500 0.500",
+                "2 and above need file 4 2 1 1.000 0.500 0.667 0.750 1.000",
+            ]
+        );
+        let table = need_table(
+            &needs(&[("1", "clear"), ("2", "vague"), ("3", "vague")]),
+            &needs(&[("1", "clear"), ("2", "vague"), ("3", "clear")]),
+        );
+        assert_eq!(rows(&table)[2], "clear need file 3 1 2 0.500 1.000 0.667 0.750 0.750");
+        assert_eq!(rows(&table)[5], "vague need file 3 2 1 1.000 0.500 0.667 0.750 0.750");
+    }
+}

@@ -1,0 +1,62 @@
+//! The evaluation of documents of one's own: runs by judgements, need files by the labels of requests.
+
+use crate::evaluation::{
+    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, SystemOutput, ValuesByRequest,
+    need_table, parse_needs,
+};
+use crate::validation::first_fields;
+use clariq_core::{Error, ProblemKind, RequestId, problem};
+use clariq_files::Source;
+use std::collections::BTreeMap;
+
+pub(super) struct OwnEvaluation<'a> {
+    pub(super) location: String,
+    pub(super) by_qrels: Option<ByQrels<'a>>,
+    /// The needs of requests that have one.
+    pub(super) labels: BTreeMap<RequestId, String>,
+}
+
+impl<'a> OwnEvaluation<'a> {
+    fn by_qrels(&self) -> Result<&ByQrels<'a>, Error> {
+        self.by_qrels.as_ref().ok_or_else(|| {
+            let hint = "name a split with judgements, or give `clariq eval` --qrels";
+            problem!(&self.location, "judgements for a run", "labels of needs alone", hint)
+                .kind(ProblemKind::MissingFile)
+                .into()
+        })
+    }
+}
+
+impl Evaluation for OwnEvaluation<'_> {
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        // Standard input can be read once: it is a run.
+        if self.labels.is_empty() || request.file.as_os_str() == "-" {
+            return self.by_qrels()?.score(request);
+        }
+        let input = Source::new(&request.file).read()?;
+        if first_fields(&input).len() != 2 {
+            return self.by_qrels()?.score(request);
+        }
+        request.takes("need files", &[])?;
+        let needs = parse_needs(&input)?;
+        let missing = self.labels.keys().filter(|id| !needs.contains_key(*id)).count();
+        let warnings = match missing {
+            0 => Vec::new(),
+            _ => vec![format!("{missing} requests with a label have no need in the file")],
+        };
+        let tables = vec![need_table(&self.labels, &needs)];
+        Ok(EvalResult { tables, warnings, ..EvalResult::default() })
+    }
+
+    fn warnings(&self) -> &[String] {
+        self.by_qrels.as_ref().map_or(&[], |by_qrels| &by_qrels.warnings)
+    }
+
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
+        self.by_qrels()?.figures(written)
+    }
+
+    fn columns(&self, run: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
+        self.by_qrels()?.columns(run, by)
+    }
+}

@@ -1,0 +1,214 @@
+//! The page about runs of MTRAG: figures, differences, and every conversation with the reference
+//! response, the passages of each run, and where a question is asked.
+
+use crate::differences::{self, Focus, TopicRow};
+use crate::figures::{self, ComparedRuns, RunFigures};
+use crate::page::{Page, Section};
+use crate::request::{PageRequest, RenderedPage};
+use crate::words::{count, shorten};
+use clariq_collections::Collection;
+use clariq_collections::evaluation::{ComparisonOptions, Evaluation};
+use clariq_core::{Documents, Error, RequestId, Speaker, bail};
+use clariq_eval::{Qrels, RankedRun};
+use clariq_track_mtrag::{Answerability, Mtrag, MtragEvaluation, MtragSplit, MtragTask, PASSAGES};
+use maud::{Markup, html};
+use std::collections::HashMap;
+
+/// Passages shown of each run.
+const SHOWN: usize = 5;
+/// The number of characters shown of a passage.
+const EXCERPT: usize = 240;
+
+/// What a run has for a request.
+struct RunByRequest<'a> {
+    name: &'a str,
+    ranked: RankedRun,
+    responses: HashMap<RequestId, String>,
+}
+
+/// The content of the section of conversations.
+struct Conversations<'a> {
+    mtrag: &'a Mtrag,
+    qrels: &'a Qrels,
+    compared: &'a ComparedRuns<'a>,
+    runs: &'a [RunByRequest<'a>],
+    /// The positions of judged requests in the columns.
+    judged: &'a HashMap<&'a str, usize>,
+    focus: usize,
+}
+
+/// The page of runs over a split.
+pub(crate) fn page(
+    mtrag: &Mtrag,
+    split: MtragSplit,
+    request: &PageRequest,
+) -> Result<RenderedPage, Error> {
+    if let Some((_, need)) = request.needs.first() {
+        let hint = "`clariq eval` scores it";
+        bail!("--need", "runs of ClariQ beside it", (need.name()), hint);
+    }
+    let evaluation = MtragEvaluation::open(mtrag, split)?;
+    let mut warnings = evaluation.warnings().to_vec();
+    let mut measured = Vec::new();
+    let mut runs = Vec::new();
+    for run in request.runs {
+        let found = evaluation.columns(&run.file, &ComparisonOptions::default())?;
+        let file = run.file.name();
+        warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
+        measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
+        let (ranked, responses) = evaluation.answers(&run.file)?;
+        runs.push(RunByRequest { name: &run.name, ranked, responses });
+    }
+    let compared = ComparedRuns::new(measured, request.baseline, request.seed, "request");
+    let focus = evaluation.focus();
+    let tasks = mtrag.tasks(split)?;
+    let last: HashMap<&str, &str> = tasks
+        .iter()
+        .map(|task| (task.id.as_str(), task.said.last().map_or("", |said| said.text.as_str())))
+        .collect();
+    let places: HashMap<&str, usize> =
+        tasks.iter().zip(0..).map(|(task, place)| (task.id.as_str(), place)).collect();
+    let values = &compared.baseline().columns[focus].values;
+    let judged: HashMap<&str, usize> =
+        values.iter().zip(0..).map(|((id, _), index)| (id.as_str(), index)).collect();
+    let topics = values.iter().map(|(id, _)| TopicRow {
+        id: id.as_str(),
+        request: last.get(id.as_str()).copied().unwrap_or_default(),
+        anchor: format!("request-{}", places.get(id.as_str()).copied().unwrap_or_default()),
+    });
+    let requests = count(values.len(), "judged request");
+    let intro = format!(
+        "nDCG and recall, as trec_eval defines them, over {requests}; one that is not answered counts 0."
+    );
+    let mut sections = vec![figures::section(&compared, &intro, ["Figures of every run"; 2], &[])];
+    sections.extend(differences::section(
+        &compared,
+        &Focus {
+            id: "differences",
+            name: "Differences",
+            heading: "Differences by request".to_owned(),
+            column: focus,
+            topics: topics.collect(),
+        },
+    ));
+    let qrels = mtrag.qrels(split.name(), PASSAGES)?.unwrap_or_default();
+    let content = Conversations {
+        mtrag,
+        qrels: &qrels,
+        compared: &compared,
+        runs: &runs,
+        judged: &judged,
+        focus,
+    }
+    .section(tasks)?;
+    sections.push(Section { id: "conversations", name: "Conversations", content });
+    let shown = count(compared.runs.len(), "run");
+    let remark = mtrag.remark().map_or_else(String::new, |remark| format!(" The {remark}."));
+    let page = Page {
+        title: request.title,
+        lead: format!(
+            "{shown} on {requests} of {split}; baseline: {}.{remark}",
+            compared.baseline().name
+        ),
+        sections,
+        footer: html! { "Split " (split.name()) ", seed " (request.seed) "." },
+        style: include_str!("ikat/style.css"),
+    };
+    Ok(RenderedPage { html: page.render(), topics: tasks.len(), warnings })
+}
+
+impl Conversations<'_> {
+    fn section(&self, tasks: &[MtragTask]) -> Result<Markup, Error> {
+        let mut shown = Vec::with_capacity(tasks.len());
+        for (place, task) in tasks.iter().enumerate() {
+            shown.push(self.conversation(place, task)?);
+        }
+        Ok(html! {
+            section id="conversations" {
+                h2 { "Conversations" }
+                p {
+                    "Open a request to see the conversation, the reference response, and the first "
+                    "passages of each run. " span.mark { "✓" } " marks a relevant passage. A request "
+                    "that is " b { "underspecified" } " has a clarifying question as its reference."
+                }
+                @for conversation in shown { (conversation) }
+            }
+        })
+    }
+
+    fn conversation(&self, place: usize, task: &MtragTask) -> Result<Markup, Error> {
+        let asks = task.answerability == Some(Answerability::Underspecified);
+        let mut answers = Vec::with_capacity(self.runs.len());
+        for run in self.runs {
+            answers.push(self.answer(run, task)?);
+        }
+        let last = task.said.last().map_or("", |said| said.text.as_str());
+        Ok(html! {
+            details.topic id={ "request-" (place) } {
+                summary {
+                    span.number { (task.id) } " "
+                    span.request { (last) } " "
+                    @if let Some(label) = task.answerability {
+                        @if asks { b { "underspecified" } } @else { (label.name().to_lowercase()) }
+                        " "
+                    }
+                    @if let Some(index) = self.judged.get(task.id.as_str()) {
+                        span.range { (self.compared.range(self.focus, *index)) }
+                    }
+                }
+                div.inside {
+                    @for said in &task.said {
+                        p {
+                            b { @if said.speaker == Speaker::User { "User: " } @else { "System: " } }
+                            (said.text)
+                        }
+                    }
+                    div.answer {
+                        h3 { @if asks { "Reference: a question" } @else { "Reference" } }
+                        @for text in &task.targets { p.response { (text) } }
+                        @if task.targets.is_empty() { p.note { "No response." } }
+                    }
+                    @for answer in answers { (answer) }
+                }
+            }
+        })
+    }
+
+    fn answer(&self, run: &RunByRequest, task: &MtragTask) -> Result<Markup, Error> {
+        let ranking = run.ranked.ranking(&task.id);
+        let documents = self.mtrag.documents(task.domain.name());
+        let mut passages = Vec::new();
+        for id in ranking.iter().take(SHOWN) {
+            let documents: Option<&dyn Documents> = documents.as_ref().ok().copied();
+            let found = documents.and_then(|it| it.find(id.as_str()).map(|doc| it.text(doc)));
+            let text = found.transpose()?.map_or_else(
+                || "(not in the collection)".to_owned(),
+                |text| shorten(text.trim(), EXCERPT),
+            );
+            let judgements = self.qrels.topic(&task.id);
+            let is_relevant = judgements.is_some_and(|judged| judged.is_relevant(id, 1));
+            passages.push((id, text, is_relevant));
+        }
+        Ok(html! {
+            div.answer {
+                h3 { (run.name) }
+                @if let Some(response) = run.responses.get(&task.id) {
+                    @if response.trim_end().ends_with('?') { p.note { "Asks:" } }
+                    p.response { (response) }
+                }
+                @if passages.is_empty() { p.note { "No passage." } }
+                ol {
+                    @for (id, text, is_relevant) in passages {
+                        li.hit[is_relevant] {
+                            @if is_relevant {
+                                span.mark aria-hidden="true" { "✓ " }
+                                span.unseen { "relevant: " }
+                            }
+                            (text) " " span.id { (id) }
+                        }
+                    }
+                }
+            }
+        })
+    }
+}

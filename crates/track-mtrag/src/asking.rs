@@ -1,0 +1,95 @@
+//! Whether to ask: a request is underspecified or not, and the reference response to one that is asks
+//! a clarifying question.
+//!
+//! A run decides by the score of its best passage: below a threshold, the system asks. The threshold of
+//! a domain is the one with the highest balanced accuracy on the other domains, so that no domain
+//! chooses its own. A need file decides by itself: from 2 on, it asks.
+
+use crate::domains::Domain;
+use crate::tasks::{Answerability, MtragTask};
+use clariq_collections::evaluation::{
+    ASKS_FROM, DECISION_COLUMNS, ResultCell, ResultTable, decision_rows,
+};
+use clariq_core::RequestId;
+use clariq_eval::{Decision, best_threshold};
+use std::collections::{BTreeMap, HashMap};
+
+const ALL: &str = "all";
+
+/// A label with what speaks for asking.
+struct Scored {
+    label: bool,
+    score: f64,
+}
+
+/// The requests with labels by domain. Every request has the score that `score` gives it.
+fn by_domain(
+    tasks: &[MtragTask],
+    score: impl Fn(&RequestId) -> Option<f64>,
+) -> BTreeMap<Domain, Vec<Scored>> {
+    let mut domains: BTreeMap<Domain, Vec<Scored>> = BTreeMap::new();
+    for task in tasks {
+        if let Some(answerability) = task.answerability
+            && let Some(score) = score(&task.id)
+        {
+            let label = answerability == Answerability::Underspecified;
+            domains.entry(task.domain).or_default().push(Scored { label, score });
+        }
+    }
+    if domains.values().flatten().any(|scored| scored.label) { domains } else { BTreeMap::new() }
+}
+
+/// The decisions of a run by the scores of its best passages; a request without a passage has none.
+/// `None` if no request is underspecified, or only one domain is answered.
+pub(crate) fn by_best_score(
+    tasks: &[MtragTask],
+    best: &HashMap<&RequestId, f64>,
+) -> Option<ResultTable> {
+    let domains = by_domain(tasks, |id| best.get(id).map(|score| -score));
+    if domains.len() < 2 {
+        return None;
+    }
+    let mut rows = Vec::new();
+    let mut pooled = Vec::new();
+    for (domain, scored) in &domains {
+        let others = domains.iter().filter(|(other, _)| *other != domain);
+        let others: Vec<(bool, f64)> =
+            others.flat_map(|(_, scored)| scored).map(|it| (it.label, it.score)).collect();
+        let threshold = best_threshold(&others);
+        let name = if threshold.is_finite() {
+            format!("best score up to {:.3}", -threshold)
+        } else {
+            "best score, never".to_owned()
+        };
+        let decisions = decide(scored, threshold);
+        rows.extend(decision_rows(domain.name(), &name, &decisions));
+        pooled.extend(decisions);
+    }
+    rows.extend(decision_rows(ALL, "best score", &pooled));
+    Some(table(rows))
+}
+
+/// The decisions of a need file.
+pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> ResultTable {
+    let domains = by_domain(tasks, |id| Some(needs.get(id).copied().unwrap_or(0.0)));
+    let mut rows = Vec::new();
+    let mut pooled = Vec::new();
+    for (domain, scored) in &domains {
+        let decisions = decide(scored, ASKS_FROM);
+        rows.extend(decision_rows(domain.name(), "need file", &decisions));
+        pooled.extend(decisions);
+    }
+    rows.extend(decision_rows(ALL, "need file", &pooled));
+    table(rows)
+}
+
+fn decide(scored: &[Scored], threshold: f64) -> Vec<Decision> {
+    let decide =
+        |it: &Scored| Decision { label: it.label, decided: it.score >= threshold, score: it.score };
+    scored.iter().map(decide).collect()
+}
+
+fn table(rows: Vec<Vec<ResultCell>>) -> ResultTable {
+    let header = [&["domain", "ask"][..], &DECISION_COLUMNS].concat();
+    ResultTable { name: "asking", header, rows }
+}

@@ -1,0 +1,295 @@
+//! The repository's folder as a collection: passages that are ranked for the turns of conversations.
+
+use crate::answers::{MtragAnswerForm, TaskKind};
+use crate::domains::Domain;
+use crate::evaluation::MtragEvaluation;
+use crate::folder::{FormKind, MtragSplit, files, splits};
+use crate::ids::{key, parts, with_turn};
+use crate::passages::{AllPassages, no_passages};
+use crate::tasks::{Context, MtragTask, TaskFile};
+use crate::{forms, tasks};
+use clariq_collections::evaluation::Evaluation;
+use clariq_collections::{
+    Annotation, AnswerForm, Collection, DataDir, DocumentPart, Kind, NeedLabel, Requests, Sight,
+    Statistics, Submitter, SystemClass,
+};
+use clariq_core::{
+    Documents, Error, ProblemKind, Request, RequestId, Speaker, TextKeeper, Utterance, bail,
+    problem,
+};
+use clariq_files::{
+    Judgement, MOST_OF_A_RUN, MOST_OF_A_TABLE, Qrels, Source, read_qrels, read_strictly,
+};
+use std::collections::HashMap;
+
+/// MTRAG and MTRAG-UN: passages of several domains, ranked for every turn.
+pub static KIND: Kind = Kind {
+    name: "MTRAG",
+    sign: "mtrag-human",
+    tasks: &TASKS,
+    usual: "data/mtrag",
+    splits: &MtragSplit::NAMES,
+    usual_split: "mtrag-un",
+    endings: &[],
+    sample: None,
+    is_in: |data| !splits(data).is_empty(),
+    files,
+    open: |data, keeper| Ok(Box::new(Mtrag::open(data.clone(), keeper)?)),
+    check: crate::check::check,
+    validate: |data, split, run, _| {
+        crate::validate::validate(&Mtrag::open(data.clone(), None)?, MtragSplit::parse(split)?, run)
+    },
+    figures: crate::evaluation::names,
+    released: Some(clariq_collections::Release {
+        at: "https://raw.githubusercontent.com/IBM/mt-rag-benchmark/cc5b1d481b391181b89f7ced860308482e785463/",
+        table: include_str!("../released/mtrag.tsv"),
+    }),
+};
+
+/// The task of all domains: the passages of its domain are ranked for each request.
+pub const PASSAGES: &str = "passages";
+
+const TASKS: [&str; 1 + Domain::ALL.len()] = {
+    let mut tasks = [PASSAGES; 1 + Domain::ALL.len()];
+    let mut index = 0;
+    while index < Domain::ALL.len() {
+        tasks[index + 1] = Domain::ALL[index].name();
+        index += 1;
+    }
+    tasks
+};
+
+/// The reason why figures cannot be compared with published ones.
+const SUBSTITUTE: &str = "passages are those of the references, a substitute for the collections in \
+                          corpora/passage_level: figures on them only compare with each other";
+
+/// The splits of a folder with the passages that are ranked for them.
+pub struct Mtrag {
+    pub(crate) data: DataDir,
+    splits: Vec<(MtragSplit, Vec<MtragTask>)>,
+    pub(crate) passages: AllPassages,
+}
+
+impl Mtrag {
+    /// Opens a folder: reads the tasks of all splits that it has, and the passages. `keeper` stores
+    /// passages that are too many for memory.
+    pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
+        let mut read = Vec::new();
+        let mut contexts = Vec::new();
+        for split in splits(&data) {
+            let (tasks, found) = read_split(&data, split)?;
+            contexts.extend(found);
+            read.push((split, tasks));
+        }
+        let passages = AllPassages::read(&data, contexts, keeper)?;
+        Ok(Self { data, splits: read, passages })
+    }
+
+    /// The tasks of a split, in the order of their files.
+    pub fn tasks(&self, split: MtragSplit) -> Result<&[MtragTask], Error> {
+        let found = self.splits.iter().find(|(known, _)| *known == split);
+        found.map(|(_, tasks)| &**tasks).ok_or_else(|| {
+            let hint = "`clariq data fetch --collection mtrag` downloads the released files";
+            problem!(self.data.path_of(&split.tasks_name()), "the tasks of {split}", "none", hint)
+                .kind(ProblemKind::MissingFile)
+                .into()
+        })
+    }
+
+    /// The task of a request.
+    fn find(&self, request: &str) -> Option<&MtragTask> {
+        let mut all = self.splits.iter().flat_map(|(_, tasks)| tasks);
+        all.find(|task| task.id.as_str() == request)
+    }
+
+    /// The ids of the requests of a split by their keys, which both spellings share.
+    pub(crate) fn ids(&self, split: MtragSplit) -> Result<HashMap<String, &RequestId>, Error> {
+        Ok(self.tasks(split)?.iter().map(|task| (key(task.id.as_str()), &task.id)).collect())
+    }
+
+    /// What was said up to a task, with the utterances that people rewrote in place of the user's.
+    fn rewritten(&self, split: MtragSplit, task: &MtragTask) -> Result<Vec<Utterance>, Error> {
+        let mut said = task.said.clone();
+        let users = said.iter_mut().filter(|utterance| utterance.speaker == Speaker::User);
+        for (turn, utterance) in (1..).zip(users) {
+            let id = with_turn(task.id.as_str(), turn);
+            let mut of_turn = self.tasks(split)?.iter();
+            let found = of_turn.find(|known| Some(known.id.as_str()) == id.as_deref());
+            if let Some(text) = found.and_then(|known| known.rewritten.as_ref()) {
+                utterance.text.clone_from(text);
+            }
+        }
+        Ok(said)
+    }
+}
+
+/// Reads the tasks of a split: those of `generation_tasks`, and requests that only `retrieval_tasks`
+/// has, where the responses of the agent are missing.
+fn read_split(data: &DataDir, split: MtragSplit) -> Result<(Vec<MtragTask>, Vec<Context>), Error> {
+    let mut file = TaskFile::default();
+    if let Some(source) = split.tasks(data) {
+        file = read_strictly(&source, MOST_OF_A_RUN, tasks::parse)?;
+    }
+    let TaskFile { mut tasks, contexts } = file;
+    let mut places: HashMap<String, usize> =
+        tasks.iter().zip(0..).map(|(task, place)| (key(task.id.as_str()), place)).collect();
+    for domain in Domain::ALL {
+        for form in FormKind::ALL {
+            let Some(source) = split.form(data, domain, form) else { continue };
+            for (id, said) in read_strictly(&source, MOST_OF_A_TABLE, forms::parse)? {
+                let place = *places.entry(key(&id)).or_insert_with(|| {
+                    tasks.push(MtragTask::new(&id, domain, said.clone()));
+                    tasks.len() - 1
+                });
+                if form == FormKind::Rewrite {
+                    let last = said.last().map(|last| last.text.clone());
+                    tasks[place].rewritten = last;
+                }
+            }
+        }
+    }
+    Ok((tasks, contexts))
+}
+
+impl Collection for Mtrag {
+    fn registered(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn label(&self) -> String {
+        "mtrag".to_owned()
+    }
+
+    fn location(&self) -> String {
+        self.data.to_string()
+    }
+
+    fn has(&self, split: &str) -> bool {
+        self.splits.iter().any(|(known, _)| known.name() == split)
+    }
+
+    fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
+        let Some(domain) = Domain::parse(task) else {
+            if self.passages.is_empty() {
+                return Err(no_passages(&self.location(), "a domain").into());
+            }
+            return Ok(&self.passages);
+        };
+        match self.passages.of(domain) {
+            Some(part) => Ok(&*part.documents),
+            None => Err(no_passages(&self.location(), task).into()),
+        }
+    }
+
+    fn source(&self, split: &str) -> Result<Source, Error> {
+        let split = MtragSplit::parse(split)?;
+        self.tasks(split)?;
+        let files = split.requests(&self.data);
+        files.into_iter().next().ok_or_else(|| {
+            problem!(self.location(), "the tasks of {split}", "none any more").into()
+        })
+    }
+
+    fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
+        self.requests_seen(split, task, SystemClass::Automatic.into())
+    }
+
+    /// A manual system gets the rewritten utterances in place of the user's.
+    fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
+        let split = MtragSplit::parse(split)?;
+        let domain = Domain::parse(task);
+        let is_manual = sight.class == SystemClass::Manual;
+        let tasks = self.tasks(split)?;
+        if is_manual && tasks.iter().all(|task| task.rewritten.is_none()) {
+            let hint = "MTRAG has them, in its retrieval_tasks; --rewrites takes others";
+            bail!(self.location(), "rewritten requests of {split}", "none", hint);
+        }
+        let tasks = tasks.iter().filter(move |task| domain.is_none_or(|it| it == task.domain));
+        Ok(Box::new(tasks.map(move |task| {
+            let said = if is_manual { self.rewritten(split, task)? } else { task.said.clone() };
+            Ok(Request {
+                id: task.id.clone(),
+                said,
+                candidates: None,
+                need: None,
+                statements: Vec::new(),
+            })
+        })))
+    }
+
+    fn answer_form(&self, split: &str, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+        let tasks = self.tasks(MtragSplit::parse(split).ok()?).ok()?;
+        let kind = if submitter.responds { TaskKind::C } else { TaskKind::A };
+        Some(Box::new(MtragAnswerForm::new(kind, tasks, &self.passages)))
+    }
+
+    fn ranking_form(&self, split: &str) -> Option<Box<dyn AnswerForm + '_>> {
+        let tasks = self.tasks(MtragSplit::parse(split).ok()?).ok()?;
+        Some(Box::new(MtragAnswerForm::new(TaskKind::A, tasks, &self.passages)))
+    }
+
+    fn part_of(&self, task: &str, request: &str) -> Option<DocumentPart> {
+        if task != PASSAGES {
+            return None;
+        }
+        let part = self.passages.of(self.find(request)?.domain)?;
+        Some(DocumentPart { task: part.domain.name(), first: part.first })
+    }
+
+    fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
+        parts(request).map_or(request, |(conversation, _)| conversation)
+    }
+
+    fn turn_before(&self, request: &str, back: usize) -> Option<String> {
+        let turn: usize = parts(request)?.1.parse().ok()?;
+        with_turn(request, turn.checked_sub(back).filter(|turn| *turn > 0)?)
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        self.passages.has_substitutes().then_some(SUBSTITUTE)
+    }
+
+    fn own_evaluation(
+        &self,
+        split: &'static str,
+    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        Ok(Some(Box::new(MtragEvaluation::open(self, MtragSplit::parse(split)?)?)))
+    }
+
+    fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
+        let split = MtragSplit::parse(split)?;
+        let ids = self.ids(split)?;
+        let mut name = String::new();
+        let mut judgements: Vec<Judgement> = Vec::new();
+        let wanted = Domain::parse(task);
+        for domain in Domain::ALL.into_iter().filter(|it| wanted.is_none_or(|one| one == *it)) {
+            let Some(file) = split.qrels(&self.data, domain) else { continue };
+            for mut judgement in read_qrels(&file)? {
+                if let Some(id) = ids.get(&key(&judgement.topic)) {
+                    judgement.topic = id.as_str().into();
+                }
+                judgements.push(judgement);
+            }
+            name = file.name();
+        }
+        if judgements.is_empty() {
+            return Ok(None);
+        }
+        Qrels::from_judgements(&name, &judgements).map(Some)
+    }
+
+    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+        let annotate = |task: &MtragTask| Annotation {
+            id: task.id.to_string(),
+            resolved: task.rewritten.clone(),
+            need: task.answerability.map(|label| NeedLabel::Name(label.name().to_owned())),
+            answer: task.targets.first().cloned(),
+            ..Annotation::default()
+        };
+        Ok(self.tasks(MtragSplit::parse(split)?)?.iter().map(annotate).collect())
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        crate::stats::statistics(self, &self.splits)
+    }
+}

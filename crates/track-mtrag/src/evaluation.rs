@@ -1,0 +1,355 @@
+//! The organisers' scorer of retrieval: the means of each domain, and their mean weighted by the
+//! number of requests that a run answers in each.
+//!
+//! A mean is over the requests that are judged and answered; a request that is not answered is left
+//! out, and one that is answered with nothing counts 0. A passage whose id is that of the request is
+//! dropped. Means are rounded to five digits before they are weighted. Source:
+//! `scripts/evaluation/run_retrieval_eval.py` of the repository, which calls `pytrec_eval`.
+
+use crate::asking::{by_best_score, by_need};
+use crate::collection::{Mtrag, PASSAGES};
+use crate::domains::Domain;
+use crate::folder::MtragSplit;
+use crate::ids::key;
+use crate::submission::{Submission, is_submission};
+use clariq_collections::Collection;
+use clariq_collections::evaluation::{
+    ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
+    ResultCell, ResultTable, SystemOutput, ValuesByRequest, parse_needs,
+};
+use clariq_collections::validation::first_fields;
+use clariq_core::{Error, RequestId, bail};
+use clariq_eval::{Measure, RankedRun, Ties, evaluate, exact_mean, parse_measures};
+use clariq_files::{FileContent, Run, Source, parse_run, strictly};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The organisers' measures and cutoffs, and 10, the number of passages that are handed in.
+const MEASURES: [&str; 8] = ["nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10", "R@1", "R@3", "R@5", "R@10"];
+
+/// The name of the weighted mean, as the organisers' program writes it.
+const ALL: &str = "all";
+
+/// The names of the figures that configurations may expect: `clapnq nDCG@5`, `all R@10`.
+pub(crate) fn names() -> Vec<String> {
+    let parts = Domain::ALL.map(Domain::name).into_iter().chain([ALL]);
+    parts.flat_map(|part| MEASURES.map(|measure| format!("{part} {measure}"))).collect()
+}
+
+/// The figures of a domain.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DomainFigures {
+    /// The domain, or `all` for the weighted mean.
+    pub(crate) name: &'static str,
+    /// The number of requests that the run answers.
+    pub(crate) answered: usize,
+    /// The number of them that are judged.
+    pub(crate) judged: usize,
+    /// The measures in the order of [`MEASURES`].
+    pub(crate) values: Vec<f64>,
+}
+
+/// A run, and the requests that it answers, those without a passage included.
+struct Answered {
+    run: Run,
+    requests: HashSet<RequestId>,
+}
+
+impl Answered {
+    /// The score of the best passage of each request.
+    fn best(&self) -> HashMap<&RequestId, f64> {
+        let mut best: HashMap<&RequestId, f64> = HashMap::new();
+        for line in &self.run.lines {
+            let score = best.entry(&line.topic).or_insert(line.score);
+            *score = score.max(line.score);
+        }
+        best
+    }
+}
+
+/// A split with its judgements.
+pub struct MtragEvaluation<'a> {
+    mtrag: &'a Mtrag,
+    split: MtragSplit,
+    by_qrels: ByQrels<'a>,
+    domains: HashMap<&'a RequestId, Domain>,
+    warnings: Vec<String>,
+}
+
+impl<'a> MtragEvaluation<'a> {
+    /// Reads the judgements of a split.
+    pub fn open(mtrag: &'a Mtrag, split: MtragSplit) -> Result<Self, Error> {
+        let mut by_qrels = ByQrels::open(mtrag, split.name(), PASSAGES)?;
+        by_qrels.usual = measures()?;
+        let tasks = mtrag.tasks(split)?.iter();
+        let domains = tasks.map(|task| (&task.id, task.domain)).collect();
+        let mut evaluation = Self { mtrag, split, by_qrels, domains, warnings: Vec::new() };
+        evaluation.warnings.extend(evaluation.missing_passages());
+        Ok(evaluation)
+    }
+
+    /// A warning about relevant passages that cannot be found.
+    fn missing_passages(&self) -> Option<String> {
+        let mut missing = 0;
+        let mut all = 0;
+        for (request, judged) in self.by_qrels.qrels.topics() {
+            let domain = self.domains.get(request).and_then(|it| self.mtrag.passages.of(*it));
+            for (id, _) in judged.documents() {
+                all += 1;
+                let is_there = domain.is_some_and(|it| it.documents.find(id.as_str()).is_some());
+                missing += usize::from(!is_there);
+            }
+        }
+        (missing > 0).then(|| {
+            format!(
+                "{missing} of {all} relevant passages of {} are not in the folder and count as \
+                 missed; corpora/passage_level of the repository has them",
+                self.split
+            )
+        })
+    }
+
+    /// The rankings of a file and, in a submission, the responses.
+    pub fn answers(
+        &self,
+        source: &Source,
+    ) -> Result<(RankedRun, HashMap<RequestId, String>), Error> {
+        let input = source.read()?;
+        let ranked = RankedRun::new(&self.read(&input)?.run);
+        let mut responses = HashMap::new();
+        if is_submission(&input) {
+            let ids = self.mtrag.ids(self.split)?;
+            for answer in Submission::parse(&input)?.answers {
+                if let (Some(id), Some(text)) = (ids.get(&key(&answer.id)), answer.response) {
+                    responses.insert((*id).clone(), text);
+                }
+            }
+        }
+        Ok((ranked, responses))
+    }
+
+    /// Whether to ask by a need file, if the file is one: two fields, an id and a need.
+    fn score_needs(&self, input: &FileContent) -> Result<Option<ResultTable>, Error> {
+        if first_fields(input).len() != 2 || is_submission(input) {
+            return Ok(None);
+        }
+        let ids = self.mtrag.ids(self.split)?;
+        let mut needs = HashMap::new();
+        for (id, need) in parse_needs(input)? {
+            let Ok(number) = need.parse() else {
+                let hint = "from 2 on, the system asks, as with ClariQ's needs of 1 to 4";
+                bail!(&*input.name, "a number as need of `{id}`", "`{need}`", hint);
+            };
+            if let Some(id) = ids.get(&key(id.as_str())) {
+                needs.insert(*id, number);
+            }
+        }
+        Ok(Some(by_need(self.mtrag.tasks(self.split)?, &needs)))
+    }
+
+    /// Reads a TREC run or a submission.
+    fn read(&self, input: &FileContent) -> Result<Answered, Error> {
+        let ids = self.mtrag.ids(self.split)?;
+        let known = |id: &str| ids.get(&key(id)).copied();
+        let (mut run, mut requests) = if is_submission(input) {
+            let submission = Submission::parse(input)?;
+            let requests = submission.answers.iter();
+            let requests: HashSet<RequestId> =
+                requests.filter_map(|answer| known(&answer.id)).cloned().collect();
+            (submission.to_run(&input.name, &ids), requests)
+        } else {
+            (strictly(|sink| parse_run(input, sink))?, HashSet::new())
+        };
+        let mut answered = Vec::with_capacity(run.lines.len());
+        for mut line in std::mem::take(&mut run.lines) {
+            if let Some(id) = known(line.topic.as_str()) {
+                line.topic = id.clone();
+                requests.insert(id.clone());
+                if key(line.document.as_str()) != key(id.as_str()) {
+                    answered.push(line);
+                }
+            }
+        }
+        run.lines = answered;
+        if requests.is_empty() {
+            let expected = format!("answers to requests of {}", self.split);
+            let hint = "choose the split of the file with --split";
+            bail!(&*input.name, expected, "only other requests", hint);
+        }
+        Ok(Answered { run, requests })
+    }
+
+    /// The figures of each domain that a run answers, and the weighted mean.
+    fn figures_of(&self, answered: &Answered) -> Vec<DomainFigures> {
+        let scores =
+            evaluate(&self.by_qrels.usual, &RankedRun::new(&answered.run), &self.by_qrels.qrels);
+        let mut values: BTreeMap<Domain, Vec<&[f64]>> = BTreeMap::new();
+        let mut counts: BTreeMap<Domain, usize> = BTreeMap::new();
+        for request in &answered.requests {
+            *counts.entry(self.domains[request]).or_default() += 1;
+        }
+        for (request, of_request) in &scores.topics {
+            if answered.requests.contains(request) {
+                values.entry(self.domains[request]).or_default().push(of_request);
+            }
+        }
+        let mut all = Vec::with_capacity(values.len() + 1);
+        for (domain, values) in &values {
+            let mean = |measure: usize| exact_mean(values.iter().map(|of| of[measure]));
+            all.push(DomainFigures {
+                name: domain.name(),
+                answered: counts[domain],
+                judged: values.len(),
+                values: (0..MEASURES.len()).map(mean).map(five_digits).collect(),
+            });
+        }
+        all.push(weighted_mean(&all));
+        all
+    }
+
+    /// Describes the parts of a run that the figures ignore.
+    fn warnings_of(&self, answered: &Answered) -> Vec<String> {
+        let judged = self.by_qrels.qrels.topics().map(|(request, _)| request);
+        let missing = judged.filter(|request| !answered.requests.contains(*request)).count();
+        let warning = format!(
+            "{missing} judged requests are not answered: the organisers' scorer leaves them out of \
+             the means, and measures by name (-m) count them as 0"
+        );
+        if missing > 0 { vec![warning] } else { Vec::new() }
+    }
+}
+
+fn measures() -> Result<Vec<Measure>, Error> {
+    parse_measures(&MEASURES.join(" "))
+}
+
+/// The mean of domains, weighted by the number of requests that are answered in each.
+fn weighted_mean(domains: &[DomainFigures]) -> DomainFigures {
+    let answered: usize = domains.iter().map(|domain| domain.answered).sum();
+    let mut values = vec![0.0; MEASURES.len()];
+    for domain in domains {
+        for (sum, value) in values.iter_mut().zip(&domain.values) {
+            *sum += value * domain.answered as f64;
+        }
+    }
+    for sum in &mut values {
+        *sum /= answered.max(1) as f64;
+    }
+    let judged = domains.iter().map(|domain| domain.judged).sum();
+    DomainFigures { name: ALL, answered, judged, values }
+}
+
+/// A figure rounded as Python's `round(figure, 5)` does.
+fn five_digits(figure: f64) -> f64 {
+    format!("{figure:.5}").parse().unwrap_or(figure)
+}
+
+fn table(figures: &[DomainFigures]) -> ResultTable {
+    let mut header = vec!["domain", "answered", "judged"];
+    header.extend(MEASURES);
+    let mut rows = Vec::with_capacity(figures.len());
+    for domain in figures {
+        let mut row = vec![
+            ResultCell::Text(domain.name.to_owned()),
+            ResultCell::Count(domain.answered),
+            ResultCell::Count(domain.judged),
+        ];
+        row.extend(domain.values.iter().map(|value| ResultCell::Figure(*value, 5)));
+        rows.push(row);
+    }
+    ResultTable { name: "domains", header, rows }
+}
+
+impl Evaluation for MtragEvaluation<'_> {
+    fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
+        request.takes("runs of MTRAG", &[EvalFlag::PerTopic, EvalFlag::OutFile])?;
+        let input = Source::new(&request.file).read()?;
+        if let Some(asking) = self.score_needs(&input)? {
+            return Ok(EvalResult { tables: vec![asking], ..EvalResult::default() });
+        }
+        let answered = self.read(&input)?;
+        let warnings = self.warnings_of(&answered);
+        if request.measures.is_empty() && !request.by_topic() {
+            let mut tables = vec![table(&self.figures_of(&answered))];
+            tables.extend(by_best_score(self.mtrag.tasks(self.split)?, &answered.best()));
+            return Ok(EvalResult { tables, warnings, ..EvalResult::default() });
+        }
+        let measures =
+            if request.measures.is_empty() { &self.by_qrels.usual[..] } else { request.measures };
+        let scores = evaluate(measures, &RankedRun::new(&answered.run), &self.by_qrels.qrels);
+        Ok(EvalResult {
+            figures: scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect(),
+            topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
+            form: FigureFormat::Topics,
+            warnings,
+            ..EvalResult::default()
+        })
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {
+        let answered = self.read(&Source::new(written.path).read()?)?;
+        let mut figures = Vec::new();
+        for domain in self.figures_of(&answered) {
+            let named = MEASURES.iter().zip(domain.values);
+            figures.extend(
+                named.map(|(measure, value)| (format!("{} {measure}", domain.name), value)),
+            );
+        }
+        if !written.expected.is_empty() {
+            figures.retain(|(name, _)| written.expected.contains(&name.as_str()));
+            figures.extend(self.by_qrels.by_name(&answered.run, written.expected.iter().copied()));
+        }
+        Ok(EvalResult { figures, ..EvalResult::default() })
+    }
+
+    fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
+        let answered = self.read(&source.read()?)?;
+        let measures = if by.measures.is_empty() { &self.by_qrels.usual[..] } else { by.measures };
+        let ties = by.ties.unwrap_or(Ties::Id);
+        let ranked = RankedRun::ordered(&answered.run, ties);
+        let mut qrels = &self.by_qrels.qrels;
+        let of_task;
+        if let Some(task) = by.task {
+            let mtrag: &dyn Collection = self.mtrag;
+            let task = mtrag.find_task(task)?;
+            of_task = mtrag.qrels(self.split.name(), task)?.unwrap_or_default();
+            qrels = &of_task;
+        }
+        let columns = evaluate(measures, &ranked, qrels).columns("");
+        Ok(ValuesByRequest { columns, warnings: self.warnings_of(&answered) })
+    }
+
+    /// nDCG@5, the first measure of the organisers' tables.
+    fn focus(&self) -> usize {
+        2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn domains_count_by_the_requests_that_are_answered() {
+        let domain = |name, answered, value| DomainFigures {
+            name,
+            answered,
+            judged: 1,
+            values: vec![value; MEASURES.len()],
+        };
+        let all = weighted_mean(&[domain("clapnq", 3, 0.5), domain("govt", 1, 0.1)]);
+        assert_eq!((all.name, all.answered, all.judged), ("all", 4, 2));
+        assert_eq!(all.values, [0.4; MEASURES.len()]);
+    }
+
+    #[test]
+    fn figures_are_rounded_as_python_rounds() {
+        // 0.000005 is above, 0.000015 below the middle in binary.
+        assert_eq!(five_digits(0.000_005), 0.000_01);
+        assert_eq!(five_digits(0.000_015), 0.000_02);
+        assert_eq!(five_digits(2.0 / 3.0), 0.666_67);
+    }
+}

@@ -1,0 +1,135 @@
+//! The files of the repository's folder.
+
+use crate::domains::Domain;
+use clariq_collections::DataDir;
+use clariq_core::{Error, problem};
+use clariq_files::Source;
+use std::fmt;
+
+/// The folder of the passages, one file for each domain. Those of whole documents are not read.
+const CORPORA: &str = "corpora/passage_level";
+
+/// A set of requests that was released together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MtragSplit {
+    name: &'static str,
+    /// Its folder in the repository.
+    folder: &'static str,
+}
+
+/// The three forms of a request in `retrieval_tasks`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FormKind {
+    /// All utterances of the user.
+    Questions,
+    /// The last utterance.
+    LastTurn,
+    /// The last utterance as people rewrote it, so that it can be understood alone.
+    Rewrite,
+}
+
+impl MtragSplit {
+    /// All splits, in the order of their release.
+    pub const ALL: [Self; 2] = [
+        Self { name: "mtrag", folder: "mtrag-human" },
+        Self { name: "mtrag-un", folder: "mtragun-human" },
+    ];
+
+    /// The names of all splits.
+    pub(crate) const NAMES: [&str; 2] = [Self::ALL[0].name, Self::ALL[1].name];
+
+    /// The name on the command line and in file names.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The split of that name.
+    pub fn parse(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|split| split.name == name).ok_or_else(|| {
+            let expected = format!("one of {}", Self::NAMES.join(", "));
+            problem!("--split", expected, "`{name}`", "these are the splits of MTRAG").into()
+        })
+    }
+
+    /// The name of its file of tasks with the reference passages and responses.
+    pub(crate) fn tasks_name(self) -> String {
+        format!("{}/generation_tasks/reference.jsonl", self.folder)
+    }
+
+    pub(crate) fn tasks(self, data: &DataDir) -> Option<Source> {
+        data.file(&self.tasks_name())
+    }
+
+    /// A form of the requests of a domain.
+    pub(crate) fn form(self, data: &DataDir, domain: Domain, form: FormKind) -> Option<Source> {
+        let form = form.name();
+        let folder = self.folder;
+        let name = |name: &&str| format!("{folder}/retrieval_tasks/{name}/{name}_{form}.jsonl");
+        domain.names().iter().find_map(|domain| data.file(&name(domain)))
+    }
+
+    /// The relevant passages of a domain's requests. MTRAG-UN has them in one folder.
+    pub(crate) fn qrels(self, data: &DataDir, domain: Domain) -> Option<Source> {
+        let folder = format!("{}/retrieval_tasks", self.folder);
+        domain.names().iter().find_map(|name| {
+            data.file(&format!("{folder}/{name}/qrels/dev.tsv"))
+                .or_else(|| data.file(&format!("{folder}/qrels/{name}.tsv")))
+        })
+    }
+
+    /// The files of its requests.
+    pub(crate) fn requests(self, data: &DataDir) -> Vec<Source> {
+        let mut files: Vec<Source> = self.tasks(data).into_iter().collect();
+        for domain in Domain::ALL {
+            files.extend(FormKind::ALL.iter().filter_map(|form| self.form(data, domain, *form)));
+        }
+        files
+    }
+
+    pub(crate) fn is_in(self, data: &DataDir) -> bool {
+        !self.requests(data).is_empty()
+    }
+}
+
+impl fmt::Display for MtragSplit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl FormKind {
+    pub(crate) const ALL: [Self; 3] = [Self::Questions, Self::LastTurn, Self::Rewrite];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Questions => "questions",
+            Self::LastTurn => "lastturn",
+            Self::Rewrite => "rewrite",
+        }
+    }
+}
+
+/// The passages of a domain. One of the released files is called `.json`.
+pub(crate) fn corpus(data: &DataDir, domain: Domain) -> Option<Source> {
+    let names = domain
+        .names()
+        .iter()
+        .flat_map(|name| ["jsonl", "json"].map(|ending| format!("{CORPORA}/{name}.{ending}")));
+    names.into_iter().find_map(|name| data.file(&name))
+}
+
+/// The splits of a folder.
+pub(crate) fn splits(data: &DataDir) -> Vec<MtragSplit> {
+    MtragSplit::ALL.into_iter().filter(|split| split.is_in(data)).collect()
+}
+
+/// All files of a folder that are read.
+pub(crate) fn files(data: &DataDir) -> Vec<Source> {
+    let mut files = Vec::new();
+    for split in MtragSplit::ALL {
+        files.extend(split.requests(data));
+        files.extend(Domain::ALL.iter().filter_map(|domain| split.qrels(data, *domain)));
+    }
+    files.extend(Domain::ALL.iter().filter_map(|domain| corpus(data, *domain)));
+    files
+}

@@ -1,0 +1,32 @@
+//! Reads MTRAG and MTRAG-UN as they are released, scores runs as their organisers do, and checks
+//! submissions to SemEval-2026 Task 8 (`MTRAGEval`), which is played on them.
+//!
+//! MTRAG is retrieval and generation for conversations over the passages of several domains. A request
+//! is a turn of a conversation; in MTRAG-UN, some are underspecified, and the reference response asks
+//! a clarifying question.
+//!
+//! Source: the repository [IBM/mt-rag-benchmark](https://github.com/IBM/mt-rag-benchmark), whose
+//! folder is the data folder; Katsis et al., *MTRAG: A Multi-Turn Conversational Benchmark for
+//! Evaluating Retrieval-Augmented Generation Systems*, TACL 2025.
+
+mod answers;
+mod asking;
+mod check;
+mod collection;
+mod domains;
+mod evaluation;
+mod folder;
+mod forms;
+mod ids;
+mod passages;
+mod stats;
+mod submission;
+mod tasks;
+mod validate;
+
+pub use collection::{KIND, Mtrag, PASSAGES};
+pub use domains::Domain;
+pub use evaluation::MtragEvaluation;
+pub use folder::MtragSplit;
+pub use submission::{Submission, SubmittedTask};
+pub use tasks::{Answerability, MtragTask};

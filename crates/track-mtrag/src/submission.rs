@@ -1,0 +1,110 @@
+//! Reads submissions, an object on each line.
+
+use crate::tasks::{for_each_line, without_nan};
+use clariq_core::{DocId, Error, RequestId, parse_json};
+use clariq_files::{FileContent, Run, RunLine, Source, strictly};
+use serde::Deserialize;
+use std::collections::HashMap;
+
+/// The answers of a system, as they are handed in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Submission {
+    /// The answers, in the order of the file.
+    pub answers: Vec<SubmittedTask>,
+}
+
+/// An answer to a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubmittedTask {
+    /// The id of the request, as the file spells it.
+    pub id: String,
+    /// The passages with their scores, in the order of the file.
+    pub contexts: Vec<(String, f64)>,
+    /// The response, if there is one.
+    pub response: Option<String>,
+    /// The line in the file.
+    pub line: u64,
+}
+
+#[derive(Deserialize)]
+struct AnswerLine {
+    task_id: String,
+    #[serde(default)]
+    contexts: Vec<ContextObject>,
+    #[serde(default)]
+    predictions: Vec<Prediction>,
+}
+
+#[derive(Deserialize)]
+struct ContextObject {
+    document_id: String,
+    /// Submissions to Task B have no scores.
+    score: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Prediction {
+    text: String,
+}
+
+/// True if a file has an object on each line, and is no TREC run.
+pub(crate) fn is_submission(input: &FileContent) -> bool {
+    input.bytes.trim_ascii_start().starts_with(b"{")
+}
+
+impl Submission {
+    /// Reads a submission.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        Self::parse(&source.read()?)
+    }
+
+    pub(crate) fn parse(input: &FileContent) -> Result<Self, Error> {
+        let mut answers = Vec::new();
+        strictly(|sink| {
+            for_each_line(input, sink, |at, line, sink| {
+                match parse_json::<AnswerLine>(&at, &without_nan(line)) {
+                    Ok(answer) => {
+                        let contexts = answer.contexts.into_iter();
+                        answers.push(SubmittedTask {
+                            id: answer.task_id,
+                            contexts: contexts
+                                .map(|it| (it.document_id, it.score.unwrap_or(0.0)))
+                                .collect(),
+                            response: answer.predictions.into_iter().next().map(|it| it.text),
+                            line: at.line.unwrap_or(0),
+                        });
+                    }
+                    Err(problem) => sink(*problem),
+                }
+            });
+        })?;
+        Ok(Self { answers })
+    }
+
+    /// The rankings as a run, as the organisers' scorer reads them: the last line of a request and
+    /// the last score of a passage count. Requests have the ids of `ids`.
+    pub(crate) fn to_run(&self, name: &str, ids: &HashMap<String, &RequestId>) -> Run {
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for (place, answer) in self.answers.iter().enumerate() {
+            last.insert(&answer.id, place);
+        }
+        let mut run = Run { name: name.to_owned(), ..Run::default() };
+        for (place, answer) in self.answers.iter().enumerate() {
+            if last[&*answer.id] != place {
+                continue;
+            }
+            let topic = ids.get(&crate::ids::key(&answer.id)).copied();
+            let topic = topic.cloned().unwrap_or_else(|| answer.id.as_str().into());
+            let scores: HashMap<&str, f64> =
+                answer.contexts.iter().map(|(id, score)| (id.as_str(), *score)).collect();
+            for (id, score) in &answer.contexts {
+                if scores[id.as_str()].to_bits() == score.to_bits() {
+                    let document: DocId = id.as_str().into();
+                    let line = answer.line;
+                    run.lines.push(RunLine { topic: topic.clone(), document, score: *score, line });
+                }
+            }
+        }
+        run
+    }
+}

@@ -1,0 +1,335 @@
+//! The tasks of `generation_tasks`: a turn of a conversation with its reference passages and
+//! response, an object on each line.
+
+use crate::domains::Domain;
+use clariq_collections::documents::is_id;
+use clariq_core::{Location, Problem, RequestId, Speaker, Utterance, parse_json, problem};
+use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, shorten, until_too_many_errors};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+const FORM: &str = "a line is {\"task_id\": …, \"Collection\": …, \"input\": [{\"speaker\": \"user\", \"text\": …}, …], …}";
+
+/// Whether a request can be answered from the passages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Answerability {
+    /// The passages have the whole answer.
+    Answerable,
+    /// They have a part of it.
+    Partial,
+    /// They have none of it.
+    Unanswerable,
+    /// The request has several meanings or none: the reference response is a clarifying question.
+    Underspecified,
+    /// The user does not ask for anything: a greeting, or thanks.
+    Conversational,
+}
+
+/// A turn of a conversation that is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MtragTask {
+    /// Its id in the spelling of its file.
+    pub id: RequestId,
+    /// Its domain.
+    pub domain: Domain,
+    /// The name of the domain's collection in the file, which submissions repeat.
+    pub collection: String,
+    /// The conversation; the last utterance is the user's.
+    pub said: Vec<Utterance>,
+    /// The last utterance as people rewrote it.
+    pub rewritten: Option<String>,
+    /// Whether it can be answered, if that was released.
+    pub answerability: Option<Answerability>,
+    /// The kinds of the question, such as `Factoid`.
+    pub question_types: Vec<String>,
+    /// The relation to earlier turns, such as `Follow-up`.
+    pub relations: Vec<String>,
+    /// The reference responses.
+    pub targets: Vec<String>,
+    /// The ids of the reference passages.
+    pub contexts: Vec<String>,
+}
+
+/// The passage of a reference, which stands in for the collection where that is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Context {
+    pub(crate) domain: Domain,
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) line: u64,
+}
+
+/// The content of a file of tasks.
+#[derive(Debug, Default)]
+pub(crate) struct TaskFile {
+    pub(crate) tasks: Vec<MtragTask>,
+    pub(crate) contexts: Vec<Context>,
+}
+
+impl Answerability {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Answerable,
+        Self::Partial,
+        Self::Unanswerable,
+        Self::Underspecified,
+        Self::Conversational,
+    ];
+
+    /// The name in the released files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Answerable => "ANSWERABLE",
+            Self::Partial => "PARTIAL",
+            Self::Unanswerable => "UNANSWERABLE",
+            Self::Underspecified => "UNDERSPECIFIED",
+            Self::Conversational => "CONVERSATIONAL",
+        }
+    }
+}
+
+impl MtragTask {
+    pub(crate) fn new(id: &str, domain: Domain, said: Vec<Utterance>) -> Self {
+        Self {
+            id: id.into(),
+            domain,
+            collection: domain.name().to_owned(),
+            said,
+            rewritten: None,
+            answerability: None,
+            question_types: Vec::new(),
+            relations: Vec::new(),
+            targets: Vec::new(),
+            contexts: Vec::new(),
+        }
+    }
+}
+
+/// A line of a file. Other keys, such as `dataset`, are ignored.
+#[derive(Deserialize)]
+struct TaskLine {
+    task_id: String,
+    #[serde(rename = "Collection", alias = "collection")]
+    collection: String,
+    input: Vec<Message>,
+    #[serde(default)]
+    contexts: Vec<ContextObject>,
+    #[serde(default)]
+    targets: Vec<Message>,
+    #[serde(default)]
+    answerability: Option<Labels>,
+    #[serde(default, rename = "Question Type")]
+    question_types: Option<Labels>,
+    #[serde(default, rename = "Multi-Turn")]
+    relations: Option<Labels>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    speaker: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct ContextObject {
+    document_id: String,
+    #[serde(default)]
+    text: String,
+    title: Option<String>,
+}
+
+/// One label or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Labels {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Labels {
+    fn names(labels: Option<Self>) -> Vec<String> {
+        match labels {
+            None => Vec::new(),
+            Some(Self::One(label)) => vec![label],
+            Some(Self::Several(labels)) => labels,
+        }
+    }
+}
+
+/// The text of a passage. The passages of references begin with their titles.
+pub(crate) fn passage_text(title: Option<&str>, text: &str) -> String {
+    match title.map(str::trim).filter(|title| !title.is_empty()) {
+        Some(title) if !text.trim_start().starts_with(title) => format!("{title}\n{text}"),
+        _ => text.trim().to_owned(),
+    }
+}
+
+/// A line without the words `NaN` and `Infinity`, which Python's `json` writes outside of texts and
+/// JSON does not have; `null` is in their place.
+pub(crate) fn without_nan(line: &[u8]) -> Cow<'_, [u8]> {
+    const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
+    let has = |word: &[u8]| line.windows(word.len()).any(|found| found == word);
+    if !has(b"NaN") && !has(b"Infinity") {
+        return line.into();
+    }
+    let mut json = Vec::with_capacity(line.len());
+    let mut rest = line;
+    let mut in_text = false;
+    while let [first, after @ ..] = rest {
+        let word = WORDS.iter().find(|word| !in_text && rest.starts_with(word));
+        if let Some(word) = word {
+            json.extend(b"null");
+            rest = &rest[word.len()..];
+            continue;
+        }
+        json.push(*first);
+        rest = after;
+        if in_text && *first == b'\\' && !rest.is_empty() {
+            json.push(rest[0]);
+            rest = &rest[1..];
+        } else if *first == b'"' {
+            in_text = !in_text;
+        }
+    }
+    json.into()
+}
+
+/// Calls `each` with every line that is not blank, and its number.
+pub(crate) fn for_each_line(
+    input: &FileContent,
+    sink: Sink,
+    mut each: impl FnMut(Location, &[u8], Sink),
+) {
+    if !has_few_lines(input, MOST_LINES, sink) {
+        return;
+    }
+    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
+        if !line.is_empty() {
+            each(Location::line(&*input.name, number), line, sink);
+        }
+        ControlFlow::Continue(())
+    });
+}
+
+/// Reads the valid tasks of a file. Every problem goes to `sink`.
+pub(crate) fn parse(input: &FileContent, sink: Sink) -> TaskFile {
+    let mut file = TaskFile::default();
+    let mut first_lines: HashMap<String, Option<u64>> = HashMap::new();
+    for_each_line(input, sink, |at, line, sink| {
+        let parsed = parse_json::<TaskLine>(&at, &without_nan(line));
+        let task = match parsed.map_err(|problem| problem.hint(FORM)) {
+            Ok(line) => read_task(line, &at, sink),
+            Err(problem) => Err(problem),
+        };
+        match task {
+            Ok((task, contexts)) => {
+                let key = crate::ids::key(task.id.as_str());
+                if let Some(first) = first_lines.get(&key).copied().flatten() {
+                    let found = format!("`{}`, which is on line {first} already", task.id);
+                    return sink(problem!(at, "an id that no other task has", found, FORM));
+                }
+                first_lines.insert(key, at.line);
+                file.tasks.push(task);
+                file.contexts.extend(contexts);
+            }
+            Err(problem) => sink(problem),
+        }
+    });
+    file
+}
+
+fn read_task(
+    line: TaskLine,
+    at: &Location,
+    sink: Sink,
+) -> Result<(MtragTask, Vec<Context>), Problem> {
+    let id = line.task_id;
+    if !is_id(&id) {
+        let found = format!("`{}`", shorten(&id));
+        return Err(problem!(at, "an id without blanks", found, FORM));
+    }
+    let domain = domain_of(&line.collection, at)?;
+    let mut said = Vec::with_capacity(line.input.len());
+    for Message { speaker, text } in line.input {
+        said.push(match &*speaker {
+            "user" => Utterance::user(text),
+            "agent" => Utterance::system(text),
+            _ => {
+                let found = format!("`{}`", shorten(&speaker));
+                return Err(problem!(at, "the speaker `user` or `agent`", found, FORM));
+            }
+        });
+    }
+    if said.last().is_none_or(|last| last.speaker != Speaker::User) {
+        let expected = "a last utterance of the user in `input`";
+        let found = if said.is_empty() { "no utterance" } else { "one of the agent" };
+        return Err(problem!(at, expected, found, FORM));
+    }
+    let mut contexts = Vec::with_capacity(line.contexts.len());
+    for ContextObject { document_id, text, title } in line.contexts {
+        if !is_id(&document_id) {
+            let found = format!("`{}`", shorten(&document_id));
+            return Err(problem!(at, "passage ids without blanks", found, FORM));
+        }
+        let text = passage_text(title.as_deref(), &text);
+        contexts.push(Context { domain, id: document_id, text, line: at.line.unwrap_or(0) });
+    }
+    let mut task = MtragTask::new(&id, domain, said);
+    task.collection = line.collection;
+    task.answerability = answerability(&Labels::names(line.answerability), at, sink);
+    task.question_types = Labels::names(line.question_types);
+    task.relations = Labels::names(line.relations);
+    task.targets = line.targets.into_iter().map(|target| target.text).collect();
+    task.contexts = contexts.iter().map(|context| context.id.clone()).collect();
+    Ok((task, contexts))
+}
+
+/// The domain of a `Collection`; a problem lists the known ones.
+pub(crate) fn domain_of(collection: &str, at: &Location) -> Result<Domain, Problem> {
+    Domain::of(collection).ok_or_else(|| {
+        let names = Domain::ALL.map(Domain::name).join(", ");
+        let found = format!("`{}`", shorten(collection));
+        problem!(at, "a `Collection` of one of the domains {names}", found, FORM)
+    })
+}
+
+/// The only label, if there is one. No figure but that of the question whether to ask depends on it,
+/// so that another one is a warning.
+fn answerability(labels: &[String], at: &Location, sink: Sink) -> Option<Answerability> {
+    let [label] = labels else { return None };
+    let known = Answerability::ALL.into_iter().find(|known| known.name() == label);
+    if known.is_none() {
+        let names = Answerability::ALL.map(Answerability::name).join(", ");
+        let found = format!("`{}`", shorten(label));
+        let hint = "the request counts as one without this label";
+        sink(problem!(at, "one of {names} as answerability", found, hint).warning());
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_python_are_null_outside_of_texts() {
+        let line = br#"{"a": NaN, "b\"": "NaN \" NaN", "c": [-Infinity, Infinity]}"#;
+        let json = without_nan(line);
+        assert_eq!(
+            str::from_utf8(&json).unwrap(),
+            r#"{"a": null, "b\"": "NaN \" NaN", "c": [null, null]}"#
+        );
+        assert!(matches!(without_nan(b"{}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_title_is_not_repeated() {
+        assert_eq!(passage_text(Some("Moon"), "Moon\nIt is far."), "Moon\nIt is far.");
+        assert_eq!(passage_text(Some("Moon"), "It is far."), "Moon\nIt is far.");
+        assert_eq!(passage_text(None, " It is far. "), "It is far.");
+    }
+}

@@ -1,0 +1,62 @@
+//! Whether to ask, by the scores of a run and by a need file.
+
+use crate::common::{sample, write};
+use clariq_collections::Collection;
+use clariq_collections::evaluation::{EvalRequest, ResultCell};
+
+/// The rows of the table `asking` for a file: domain, name, counts, and the figures.
+fn asking(name: &str, text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), name, text);
+    let sample = sample();
+    let collection: &dyn Collection = &sample;
+    let request = EvalRequest { file: folder.path().join(name), ..EvalRequest::default() };
+    let result = collection.evaluation("mtrag-un").unwrap().score(&request).unwrap();
+    let table = result.tables.into_iter().find(|table| table.name == "asking").unwrap();
+    let cell = |cell: &ResultCell| match cell {
+        ResultCell::Text(text) => text.clone(),
+        ResultCell::Count(count) => count.to_string(),
+        ResultCell::Figure(figure, digits) => format!("{figure:.digits$}"),
+        ResultCell::Empty => "-".to_owned(),
+    };
+    table.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn thresholds_of_a_domain_come_from_the_others() {
+    let scores = [
+        ("cc01<::>2", 9),
+        ("cc02<::>2", 3),
+        ("cc03<::>1", 4),
+        ("cc04<::>1", 8),
+        ("dd01<::>2", 7),
+        ("dd02<::>1", 9),
+        ("dd03<::>1", 5),
+        ("dd04<::>2", 8),
+    ];
+    let run: Vec<String> =
+        scores.iter().map(|(id, score)| format!("{id} 0 x 1 {score} r\n")).collect();
+    assert_eq!(
+        asking("a.run", &run.concat()),
+        [
+            "cloud never 4 1 0 0.0000 0.0000 0.0000 0.5000 0.5000",
+            "cloud always 4 1 4 0.2500 1.0000 0.4000 0.5000 0.5000",
+            "cloud best score up to 6.000 4 1 1 1.0000 1.0000 1.0000 1.0000 1.0000",
+            "govt never 4 1 0 0.0000 0.0000 0.0000 0.5000 0.5000",
+            "govt always 4 1 4 0.2500 1.0000 0.4000 0.5000 0.5000",
+            "govt best score up to 6.000 4 1 2 0.5000 1.0000 0.6667 0.8333 0.6667",
+            "all never 8 2 0 0.0000 0.0000 0.0000 0.5000 0.5000",
+            "all always 8 2 8 0.2500 1.0000 0.4000 0.5000 0.5000",
+            "all best score 8 2 3 0.6667 1.0000 0.8000 0.9167 0.8333",
+        ]
+    );
+}
+
+#[test]
+fn a_need_file_asks_from_two_on() {
+    // Ids of the other spelling; a request without a line has no need.
+    let rows = asking("a.need", "cc03::1 4\ncc01::2 2\ndd03::1 1\n");
+    assert_eq!(rows[2], "cloud need file 4 1 0 0.0000 0.0000 0.0000 0.5000 1.0000");
+    assert_eq!(rows[5], "govt need file 4 1 2 0.5000 1.0000 0.6667 0.8333 1.0000");
+    assert_eq!(rows[8], "all need file 8 2 2 0.5000 0.5000 0.5000 0.6667 0.9167");
+}
