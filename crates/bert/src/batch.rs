@@ -1,9 +1,9 @@
 //! Batches of texts, padded to the longest, with the positions of the tokens, so that padding is
 //! computed in attention alone.
 
-use crate::tokens::Tokens;
 use crate::weights::torch;
 use clariq_core::Result;
+use clariq_folder::Tokens;
 use tch::{Device, Kind, Tensor};
 
 /// Texts that are computed together.

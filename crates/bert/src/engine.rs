@@ -1,12 +1,13 @@
 //! The engine for libtorch.
 
-use crate::folder::ModelFolder;
 use crate::models::{BertEncoder, CrossEncoder};
+use crate::sparse::SparseBert;
 use crate::t5::{MonoT5, T5, T5Folder};
 use crate::train::train;
 use clariq_core::{
     Engine, Model, ModelKind, ModelOptions, Result, Training, TrainingEvent, TrainingSummary, bail,
 };
+use clariq_folder::{ModelFolder, SparseFolder, is_sparse};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ impl Engine for Torch {
     }
 
     fn checksum(&self, folder: &Path) -> Result<String> {
+        if is_sparse(folder) {
+            return Ok(SparseFolder::open(folder)?.checksum);
+        }
         Ok(ModelFolder::open(folder)?.checksum)
     }
 
@@ -34,12 +38,18 @@ impl Engine for Torch {
         if T5Folder::is_one(folder) {
             return T5Folder::unknown_keys(folder);
         }
+        if is_sparse(folder) {
+            return SparseFolder::unknown_keys(folder);
+        }
         ModelFolder::unknown_keys(folder)
     }
 
     fn describe_model(&self, folder: &Path) -> Result<String> {
         if T5Folder::is_one(folder) {
             return Ok(T5Folder::open(folder)?.describe());
+        }
+        if is_sparse(folder) {
+            return Ok(SparseFolder::open(folder)?.describe());
         }
         ModelFolder::open(folder)?.describe()
     }
@@ -51,6 +61,7 @@ impl Engine for Torch {
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model> {
         Ok(match kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(BertEncoder::open(folder, options)?)),
+            ModelKind::Sparse => Model::Sparse(Arc::new(SparseBert::open(folder, options)?)),
             ModelKind::CrossEncoder if T5Folder::is_one(folder) => {
                 Model::CrossEncoder(Arc::new(MonoT5::open(folder, options)?))
             }

@@ -6,9 +6,9 @@
 
 use crate::batch::TokenBatch;
 use crate::network::Network;
-use crate::tokens::Tokens;
 use crate::weights::values;
 use clariq_core::{Error, Progress, Result};
+use clariq_folder::Tokens;
 use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
@@ -37,6 +37,31 @@ impl Parallel {
         Self { network: Mutex::new(network), threads }
     }
 
+    /// Computes `work` for all texts, in groups of one length and of at most `group_tokens` tokens,
+    /// and returns the results of all texts, in order. `progress` counts texts.
+    pub(crate) fn each<T: Send>(
+        &self,
+        all: &[Tokens],
+        group_tokens: usize,
+        work: impl Fn(&Network, &TokenBatch) -> Result<Vec<T>> + Sync,
+        progress: Progress,
+    ) -> Result<Vec<T>> {
+        keep_memory();
+        let groups = groups(all, group_tokens);
+        let start = || Ok(self.network.lock().clone());
+        let of_group = |network: &mut Network, number: usize| {
+            let texts: Vec<&Tokens> = groups[number].iter().map(|&text| &all[text]).collect();
+            let results = work(network, &TokenBatch::new(&texts, network.device(), false))?;
+            progress(texts.len() as u64);
+            Ok(results)
+        };
+        let results = on_threads(self.threads, groups.len(), start, of_group)?;
+        let mut results: Vec<(usize, T)> =
+            groups.into_iter().flatten().zip(results.into_iter().flatten()).collect();
+        results.sort_unstable_by_key(|(text, _)| *text);
+        Ok(results.into_iter().map(|(_, result)| result).collect())
+    }
+
     /// Computes `forward` for all texts, in groups of at most `group_tokens` tokens, and returns the
     /// rows of all texts, in order. `progress` counts texts.
     pub(crate) fn rows(
@@ -46,25 +71,12 @@ impl Parallel {
         forward: Forward,
         progress: Progress,
     ) -> Result<Vec<f32>> {
-        keep_memory();
-        let groups = groups(all, group_tokens);
-        let start = || Ok(self.network.lock().clone());
-        let work = |network: &mut Network, number: usize| {
-            let texts: Vec<&Tokens> = groups[number].iter().map(|&text| &all[text]).collect();
-            let batch = TokenBatch::new(&texts, network.device(), false);
-            let rows = values(&forward(network, &batch)?)?;
-            progress(texts.len() as u64);
-            Ok(rows)
+        let work = |network: &Network, batch: &TokenBatch| {
+            let rows = values(&forward(network, batch)?)?;
+            let width = rows.len() / batch.ids.size()[0] as usize;
+            Ok(rows.chunks_exact(width.max(1)).map(<[f32]>::to_vec).collect())
         };
-        let group_rows = on_threads(self.threads, groups.len(), start, work)?;
-        let width = group_rows.first().map_or(0, |rows| rows.len() / groups[0].len());
-        let mut rows = vec![0.0; all.len() * width];
-        for (group, group_rows) in groups.iter().zip(group_rows) {
-            for (&text, row) in group.iter().zip(group_rows.chunks_exact(width)) {
-                rows[text * width..][..width].copy_from_slice(row);
-            }
-        }
-        Ok(rows)
+        Ok(self.each(all, group_tokens, work, progress)?.concat())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Everything that touches libtorch: weights, tokens, encoders, cross-encoders and their training.
+//! Everything that touches libtorch: weights, encoders, cross-encoders and their training.
 //! Other crates see the trait [`Engine`](clariq_core::Engine), which [`Torch`] implements, and the
 //! models that it opens.
 //!
@@ -25,21 +25,20 @@ static GENERATOR: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
 mod batch;
 mod engine;
-mod folder;
-mod guard;
 mod inference;
 mod models;
+mod names;
 mod network;
 mod pooling;
 mod products;
+mod sparse;
 mod t5;
-mod tokens;
 pub mod train;
 mod weights;
 
+pub use clariq_folder::{ModelFolder, ModelShape, Prompt, Tokenize, Tokens};
 pub use engine::Torch;
-pub use folder::{ModelFolder, ModelShape};
 pub use models::{BertEncoder, CrossEncoder};
+pub use sparse::SparseBert;
 pub use t5::{MonoT5, T5};
-pub use tokens::{Prompt, Tokenize, Tokens};
 pub use weights::Weights;

@@ -2,16 +2,16 @@
 //! document together.
 
 use crate::batch::TokenBatch;
-use crate::folder::{ModelFolder, Sentence};
 use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
 use crate::network::Network;
 use crate::pooling::PoolingHead;
-use crate::tokens::{Prompt, Tokenize};
 use crate::weights::Weights;
 use clariq_core::{
     Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result, Similarity, bail,
     sha256_hex,
 };
+use clariq_folder::{ModelFolder, Sentence};
+use clariq_folder::{Prompt, Tokenize};
 use std::collections::HashMap;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
@@ -39,10 +39,7 @@ impl TokenizedNetwork {
         sentence: &Sentence,
         options: &ModelOptions,
     ) -> Result<Self> {
-        let kind = match options.precision {
-            Precision::F32 => Kind::Float,
-            Precision::Bf16 => Kind::BFloat16,
-        };
+        let kind = kind(options);
         let device = device(options)?;
         let head = PoolingHead::read(sentence, device)?;
         let network = Network::new(folder, &Weights::read(folder)?, head, device, kind)?;
@@ -63,6 +60,14 @@ impl TokenizedNetwork {
             dim: sentence.dim,
             checksum: sha256_hex(digest.as_bytes()),
         })
+    }
+}
+
+/// The numbers of a network.
+pub(crate) fn kind(options: &ModelOptions) -> Kind {
+    match options.precision {
+        Precision::F32 => Kind::Float,
+        Precision::Bf16 => Kind::BFloat16,
     }
 }
 

@@ -20,16 +20,18 @@ mod distances;
 mod tensors;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::batch::TokenBatch;
-use crate::folder::{Activation, Family, ModelShape};
 use crate::pooling::{PoolingHead, activate};
 use crate::products::{Linear, Products, SharedTensor};
 use crate::weights::torch;
 use clariq_core::{Precision, Result, bail};
+use clariq_folder::{Activation, Family, ModelShape};
 use distances::Distances;
 use tch::{Device, Kind, Tensor};
 pub(crate) use tensors::decays;
+pub(crate) use words::SparseHead;
 
 #[derive(Debug, Clone)]
 struct Layer {
@@ -47,7 +49,7 @@ struct Layer {
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     pub(crate) shape: ModelShape,
-    products: Products,
+    pub(crate) products: Products,
     /// The table of word embeddings. Training keeps only the rows that occur in its data.
     pub(crate) words: SharedTensor,
     positions: Option<SharedTensor>,
@@ -72,6 +74,8 @@ pub(crate) struct Network {
     classifier: Option<Linear>,
     /// The pooling of token vectors.
     pub(crate) head: PoolingHead,
+    /// The layers that give words weights, in place of a vector.
+    pub(crate) sparse: Option<SparseHead>,
 }
 
 /// The vectors of the last layer that are computed.
@@ -227,8 +231,11 @@ impl Network {
         states.f_mul(&factors).map_err(torch_error)
     }
 
-    /// The vector of each text, texts × dimensions.
+    /// The vector of each text, texts × dimensions; of a sparse encoder the weights of all words.
     pub(crate) fn pooled(&self, batch: &TokenBatch) -> Result<Tensor> {
+        if let Some(sparse) = &self.sparse {
+            return sparse.weights(self, batch);
+        }
         let wanted =
             if self.head.takes_first() { WantedVectors::First } else { WantedVectors::All };
         let states = self.forward(batch, wanted)?.to_kind(Kind::Float);

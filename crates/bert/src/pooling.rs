@@ -1,10 +1,10 @@
 //! From the vectors of a text's tokens to one vector: the modules after the transformer.
 
 use crate::batch::TokenBatch;
-use crate::folder::{Activation, DOCUMENTED, Module, OTHER_MODELS, Sentence};
 use crate::products::{Linear, SharedTensor};
 use crate::weights::{read_all, torch};
 use clariq_core::{Pooling, Result, Similarity, bail};
+use clariq_folder::{Activation, DOCUMENTED, Module, OTHER_MODELS, Sentence};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::slice;

@@ -4,15 +4,15 @@ mod folder;
 mod mono;
 mod search;
 
-use crate::folder::OTHER_MODELS;
-use crate::guard::{self, MOST_OF_A_TEXT};
 use crate::inference::on_threads;
 use crate::models::device;
-use crate::tokens::{check_vocabulary, count_special_tokens};
 use crate::weights::read_all;
 use clariq_core::{
     Decoding, ModelOptions, Progress, Result, TextGenerator, bail, problem, sha256_hex,
 };
+use clariq_folder::OTHER_MODELS;
+use clariq_folder::guard::{self, MOST_OF_A_TEXT};
+use clariq_folder::{check_vocabulary, count_special_tokens};
 pub(crate) use folder::T5Folder;
 use folder::{HEAD, REPEATED, T5Shape};
 pub use mono::MonoT5;

@@ -8,12 +8,12 @@ mod evaluate;
 mod objective;
 mod steps;
 
-use crate::folder::{ModelFolder, Sentence, head_names};
 use crate::inference::{Parallel, keep_memory};
 use crate::models::device;
+use crate::names::head_names;
 use crate::network::Network;
 use crate::pooling::PoolingHead;
-use crate::tokens::Tokenize;
+use crate::sparse::{self, sparse_base};
 use crate::weights::{Weights, torch};
 use adamw::AdamW;
 use card::{ModelCard, write_folder};
@@ -22,6 +22,7 @@ use clariq_core::{
     Error, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training, TrainingEvent,
     bail, training_key,
 };
+use clariq_folder::{ModelFolder, Sentence, SparseFolder, Tokenize, is_sparse};
 pub use curve::{Curve, CurvePoint};
 use objective::TrainingMaterial;
 use std::collections::HashMap;
@@ -59,8 +60,8 @@ pub fn train(
     report: &mut dyn FnMut(&TrainingEvent),
 ) -> Result<Curve> {
     keep_memory();
-    let base = ModelFolder::open(training.base)?;
     let recipe = training.recipe;
+    let base = open_base(training)?;
     let requests = &training.examples.requests;
     let split = ExampleSplit::draw(requests, recipe.held_out, recipe.fold, recipe.seed);
     if training.examples.pairs(&split.train, true).is_empty() {
@@ -85,15 +86,35 @@ pub fn train(
     Ok(counts.curve)
 }
 
+/// The folder that a training begins with.
+fn open_base(training: &Training) -> Result<ModelFolder> {
+    match training.recipe.objective.kind() {
+        ModelKind::Sparse => {
+            let SparseFolder { mut transformer, checksum, .. } = sparse_base(training.base)?;
+            if is_sparse(training.base) {
+                transformer.checksum = checksum;
+            }
+            Ok(transformer)
+        }
+        _ => ModelFolder::open(training.base),
+    }
+}
+
 /// A network for an objective: without a pooler, which would get no gradient, or with a new head.
 fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Network> {
     let mut folder = base.clone();
     if let Some(dropout) = recipe.dropout {
         (folder.shape.dropout, folder.shape.attention_dropout) = (dropout, dropout);
     }
+    if let Objective::SparseSoftmax { .. } = recipe.objective {
+        let mut sparse = sparse_base(&base.root)?;
+        sparse.transformer = folder;
+        let network = sparse::network(&sparse, device, Kind::Float)?;
+        return Ok(network.for_training(recipe.precision));
+    }
     let mut weights = Weights::read(base)?;
     let classes = match recipe.objective {
-        Objective::InBatchSoftmax { .. } => {
+        Objective::InBatchSoftmax { .. } | Objective::SparseSoftmax { .. } => {
             let (dense, out) = head_names(base.shape.family);
             weights.tensors.retain(|name, _| !name.starts_with(dense) && !name.starts_with(out));
             None
@@ -113,8 +134,14 @@ fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Ne
 /// How an encoder makes its vectors while it is trained: as its base does. Other models have no use
 /// for it.
 fn sentence_for(recipe: &Recipe, base: &ModelFolder) -> Result<Sentence> {
-    if recipe.objective.kind() == ModelKind::CrossEncoder {
-        return Ok(Sentence::usual(base.shape.hidden as usize));
+    let usual = Sentence::usual(base.shape.hidden as usize);
+    match recipe.objective.kind() {
+        ModelKind::CrossEncoder => return Ok(usual),
+        ModelKind::Sparse => {
+            let SparseFolder { query_prompt, document_prompt, .. } = sparse_base(&base.root)?;
+            return Ok(Sentence { query_prompt, document_prompt, ..usual });
+        }
+        _ => {}
     }
     let sentence = base.sentence()?;
     if sentence.similarity != Similarity::Cosine {
@@ -134,7 +161,11 @@ impl<'a> Learner<'a> {
         let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?
             .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
         let mut material = TrainingMaterial::new(training, &split, &tokenize)?;
-        let rows = material.narrow();
+        let rows = match recipe.objective {
+            // A weight for each word of the vocabulary needs all of them.
+            Objective::SparseSoftmax { .. } => (0..base.shape.vocabulary).collect(),
+            _ => material.narrow(),
+        };
         let at = |id: i64| rows.iter().position(|&row| row == id).map_or(-1, |at| at as i64);
         network.padding = network.padding.map(at);
         let rows = Tensor::from_slice(&rows).to_device(device);
@@ -231,7 +262,8 @@ impl<'a> Learner<'a> {
         // resumable, and a group the same when it is computed again.
         let seed = |group: usize| seed(recipe.seed, 1 + before as u64 + ((group as u64) << 32));
         let group = recipe.group.unwrap_or(usize::MAX);
-        let loss = self.material.gradient(&self.network, step, group, &seed)?;
+        let flops = recipe.flops(before, total);
+        let loss = self.material.gradient(&self.network, step, group, &seed, flops)?;
         if !loss.is_finite() {
             let found = format!("{loss} at step {}", before + 1);
             let hint = "a lower learning_rate, or a longer warm_up, keeps it finite";

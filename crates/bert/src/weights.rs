@@ -1,11 +1,9 @@
 //! The weights of a model: read with the tensor names of any family, written with those of Hugging
 //! Face; and errors of libtorch.
 
-use crate::folder::{
-    COPY_AGAIN, FUSED, Family, ModelFolder, ModelShape, OTHER_MODELS, layer_of, layer_tensor,
-    layers_key, own_name, usual_name,
-};
+use crate::names::{FUSED, layer_of, layer_tensor, layers_key, own_name, usual_name};
 use clariq_core::{Error, Result, bail, problem};
+use clariq_folder::{COPY_AGAIN, Family, ModelFolder, ModelShape, OTHER_MODELS};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;

@@ -32,6 +32,7 @@ mod reading;
 mod recipe;
 mod regular;
 mod request;
+mod sparse;
 
 pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
@@ -59,3 +60,4 @@ pub use reading::{Pooling, ReadingOverrides, Similarity};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};
+pub use sparse::{SparseEncoder, SparseVectors, encode_sparsely};

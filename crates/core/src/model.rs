@@ -6,9 +6,11 @@ use crate::document::Documents;
 use crate::embeddings::Embeddings;
 use crate::encoder::{Decoding, DocumentVectors, Encoder, PairScorer, Progress, TextGenerator};
 use crate::problem;
-use crate::problem::{Error, Result};
+use crate::problem::{Error, ProblemKind, Result};
 use crate::reading::ReadingOverrides;
+use crate::sparse::SparseEncoder;
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 pub use chat::{
@@ -20,6 +22,8 @@ pub use chat::{
 pub enum ModelKind {
     /// Texts to vectors.
     Encoder,
+    /// Texts to weights of words.
+    Sparse,
     /// Pairs to scores.
     CrossEncoder,
     /// Texts to texts.
@@ -32,6 +36,7 @@ impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Encoder => "an encoder",
+            Self::Sparse => "a sparse encoder",
             Self::CrossEncoder => "a cross-encoder",
             Self::TextGenerator => "a model that generates text",
             Self::Chat => "a chat model",
@@ -44,6 +49,8 @@ impl fmt::Display for ModelKind {
 pub enum Model {
     /// See [`ModelKind::Encoder`].
     Encoder(Arc<dyn Encoder>),
+    /// See [`ModelKind::Sparse`].
+    Sparse(Arc<dyn SparseEncoder>),
     /// See [`ModelKind::CrossEncoder`].
     CrossEncoder(Arc<dyn PairScorer>),
     /// See [`ModelKind::TextGenerator`].
@@ -57,6 +64,7 @@ impl Model {
     pub fn checksum(&self) -> &str {
         match self {
             Self::Encoder(model) => model.checksum(),
+            Self::Sparse(model) => model.checksum(),
             Self::CrossEncoder(model) => model.checksum(),
             Self::TextGenerator(model) => model.checksum(),
             Self::Chat(model) => model.checksum(),
@@ -67,6 +75,7 @@ impl Model {
     pub fn cut(&self) -> usize {
         match self {
             Self::Encoder(model) => model.cut(),
+            Self::Sparse(model) => model.cut(),
             Self::CrossEncoder(model) => model.cut(),
             Self::TextGenerator(model) => model.cut(),
             Self::Chat(_) => 0,
@@ -111,6 +120,27 @@ impl ModelName {
     }
 }
 
+/// Bytes in memory or of a file that is mapped into it.
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Something that is computed once from a model and documents, such as an index.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept<'k> {
+    /// The model that it is computed by.
+    pub model: &'k ModelName,
+    /// The folder of the cache.
+    pub folder: &'k str,
+    /// What it is in words, in the plural.
+    pub what: &'k str,
+    /// Everything that it depends on.
+    pub key: &'k str,
+    /// The number of documents that it is computed from.
+    pub documents: usize,
+}
+
+/// Writes what is kept, and counts the documents that it has finished.
+pub type MakeKept<'m> = &'m dyn Fn(&mut dyn Write, Progress) -> Result<()>;
+
 /// Opens models by the names that configurations give them.
 pub trait Models: Send + Sync {
     /// Opens the model of that name, which must be of that kind.
@@ -125,6 +155,14 @@ pub trait Models: Send + Sync {
     ) -> Result<Arc<DocumentVectors>> {
         let encoder = self.encoder(model)?;
         Ok(Arc::new(DocumentVectors::encode(&*encoder, documents, progress)?))
+    }
+
+    /// What `make` writes; may come from a cache.
+    fn keep(&self, kept: &Kept, make: MakeKept) -> Result<SharedBytes> {
+        let _ = kept;
+        let mut bytes = Vec::new();
+        make(&mut bytes, &|_| {})?;
+        Ok(Arc::new(bytes))
     }
 
     /// Encodes requests ([`Encoder::encode`]); may come from a cache.
@@ -161,6 +199,12 @@ pub trait Models: Send + Sync {
         Ok(encoder)
     }
 
+    /// Opens a model that must be a sparse encoder.
+    fn sparse_encoder(&self, model: &ModelName) -> Result<Arc<dyn SparseEncoder>> {
+        let Model::Sparse(encoder) = self.open(model)? else { return Err(model.mismatch()) };
+        Ok(encoder)
+    }
+
     /// Opens a model that must be a cross-encoder.
     fn pair_scorer(&self, model: &ModelName) -> Result<Arc<dyn PairScorer>> {
         let Model::CrossEncoder(scorer) = self.open(model)? else { return Err(model.mismatch()) };
@@ -181,6 +225,7 @@ impl NoModels {
             "`pip install clariq-learned` adds them, or `scripts/install` in a clone; `clariq \
              setup` installs libtorch where it is missing"
         )
+        .kind(ProblemKind::NoEngine)
         .into()
     }
 }

@@ -91,6 +91,9 @@ pub enum ProblemKind {
     /// A server that gives no answer, or one of another form.
     #[error("no usable answer")]
     Server,
+    /// A model that needs an engine where there is none.
+    #[error("no learned models")]
+    NoEngine,
     /// A value on the command line that does not make sense.
     #[error("bad argument")]
     Argument,

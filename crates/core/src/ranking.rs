@@ -53,6 +53,11 @@ impl Best {
         }
     }
 
+    /// A hit that every further one must be better than.
+    pub fn last(&self) -> Option<Hit> {
+        self.last
+    }
+
     /// The best so far, in no order.
     pub fn hits(&mut self) -> &[Hit] {
         self.drop_others();

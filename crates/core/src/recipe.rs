@@ -98,6 +98,26 @@ pub enum Objective {
         #[serde(default)]
         question_to_question: f64,
     },
+    /// A sparse encoder: a softmax as above over dot products, and a penalty for words with a weight.
+    SparseSoftmax {
+        /// Pairs of request and question in a batch.
+        batch: usize,
+        /// Questions of one request in a batch; 0 draws pairs at random.
+        #[serde(default)]
+        per_request: usize,
+        /// Factor of dot products.
+        #[serde(default = "number::<1, _>")]
+        scale: f64,
+        /// Factor of the FLOPS of requests: the sum over all words of the squared mean weight (Paria
+        /// et al., "Minimizing FLOPs to Learn Efficient Sparse Representations", ICLR 2020).
+        request_flops: f64,
+        /// Factor of the FLOPS of questions.
+        question_flops: f64,
+        /// The share of all steps in which both factors rise from 0, quadratically, as in SPLADE
+        /// (Formal et al., SIGIR 2021).
+        #[serde(default)]
+        flops_warm_up: f64,
+    },
     /// A cross-encoder of two classes, each pair on its own: the published recipe.
     CrossEntropy {
         /// Pairs in a batch.
@@ -128,13 +148,14 @@ impl Objective {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::InBatchSoftmax { .. } => ModelKind::Encoder,
+            Self::SparseSoftmax { .. } => ModelKind::Sparse,
             Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
         }
     }
 
     fn sizes(&self) -> (usize, usize) {
         match *self {
-            Self::InBatchSoftmax { batch, .. } => (batch, 1),
+            Self::InBatchSoftmax { batch, .. } | Self::SparseSoftmax { batch, .. } => (batch, 1),
             Self::CrossEntropy { batch, negatives, .. }
             | Self::Listwise { batch, negatives, .. } => (batch, negatives),
         }
@@ -289,6 +310,21 @@ impl Recipe {
                 bail!(file, expected, "0 for all of them", KEYS);
             }
         }
+        if let Objective::SparseSoftmax {
+            scale,
+            request_flops,
+            question_flops,
+            flops_warm_up,
+            ..
+        } = self.objective
+        {
+            ranges.extend([
+                ("scale", scale, f64::MIN_POSITIVE..=f64::MAX),
+                ("request_flops", request_flops, 0.0..=f64::MAX),
+                ("question_flops", question_flops, 0.0..=f64::MAX),
+                ("flops_warm_up", flops_warm_up, 0.0..=1.0),
+            ]);
+        }
         for (key, value, range) in ranges {
             if !range.contains(&value) {
                 let least = match *range.start() {
@@ -338,11 +374,23 @@ impl Recipe {
     /// The system that names negatives, and how many of its questions are wanted for each request.
     pub fn negatives(&self) -> Option<(&str, usize)> {
         match &self.objective {
-            Objective::InBatchSoftmax { .. } => None,
+            Objective::InBatchSoftmax { .. } | Objective::SparseSoftmax { .. } => None,
             // More than are wanted, since some of them will be relevant.
             Objective::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
             Objective::Listwise { system, depth, .. } => Some((system, *depth)),
         }
+    }
+
+    /// The factors of the FLOPS of requests and questions at a step, counted from 0, of `steps`.
+    pub fn flops(&self, step: usize, steps: usize) -> [f64; 2] {
+        let Objective::SparseSoftmax { request_flops, question_flops, flops_warm_up, .. } =
+            self.objective
+        else {
+            return [0.0; 2];
+        };
+        let warm = (flops_warm_up * steps as f64).max(1.0);
+        let share = (((step + 1) as f64) / warm).min(1.0).powi(2);
+        [request_flops * share, question_flops * share]
     }
 
     /// The learning rate of a step, counted from 0, of `steps`.

@@ -102,9 +102,9 @@ pub fn best_threshold(scored: &[(bool, f64)]) -> f64 {
     let mut no = 0;
     for (index, &(label, score)) in sorted.iter().enumerate() {
         if label {
-            yes += 1
+            yes += 1;
         } else {
-            no += 1
+            no += 1;
         }
         let next = sorted.get(index + 1).map(|next| next.1);
         if next == Some(score) {

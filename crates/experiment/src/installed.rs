@@ -66,7 +66,7 @@ pub fn check_model_opens(engine: Option<&dyn Engine>, name: &str, folder: &Path)
     engine.describe_model(folder)?;
     let options = ModelOptions::default();
     let opened = engine.open(folder, ModelKind::Encoder, &options);
-    let others = [ModelKind::CrossEncoder, ModelKind::TextGenerator];
+    let others = [ModelKind::Sparse, ModelKind::CrossEncoder, ModelKind::TextGenerator];
     if opened.is_err() && others.iter().all(|&kind| engine.open(folder, kind, &options).is_err()) {
         return opened.map(drop);
     }

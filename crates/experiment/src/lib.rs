@@ -91,6 +91,7 @@ pub mod tune;
 
 pub use cache::TextStores;
 pub use clariq_core::{Observer, Silent, Task};
+pub use models::needs_engine;
 pub use needs::{HeldOutNeeds, NeedModels, NeedScope};
 pub use ranker::{
     Answer, RankedPart, RankedText, Ranker, RankerOutcome, Statements, Traces, UserRequest,

@@ -2,17 +2,21 @@
 //! been trained before.
 
 mod generated;
+mod kept;
+mod lookup;
 pub(crate) mod opened;
 mod vectors;
 
 use crate::session::Session;
 use crate::{cache, endpoints, installed};
 use clariq_core::{
-    Decoding, DocumentVectors, Documents, Embeddings, Model, ModelKind, ModelName, Models,
-    Progress, Result, bail,
+    Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelKind, ModelName,
+    Models, Progress, Result, SharedBytes, bail,
 };
 use clariq_systems::recipes;
 use generated::GeneratedTextCache;
+pub use lookup::needs_engine;
+use lookup::{check_engine, open_lookup};
 pub(crate) use opened::ModelLocation;
 use opened::{lock, open_once};
 use std::path::PathBuf;
@@ -25,8 +29,9 @@ impl Models for Session<'_> {
         if endpoints::is_endpoint(self, model) {
             return open_once(&self.models.models, model.clone(), || endpoints::open(self, model));
         }
-        let ModelLocation { folder, reading } = locate(self, model)?;
-        let engine = self.engine_for(&model.name)?;
+        let found = locate(self, model)?;
+        let Some(engine) = self.engine else { return open_lookup(self, model, found) };
+        let ModelLocation { folder, reading } = found;
         open_once(&self.models.models, model.clone(), || {
             let has_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
             let from_elsewhere = !folder.join(cache::SUMS).is_file();
@@ -80,6 +85,27 @@ impl Models for Session<'_> {
         let folder = vectors_folder(self);
         open_once(&self.models.documents, key, || {
             counted(&|count| document_vectors(&folder, &*encoder, documents, self.observer, count))
+        })
+    }
+
+    fn keep(&self, kept: &Kept, make: MakeKept) -> Result<SharedBytes> {
+        if !self.caches {
+            return kept::in_memory(make, &|_| {});
+        }
+        let counted = |get: &dyn Fn(Progress) -> Result<SharedBytes>| {
+            let task = self.observer.begin("documents", Some(kept.documents as u64));
+            let bytes = get(&|documents| task.advance(documents))?;
+            task.finish(&format!("{} documents encoded", kept.documents));
+            Ok(bytes)
+        };
+        if endpoints::is_endpoint(self, kept.model) {
+            // Responses of an endpoint are cached and recorded per call.
+            endpoints::check_number(kept.model, kept.documents)?;
+            return counted(&|count| kept::in_memory(make, count));
+        }
+        let folder = self.options.cache.join(kept.folder);
+        open_once(&self.models.kept, format!("{} {}", kept.folder, kept.key), || {
+            counted(&|count| kept::kept(&folder, kept, make, self.observer, count))
         })
     }
 
@@ -153,7 +179,7 @@ fn locate(session: &Session, model: &ModelName) -> Result<ModelLocation> {
         return Ok(found.clone());
     }
     let name = &model.name;
-    session.engine_for(name)?;
+    check_engine(session, model)?;
     if recipes::find_kind(name, model.kind)?.is_some() {
         let hint = "`clariq train` trains it";
         bail!(format!("model `{name}`"), "a model that was trained", "a recipe", hint);

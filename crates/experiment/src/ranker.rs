@@ -54,6 +54,10 @@ impl<'a> Ranker<'a> {
         let need_model = needs::open(session, config, predict)?;
         let system = Self { contexts, config, need_model, weights };
         system.context(RankedPart::Documents)?;
+        if session.engine.is_none() && config.needs_models() {
+            // Another program must index the documents if none has: before a request is read.
+            system.warm_up()?;
+        }
         Ok(system)
     }
 
@@ -209,6 +213,7 @@ impl<'a> Ranker<'a> {
             materials.push(Material { request, passages });
             asks.push(plan.ask.as_ref().and_then(|ask| ask.reason(request, passages)));
         }
+        let context = self.context(RankedPart::Documents)?;
         let writer = ResponseWriter { contexts: self.contexts, context, plan, progress };
         let responses = writer.write(&materials, &asks)?;
         let mut outcomes = Vec::with_capacity(requests.len());

@@ -42,8 +42,8 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     if models::is_located(session, model) || endpoints::is_endpoint(session, model) {
         return Ok(());
     }
-    session.engine_for(&model.name)?;
     let Some(recipe) = recipes::find_kind(&model.name, model.kind)? else { return Ok(()) };
+    session.engine_for(&model.name)?;
     let max_tokens = model.reading.max_tokens.or(Some(recipe.max_tokens));
     let reading = ReadingOverrides { max_tokens, ..model.reading.clone() };
     let (folder, _) = train(session, recipe, TrainMode::Resume, None)?;

@@ -128,7 +128,7 @@ mod tests {
 
     /// An archive with these stored files, written by hand after APPNOTE 4.3.
     fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
-        zipped(files, 0, |bytes| bytes.to_vec())
+        zipped(files, 0, <[u8]>::to_vec)
     }
 
     fn deflated(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -227,8 +227,6 @@ mod tests {
         let cut = read(cut[..cut.len() - 9].to_vec()).unwrap_err().to_problem();
         assert_eq!(cut.expected, "a whole zip archive");
         let zeros = vec![0; 80 << 20];
-        let bomb = streamed(deflated(&[("a", &zeros)])).unwrap_err().to_problem();
-        assert_eq!(bomb.found, "more");
         let most = Source::memory("x.zip", deflated(&[("a", &zeros)])).read_at_most(1 << 20);
         assert_eq!(most.unwrap_err().to_problem().expected, "at most 1 MiB, unpacked");
     }

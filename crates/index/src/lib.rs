@@ -1,4 +1,4 @@
-//! Analysers, the tantivy index over documents, BM25 scorers over its postings, and a store of texts
+//! Analysers, the tantivy index over documents, BM25 scorers over its postings, an index of the weights that models give to words, and a store of texts
 //! on the disk. No other crate knows tantivy.
 //!
 //! ```
@@ -26,6 +26,7 @@ mod checked;
 mod document_index;
 mod explain;
 mod folder;
+mod impacts;
 mod model;
 mod numpy_order;
 mod pruned;
@@ -39,6 +40,7 @@ pub use bm25::{Bm25, Bm25Form};
 pub use build::BuildOptions;
 pub use byte_length::byte_length;
 pub use document_index::{DocumentIndex, IndexStats, OpenedIndex};
+pub use impacts::{IMPACTS_FORMAT, ImpactIndex, ImpactWriter, WINDOW, map_file};
 pub use model::{Variant, WeightingModel};
 pub use numpy_order::NumpyOrder;
 pub use query_likelihood::QueryLikelihood;

@@ -1,4 +1,4 @@
-//! Models behind servers: chat, embeddings and reranking.
+//! Models behind servers: chat, embeddings, weights of words and reranking.
 
 mod calls;
 mod chat;
@@ -9,6 +9,7 @@ mod identity;
 mod registry;
 mod rerank;
 mod server;
+mod sparse;
 mod thinking;
 
 pub use calls::{CallOptions, Calls, Planned};

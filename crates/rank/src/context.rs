@@ -6,7 +6,7 @@ use crate::tally::Tallies;
 use clariq_core::{
     Doc, Documents, Models, NoModels, Observer, OnceMap, Result, Silent, Surroundings,
 };
-use clariq_index::{Analyzer, DocumentIndex};
+use clariq_index::{Analyzer, DocumentIndex, ImpactIndex};
 use std::sync::{Arc, OnceLock};
 
 type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex> + Sync + 'a;
@@ -27,6 +27,7 @@ pub struct Context<'a> {
     indexes: OnceMap<Analyzer, Arc<DocumentIndex>>,
     /// Spaces by their configurations, written as JSON.
     spaces: OnceMap<String, Arc<Space>>,
+    impacts: OnceMap<String, Arc<ImpactIndex>>,
     with_text: OnceLock<Vec<Doc>>,
 }
 
@@ -45,6 +46,7 @@ impl<'a> Context<'a> {
             open_index: Box::new(open_index),
             indexes: OnceMap::default(),
             spaces: OnceMap::default(),
+            impacts: OnceMap::default(),
             with_text: OnceLock::new(),
         }
     }
@@ -67,6 +69,15 @@ impl<'a> Context<'a> {
     pub(crate) fn index(&self, analyzer: Analyzer) -> Result<Arc<DocumentIndex>> {
         let open = || Ok(Arc::new((self.open_index)(analyzer, self.documents)?));
         self.indexes.get_or_open(analyzer, open)
+    }
+
+    /// The index of weights of a key, opened once for all stages.
+    pub(crate) fn impacts(
+        &self,
+        key: &str,
+        open: impl FnOnce() -> Result<ImpactIndex>,
+    ) -> Result<Arc<ImpactIndex>> {
+        self.impacts.get_or_open(key.to_owned(), || Ok(Arc::new(open()?)))
     }
 
     /// The space that a configuration describes, computed once for all stages.

@@ -17,6 +17,7 @@ mod fuse;
 mod no_question;
 mod open_questions;
 mod rm3;
+mod sparse;
 mod stop;
 mod ties;
 
@@ -43,5 +44,6 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("open_questions", open_questions::build),
     ("rerank", cross_encoder::build_rerank),
     ("rm3", rm3::build),
+    ("sparse", sparse::build),
     ("stop", stop::build),
 ];

@@ -16,7 +16,7 @@ mod progress;
 mod runs;
 mod settings;
 
-use clariq_core::{Engine, Error};
+use clariq_core::{Engine, Error, ProblemKind};
 use failure::{Outcome, print_problem};
 use parking_lot::Mutex;
 use std::io::{self, Write as _};
@@ -32,7 +32,15 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
         };
         problem.into()
     });
-    exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
+    let mut outcome = arguments.and_then(|cli| cli::dispatch(cli, engine));
+    // A model that needed no engine so far: no request was read, and nothing was printed.
+    if engine.is_none()
+        && outcome.as_ref().is_err_and(|error| error.kind() == Some(ProblemKind::NoEngine))
+        && let Err(error) = learned::take_over()
+    {
+        outcome = Err(error);
+    }
+    exit(match outcome {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::CheckFailed) => 1,
         // `clariq eval … | head` closes the pipe early, which is no error.

@@ -6,7 +6,9 @@ use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind};
 use clariq_core::{Engine, Result, bail};
-use clariq_experiment::{Observer, Session, SessionOptions, Task, TextStores, record};
+use clariq_experiment::{
+    Observer, Session, SessionOptions, Task, TextStores, needs_engine, record,
+};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
@@ -77,7 +79,7 @@ impl Settings {
     /// system needs a model.
     pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<SystemConfig> {
         let config = SystemConfig::open_any(name, overrides)?;
-        if config.needs_models() {
+        if needs_engine(&config, &self.options.cache.join("models")) {
             self.take_over()?;
         } else if self.options.device != "cpu" {
             self.note(&format!("note: `{name}` has no learned model: --device changes nothing"));

@@ -5,7 +5,8 @@ use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::Path;
 
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
-    "encoder" "encoder-base" "cross-encoder" "cross-encoder-base" "published-cross-encoder"
+    "encoder" "encoder-base" "sparse-encoder" "cross-encoder" "cross-encoder-base"
+    "published-cross-encoder"
 );
 
 /// The recipe of that name, or in that file.
@@ -29,7 +30,7 @@ pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>> {
             let at = format!("model `{name}`");
             let found = recipe.objective.kind();
             let hint = "`rerank` and `cross_encode` take cross-encoders or the folder of a monoT5, \
-                        `rewrite` the folder of a T5, all others encoders";
+                        `rewrite` the folder of a T5, `sparse` sparse encoders, all others encoders";
             bail!(at, "{kind}", "{found}", hint)
         }
         found => Ok(found),

@@ -209,7 +209,7 @@ impl Collection for Mtrag {
             let said = if is_manual { self.rewritten(split, task)? } else { task.said.clone() };
             Ok(Request {
                 id: task.id.clone(),
-                said,
+                said: said.into(),
                 candidates: None,
                 need: None,
                 statements: Vec::new(),

@@ -41,10 +41,13 @@ pub(crate) struct CorpusPassage {
     pub(crate) text: String,
 }
 
-/// Calls `each` with every passage of a file or the problem in its place, and its location.
+/// A passage, or the problem in its place.
+pub(crate) type ReadPassage = Result<CorpusPassage, Box<Problem>>;
+
+/// Calls `each` with every passage of a file and its location.
 pub(crate) fn for_each_passage(
     source: &Source,
-    each: &mut dyn FnMut(&Location, Result<CorpusPassage, Box<Problem>>) -> Result<(), Error>,
+    each: &mut dyn FnMut(&Location, ReadPassage) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let archive = Archive::new(slice::from_ref(source), &FORM)?;
     archive.with_content(|content| {

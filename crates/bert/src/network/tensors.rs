@@ -1,14 +1,12 @@
 //! The tensors of a network: loaded from weights, listed for training, and given back as weights.
 
-use super::{Layer, Network};
-use crate::folder::{
-    DISTANCE_NORM, Family, ModelFolder, ModelShape, distance_parts, distance_table, head_names,
-    layer_tensor,
-};
+use super::{Layer, Network, SparseHead};
+use crate::names::{DISTANCE_NORM, distance_parts, distance_table, head_names, layer_tensor};
 use crate::pooling::PoolingHead;
 use crate::products::{Linear, Products, SharedTensor};
 use crate::weights::{SELF, Weights};
 use clariq_core::Result;
+use clariq_folder::{Family, ModelFolder, ModelShape};
 use tch::{Device, Kind, Tensor};
 
 const WORDS: &str = "embeddings.word_embeddings.weight";
@@ -25,11 +23,12 @@ pub(crate) type Parameter<'n> = (String, &'n mut Tensor);
 /// True if weight decay applies to a tensor: not to biases and not to layer normalisation, as in
 /// BERT's own recipe.
 pub(crate) fn decays(name: &str) -> bool {
-    !name.ends_with("bias") && !name.contains("LayerNorm")
+    let is_norm = ["LayerNorm", "layer_norm"].iter().any(|norm| name.contains(norm));
+    !name.ends_with("bias") && !is_norm
 }
 
 /// Adds a matrix and its bias to a list of parameters.
-fn list<'n>(all: &mut Vec<Parameter<'n>>, name: &str, linear: &'n mut Linear) {
+pub(super) fn list<'n>(all: &mut Vec<Parameter<'n>>, name: &str, linear: &'n mut Linear) {
     all.push((format!("{name}.weight"), &mut linear.weight.0));
     all.push((format!("{name}.bias"), &mut linear.bias.0));
 }
@@ -184,6 +183,7 @@ impl Network {
             dense,
             classifier,
             head,
+            sparse: None,
         })
     }
 
@@ -233,6 +233,7 @@ impl Network {
                 list(&mut all, name, linear);
             }
         }
+        all.extend(self.sparse.iter_mut().flat_map(SparseHead::parameters));
         all
     }
 

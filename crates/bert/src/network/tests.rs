@@ -3,12 +3,12 @@
 
 use super::{Network, WantedVectors};
 use crate::batch::{Padding, TokenBatch};
-use crate::folder::ModelFolder;
 use crate::pooling::PoolingHead;
 use crate::products::Products;
-use crate::tokens::Tokens;
 use crate::weights::Weights;
 use clariq_core::Result;
+use clariq_folder::ModelFolder;
+use clariq_folder::Tokens;
 use rust_bert::Config;
 use rust_bert::bert::{BertConfig, BertEmbeddings, BertModel};
 use std::path::Path;

@@ -1,11 +1,11 @@
 //! The folder of a T5 (Raffel et al., JMLR 2020): sizes, weights and tokenizer.
 
-use crate::folder::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
-use crate::folder::{
+use clariq_core::{Result, bail, sha256, sha256_hex, sha256_of_file};
+use clariq_folder::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
+use clariq_folder::{
     COPY_AGAIN, Object, cleans_up, expect_usual, missing, parse_object, read_keys, read_object,
     read_optional, weights_of_model,
 };
-use clariq_core::{Result, bail, sha256, sha256_hex, sha256_of_file};
 use serde::Deserialize;
 use serde_json::Value;
 use std::num::NonZeroU32;

@@ -2,11 +2,11 @@
 //! with a Pretrained Sequence-to-Sequence Model", Findings of EMNLP 2020).
 
 use super::T5;
-use crate::guard::{self, MOST_OF_A_TEXT};
 use crate::inference::on_threads;
-use crate::tokens::count_special_tokens;
 use crate::weights::values;
 use clariq_core::{ModelOptions, PairScorer, Progress, Result, bail, sha256_hex};
+use clariq_folder::count_special_tokens;
+use clariq_folder::guard::{self, MOST_OF_A_TEXT};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use tch::{Kind, Tensor};

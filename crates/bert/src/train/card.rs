@@ -1,11 +1,11 @@
 //! The card of a trained model, and a folder that Hugging Face's library loads.
 
-use crate::folder::{Family, ModelFolder};
 use crate::train::checkpoint::TrainingCounters;
 use crate::train::steps::ExampleSplit;
 use crate::weights::Weights;
 use clariq_core::{Error, ModelKind, Objective, Result, TrainOn, Training, read_regular};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
+use clariq_folder::{Family, ModelFolder};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,10 @@ const COMPANIONS: [&str; 5] = [
     "sentence_bert_config.json",
 ];
 
+/// Files of sentence-transformers beside a sparse encoder's transformer.
+const SPARSE_FILES: [&str; 3] =
+    ["modules.json", "config_sentence_transformers.json", "1_SpladePooling/config.json"];
+
 /// Writes the files of a model into an empty folder.
 pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) -> Result<()> {
     let put =
@@ -44,13 +48,18 @@ pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) ->
     };
     for name in COMPANIONS {
         // Settings of sentence-transformers describe an encoder of texts.
-        if kind == ModelKind::Encoder || !name.starts_with("sentence") {
+        if kind != ModelKind::CrossEncoder || !name.starts_with("sentence") {
             copied(about.base.path.join(name), name.into())?;
         }
     }
     if kind == ModelKind::Encoder {
         for file in about.base.sentence_files() {
             copied(about.base.root.join(&file), file)?;
+        }
+    }
+    if kind == ModelKind::Sparse {
+        for file in SPARSE_FILES {
+            copied(about.base.root.join(file), file.into())?;
         }
     }
     let pretty = |value: &Value| serde_json::to_vec_pretty(value).expect("plain data");
@@ -61,7 +70,7 @@ pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) ->
     put("curve.svg", curve.svg(&format!("{}: loss by step", recipe.name)).as_bytes())?;
     put("README.md", card(about).as_bytes())?;
     let shape = &about.base.shape;
-    weights.write(&into.join("model.safetensors"), shape, kind == ModelKind::CrossEncoder)
+    weights.write(&into.join("model.safetensors"), shape, kind != ModelKind::Encoder)
 }
 
 fn config(about: &ModelCard) -> Value {
@@ -85,6 +94,8 @@ fn config(about: &ModelCard) -> Value {
             config["architectures"] = json!([format!("{class}Model")]);
             return config;
         }
+        // As it is in the base.
+        Objective::SparseSoftmax { .. } => return config,
         Objective::CrossEntropy { .. } => &["not relevant", "relevant"],
         Objective::Listwise { .. } => &["relevant"],
     };
@@ -128,6 +139,7 @@ fn card(about: &ModelCard) -> String {
     );
     let (library, kind) = match recipe.objective.kind() {
         ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
+        ModelKind::Sparse => ("sentence-transformers", "Sparse encoder (SPLADE)"),
         _ => ("transformers", "Cross-encoder of (request, question) pairs"),
     };
     let mut text = format!(

@@ -3,9 +3,9 @@
 use crate::inference::{GROUP_TOKENS, Parallel};
 use crate::models::scores;
 use crate::network::Network;
-use crate::tokens::{Prompt, Tokenize};
 use crate::train::objective::{TrainingMaterial, pair_texts, texts};
 use clariq_core::Result;
+use clariq_folder::{Prompt, Tokenize};
 use std::collections::HashSet;
 
 /// The depths of the challenge.
@@ -57,8 +57,10 @@ impl TrainingMaterial<'_> {
                 let requests = encode(&requests, Prompt::Query)?;
                 let dim = (requests.len() / held_out.len().max(1)).max(1);
                 for (&topic, request) in held_out.iter().zip(requests.chunks_exact(dim)) {
-                    let dot =
-                        |row: &[f32]| row.iter().zip(request).map(|(a, b)| a * b).sum::<f32>();
+                    // Most weights of a sparse encoder are 0.
+                    let request: Vec<(usize, f32)> =
+                        (0..).zip(request.iter().copied()).filter(|(_, b)| *b != 0.0).collect();
+                    let dot = |row: &[f32]| request.iter().map(|(at, b)| row[*at] * b).sum::<f32>();
                     let scores = (0..).zip(questions.chunks_exact(dim).map(dot)).collect();
                     ranked.push((&*judged.relevant[topic], scores));
                 }

@@ -2,10 +2,10 @@
 
 use crate::batch::TokenBatch;
 use crate::network::Network;
-use crate::tokens::{Prompt, Tokenize, Tokens};
 use crate::train::steps::{ExampleSplit, pairs_of};
 use crate::weights::torch;
 use clariq_core::{JudgedQuestions, Objective, Result, Training};
+use clariq_folder::{Prompt, Tokenize, Tokens};
 use std::collections::{BTreeMap, HashMap};
 use tch::{Kind, Tensor};
 
@@ -60,6 +60,15 @@ impl<'a> TrainingMaterial<'a> {
                     weights: [request_to_question, question_to_request, question_to_question],
                 }));
             }
+            Objective::SparseSoftmax { scale, .. } => {
+                return Ok(Self::Texts(InBatch {
+                    judged,
+                    requests: tokenize.texts(&texts(&judged.requests), Prompt::Query)?,
+                    questions: tokenize.texts(&texts(&judged.questions), Prompt::Document)?,
+                    scale,
+                    weights: [1.0, 0.0, 0.0],
+                }));
+            }
             Objective::CrossEntropy { .. } => None,
             Objective::Listwise { negatives, .. } => Some(1 + negatives),
         };
@@ -95,16 +104,17 @@ impl<'a> TrainingMaterial<'a> {
 
     /// Adds the gradient of a step's loss to those of the weights, and gives the loss. At most
     /// `group` texts, or pairs in whole lists, pass through the network together. `seed` seeds the
-    /// dropout of a group by its number.
+    /// dropout of a group by its number; `flops` are the factors of `Recipe::flops`.
     pub(crate) fn gradient(
         &self,
         network: &Network,
         step: &[(usize, u32)],
         group: usize,
         seed: &dyn Fn(usize),
+        flops: [f64; 2],
     ) -> Result<f64> {
         match self {
-            Self::Texts(texts) => texts.gradient(network, step, group, seed),
+            Self::Texts(texts) => texts.gradient(network, step, group, seed, flops),
             Self::Pairs(pairs) => pairs.gradient(network, step, group, seed),
         }
     }
@@ -156,6 +166,7 @@ impl InBatch<'_> {
         step: &[(usize, u32)],
         group: usize,
         seed: &dyn Fn(usize),
+        flops: [f64; 2],
     ) -> Result<f64> {
         let topics = sorted(step.iter().map(|&(topic, _)| topic).collect());
         let questions = sorted(step.iter().map(|&(_, question)| question as usize).collect());
@@ -181,7 +192,10 @@ impl InBatch<'_> {
         let taped = encode(earlier.len(), last)?;
         vectors.push(taped.detach());
         let vectors = Tensor::cat(&vectors, 0).set_requires_grad(true);
-        let loss = self.loss(&vectors, &topics, &questions);
+        let mut loss = self.loss(&vectors, &topics, &questions);
+        if flops != [0.0; 2] {
+            loss += penalty(&vectors, topics.len() as i64, flops);
+        }
         let value = f64::try_from(&loss).map_err(torch("reading the loss"))?;
         loss.f_backward().map_err(torch("the gradient"))?;
         let gradients = vectors.grad().split(group as i64, 0);
@@ -234,6 +248,17 @@ impl InBatch<'_> {
     }
 }
 
+/// The FLOPS of the first vectors and of the others, each with its factor: the sum over all words of
+/// the squared mean weight.
+fn penalty(vectors: &Tensor, requests: i64, factors: [f64; 2]) -> Tensor {
+    let questions = vectors.size()[0] - requests;
+    let flops = |start: i64, count: i64| {
+        let mean = vectors.narrow(0, start, count).mean_dim(Some(&[0_i64][..]), false, Kind::Float);
+        mean.square().sum(Kind::Float)
+    };
+    flops(0, requests) * factors[0] + flops(requests, questions) * factors[1]
+}
+
 fn sorted(mut list: Vec<usize>) -> Vec<usize> {
     list.sort_unstable();
     list.dedup();
@@ -282,10 +307,10 @@ fn softmax_of_each(scores: &Tensor, positives: &Tensor, left_out: &Tensor, dim: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::ModelFolder;
     use crate::train::steps::steps;
     use crate::train::{Learner, seed};
     use clariq_core::{ModelOptions, Recipe};
+    use clariq_folder::ModelFolder;
     use std::path::Path;
 
     fn judged() -> JudgedQuestions {
@@ -348,7 +373,7 @@ mod tests {
         ] {
             let grouped = |group: usize| {
                 gradients(objective, 0.0, |learner, step| {
-                    learner.material.gradient(&learner.network, step, group, &|_| {})
+                    learner.material.gradient(&learner.network, step, group, &|_| {}, [0.2, 0.1])
                 })
             };
             let whole = grouped(usize::MAX);
@@ -363,7 +388,7 @@ mod tests {
         let objective = "kind = \"in-batch-softmax\"\nbatch = 8";
         let seed = |group: usize| seed(7, group as u64);
         let grouped = gradients(objective, 0.3, |learner, step| {
-            learner.material.gradient(&learner.network, step, 4, &seed)
+            learner.material.gradient(&learner.network, step, 4, &seed, [0.0; 2])
         });
         let with_all_tapes = gradients(objective, 0.3, |learner, step| {
             let TrainingMaterial::Texts(texts) = &learner.material else { unreachable!() };
@@ -383,7 +408,7 @@ mod tests {
         });
         assert_equal(&grouped, &with_all_tapes);
         let without = gradients(objective, 0.0, |learner, step| {
-            learner.material.gradient(&learner.network, step, 4, &seed)
+            learner.material.gradient(&learner.network, step, 4, &seed, [0.0; 2])
         });
         assert!((grouped.0 - without.0).abs() > 1e-3, "dropout changes the loss");
     }

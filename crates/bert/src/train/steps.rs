@@ -77,7 +77,8 @@ pub(crate) fn steps(
         pairs
     };
     match &recipe.objective {
-        Objective::InBatchSoftmax { batch, per_request, .. } => {
+        Objective::InBatchSoftmax { batch, per_request, .. }
+        | Objective::SparseSoftmax { batch, per_request, .. } => {
             let pairs = shuffled(judged.pairs(&split.train, true));
             if *per_request == 0 {
                 return in_batches(&pairs, *batch);

@@ -12,7 +12,7 @@ pub(crate) fn families() -> Vec<Value> {
     read("families.json").as_array().unwrap().clone()
 }
 
-fn read(file: &str) -> Value {
+pub(crate) fn read(file: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }

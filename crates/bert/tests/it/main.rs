@@ -5,4 +5,5 @@ mod families;
 mod folders;
 mod golden;
 mod rewriting;
+mod sparse;
 mod training;

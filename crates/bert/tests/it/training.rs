@@ -25,7 +25,7 @@ fn tiny() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny")
 }
 
-fn recipe(objective: &str, epochs: f64) -> Recipe {
+pub(crate) fn recipe(objective: &str, epochs: f64) -> Recipe {
     let text = format!(
         "name = \"m\"\nbase = \"tiny\"\nepochs = {epochs}\nlearning_rate = 5e-3\nwarm_up = 0.1\nschedule = \"linear\"\n\
          weight_decay = 0.01\nheld_out = 0.3\nevaluate_every = 2\ncheckpoint_every = 2\n[objective]\n{objective}"
@@ -35,13 +35,13 @@ fn recipe(objective: &str, epochs: f64) -> Recipe {
 
 /// libtorch draws dropout from one generator per process: trainings side by side would disturb each
 /// other.
-fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock()
 }
 
 /// Topics whose questions share a word with their request.
-fn judged() -> JudgedQuestions {
+pub(crate) fn judged() -> JudgedQuestions {
     let words = ["tent", "bees", "wind", "honey", "car", "animal", "system", "buying"];
     let mut judged =
         JudgedQuestions { questions: vec![String::new()], ..JudgedQuestions::default() };
@@ -65,7 +65,7 @@ fn judged() -> JudgedQuestions {
     judged
 }
 
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entry = |entry: Result<fs::DirEntry, _>| {
         let path = entry.unwrap().path();
         (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())
@@ -82,7 +82,7 @@ fn train(
     train_on(1, &tiny(), recipe, folder, resume, tell)
 }
 
-fn train_on(
+pub(crate) fn train_on(
     threads: usize,
     base: &Path,
     recipe: &Recipe,

@@ -14,8 +14,12 @@ pub const DECISION_COLUMNS: [&str; 8] =
 /// From this need on, a system asks: 1 needs no clarification.
 pub const ASKS_FROM: f64 = 2.0;
 
-const NEED_LINE: LineForm =
-    LineForm { names: "<request> <need>", optional: 0, comments: false, trailing_words: false };
+const NEED_LINE: LineForm = LineForm {
+    names: "<request> <need>",
+    optional: 0,
+    unlike_comment: None,
+    trailing_words: false,
+};
 
 /// The rows of decisions: their figures, below those of always deciding no and always deciding yes,
 /// which every prediction has to beat. `part` names what is decided.

@@ -45,7 +45,7 @@ impl Evaluation for OwnEvaluation<'_> {
             _ => vec![format!("{missing} requests with a label have no need in the file")],
         };
         let tables = vec![need_table(&self.labels, &needs)];
-        Ok(EvalResult { tables, warnings, ..EvalResult::default() })
+        Ok(EvalResult { warnings, tables, ..EvalResult::default() })
     }
 
     fn warnings(&self) -> &[String] {

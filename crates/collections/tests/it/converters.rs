@@ -17,7 +17,9 @@ fn convert(heading: &str, files: &[(&str, String)], split: &str) -> Vec<Request>
     assert!(block.lines().count() <= 20, "a dozen lines, and a few more");
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    files.iter().for_each(|(name, text)| write(name, text));
+    for (name, text) in files {
+        write(name, text);
+    }
     write("convert.py", block);
     let mut python = Command::new(find_python());
     let run = python.arg("convert.py").current_dir(folder.path()).status().unwrap();
@@ -59,7 +61,7 @@ fn qrecc_and_topiocqa() {
         let requests = convert(heading, &[(file, turns())], split);
         let ids: Vec<&str> = requests.iter().map(|request| request.id.as_str()).collect();
         assert_eq!(ids, ["1_1", "1_2", "1_3", "2_1", "2_2"]);
-        assert_eq!(requests[4].said, said(["q4", "a4", "q5"]));
+        assert_eq!(*requests[4].said, said(["q4", "a4", "q5"]));
         assert_eq!(requests[2].said.len(), 5);
     }
 }
@@ -77,8 +79,8 @@ fn trec_cast() {
         [("2020_manual_evaluation_topics_v1.0.json", topics.to_string()), ("2020qrels.txt", qrels)];
     let requests = convert("TREC CAsT", &files, "test");
     assert_eq!(requests.len(), 5);
-    assert_eq!(requests[1].said, [Utterance::user("q1"), Utterance::user("q2")]);
-    assert_eq!(requests[4].said, said(["q4", "a4", "q5"]));
+    assert_eq!(*requests[1].said, [Utterance::user("q1"), Utterance::user("q2")]);
+    assert_eq!(*requests[4].said, said(["q4", "a4", "q5"]));
 }
 
 #[test]
@@ -96,8 +98,8 @@ fn qulac() {
     });
     let requests = convert("Qulac", &[("qulac.json", rows.to_string())], "test");
     assert_eq!(requests.len(), 5);
-    assert_eq!(requests[0].said, [Utterance::user("t1")]);
-    assert_eq!(requests[4].said, said(["t2", "q3", "a4"]));
+    assert_eq!(*requests[0].said, [Utterance::user("t1")]);
+    assert_eq!(*requests[4].said, said(["t2", "q3", "a4"]));
 }
 
 #[test]
@@ -116,5 +118,5 @@ fn coral() {
     let requests = convert("CORAL", &files, "test");
     let ids: Vec<&str> = requests.iter().map(|request| request.id.as_str()).collect();
     assert_eq!(ids, ["c1_1", "c1_2", "c1_3", "c2_1", "c2_2"]);
-    assert_eq!(requests[4].said, said(["q4", "a4", "q5"]));
+    assert_eq!(*requests[4].said, said(["q4", "a4", "q5"]));
 }

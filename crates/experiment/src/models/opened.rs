@@ -2,7 +2,9 @@
 
 use super::generated::GeneratedTextCache;
 use super::vectors::{TextRole, TextVectorCache};
-use clariq_core::{DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result};
+use clariq_core::{
+    DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result, SharedBytes,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::PathBuf;
@@ -26,6 +28,8 @@ pub(crate) struct OpenedModels {
     pub(super) cut: Cached<ModelName, usize>,
     /// Vectors of documents, by the checksums of encoder and documents.
     pub(super) documents: Cached<String, Arc<DocumentVectors>>,
+    /// Files of the cache, by kind and key.
+    pub(super) kept: Cached<String, SharedBytes>,
     /// Vectors of requests and of documents of single requests, by the checksum of the encoder.
     pub(super) texts: Cached<(String, TextRole), TextVectorCache>,
     /// Generated texts, by model and decoding parameters.

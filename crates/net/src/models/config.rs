@@ -35,6 +35,14 @@ pub(super) enum ChatDialect {
     V1,
 }
 
+/// The dialect of sparse encoders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SparseDialect {
+    #[default]
+    Tei,
+}
+
 /// A table with the keys of every server before those of its kind. Serde's `flatten` would do the same,
 /// but forgets the line of an unknown key and the names of those that are known.
 macro_rules! table {
@@ -117,6 +125,26 @@ table! {
 }
 
 table! {
+    /// A sparse encoder behind a server: text-embeddings-inference alone has them.
+    SparseConfig {
+        #[serde(rename = "dialect", default)]
+        _dialect: SparseDialect,
+        /// Documents of a call.
+        #[serde(default = "positive::<DEFAULT_BATCH>")]
+        pub(super) batch: NonZeroUsize,
+        /// True if the server truncates texts that are too long instead of refusing them.
+        #[serde(default)]
+        pub(super) truncate: bool,
+        /// Text before every request.
+        #[serde(default)]
+        pub(super) query_prompt: String,
+        /// Text before every document.
+        #[serde(default)]
+        pub(super) document_prompt: String,
+    }
+}
+
+table! {
     /// A reranker behind a server.
     RerankConfig {
         #[serde(default)]
@@ -156,6 +184,8 @@ pub enum EndpointConfig {
     Chat(ChatConfig),
     /// Texts to vectors.
     Embed(EmbedConfig),
+    /// Texts to weights of words.
+    Sparse(SparseConfig),
     /// Pairs of request and document to scores.
     Rerank(RerankConfig),
 }
@@ -179,6 +209,7 @@ impl EndpointConfig {
             Self::Chat(_) => "chat",
             Self::Embed(_) => "embed",
             Self::Rerank(_) => "rerank",
+            Self::Sparse(_) => "sparse",
         }
     }
 
@@ -187,6 +218,7 @@ impl EndpointConfig {
             Self::Chat(config) => config.server(),
             Self::Embed(config) => config.server(),
             Self::Rerank(config) => config.server(),
+            Self::Sparse(config) => config.server(),
         }
     }
 
@@ -195,6 +227,7 @@ impl EndpointConfig {
             Self::Chat(_) => false,
             Self::Embed(config) => config.dialect.is_tei(),
             Self::Rerank(config) => config.dialect.is_tei(),
+            Self::Sparse(_) => true,
         }
     }
 
@@ -202,7 +235,7 @@ impl EndpointConfig {
     pub fn samples(&self) -> bool {
         match self {
             Self::Chat(config) => config.parameters.get("temperature") == Some(&false.into()),
-            Self::Embed(_) | Self::Rerank(_) => false,
+            Self::Embed(_) | Self::Sparse(_) | Self::Rerank(_) => false,
         }
     }
 
@@ -225,6 +258,7 @@ impl EndpointConfig {
                 config.truncate
             }
             Self::Rerank(config) => config.truncate,
+            Self::Sparse(config) => config.truncate,
         };
         if truncates && !self.is_tei() {
             let hint = "other servers are told to truncate when they are started";
@@ -271,6 +305,18 @@ impl EndpointConfig {
                 }
                 if !config.normalise {
                     set("normalise", false.into());
+                }
+            }
+            Self::Sparse(config) => {
+                set("dialect", "tei".into());
+                if config.truncate {
+                    set("truncate", true.into());
+                }
+                if !config.query_prompt.is_empty() {
+                    set("query_prompt", json!(config.query_prompt));
+                }
+                if !config.document_prompt.is_empty() {
+                    set("document_prompt", json!(config.document_prompt));
                 }
             }
             Self::Rerank(config) => {

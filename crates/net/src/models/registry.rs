@@ -6,6 +6,7 @@ use super::config::EndpointConfig;
 use super::embed::EmbedEndpoint;
 use super::rerank::RerankEndpoint;
 use super::server::{Server, api_key};
+use super::sparse::SparseEndpoint;
 use clariq_core::{Model, ModelKind, ModelName, Observer, ReadingOverrides, Result, bail};
 use std::collections::HashMap;
 use std::path::Path;
@@ -66,11 +67,12 @@ impl Registry {
             EndpointConfig::Embed(embed) if embed.dialect.is_tei() => (ModelKind::Encoder, "embed"),
             EndpointConfig::Embed(_) => (ModelKind::Encoder, "embeddings"),
             EndpointConfig::Rerank(_) => (ModelKind::CrossEncoder, "rerank"),
+            EndpointConfig::Sparse(_) => (ModelKind::Sparse, "embed_sparse"),
         };
         if kind != model.kind {
             let found = format!("kind = \"{}\" in [models]", config.kind());
-            let hint =
-                "stages with a space take `embed`, `rerank` and `cross_encode` take `rerank`";
+            let hint = "stages with a space take `embed`, `rerank` and `cross_encode` take `rerank`, `sparse` \
+                 takes `sparse`";
             bail!(at, (model.kind.to_string()), found, hint);
         }
         if model.reading != ReadingOverrides::default() {
@@ -87,6 +89,9 @@ impl Registry {
             }
             EndpointConfig::Embed(config) => {
                 Model::Encoder(Arc::new(EmbedEndpoint::new(server, config)))
+            }
+            EndpointConfig::Sparse(config) => {
+                Model::Sparse(Arc::new(SparseEndpoint::new(server, config)))
             }
             EndpointConfig::Rerank(config) => {
                 Model::CrossEncoder(Arc::new(RerankEndpoint::new(server, config)))

@@ -20,13 +20,13 @@ fn config_of(stub: &Stub, concurrency: usize) -> EndpointConfig {
 }
 
 /// The lines of a run's exchanges.
-fn lines(registry: &Registry) -> String {
+pub(crate) fn lines(registry: &Registry) -> String {
     let mut lines = Vec::new();
     write_exchanges(&mut lines, &registry.calls().take_exchanges()).unwrap();
     String::from_utf8(lines).unwrap()
 }
 
-fn recorded(text: &str) -> Recording {
+pub(crate) fn recorded(text: &str) -> Recording {
     Recording::read(&Source::memory("a.completions.jsonl", text.as_bytes().to_vec())).unwrap()
 }
 

@@ -6,6 +6,7 @@ mod faults;
 mod forms;
 mod models;
 mod service;
+mod sparse;
 mod stub;
 
 use clariq_core::{ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole};

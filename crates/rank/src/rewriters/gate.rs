@@ -147,7 +147,7 @@ mod tests {
         let refers = |text: &str| {
             let said =
                 vec![Utterance::user("first"), Utterance::system("…"), Utterance::user(text)];
-            refers_back(&Request { said, ..Request::new("1", "") })
+            refers_back(&Request { said: said.into(), ..Request::new("1", "") })
         };
         for text in [
             "How old is it now?",

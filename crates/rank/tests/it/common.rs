@@ -4,11 +4,12 @@ use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
     ChatModel, ChatRequest, Completion, Decoding, Doc, Documents, Embeddings, Encoder, Error,
     JudgedSplit, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request,
-    Surroundings, TextGenerator, Utterance,
+    SparseEncoder, SparseVectors, Surroundings, TextGenerator, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, SystemFile};
 use clariq_track_clariq::NO_QUESTION;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -48,6 +49,28 @@ impl Encoder for Counts {
 
     fn checksum(&self) -> &'static str {
         "words"
+    }
+}
+
+/// A word weighs its number, counted from 1, times its count.
+impl SparseEncoder for Counts {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors, Error> {
+        progress(texts.len() as u64);
+        let vector = |text: &&str| {
+            let count = |word| text.split(' ').filter(|found| *found == word).count() as f32;
+            let weights = WORDS.map(count).into_iter().zip(0..);
+            let weights = weights.map(|(count, word)| (word, count * (word + 1) as f32));
+            weights.filter(|(_, weight)| *weight > 0.0).collect::<Vec<_>>()
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+
+    fn word(&self, number: u32) -> Cow<'_, str> {
+        WORDS[number as usize].into()
+    }
+
+    fn checksum(&self) -> &'static str {
+        "weights"
     }
 }
 
@@ -135,6 +158,7 @@ impl Models for Counts {
     fn open(&self, model: &ModelName) -> Result<Model, Error> {
         Ok(match model.kind {
             ModelKind::Encoder => Model::Encoder(Arc::new(Counts)),
+            ModelKind::Sparse => Model::Sparse(Arc::new(Counts)),
             ModelKind::CrossEncoder => Model::CrossEncoder(Arc::new(Counts)),
             ModelKind::TextGenerator => Model::TextGenerator(Arc::new(Counts)),
             ModelKind::Chat => Model::Chat(Arc::new(Counts)),

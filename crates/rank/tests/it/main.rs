@@ -9,4 +9,5 @@ mod needs;
 mod refusals;
 mod rewrite;
 mod rm3;
+mod sparse;
 mod stages;

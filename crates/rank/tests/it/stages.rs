@@ -55,6 +55,11 @@ const DENSE_WEIGHTED: &str = "stage = \"dense\"\nrepeat = 0.99\n\
     weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
 const DISTANT: &str = "stage = \"dense\"\nmin_likeness = 0.8\n\
     weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
+const SPARSE: &str = "stage = \"sparse\"\nmodel = \"weights\"\ndepth = 5";
+const SPARSE_WEIGHTED: &str = "stage = \"sparse\"\nmodel = \"weights\"\ndepth = 5\n\
+    weights = { question = 0, answer = 1, refused_question = -1, refused_answer = 0, decay = 1 }";
+const SPARSE_HISTORY: &str = "stage = \"sparse\"\nmodel = \"weights\"\ndepth = 5\n\
+    history = { user = 0.5, system = 0, decay = 1 }";
 const STOP_OFF_TOPIC: &str = "stage = \"stop\"\ntopic = \"english\"";
 const CANDIDATES: &str = "stage = \"candidates\"\nrun = \"tests/it/candidates.run\"";
 const FUSE: &str = "stage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
@@ -92,6 +97,16 @@ fn cases() -> Vec<Case> {
         // Nothing was said: all score 0.
         case("stage = \"dense\"\nhistory = { context = 0.3 }", &[""], &[], &["Q5", "Q4", "Q3", "Q2"]),
         own(case(DISTANT, &["blue boat"], &[], &[])),
+        case(SPARSE, &["red fox"], &["Q5"], &["Q2", "Q3", "Q4"]),
+        case("stage = \"sparse\"\nmodel = \"weights\"\ndepth = 2", &["red fox"], &[], &["Q2", "Q3"]),
+        // Without the weight of "red" in Q2 and Q4, two documents tie.
+        case("stage = \"sparse\"\nmodel = \"weights\"\ndepth = 5\nmax_ratio = 0.5", &["red fox"], &[], &["Q3", "Q2"]),
+        case(SPARSE_WEIGHTED, &["red blue", "a fox", "no"], &[], &["Q5", "Q4", "Q3", "Q2"]),
+        // The user said "fox", too.
+        case(SPARSE_WEIGHTED, &["red fox", "a fox", "no"], &[], &["Q2", "Q3", "Q4"]),
+        case(SPARSE_HISTORY, &["red", "which", "boat"], &[], &["Q5", "Q4", "Q2"]),
+        own(case(SPARSE, &["red fox"], &[], &["Q3", "Q4"])),
+        own(case("stage = \"sparse\"\nmodel = \"weights\"\ndepth = 1", &["red fox"], &[], &["Q3", "Q4"])),
         // Documents that a request names are not cut off.
         own(case("stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 1", &["red fox"], &[], &["Q3", "Q4"])),
         own(case("stage = \"dense\"\ndepth = 1", &["blue"], &[], &["Q3", "Q4"])),
@@ -218,7 +233,7 @@ fn every_stage_has_an_example() {
 }
 
 /// Stages that score by what they explain; the others tell why a document is where it is.
-const SCORING: [&str; 11] = [
+const SCORING: [&str; 12] = [
     "bm25",
     "candidates",
     "chat_rerank",
@@ -230,6 +245,7 @@ const SCORING: [&str; 11] = [
     "open_questions",
     "fuse",
     "rm3",
+    "sparse",
 ];
 
 #[test]

@@ -172,9 +172,14 @@ fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> 
     let lab = Lab::new(engine);
     let mut checked = Vec::new();
     for name in names() {
+        // The last utterance alone finds nothing in a bank, where it is an answer such as "no".
+        let is_of_last = name.starts_with("mtrag");
         let Some(config) = built_in(name, space).filter(|config| !config.answers()) else {
             continue;
         };
+        if is_of_last {
+            continue;
+        }
         lab.open(&clariq_track_clariq::SAMPLE, &config, "dev", |collection, system| {
             let mut single = requests(collection, "dev", &config);
             // An encoder takes longer than all that is checked here.

@@ -32,6 +32,8 @@ mod rewrites;
 mod run;
 mod run_conversations;
 mod setup;
+#[cfg(feature = "bert")]
+mod sparse;
 #[path = "../../../net/tests/it/stub.rs"]
 mod stub;
 mod systems;

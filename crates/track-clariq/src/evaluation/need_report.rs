@@ -280,7 +280,9 @@ mod tests {
         near(found.area_under_curve.unwrap(), 0.875);
         let rows = report.ambiguity_table().rows;
         let figures: Vec<ResultCell> = rows.iter().map(|row| row[4].clone()).collect();
-        assert_eq!(figures[1..], [Figure(32.0 / 45.0, 4), Figure(1.0 / 15.0, 4)]);
+        for (figure, expected) in figures[1..].iter().zip([32.0 / 45.0, 1.0 / 15.0]) {
+            assert!(matches!(figure, Figure(value, 4) if (value - expected).abs() < 1e-12));
+        }
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::common::open;
 use clariq_collections::{Collection, DataDir};
-use clariq_core::Documents;
 use clariq_track_mtrag::{KIND, Mtrag};
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use crate::common::{copy, open, sample, sample_folder};
 use clariq_collections::{Collection, DataDir, NeedLabel, SystemClass};
-use clariq_core::{Doc, Documents, Error, Request, Utterance};
+use clariq_core::{Doc, Error, Request, Utterance};
 use clariq_track_mtrag::{KIND, Mtrag};
 use clariq_tracks::TRACKS;
 use std::fs;
@@ -41,7 +41,7 @@ fn a_request_is_the_conversation_with_both_speakers() {
         ]
     );
     assert_eq!(
-        un[0].said,
+        *un[0].said,
         [
             Utterance::user("Do I need a licence for fishing?"),
             Utterance::system("From the age of sixteen."),
@@ -61,7 +61,7 @@ fn a_manual_system_sees_rewritten_utterances() {
     let manual = requests(&sample, "mtrag", "govt", SystemClass::Manual);
     assert_eq!(manual[1].id.as_str(), "aa01::2");
     assert_eq!(
-        manual[1].said,
+        *manual[1].said,
         [
             Utterance::user("how do I get a library card"),
             Utterance::system("Residents get one for free at any branch."),
@@ -89,7 +89,7 @@ fn without_tasks_requests_are_those_of_retrieval() {
         ["bb01<::>1", "bb01<::>2", "aa01<::>1", "aa01<::>2", "aa02<::>1", "aa02<::>2"]
     );
     assert_eq!(
-        all[3].said,
+        *all[3].said,
         [Utterance::user("how do I get a library card"), Utterance::user("and visitors?")]
     );
 }
@@ -143,7 +143,7 @@ fn the_sample_has_no_defects() {
     let found: Vec<String> =
         report.findings.iter().map(|finding| finding.to_problem().to_string()).collect();
     assert_eq!(found, [""; 0]);
-    assert_eq!(report.files.len(), 13);
+    assert_eq!(report.files.len(), 14);
     assert_eq!(report.absent, [""; 0]);
 }
 

@@ -210,8 +210,7 @@ fn a_killed_report_leaves_no_page_without_its_figures() {
     let bench = Bench::with_sample();
     bench.succeed("run bm25 --data data --split dev -o a.run");
     bench.succeed("run bm25-english --data data --split dev -o b.run");
-    let report =
-        "report a.run b.run --data data --split dev -o out/page.html --charts out/figures";
+    let report = "report a.run b.run --data data --split dev -o out/page.html --charts out/figures";
     let whole = duration(&bench, report);
     let complete = files_in(&bench, "out/figures");
     assert!(!complete.is_empty());

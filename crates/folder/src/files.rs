@@ -6,19 +6,19 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-pub(crate) const COPY_AGAIN: &str =
+pub const COPY_AGAIN: &str =
     "copy the file again from where the model came from; it may be truncated";
-pub(crate) const DOCUMENTED: &str = "docs/reference/models.md lists the supported settings";
-pub(crate) const OTHER_MODELS: &str = "the files are of different models";
+pub const DOCUMENTED: &str = "docs/reference/models.md lists the supported settings";
+pub const OTHER_MODELS: &str = "the files are of different models";
 
 const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 
 /// The keys and values of a JSON object.
-pub(crate) type Object = Map<String, Value>;
+pub type Object = Map<String, Value>;
 
 /// Reads a file, if it exists.
-pub(crate) fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
+pub fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
     if !at.is_file() {
         return Ok(None);
     }
@@ -26,18 +26,18 @@ pub(crate) fn read_optional(at: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 /// Parses a JSON object; `at` names the file in messages.
-pub(crate) fn parse_object(at: &Path, text: &[u8]) -> Result<Object> {
+pub fn parse_object(at: &Path, text: &[u8]) -> Result<Object> {
     let object = serde_json::from_slice(text);
     Ok(object.map_err(|error| problem!(at, "a JSON object", "{error}", COPY_AGAIN))?)
 }
 
 /// Reads a JSON object, if the file exists.
-pub(crate) fn read_object(at: &Path) -> Result<Option<Object>> {
+pub fn read_object(at: &Path) -> Result<Option<Object>> {
     read_optional(at)?.map(|text| parse_object(at, &text)).transpose()
 }
 
 /// Reads the keys of an object into a struct; errors name the key.
-pub(crate) fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
+pub fn read_keys<T: DeserializeOwned>(at: &Path, object: Object) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
         let key = error.path().to_string();
         let message = error.inner().to_string();
@@ -58,7 +58,7 @@ pub(crate) fn read_settings<T: DeserializeOwned>(at: &Path) -> Result<Option<T>>
 
 /// Refuses a key with a value that is not supported. The first of the `supported` values is the usual
 /// one; an absent key has the value `null`.
-pub(crate) fn expect_usual(
+pub fn expect_usual(
     at: &Path,
     object: &Object,
     key: &str,
@@ -73,7 +73,7 @@ pub(crate) fn expect_usual(
 }
 
 /// The problem of a file that does not exist.
-pub(crate) fn missing(at: &Path, expected: &str) -> Problem {
+pub fn missing(at: &Path, expected: &str) -> Problem {
     problem!(
         at,
         expected,
@@ -108,7 +108,7 @@ const CONVERT: &str = "if you trust the file, convert it: `python3 -c \"import s
     '/model.safetensors', {'format': 'pt'})\" DIR`";
 
 /// The files with the weights of a transformer: `model.safetensors`, or those that its index names.
-pub(crate) fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
+pub fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
     let at = path.join(INDEX);
     if path.join(WEIGHTS).is_file() {
         return Ok(vec![weights_in(path)?]);

@@ -1,8 +1,8 @@
 //! The sizes of a model and its treatment of distances between tokens, from `config.json`.
 
-use super::family::Family;
-use super::files::{COPY_AGAIN, Object, expect_usual, read_keys};
-use super::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
+use crate::family::Family;
+use crate::files::{COPY_AGAIN, Object, expect_usual, read_keys};
+use crate::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
 use clariq_core::{Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
@@ -194,7 +194,7 @@ pub(super) fn unknown_keys_of(object: &Object) -> Vec<String> {
 
 impl ModelShape {
     /// Reads a `config.json`; `at` names the file in messages.
-    pub(crate) fn read(at: &Path, object: Object) -> Result<Self> {
+    pub fn read(at: &Path, object: Object) -> Result<Self> {
         let name = object.get("model_type").map(|name| name.as_str().unwrap_or_default());
         let family = Family::named(at, name)?;
         expect_all_usual(at, &object, &ONLY_USUAL)?;

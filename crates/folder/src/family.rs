@@ -43,7 +43,7 @@ const FAMILIES: [(&str, &str, &str, Family); 10] = [
 
 impl Family {
     /// The family of a `model_type`; the default is BERT.
-    pub(crate) fn named(at: &Path, name: Option<&str>) -> Result<Self> {
+    pub fn named(at: &Path, name: Option<&str>) -> Result<Self> {
         let name = name.unwrap_or("bert");
         if let Some((.., family)) = FAMILIES.iter().find(|(known, ..)| *known == name) {
             return Ok(*family);
@@ -60,18 +60,18 @@ impl Family {
     }
 
     /// The prefix of the classes of a `model_type` in Hugging Face's library.
-    pub(crate) fn class_of(model_type: &str) -> &'static str {
+    pub fn class_of(model_type: &str) -> &'static str {
         let found = FAMILIES.iter().find(|(known, ..)| *known == model_type);
         found.map_or("Bert", |(_, class, ..)| class)
     }
 
     /// True if distances between tokens are attended to.
-    pub(crate) fn is_deberta(self) -> bool {
+    pub fn is_deberta(self) -> bool {
         matches!(self, Self::Deberta | Self::DebertaV2)
     }
 
     /// True if the `vocab.txt` of such a model is for BERT's tokenizer.
-    pub(crate) fn has_bert_vocabulary(self) -> bool {
+    pub fn has_bert_vocabulary(self) -> bool {
         matches!(self, Self::Bert | Self::DistilBert | Self::Electra)
     }
 }

@@ -1,36 +1,44 @@
 //! Folders of models in the layouts of Hugging Face and sentence-transformers: configuration, weights,
-//! tokenizer, pooling. A key that would change a result and is not supported is refused by name.
+//! tokenizer, pooling; and the tokens of texts. No libtorch is needed for any of it. A key that would
+//! change a result and is not supported is refused by name.
+
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "sizes are counted in i64, as libtorch does; none is negative or near its limits"
+)]
 
 mod config;
 mod family;
 mod files;
-pub(crate) mod known_keys;
+pub mod guard;
+pub mod known_keys;
+mod lookup;
 mod modules;
-mod names;
 mod sentence;
 mod settings;
+mod sparse;
+mod tokens;
 
 use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
-pub(crate) use config::Activation;
-pub use config::ModelShape;
-pub(crate) use family::Family;
-pub(crate) use files::{
+pub use config::{Activation, ModelShape};
+pub use family::Family;
+pub use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
     read_object, read_optional, weights_of_model,
 };
-pub(crate) use modules::Module;
+pub use lookup::{Lookup, LookupFolder};
+pub use modules::Module;
 use modules::Modules;
-pub(crate) use names::{
-    DISTANCE_NORM, FUSED, distance_parts, distance_table, head_names, layer_of, layer_tensor,
-    layers_key, own_name, usual_name,
-};
-pub(crate) use sentence::Sentence;
+pub use sentence::Sentence;
 use sentence::check_cross_encoder;
 use serde_json::Value;
 use settings::TransformerConfig;
-pub(crate) use settings::{TokenizerConfig, cleans_up};
+pub use settings::{TokenizerConfig, cleans_up};
+pub use sparse::{SparseActivation, SparseFolder, SparsePooling, is_sparse};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+pub use tokens::{Prompt, Tokenize, Tokens, check_vocabulary, count_special_tokens};
 
 /// A model's folder, with its configuration and the paths of its files.
 #[derive(Debug, Clone)]
@@ -45,7 +53,7 @@ pub struct ModelFolder {
     pub shape: ModelShape,
     /// The longest text or pair in tokens, by the folder's settings and the model's positions.
     pub max_tokens: usize,
-    pub(crate) tokenizer_config: TokenizerConfig,
+    pub tokenizer_config: TokenizerConfig,
     /// True if texts are lower-cased before they are tokenised.
     pub lower_case: bool,
     /// The modules after the transformer in `modules.json`.
@@ -70,21 +78,21 @@ impl ModelFolder {
             Some((modules, path)) => (Some(modules), path),
             None => (None, root.to_owned()),
         };
+        Self::read(root, &path, modules)
+    }
+
+    /// Reads the folder of a transformer below the folder that the user named.
+    fn read(root: &Path, path: &Path, modules: Option<Modules>) -> Result<Self> {
         let at = path.join("config.json");
         let Some(text) = read_optional(&at)? else {
             return Err(missing(&at, "the configuration of a model").into());
         };
         let config = parse_object(&at, &text)?;
         let shape = ModelShape::read(&at, config.clone())?;
-        let weights = weights_of_model(&path)?;
-        let tokenizer = TOKENIZERS.iter().map(|name| path.join(name)).find(|path| path.is_file());
-        let Some(tokenizer) = tokenizer else {
-            let expected = "a tokenizer: tokenizer.json or vocab.txt";
-            let absent = problem!(&path, expected, "no such file", SAVE_TOKENIZER);
-            return Err(absent.kind(ProblemKind::MissingFile).into());
-        };
-        let transformer = TransformerConfig::read(&path)?;
-        let tokenizer_config = TokenizerConfig::read(&path)?;
+        let weights = weights_of_model(path)?;
+        let tokenizer = find_tokenizer(path)?;
+        let transformer = TransformerConfig::read(path)?;
+        let tokenizer_config = TokenizerConfig::read(path)?;
         let has_vocabulary_only = tokenizer.ends_with("vocab.txt");
         if has_vocabulary_only {
             expect_bert_vocabulary(&tokenizer, &shape, &tokenizer_config)?;
@@ -95,7 +103,7 @@ impl ModelFolder {
             root: root.to_owned(),
             max_tokens: setting.map_or(most, |setting| setting.min(most)),
             lower_case: transformer.do_lower_case,
-            path,
+            path: path.to_owned(),
             config,
             shape,
             tokenizer_config,
@@ -109,7 +117,7 @@ impl ModelFolder {
     }
 
     /// The keys of the `config.json` in a folder that are not known.
-    pub(crate) fn unknown_keys(root: &Path) -> Result<Vec<String>> {
+    pub fn unknown_keys(root: &Path) -> Result<Vec<String>> {
         let path = Modules::read(root)?.map_or_else(|| root.to_owned(), |(_, path)| path);
         let object = read_object(&path.join("config.json"))?.unwrap_or_default();
         Ok(config::unknown_keys_of(&object))
@@ -140,13 +148,13 @@ impl ModelFolder {
     }
 
     /// The way in which the model, as an encoder, gives a text its vector.
-    pub(crate) fn sentence(&self) -> Result<Sentence> {
+    pub fn sentence(&self) -> Result<Sentence> {
         let hidden = usize::try_from(self.shape.hidden).unwrap_or_default();
         Sentence::read(&self.root, hidden, self.modules.as_ref())
     }
 
     /// Checks that nothing beside the weights changes the scores of pairs.
-    pub(crate) fn check_cross_encoder(&self) -> Result<()> {
+    pub fn check_cross_encoder(&self) -> Result<()> {
         let config = self.path.join("config.json");
         check_cross_encoder(&self.root, self.modules.as_ref(), (&config, &self.config))
     }
@@ -161,7 +169,7 @@ impl ModelFolder {
     }
 
     /// A description: the family, and how a text or a pair becomes a vector or a score.
-    pub(crate) fn describe(&self) -> Result<String> {
+    pub fn describe(&self) -> Result<String> {
         let family = self.shape.family;
         let tokens = self.max_tokens;
         if let Some(labels) = self.labels() {
@@ -186,7 +194,7 @@ impl ModelFolder {
     }
 
     /// True if the model has segments for the two texts of a pair.
-    pub(crate) fn uses_segments(&self) -> bool {
+    pub fn uses_segments(&self) -> bool {
         let family = self.shape.family;
         let usual = matches!(family, Family::Bert | Family::Electra | Family::Albert)
             || family.is_deberta();
@@ -194,10 +202,20 @@ impl ModelFolder {
     }
 
     /// The files of sentence-transformers' modules and settings, relative to the folder.
-    pub(crate) fn sentence_files(&self) -> Vec<PathBuf> {
+    pub fn sentence_files(&self) -> Vec<PathBuf> {
         let Some(modules) = &self.modules else { return Vec::new() };
         modules.files(&self.root)
     }
+}
+
+/// The file of the tokenizer in a folder.
+fn find_tokenizer(path: &Path) -> Result<PathBuf> {
+    let tokenizer = TOKENIZERS.iter().map(|name| path.join(name)).find(|path| path.is_file());
+    tokenizer.ok_or_else(|| {
+        let expected = "a tokenizer: tokenizer.json or vocab.txt";
+        let absent = problem!(path, expected, "no such file", SAVE_TOKENIZER);
+        absent.kind(ProblemKind::MissingFile).into()
+    })
 }
 
 /// Refuses a `vocab.txt` for another tokenizer than BERT's.

@@ -3,27 +3,27 @@
 //! One rule holds for all families: a known key that would change a result is refused unless it has its
 //! usual value; a key that is not known is passed over, and reported.
 
-use super::files::{Object, expect_usual};
+use crate::files::{Object, expect_usual};
 use clariq_core::Result;
 use std::path::Path;
 
 /// A key that would change a result, with the values that do not, the usual one first, and a hint
 /// about others.
-pub(crate) type OnlyUsual = (&'static str, &'static [&'static str], &'static str);
+pub type OnlyUsual = (&'static str, &'static [&'static str], &'static str);
 
 /// Refuses other values of these keys.
-pub(crate) fn expect_all_usual(at: &Path, object: &Object, keys: &[OnlyUsual]) -> Result<()> {
+pub fn expect_all_usual(at: &Path, object: &Object, keys: &[OnlyUsual]) -> Result<()> {
     keys.iter().try_for_each(|(key, usual, hint)| expect_usual(at, object, key, usual, hint))
 }
 
 /// The keys of an object that are none of the known ones, in order.
-pub(crate) fn unknown_keys(object: &Object, known: &[&[&str]]) -> Vec<String> {
+pub fn unknown_keys(object: &Object, known: &[&[&str]]) -> Vec<String> {
     let is_known = |key: &str| known.iter().any(|keys| keys.contains(&key));
     object.keys().filter(|key| !is_known(key)).cloned().collect()
 }
 
 /// Keys of all families that change no result: they concern training, tasks and other programs.
-pub(crate) const IGNORED: &[&str] = &[
+pub const IGNORED: &[&str] = &[
     "_attn_implementation_autoset",
     "_from_model_config",
     "_name_or_path",

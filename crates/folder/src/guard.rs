@@ -12,22 +12,22 @@ use tokenizers::{Encoding, Tokenizer};
 const HINT: &str = "copy the file again from where the model came from";
 
 /// The bytes of a text that are tokenised. Models read at most 8,192 tokens, about a third of this.
-pub(crate) const MOST_OF_A_TEXT: usize = 128 << 10;
+pub const MOST_OF_A_TEXT: usize = 128 << 10;
 
 /// Reads a `tokenizer.json`.
-pub(crate) fn read(path: &Path) -> Result<Tokenizer> {
+pub fn read(path: &Path) -> Result<Tokenizer> {
     let text = Source::Path(path.to_owned()).read_at_most(MOST_OF_A_TABLE)?.bytes;
     call(path, || Tokenizer::from_bytes(&text))
 }
 
 /// The tokens of a text without special tokens; `path` names the tokenizer in messages. A very long
 /// text is cut.
-pub(crate) fn encode(path: &Path, tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
+pub fn encode(path: &Path, tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
     call(path, || tokenizer.encode(beginning(text, MOST_OF_A_TEXT), false))
 }
 
 /// The beginning of a text, of at most `most` bytes.
-pub(crate) fn beginning(text: &str, most: usize) -> &str {
+pub fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or_default()]
 }
@@ -38,7 +38,7 @@ thread_local! {
 }
 
 /// Calls the library; its errors and panics are errors of the file `path`.
-pub(crate) fn call<T>(path: &Path, work: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
+pub fn call<T>(path: &Path, work: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let usual = panic::take_hook();

@@ -1,7 +1,7 @@
 //! Settings beside a transformer's weights, by sentence-transformers and by the tokenizer.
 
-use super::family::Family;
-use super::files::{DOCUMENTED, read_keys, read_object, read_settings};
+use crate::family::Family;
+use crate::files::{DOCUMENTED, read_keys, read_object, read_settings};
 use clariq_core::{Result, bail};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ impl TransformerConfig {
 /// The keys of `tokenizer_config.json` that matter here.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct TokenizerConfig {
+pub struct TokenizerConfig {
     do_lower_case: Option<bool>,
     /// True if BERT's own tokenizer removes accents; by default if it lower-cases.
     pub strip_accents: Option<bool>,
@@ -128,17 +128,17 @@ pub(crate) struct TokenizerConfig {
 }
 
 impl TokenizerConfig {
-    pub(crate) fn read(path: &Path) -> Result<Self> {
+    pub fn read(path: &Path) -> Result<Self> {
         Ok(read_settings(&path.join("tokenizer_config.json"))?.unwrap_or_default())
     }
 
     /// True if BERT's own tokenizer lower-cases.
-    pub(crate) fn lower_case(&self) -> bool {
+    pub fn lower_case(&self) -> bool {
         self.do_lower_case.unwrap_or(true)
     }
 
     /// True if BERT's own tokenizer makes a word of each Chinese character.
-    pub(crate) fn chinese_chars(&self) -> bool {
+    pub fn chinese_chars(&self) -> bool {
         self.tokenize_chinese_chars.unwrap_or(true)
     }
 
@@ -166,7 +166,7 @@ impl TokenizerConfig {
     }
 
     /// True if the model has segments for the two texts of a pair; `None` for the family's default.
-    pub(crate) fn segments(&self) -> Option<bool> {
+    pub fn segments(&self) -> Option<bool> {
         if let Some(names) = &self.model_input_names {
             return Some(names.iter().any(|name| name == "token_type_ids"));
         }
@@ -177,13 +177,13 @@ impl TokenizerConfig {
 
     /// The longest text, if there is a limit.
     #[expect(clippy::cast_sign_loss, reason = "the length is in a range above 0")]
-    pub(crate) fn max_tokens(&self) -> Option<usize> {
+    pub fn max_tokens(&self) -> Option<usize> {
         let most = self.model_max_length.filter(|most| (3.0..1e9).contains(most))?;
         Some(most as usize)
     }
 
     /// The settings that differ from the defaults.
-    pub(crate) fn digest(&self) -> String {
+    pub fn digest(&self) -> String {
         let lower_case = self.lower_case();
         let chinese_chars = self.chinese_chars();
         let strip_accents = self.strip_accents;
@@ -202,7 +202,7 @@ impl TokenizerConfig {
 }
 
 /// True if blanks before punctuation are removed from a generated text.
-pub(crate) fn cleans_up(path: &Path) -> Result<bool> {
+pub fn cleans_up(path: &Path) -> Result<bool> {
     let config = read_object(&path.join("tokenizer_config.json"))?.unwrap_or_default();
     Ok(config.get("clean_up_tokenization_spaces") == Some(&Value::Bool(true)))
 }

@@ -1,6 +1,6 @@
 //! The names of a model's tensors in each family.
 
-use super::family::Family;
+use clariq_folder::Family;
 
 const LAYERS: &str = "encoder.layer.";
 
@@ -159,7 +159,8 @@ pub(crate) fn own_name(family: Family, usual: &str, beside_head: bool) -> String
     let is_of_head =
         |head: &str| usual.strip_prefix(head).is_some_and(|rest| rest.starts_with('.'));
     let is_in_model = matches!(family, Family::Bert | Family::Albert);
-    if is_of_head(out) || (is_of_head(dense) && !is_in_model) {
+    let is_of_words = is_of_word_head(family, usual);
+    if is_of_words || is_of_head(out) || (is_of_head(dense) && !is_in_model) {
         return usual.to_owned();
     }
     let prefix = if beside_head { prefix } else { "" };
@@ -193,6 +194,46 @@ pub(crate) fn head_names(family: Family) -> (&'static str, &'static str) {
             ("classifier.dense", "classifier.out_proj")
         }
     }
+}
+
+/// The names of the head of a family's masked language model: the matrix, the normalisation, the
+/// product with the embeddings, and the tensor of its bias.
+pub(crate) type WordHeadNames = [&'static str; 4];
+
+const WORDS_OF_BERT: WordHeadNames = [
+    "cls.predictions.transform.dense",
+    "cls.predictions.transform.LayerNorm",
+    "cls.predictions.decoder",
+    "cls.predictions.bias",
+];
+const WORDS_OF_ROBERTA: WordHeadNames =
+    ["lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"];
+const WORDS_OF_DISTILBERT: WordHeadNames =
+    ["vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"];
+const WORDS_OF_ELECTRA: WordHeadNames = [
+    "generator_predictions.dense",
+    "generator_predictions.LayerNorm",
+    "generator_lm_head",
+    "generator_lm_head.bias",
+];
+const WORDS_OF_ALBERT: WordHeadNames =
+    ["predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"];
+
+pub(crate) fn word_head_names(family: Family) -> WordHeadNames {
+    match family {
+        Family::Bert | Family::Deberta | Family::DebertaV2 => WORDS_OF_BERT,
+        Family::Roberta | Family::Mpnet => WORDS_OF_ROBERTA,
+        Family::DistilBert => WORDS_OF_DISTILBERT,
+        Family::Electra => WORDS_OF_ELECTRA,
+        Family::Albert => WORDS_OF_ALBERT,
+    }
+}
+
+/// True if a tensor is of the head.
+fn is_of_word_head(family: Family, name: &str) -> bool {
+    word_head_names(family).iter().any(|head| {
+        name.strip_prefix(head).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 /// The number of a tensor's layer, by its usual name.

@@ -1,9 +1,10 @@
 //! Tokens: texts and pairs as ids of the vocabulary.
 
-use crate::folder::{ModelFolder, TokenizerConfig};
 use crate::guard;
+use crate::{Family, ModelFolder, TokenizerConfig};
 use clariq_core::{Result, bail, problem};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokenizers::models::wordpiece::WordPiece;
@@ -33,6 +34,8 @@ pub enum Prompt {
 /// The tokenizer of a model.
 pub struct Tokenize {
     tokenizer: Tokenizer,
+    /// True if special tokens are put around texts.
+    marks_ends: bool,
     /// The prompts of requests and of documents.
     prompts: [String; 2],
     most: usize,
@@ -46,27 +49,10 @@ impl Tokenize {
     /// folder's maximum; of a pair, the longer text is cut first.
     pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self> {
         let path = &folder.tokenizer;
-        let unreadable = |error: tokenizers::Error| {
-            let hint = "copy the file again from where the model came from";
-            problem!(path, "a tokenizer", "{error}", hint)
-        };
-        let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
-            let mut tokenizer = guard::read(path)?;
-            follow_settings(&mut tokenizer, folder).map_err(unreadable)?;
-            tokenizer
-        } else {
-            from_vocabulary(&folder.tokenizer_config, path).map_err(unreadable)?
-        };
-        check_vocabulary(path, &tokenizer, folder.shape.vocabulary)?;
-        // The file may have the padding and truncation of the program that saved it.
-        tokenizer.with_padding(None);
-        tokenizer.with_truncation(None).map_err(unreadable)?;
-        if folder.lower_case {
-            let mut steps = vec![NormalizerWrapper::Lowercase(Lowercase)];
-            steps.extend(tokenizer.get_normalizer().cloned());
-            let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
-            tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
-        }
+        let family = folder.shape.family;
+        let config = &folder.tokenizer_config;
+        let tokenizer =
+            read_tokenizer(path, config, family, folder.lower_case, folder.shape.vocabulary)?;
         let most = max_tokens
             .map_or(folder.max_tokens, |most| most.min(folder.shape.most_tokens() as usize));
         let special = count_special_tokens(&tokenizer, true);
@@ -75,7 +61,30 @@ impl Tokenize {
             bail!(&folder.path, "max_tokens that leaves room for a text", found);
         }
         let name = folder.path.display().to_string();
-        Ok(Self { tokenizer, prompts: Default::default(), most, cut: AtomicUsize::new(0), name })
+        let prompts = Default::default();
+        let cut = AtomicUsize::new(0);
+        Ok(Self { tokenizer, marks_ends: true, prompts, most, cut, name })
+    }
+
+    /// A tokenizer that puts no special tokens around a text.
+    pub(crate) fn without_special_tokens(
+        path: &Path,
+        config: &TokenizerConfig,
+        family: Family,
+        vocabulary: i64,
+        most: usize,
+    ) -> Result<Self> {
+        let tokenizer = read_tokenizer(path, config, family, false, vocabulary)?;
+        let name = path.display().to_string();
+        let prompts = Default::default();
+        let cut = AtomicUsize::new(0);
+        Ok(Self { tokenizer, marks_ends: false, prompts, most, cut, name })
+    }
+
+    /// The word of a number; the number itself if there is none.
+    pub fn word_or_number(&self, number: u32) -> Cow<'_, str> {
+        let word = self.tokenizer.id_to_token(number);
+        word.unwrap_or_else(|| format!("#{number}")).into()
     }
 
     /// The same with prompts before requests and documents.
@@ -101,7 +110,7 @@ impl Tokenize {
     }
 
     /// The longest text or pair, in tokens.
-    pub(crate) fn most(&self) -> usize {
+    pub fn most(&self) -> usize {
         self.most
     }
 
@@ -115,7 +124,10 @@ impl Tokenize {
     fn tokens(&self, first: &str, second: Option<&str>) -> Result<Tokens> {
         let mut first = self.encode(first)?;
         let mut second = second.map(|text| self.encode(text)).transpose()?;
-        let room = self.most - count_special_tokens(&self.tokenizer, second.is_some());
+        let mut room = self.most;
+        if self.marks_ends {
+            room -= count_special_tokens(&self.tokenizer, second.is_some());
+        }
         if first.len() + second.as_ref().map_or(0, Encoding::len) > room {
             self.cut.fetch_add(1, Ordering::Relaxed);
             let longest_first =
@@ -126,14 +138,45 @@ impl Tokenize {
         if let Some(second) = &mut second {
             second.set_type_ids(vec![1; second.len()]);
         }
-        let add_special_tokens = || self.tokenizer.post_process(first, second, true);
+        let add_special_tokens = || self.tokenizer.post_process(first, second, self.marks_ends);
         let encoding = guard::call(Path::new(&self.name), add_special_tokens)?;
         Ok(Tokens { ids: to_i64(encoding.get_ids()), segments: to_i64(encoding.get_type_ids()) })
     }
 }
 
+/// Reads a tokenizer, without the padding and truncation of the program that saved it.
+fn read_tokenizer(
+    path: &Path,
+    config: &TokenizerConfig,
+    family: Family,
+    lower_case: bool,
+    vocabulary: i64,
+) -> Result<Tokenizer> {
+    let unreadable = |error: tokenizers::Error| {
+        let hint = "copy the file again from where the model came from";
+        problem!(path, "a tokenizer", "{error}", hint)
+    };
+    let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
+        let mut tokenizer = guard::read(path)?;
+        follow_settings(&mut tokenizer, config, family).map_err(unreadable)?;
+        tokenizer
+    } else {
+        from_vocabulary(config, path).map_err(unreadable)?
+    };
+    check_vocabulary(path, &tokenizer, vocabulary)?;
+    tokenizer.with_padding(None);
+    tokenizer.with_truncation(None).map_err(unreadable)?;
+    if lower_case {
+        let mut steps = vec![NormalizerWrapper::Lowercase(Lowercase)];
+        steps.extend(tokenizer.get_normalizer().cloned());
+        let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
+        tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
+    }
+    Ok(tokenizer)
+}
+
 /// The number of special tokens around a text or a pair.
-pub(crate) fn count_special_tokens(tokenizer: &Tokenizer, is_pair: bool) -> usize {
+pub fn count_special_tokens(tokenizer: &Tokenizer, is_pair: bool) -> usize {
     tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(is_pair))
 }
 
@@ -142,7 +185,7 @@ fn to_i64(values: &[u32]) -> Vec<i64> {
 }
 
 /// Refuses a tokenizer with ids beyond the table of word embeddings.
-pub(crate) fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
+pub fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
     let words = tokenizer.get_vocab(true);
     match words.iter().max_by_key(|(word, id)| (**id, word.as_str())) {
         Some((word, &id)) if i64::from(id) >= vocabulary => bail!(
@@ -160,10 +203,10 @@ pub(crate) fn check_vocabulary(path: &Path, tokenizer: &Tokenizer, vocabulary: i
 /// (`models/{bert,mpnet,roberta,deberta}/tokenization_*_fast.py` of transformers 4).
 fn follow_settings(
     tokenizer: &mut Tokenizer,
-    folder: &ModelFolder,
+    config: &TokenizerConfig,
+    family: Family,
 ) -> Result<(), tokenizers::Error> {
-    let config = &folder.tokenizer_config;
-    let class = config.class(folder.shape.family);
+    let class = config.class(family);
     let normalizer = tokenizer.get_normalizer().cloned();
     if let Some(NormalizerWrapper::BertNormalizer(mut steps)) = normalizer
         && matches!(class, "Bert" | "DistilBert" | "Electra" | "MPNet")

@@ -1,16 +1,16 @@
 //! The way in which the vectors of a text's tokens become one vector, according to a folder of
 //! sentence-transformers.
 
-use super::files::{DOCUMENTED, Object};
-use super::modules::{Module, ModuleEntry, Modules, PoolingConfig, class_name};
-use super::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
+use crate::files::{DOCUMENTED, Object};
+use crate::modules::{Module, ModuleEntry, Modules, PoolingConfig, class_name};
+use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
 use clariq_core::{Pooling, ReadingOverrides, Result, Similarity, bail};
 use serde_json::Value;
 use std::path::Path;
 
 /// From token vectors to the vector of a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sentence {
+pub struct Sentence {
     /// The kinds of pooling, whose vectors are concatenated.
     pub poolings: Vec<Pooling>,
     /// The modules after pooling, in order.
@@ -29,7 +29,7 @@ pub(crate) struct Sentence {
 
 impl Sentence {
     /// The default without `modules.json`, as in sentence-transformers: mean pooling.
-    pub(crate) fn usual(hidden: usize) -> Self {
+    pub fn usual(hidden: usize) -> Self {
         Self {
             poolings: vec![Pooling::Mean],
             modules: Vec::new(),
@@ -42,7 +42,7 @@ impl Sentence {
     }
 
     /// True if vectors are the mean of the tokens' vectors, compared by cosine.
-    pub(crate) fn is_usual(&self) -> bool {
+    pub fn is_usual(&self) -> bool {
         let modules = vec![Module::Normalize; self.modules.len().min(1)];
         *self == Self { modules, ..Self::usual(self.full_dim) }
     }
@@ -134,11 +134,7 @@ impl Sentence {
     }
 
     /// The same with the overrides of a system.
-    pub(crate) fn with_overrides(
-        mut self,
-        folder: &Path,
-        overrides: &ReadingOverrides,
-    ) -> Result<Self> {
+    pub fn with_overrides(mut self, folder: &Path, overrides: &ReadingOverrides) -> Result<Self> {
         if let Some(pooling) = overrides.pooling {
             let has_shape = self.modules.iter().any(|module| *module != Module::Normalize);
             if has_shape && self.poolings.len() != 1 {
@@ -159,7 +155,7 @@ impl Sentence {
     }
 
     /// Everything that the vectors depend on, besides weights and tokens.
-    pub(crate) fn digest(&self) -> String {
+    pub fn digest(&self) -> String {
         let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
         let Self { poolings, dim, similarity, query_prompt, document_prompt, .. } = self;
         format!(
@@ -168,7 +164,7 @@ impl Sentence {
     }
 
     /// The files with the weights of modules.
-    pub(crate) fn weights(&self) -> impl Iterator<Item = &Path> {
+    pub fn weights(&self) -> impl Iterator<Item = &Path> {
         self.modules.iter().filter_map(Module::weights)
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Unknown modules and keys are refused by name: a module that is ignored would change every vector.
 
-use super::config::Activation;
-use super::files::{
+use crate::config::Activation;
+use crate::files::{
     DOCUMENTED, OTHER_MODELS, read_keys, read_object, read_optional, read_settings, weights_in,
 };
-use super::settings::SENTENCE_SETTINGS;
+use crate::settings::SENTENCE_SETTINGS;
 use clariq_core::{Pooling, Result, bail, problem};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -15,7 +15,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-const MODULES: &str = "modules.json";
+pub(super) const MODULES: &str = "modules.json";
 
 /// An entry of `modules.json`.
 #[derive(Debug, Clone, Deserialize)]
@@ -53,11 +53,11 @@ pub(crate) struct Modules {
 }
 
 impl Modules {
-    /// Reads `modules.json`, if there is one, with the folder of the transformer below `root`.
-    pub(crate) fn read(root: &Path) -> Result<Option<(Self, PathBuf)>> {
+    /// Reads the entries of `modules.json`, if there is one, the transformer included.
+    pub(crate) fn entries(root: &Path) -> Result<Option<Vec<ModuleEntry>>> {
         let at = root.join(MODULES);
         let Some(bytes) = read_optional(&at)? else { return Ok(None) };
-        let mut entries: Vec<ModuleEntry> = serde_json::from_slice(&bytes)
+        let entries: Vec<ModuleEntry> = serde_json::from_slice(&bytes)
             .map_err(|error| problem!(&at, "a list of modules", "{error}", DOCUMENTED))?;
         for entry in &entries {
             let is_below = !entry.path.contains("..") && !entry.path.starts_with('/');
@@ -66,6 +66,13 @@ impl Modules {
                 bail!(&at, "a module in this folder, without kwargs", found, DOCUMENTED);
             }
         }
+        Ok(Some(entries))
+    }
+
+    /// Reads `modules.json`, if there is one, with the folder of the transformer below `root`.
+    pub(crate) fn read(root: &Path) -> Result<Option<(Self, PathBuf)>> {
+        let at = root.join(MODULES);
+        let Some(mut entries) = Self::entries(root)? else { return Ok(None) };
         if entries.first().and_then(ModuleEntry::class) != Some("Transformer") {
             let found = entries.first().map_or("nothing", |entry| &entry.r#type).to_owned();
             bail!(&at, "a Transformer as the first module", "`{found}`", DOCUMENTED);
@@ -200,7 +207,7 @@ struct NormalizeConfig {
 
 /// A module after pooling.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Module {
+pub enum Module {
     /// A matrix, an optional bias, and an activation.
     Dense {
         /// The file with `linear.weight` and `linear.bias`.
@@ -278,7 +285,7 @@ impl fmt::Display for Module {
     }
 }
 
-fn read_required<T: DeserializeOwned>(at: &Path) -> Result<T> {
+pub(crate) fn read_required<T: DeserializeOwned>(at: &Path) -> Result<T> {
     let Some(object) = read_object(at)? else {
         let hint = "modules.json names its folder";
         bail!(at, "the configuration of a module", "no such file", hint);

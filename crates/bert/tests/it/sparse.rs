@@ -1,0 +1,532 @@
+//! Sparse encoders: a masked language model of every family against transformers (`sparse.json` by
+//! `scripts/make-bert-golden`), the layouts of sentence-transformers, and what is refused.
+//! `scripts/check-models` holds every layout against that library.
+
+use crate::families::{folder, read};
+use crate::training::{alone, files, judged, recipe, train_on};
+use clariq_bert::SparseBert;
+use clariq_bert::train::train as run_training;
+use clariq_core::{
+    Error, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors, Training,
+    TrainingEvent,
+};
+use clariq_folder::{Lookup, SparseFolder};
+use serde_json::{Value, json};
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use tch::Tensor;
+use tempfile::TempDir;
+
+const KIND: &str = "sentence_transformers.sparse_encoder.models";
+
+fn models() -> Vec<Value> {
+    read("sparse.json").as_array().unwrap().clone()
+}
+
+fn texts() -> Vec<String> {
+    let all: Vec<String> = serde_json::from_value(read("golden.json")["texts"].clone()).unwrap();
+    [0, 2, 5].map(|number| all[number].clone()).to_vec()
+}
+
+fn put(folder: &Path, file: &str, content: &Value) {
+    let at = folder.join(file);
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    fs::write(at, content.to_string()).unwrap();
+}
+
+fn change(folder: &Path, file: &str, change: impl FnOnce(&mut Value)) {
+    let at = folder.join(file);
+    let mut content = serde_json::from_slice(&fs::read(&at).unwrap()).unwrap();
+    change(&mut content);
+    fs::write(at, content.to_string()).unwrap();
+}
+
+fn splade(pooling: &str, activation: &str) -> Value {
+    json!({ "pooling_strategy": pooling, "activation_function": activation, "word_embedding_dimension": null })
+}
+
+/// Adds the files of a symmetric folder, in the layout of sentence-transformers 5.
+fn make_symmetric(folder: &Path, pooling: &Value) {
+    let module = |path: &str, class: &str| json!({ "idx": 0, "name": "0", "path": path, "type": format!("{KIND}.{class}") });
+    put(
+        folder,
+        "modules.json",
+        &json!([module("", "MLMTransformer"), module("1_SpladePooling", "SpladePooling")]),
+    );
+    put(folder, "1_SpladePooling/config.json", pooling);
+    put(
+        folder,
+        "config_sentence_transformers.json",
+        &json!({ "model_type": "SparseEncoder", "similarity_fn_name": "dot" }),
+    );
+}
+
+/// Moves a plain folder's files below a Router, beside a table for requests.
+fn make_routed(folder: &Path, weights: &[f32]) {
+    for side in ["document_0_MLMTransformer", "query_0_SparseStaticEmbedding"] {
+        fs::create_dir(folder.join(side)).unwrap();
+    }
+    fs::copy(
+        folder.join("tokenizer.json"),
+        folder.join("query_0_SparseStaticEmbedding/tokenizer.json"),
+    )
+    .unwrap();
+    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
+        fs::rename(folder.join(file), folder.join("document_0_MLMTransformer").join(file)).unwrap();
+    }
+    put(
+        folder,
+        "modules.json",
+        &json!([{ "idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Router" }]),
+    );
+    put(
+        folder,
+        "router_config.json",
+        &json!({
+            "types": {
+                "query_0_SparseStaticEmbedding": format!("{KIND}.SparseStaticEmbedding.SparseStaticEmbedding"),
+                "document_0_MLMTransformer": format!("{KIND}.MLMTransformer.MLMTransformer"),
+                "document_1_SpladePooling": format!("{KIND}.SpladePooling.SpladePooling"),
+            },
+            "structure": {
+                "query": ["query_0_SparseStaticEmbedding"],
+                "document": ["document_0_MLMTransformer", "document_1_SpladePooling"],
+            },
+            "parameters": { "default_route": "document", "allow_empty_key": true },
+        }),
+    );
+    put(folder, "document_1_SpladePooling/config.json", &splade("max", "log1p_relu"));
+    put(folder, "query_0_SparseStaticEmbedding/config.json", &json!({ "frozen": false }));
+    write_table(folder, weights);
+}
+
+fn write_table(folder: &Path, weights: &[f32]) {
+    let file = folder.join("query_0_SparseStaticEmbedding/model.safetensors");
+    Tensor::write_safetensors(&[("weight", Tensor::from_slice(weights))], file).unwrap();
+}
+
+fn routed(weights: &[f32]) -> TempDir {
+    let folder = folder(&models()[0]);
+    make_routed(folder.path(), weights);
+    folder
+}
+
+const WORDS: usize = 93;
+
+fn table() -> Vec<f32> {
+    (0..WORDS).map(|word| word as f32 / 10.0).collect()
+}
+
+fn open(folder: &Path) -> SparseBert {
+    SparseBert::open(folder, &ModelOptions::default()).unwrap()
+}
+
+fn documents(folder: &Path) -> SparseVectors {
+    let texts = texts();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    open(folder).encode_documents(&texts, &|_| {}).unwrap()
+}
+
+fn refused(folder: &Path) -> Problem {
+    match SparseBert::open(folder, &ModelOptions::default()) {
+        Err(Error::Problem(problem)) => *problem,
+        Err(other) => panic!("another error: {other}"),
+        Ok(_) => panic!("it was accepted"),
+    }
+}
+
+/// The problem without the folder's path.
+fn said(folder: &Path, problem: &Problem) -> String {
+    problem.to_string().replace(&format!("{}/", folder.display()), "")
+}
+
+/// Asserts that weights are those of the golden file, with the same words.
+fn assert_near(found: &SparseVectors, expected: &Value, what: &str) {
+    let expected: Vec<Vec<f32>> = serde_json::from_value(expected.clone()).unwrap();
+    assert_eq!(found.len(), expected.len());
+    for (row, expected) in found.rows().zip(expected) {
+        let words: Vec<u32> = row.iter().map(|(word, _)| *word).collect();
+        let wanted = (0..).zip(&expected).filter(|(_, weight)| **weight > 0.0);
+        assert_eq!(words, wanted.map(|(word, _)| word).collect::<Vec<u32>>(), "{what}");
+        for (word, weight) in row {
+            let expected = expected[*word as usize];
+            assert!(
+                (weight - expected).abs() < 1e-5 * (1.0 + expected),
+                "{what}: {weight} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_family_equals_transformers() {
+    let models = models();
+    assert_eq!(models.len(), 9);
+    for model in models {
+        let folder = folder(&model);
+        let name = model["name"].as_str().unwrap();
+        assert_near(&documents(folder.path()), &model["weights"]["max relu"], name);
+    }
+}
+
+#[test]
+fn a_text_has_the_weights_of_its_pooling_and_activation() {
+    let model = &models()[0];
+    let ways = model["weights"].as_object().unwrap();
+    assert_eq!(ways.len(), 4);
+    for (way, expected) in ways {
+        let (pooling, activation) = way.split_once(' ').unwrap();
+        let folder = folder(model);
+        make_symmetric(folder.path(), &splade(pooling, activation));
+        assert_near(&documents(folder.path()), expected, way);
+    }
+}
+
+#[test]
+fn a_long_text_is_reduced_in_pieces() {
+    let mut model = models()[0].clone();
+    model["config"]["max_position_embeddings"] = json!(700);
+    model["tensors"]["bert.embeddings.position_embeddings.weight"] = json!([700, 16]);
+    let long = "bees ".repeat(650);
+    for pooling in ["max", "sum"] {
+        let folder = folder(&model);
+        make_symmetric(folder.path(), &splade(pooling, "relu"));
+        let model = open(folder.path());
+        let alone = model.encode(&[&long], &|_| {}).unwrap();
+        let options = ModelOptions { threads: 2, ..ModelOptions::default() };
+        let among = SparseBert::open(folder.path(), &options).unwrap();
+        let among = among.encode(&["tent", &long, "wind", &long], &|_| {}).unwrap();
+        assert_eq!((among.row(1), among.row(3)), (alone.row(0), alone.row(0)), "{pooling}");
+        assert_eq!(model.cut(), 0);
+    }
+}
+
+#[test]
+fn releases_5_and_6_write_the_same_model_differently() {
+    let model = &models()[0];
+    let (five, six) = (folder(model), folder(model));
+    make_symmetric(five.path(), &splade("max", "log1p_relu"));
+    make_symmetric(
+        six.path(),
+        &json!({ "pooling_strategy": "max", "activation_function": "log1p_relu", "embedding_dimension": 93 }),
+    );
+    change(six.path(), "modules.json", |modules| {
+        modules[0]["type"] = json!("sentence_transformers.base.modules.transformer.Transformer");
+        modules[1]["type"] =
+            json!("sentence_transformers.sparse_encoder.modules.splade_pooling.SpladePooling");
+    });
+    put(
+        six.path(),
+        "sentence_bert_config.json",
+        &json!({
+            "transformer_task": "fill-mask",
+            "modality_config": { "text": { "method": "forward", "method_output_name": "logits" } },
+            "module_output_name": "token_embeddings",
+        }),
+    );
+    assert_eq!(documents(five.path()), documents(six.path()));
+    assert_eq!(open(five.path()).checksum(), open(six.path()).checksum());
+}
+
+#[test]
+fn requests_of_a_router_are_looked_up_without_the_network() {
+    let folder = routed(&table());
+    let model = open(folder.path());
+    let options = ModelOptions::default();
+    let lookup =
+        Lookup::of(&SparseFolder::open(folder.path()).unwrap(), &options).unwrap().unwrap();
+    // Each word once, no special tokens; the word of number 0 has the weight 0.
+    let texts = ["bees bees tent bees", ""];
+    let found = model.encode(&texts, &|_| {}).unwrap();
+    let words: Vec<_> =
+        found.row(0).iter().map(|(word, _)| model.word(*word).into_owned()).collect();
+    assert_eq!(words, ["bees", "tent"]);
+    assert!(found.row(0).iter().all(|(word, weight)| *weight == *word as f32 / 10.0));
+    assert_eq!(found.row(1), []);
+    assert_eq!(lookup.encode(&texts, &|_| {}).unwrap(), found);
+    assert_eq!(lookup.checksum(), model.checksum());
+    let error = lookup.encode_documents(&["bees"], &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("a clariq with learned models"), "{error}");
+    assert_near(&documents(folder.path()), &models()[0]["weights"]["max log1p_relu"], "documents");
+    let most = json!({ "model_max_length": 3 });
+    put(folder.path(), "query_0_SparseStaticEmbedding/tokenizer_config.json", &most);
+    let cut = open(folder.path());
+    let found = cut.encode(&["bees tent wind strong"], &|_| {}).unwrap();
+    assert_eq!((found.row(0).len(), cut.cut()), (3, 1));
+}
+
+#[test]
+fn an_older_router_has_its_weights_in_an_idf_json() {
+    let folder = routed(&table());
+    let side = "query_0_SparseStaticEmbedding";
+    put(
+        folder.path(),
+        &format!("{side}/config.json"),
+        &json!({ "path": "some/where/idf.json", "frozen": true }),
+    );
+    put(folder.path(), &format!("{side}/idf.json"), &json!({ "bees": 2.5, "tent": -1, "wind": 0 }));
+    change(folder.path(), "router_config.json", |config| {
+        config["types"][side] = json!(format!("{KIND}.IDF.IDF"));
+    });
+    let found = open(folder.path()).encode(&["bees tent wind strong"], &|_| {}).unwrap();
+    let mut weights: Vec<f32> = found.row(0).iter().map(|(_, weight)| *weight).collect();
+    weights.sort_by(f32::total_cmp);
+    assert_eq!(weights, [-1.0, 2.5], "a weight below 0 counts against a document");
+    for (file, expected) in [
+        (json!({ "bees": 1, "zebra": 2 }), "words of the tokenizer, found `zebra`"),
+        (json!({ "bees": "much" }), "a number for `bees`, found \"much\""),
+        (json!({ "bees": 1e300 }), "weights that are numbers, found inf for the word"),
+    ] {
+        put(folder.path(), &format!("{side}/idf.json"), &file);
+        let said = said(folder.path(), &refused(folder.path()));
+        assert!(said.starts_with(&format!("{side}/idf.json: expected {expected}")), "{said}");
+    }
+}
+
+#[test]
+fn every_setting_that_changes_a_weight_changes_the_checksum() {
+    let model = &models()[0];
+    let checksum = |make: &dyn Fn(&Path)| {
+        let folder = folder(model);
+        make(folder.path());
+        open(folder.path()).checksum().to_owned()
+    };
+    let prompts = |folder: &Path| {
+        make_symmetric(folder, &splade("max", "relu"));
+        let at = "config_sentence_transformers.json";
+        change(folder, at, |settings| settings["prompts"] = json!({ "query": "find: " }));
+    };
+    let sums = [
+        checksum(&|_| {}),
+        checksum(&|folder| make_symmetric(folder, &splade("sum", "relu"))),
+        checksum(&|folder| make_symmetric(folder, &splade("max", "log1p_relu"))),
+        checksum(&prompts),
+        checksum(&|folder| make_routed(folder, &table())),
+        checksum(&|folder| make_routed(folder, &[1.0; WORDS])),
+    ];
+    for (place, sum) in sums.iter().enumerate() {
+        assert!(!sums[..place].contains(sum), "{place}");
+    }
+    let same = checksum(&|folder| make_symmetric(folder, &splade("max", "relu")));
+    assert_eq!(same, sums[0], "a plain folder has the usual pooling");
+}
+
+#[test]
+fn what_would_change_a_weight_is_refused_by_name() {
+    let model = &models()[0];
+    let refusal = |make: &dyn Fn(&Path)| {
+        let folder = folder(model);
+        make(folder.path());
+        said(folder.path(), &refused(folder.path()))
+    };
+    let symmetric = |edit: &dyn Fn(&Path)| {
+        refusal(&|folder| {
+            make_symmetric(folder, &splade("max", "relu"));
+            edit(folder);
+        })
+    };
+    let modules = |edit: fn(&mut Value)| symmetric(&|folder| change(folder, "modules.json", edit));
+    let pooling =
+        |content: Value| symmetric(&|folder| put(folder, "1_SpladePooling/config.json", &content));
+    let settings = |content: Value| {
+        symmetric(&|folder| put(folder, "config_sentence_transformers.json", &content))
+    };
+    let router = |edit: fn(&mut Value)| {
+        refusal(&|folder| {
+            make_routed(folder, &table());
+            change(folder, "router_config.json", edit);
+        })
+    };
+    let found = [
+        refusal(&|folder| {
+            change(folder, "config.json", |config| config["architectures"] = json!(["BertModel"]));
+        }),
+        refusal(&|folder| {
+            change(folder, "config.json", |config| {
+                config["auto_map"] = json!({ "AutoModel": "x.py" });
+            });
+        }),
+        modules(|modules| {
+            modules[1]["type"] =
+                json!("sentence_transformers.sparse_encoder.models.SparseAutoEncoder");
+        }),
+        modules(|modules| modules[1]["type"] = json!("sentence_transformers.models.Pooling")),
+        modules(|modules| modules[0]["type"] = json!("sentence_transformers.models.Transformer")),
+        modules(|modules| modules.as_array_mut().unwrap().truncate(1)),
+        pooling(splade("mean", "relu")),
+        pooling(splade("max", "gelu")),
+        pooling(
+            json!({ "pooling_strategy": "max", "activation_function": "relu", "embedding_dimension": 7 }),
+        ),
+        settings(json!({ "model_type": "SparseEncoder", "similarity_fn_name": "cosine" })),
+        settings(json!({ "model_type": "SentenceTransformer" })),
+        router(|config| {
+            config["structure"]["query"] =
+                json!(["document_0_MLMTransformer", "document_1_SpladePooling"]);
+        }),
+        router(|config| config["structure"]["image"] = json!([])),
+        router(|config| {
+            config["parameters"]["route_mappings"] = json!({ "('query', None)": "document" });
+        }),
+        router(|config| config["structure"]["document"] = json!(["../elsewhere"])),
+        refusal(&|folder| make_routed(folder, &[1.0; 7])),
+        refusal(&|folder| make_routed(folder, &[f32::NAN; WORDS])),
+    ];
+    let expected = [
+        "config.json: expected the architecture of a masked language model, such as BertForMaskedLM, found `BertModel`",
+        "config.json: expected auto_map null, found `{\"AutoModel\":\"x.py\"}`",
+        "modules.json: expected SpladePooling after MLMTransformer, found `SparseAutoEncoder`",
+        "modules.json: expected SpladePooling after MLMTransformer, found `Pooling`",
+        "sentence_bert_config.json: expected transformer_task `fill-mask`, found none",
+        "modules.json: expected SpladePooling after MLMTransformer, found nothing",
+        "1_SpladePooling/config.json: expected pooling_strategy `max` or `sum`, found unknown variant `mean`",
+        "1_SpladePooling/config.json: expected activation_function `relu` or `log1p_relu`, found `gelu`",
+        "1_SpladePooling/config.json: expected embedding_dimension 93, vocab_size of the model, found 7",
+        "config_sentence_transformers.json: expected similarity_fn_name `dot`, found `cosine`",
+        "config_sentence_transformers.json: expected model_type `SparseEncoder`, found `SentenceTransformer`",
+        "router_config.json: expected SparseStaticEmbedding alone for requests, found [\"MLMTransformer\", \"SpladePooling\"]",
+        "router_config.json: expected the routes `document` and `query`, found [\"document\", \"image\", \"query\"]",
+        "router_config.json: expected no route_mappings, found some",
+        "router_config.json: expected the type of `../elsewhere`, found none",
+        "query_0_SparseStaticEmbedding/model.safetensors: expected weight of the shape [93], vocab_size of the model, found [7]",
+        "query_0_SparseStaticEmbedding/model.safetensors: expected weights that are numbers, found NaN for the word 0",
+    ];
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_model_without_a_head_and_one_of_another_vocabulary_are_refused() {
+    let mut headless = models()[0].clone();
+    headless["tensors"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("cls"));
+    let headless = folder(&headless);
+    assert_eq!(
+        said(headless.path(), &refused(headless.path())),
+        "model.safetensors: expected a tensor cls.predictions.transform.dense.weight, found a model without a head"
+    );
+    let mut other = models()[0].clone();
+    other["config"]["vocab_size"] = json!(80);
+    let other = folder(&other);
+    assert!(said(other.path(), &refused(other.path())).contains("of the shape [80, 16]"));
+}
+
+#[test]
+fn weights_that_are_not_numbers_are_an_error_of_the_text() {
+    let folder = folder(&models()[0]);
+    let file = folder.path().join("model.safetensors");
+    let mut tensors = Tensor::read_safetensors(&file).unwrap();
+    for (name, tensor) in &mut tensors {
+        if name == "cls.predictions.bias" {
+            let _ = tensor.get(60).fill_(f64::NAN);
+        }
+    }
+    Tensor::write_safetensors(&tensors, &file).unwrap();
+    let model = open(folder.path());
+    let error = model.encode(&["bees"], &|_| {}).unwrap_err().to_string();
+    assert!(
+        error.contains("expected weights of words that are numbers, found NaN for `"),
+        "{error}"
+    );
+}
+
+#[test]
+fn longer_texts_are_cut_where_the_stage_says() {
+    let folder = folder(&models()[0]);
+    let reading = ReadingOverrides::cut_at(4);
+    let options = ModelOptions { reading, ..ModelOptions::default() };
+    let cut = SparseBert::open(folder.path(), &options).unwrap();
+    let long = cut.encode(&["bees tent wind strong"], &|_| {}).unwrap();
+    assert_eq!(cut.cut(), 1);
+    assert_eq!(open(folder.path()).encode(&["bees tent"], &|_| {}).unwrap(), long);
+    assert_ne!(cut.checksum(), open(folder.path()).checksum());
+}
+
+const SOFTMAX: &str = "kind = \"sparse-softmax\"\nbatch = 6\nper_request = 2";
+
+fn tensor_names(folder: &Path) -> Vec<String> {
+    let tensors = Tensor::read_safetensors(folder.join("model.safetensors")).unwrap();
+    let mut names: Vec<String> = tensors.into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
+    let _alone = alone();
+    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001"), 8.0);
+    for model in models() {
+        let name = &model["name"];
+        let base = folder(&model);
+        let out = TempDir::new().unwrap();
+        let trained = out.path().join("model");
+        let (first, last) = train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
+        assert!(last < first * 0.9, "{name}: {first} {last}");
+        assert_eq!(tensor_names(&trained), tensor_names(base.path()), "{name}");
+        assert_ne!(documents(&trained), documents(base.path()), "{name}");
+    }
+    let base = folder(&models()[0]);
+    make_symmetric(base.path(), &splade("max", "log1p_relu"));
+    let out = TempDir::new().unwrap();
+    let trained = out.path().join("model");
+    train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
+    assert!(SparseFolder::open(&trained).unwrap().describe().contains("max of two logarithms"));
+}
+
+#[test]
+fn a_training_that_was_interrupted_ends_with_the_same_bytes() {
+    let _alone = alone();
+    let recipe = recipe(
+        &format!("{SOFTMAX}\nrequest_flops = 0.01\nquestion_flops = 0.01\nflops_warm_up = 0.5"),
+        4.0,
+    );
+    let base = folder(&models()[0]);
+    let out = TempDir::new().unwrap();
+    let [whole, resumed] = ["whole", "resumed"].map(|name| out.path().join(name));
+    train_on(1, base.path(), &recipe, &whole, false, &mut |_| {});
+    let stop = catch_unwind(AssertUnwindSafe(|| {
+        train_on(2, base.path(), &recipe, &resumed, false, &mut |event| {
+            assert!(!matches!(event, TrainingEvent::Step { step: 5, .. }), "stop");
+        })
+    }));
+    assert!(stop.is_err() && !resumed.exists());
+    train_on(1, base.path(), &recipe, &resumed, true, &mut |_| {});
+    assert_eq!(files(&whole), files(&resumed));
+}
+
+#[test]
+fn flops_leave_fewer_words() {
+    let _alone = alone();
+    let words = |factor: f64| -> usize {
+        let flops = format!("{SOFTMAX}\nrequest_flops = {factor}\nquestion_flops = {factor}");
+        let base = folder(&models()[0]);
+        let out = TempDir::new().unwrap();
+        let trained = out.path().join("model");
+        train_on(1, base.path(), &recipe(&flops, 8.0), &trained, false, &mut |_| {});
+        documents(&trained).rows().map(<[_]>::len).sum()
+    };
+    let [free, few] = [words(0.0), words(1.0)];
+    assert!(few < free, "{few} of {free}");
+}
+
+#[test]
+fn a_table_is_not_trained() {
+    let routed = routed(&table());
+    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0\nquestion_flops = 0"), 1.0);
+    let out = TempDir::new().unwrap();
+    let options = ModelOptions::default();
+    let examples = judged();
+    let training = Training {
+        recipe: &recipe,
+        base: routed.path(),
+        examples: &examples,
+        data: String::new(),
+        options: &options,
+        resume: false,
+    };
+    let error = run_training(&training, &out.path().join("m"), &mut |_| {}).err().unwrap();
+    let expected =
+        "expected one network for requests and documents, found a transformer in a folder below";
+    assert!(error.to_string().contains(expected), "{error}");
+}

@@ -1,0 +1,49 @@
+//! Models whose requests need no network: once the documents are indexed, they need no engine.
+
+use super::opened::{ModelLocation, open_once};
+use crate::installed;
+use crate::session::Session;
+use clariq_core::{Model, ModelKind, ModelName, NoModels, Result};
+use clariq_folder::{Lookup, SparseFolder};
+use clariq_systems::SystemConfig;
+use std::path::Path;
+use std::sync::Arc;
+
+/// True if a model of a system's stages needs an engine for requests; `models` is the folder of
+/// installed models.
+pub fn needs_engine(config: &SystemConfig, models: &Path) -> bool {
+    let needs =
+        |model: &ModelName| !config.is_behind_endpoint(&model.name) && !is_lookup(models, model);
+    config.models().iter().any(needs)
+}
+
+/// True if the requests of a model need no network.
+fn is_lookup(models: &Path, model: &ModelName) -> bool {
+    let folder = || installed::find(models, &model.name);
+    model.kind == ModelKind::Sparse
+        && folder().is_some_and(|folder| SparseFolder::has_lookup(&folder))
+}
+
+/// Refuses a model that needs an engine where there is none.
+pub(super) fn check_engine(session: &Session, model: &ModelName) -> Result<()> {
+    if session.engine.is_some() || is_lookup(&session.models_folder(), model) {
+        return Ok(());
+    }
+    Err(NoModels::refusal(&model.name))
+}
+
+/// Opens a model for requests alone.
+pub(super) fn open_lookup(
+    session: &Session,
+    model: &ModelName,
+    found: ModelLocation,
+) -> Result<Model> {
+    let ModelLocation { folder, reading } = found;
+    open_once(&session.models.models, model.clone(), || {
+        let options = session.model_options(reading);
+        match Lookup::of(&SparseFolder::open(&folder)?, &options)? {
+            Some(lookup) => Ok(Model::Sparse(Arc::new(lookup))),
+            None => Err(NoModels::refusal(&model.name)),
+        }
+    })
+}

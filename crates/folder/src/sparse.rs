@@ -1,0 +1,331 @@
+//! Folders of sparse encoders: a masked language model whose logits become weights of words, and
+//! optionally a table of weights for the words of requests.
+//!
+//! The layouts are those of naver's SPLADE (no `modules.json`), and of sentence-transformers 5 and 6.
+//! Everything else that is called sparse is refused by the name of its module.
+
+use crate::config::unknown_keys_of;
+use crate::files::{DOCUMENTED, OTHER_MODELS, read_object, read_settings};
+use crate::lookup::LookupFolder;
+use crate::modules::{MODULES, ModuleEntry, Modules, class_name, read_required};
+use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
+use crate::{ModelFolder, missing};
+use clariq_core::{ModelOptions, Result, bail, sha256_hex};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The version of the arithmetic. It is raised when the last bits of weights change.
+const ARITHMETIC: u32 = 1;
+
+const ROUTER: &str = "router_config.json";
+
+/// The way in which the logits of a text's tokens become weights of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SparsePooling {
+    /// The largest over the tokens (Formal et al., "SPLADE v2", 2021).
+    Max,
+    /// Their sum (Formal et al., "SPLADE", SIGIR 2021).
+    Sum,
+}
+
+/// The weight of a word for a logit x.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum SparseActivation {
+    /// ln(1 + max(x, 0)).
+    #[serde(rename = "relu")]
+    Log,
+    /// ln(1 + ln(1 + max(x, 0))) (Shen et al., "Exploring ℓ0 Sparsification for Inference-free Sparse
+    /// Retrievers", SIGIR 2025).
+    #[serde(rename = "log1p_relu")]
+    LogLog,
+}
+
+/// `config.json` of `SpladePooling`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpladeConfig {
+    pooling_strategy: SparsePooling,
+    activation_function: SparseActivation,
+    #[serde(alias = "embedding_dimension")]
+    word_embedding_dimension: Option<i64>,
+    // Tokens that pass through the pooling at once.
+    #[serde(rename = "chunk_size")]
+    _chunk_size: Option<i64>,
+}
+
+/// `router_config.json`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RouterConfig {
+    types: BTreeMap<String, String>,
+    structure: BTreeMap<String, Vec<String>>,
+    parameters: RouterParameters,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RouterParameters {
+    // The route of texts that are neither requests nor documents.
+    #[serde(rename = "default_route")]
+    _default_route: Option<String>,
+    #[serde(rename = "allow_empty_key")]
+    _allow_empty_key: Option<bool>,
+    #[serde(default)]
+    route_mappings: Option<Map<String, Value>>,
+}
+
+/// The folder of a sparse encoder.
+#[derive(Debug, Clone)]
+pub struct SparseFolder {
+    /// The transformer with its head.
+    pub transformer: ModelFolder,
+    /// From tokens to a text.
+    pub pooling: SparsePooling,
+    /// From a logit to a weight.
+    pub activation: SparseActivation,
+    /// The table of weights for requests; without one, the transformer reads them.
+    pub lookup: Option<LookupFolder>,
+    /// The prompt before a request.
+    pub query_prompt: String,
+    /// The prompt before a document.
+    pub document_prompt: String,
+    /// Digest over everything that the weights depend on.
+    pub checksum: String,
+}
+
+impl SparseFolder {
+    /// True if requests of the model in a folder need no network.
+    pub fn has_lookup(root: &Path) -> bool {
+        root.join(ROUTER).is_file()
+    }
+
+    /// The keys of the transformer's `config.json` that are not known.
+    pub fn unknown_keys(root: &Path) -> Result<Vec<String>> {
+        let router = read_settings::<RouterConfig>(&root.join(ROUTER))?;
+        let module = router.as_ref().and_then(|config| config.structure.get("document")?.first());
+        let path = match (module, Modules::entries(root)?) {
+            (Some(module), _) => root.join(module),
+            (None, Some(entries)) => root.join(entries.first().map_or("", |entry| &entry.path)),
+            (None, None) => root.to_owned(),
+        };
+        let object = read_object(&path.join("config.json"))?.unwrap_or_default();
+        Ok(unknown_keys_of(&object))
+    }
+
+    /// Reads the configuration and takes the checksum of all files.
+    pub fn open(root: &Path) -> Result<Self> {
+        let settings = SentenceTransformersConfig::read(root)?;
+        check_settings(&root.join(SENTENCE_SETTINGS), &settings)?;
+        let mut folder = match Modules::entries(root)? {
+            None => Self::plain(root)?,
+            Some(entries) => match first_class(&entries) {
+                "Router" => Self::routed(root, &entries)?,
+                _ => Self::symmetric(root, &entries)?,
+            },
+        };
+        folder.query_prompt = settings.prompt(&["query"]);
+        folder.document_prompt = settings.prompt(&["document", "passage", "corpus"]);
+        folder.checksum = folder.digest();
+        Ok(folder)
+    }
+
+    fn of(
+        transformer: ModelFolder,
+        pooling: SparsePooling,
+        activation: SparseActivation,
+    ) -> Result<Self> {
+        expect_masked_language_model(&transformer)?;
+        let [query_prompt, document_prompt, checksum] = Default::default();
+        Ok(Self {
+            transformer,
+            pooling,
+            activation,
+            lookup: None,
+            query_prompt,
+            document_prompt,
+            checksum,
+        })
+    }
+
+    /// A masked language model by itself.
+    fn plain(root: &Path) -> Result<Self> {
+        let transformer = ModelFolder::read(root, root, None)?;
+        Self::of(transformer, SparsePooling::Max, SparseActivation::Log)
+    }
+
+    /// A masked language model and its pooling.
+    fn symmetric(root: &Path, entries: &[ModuleEntry]) -> Result<Self> {
+        let at = root.join(MODULES);
+        let mut modules = Vec::new();
+        for entry in entries {
+            modules.push((entry.class().unwrap_or(&entry.r#type), root.join(&entry.path)));
+        }
+        Self::of_modules(&at, root, &modules)
+    }
+
+    /// A transformer and its pooling, which `at` lists with their folders.
+    fn of_modules(at: &Path, root: &Path, modules: &[(&str, PathBuf)]) -> Result<Self> {
+        let Some((transformer, rest)) = modules.split_first() else {
+            bail!(at, "a masked language model and SpladePooling", "nothing", DOCUMENTED);
+        };
+        let (class, path) = transformer;
+        if !matches!(*class, "Transformer" | "MLMTransformer") {
+            bail!(at, "a masked language model (Transformer)", "`{class}`", DOCUMENTED);
+        }
+        if *class == "Transformer" {
+            expect_fill_mask(path)?;
+        }
+        let (pooling_class, pooling_path) = match rest {
+            [one] => one,
+            [] => bail!(at, "SpladePooling after {class}", "nothing", DOCUMENTED),
+            [first, second, ..] => {
+                let odd = if first.0 == "SpladePooling" { second.0 } else { first.0 };
+                bail!(at, "SpladePooling alone after {class}", "`{odd}`", DOCUMENTED)
+            }
+        };
+        if *pooling_class != "SpladePooling" {
+            bail!(at, "SpladePooling after {class}", "`{pooling_class}`", DOCUMENTED);
+        }
+        let pooling_at = pooling_path.join("config.json");
+        let config: SpladeConfig = read_required(&pooling_at)?;
+        let transformer = ModelFolder::read(root, path, None)?;
+        let vocabulary = transformer.shape.vocabulary;
+        if let Some(found) = config.word_embedding_dimension.filter(|found| *found != vocabulary) {
+            let expected = format!("embedding_dimension {vocabulary}, vocab_size of the model");
+            bail!(&pooling_at, expected, (found.to_string()), OTHER_MODELS);
+        }
+        Self::of(transformer, config.pooling_strategy, config.activation_function)
+    }
+
+    /// A table for requests, and a masked language model with its pooling for documents.
+    fn routed(root: &Path, entries: &[ModuleEntry]) -> Result<Self> {
+        if let [_, other, ..] = entries {
+            let found = format!("`{}`", other.r#type);
+            bail!(&root.join(MODULES), "no module after Router", found, DOCUMENTED);
+        }
+        let at = root.join(&entries[0].path).join(ROUTER);
+        let Some(config) = read_settings::<RouterConfig>(&at)? else {
+            return Err(missing(&at, "the configuration of a Router").into());
+        };
+        if config.parameters.route_mappings.is_some_and(|routes| !routes.is_empty()) {
+            bail!(&at, "no route_mappings", "some", DOCUMENTED);
+        }
+        let routes: Vec<&str> = config.structure.keys().map(String::as_str).collect();
+        if routes != ["document", "query"] {
+            bail!(&at, "the routes `document` and `query`", "{routes:?}", DOCUMENTED);
+        }
+        let modules = |route: &str| -> Result<Vec<(&str, PathBuf)>> {
+            let mut modules = Vec::new();
+            for name in &config.structure[route] {
+                let Some(class) = config.types.get(name) else {
+                    bail!(&at, "the type of `{name}`", "none", DOCUMENTED);
+                };
+                if name.contains(['/', '\\']) || name.starts_with('.') {
+                    bail!(&at, "the name of a folder", "`{name}`", DOCUMENTED);
+                }
+                modules.push((class_name(class), at.with_file_name(name)));
+            }
+            Ok(modules)
+        };
+        let mut folder = Self::of_modules(&at, root, &modules("document")?)?;
+        let query = modules("query")?;
+        let [("SparseStaticEmbedding" | "IDF", path)] = &query[..] else {
+            let classes: Vec<&str> = query.iter().map(|(class, _)| *class).collect();
+            bail!(&at, "SparseStaticEmbedding alone for requests", "{classes:?}", DOCUMENTED);
+        };
+        let shape = &folder.transformer.shape;
+        folder.lookup = Some(LookupFolder::open(path, shape.family, shape.vocabulary)?);
+        Ok(folder)
+    }
+
+    fn digest(&self) -> String {
+        let Self {
+            transformer, pooling, activation, lookup, query_prompt, document_prompt, ..
+        } = self;
+        let lookup = lookup.as_ref().map_or("", |lookup| &*lookup.checksum);
+        let checksum = &transformer.checksum;
+        let whole = format!(
+            "{checksum} {pooling:?} {activation:?} {lookup} {query_prompt:?} {document_prompt:?}"
+        );
+        sha256_hex(whole.as_bytes())
+    }
+
+    /// Digest over everything that the weights depend on, to the last bit, under options.
+    pub fn checksum_with(&self, options: &ModelOptions) -> String {
+        let checksum = &self.checksum;
+        let most = self.transformer.shape.most_tokens() as usize;
+        let cut = options.reading.max_tokens.unwrap_or(self.transformer.max_tokens).min(most);
+        let precision = options.precision;
+        let computes_with = options.computes_with();
+        let digest = format!("sparse {ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
+        sha256_hex(digest.as_bytes())
+    }
+
+    /// A description: the family, and how a text becomes weights.
+    pub fn describe(&self) -> String {
+        let Self { transformer, pooling, activation, lookup, .. } = self;
+        let family = transformer.shape.family;
+        let tokens = transformer.max_tokens;
+        let logs = match activation {
+            SparseActivation::Log => "",
+            SparseActivation::LogLog => " of two logarithms",
+        };
+        let requests = if lookup.is_some() { ", requests by a table" } else { "" };
+        let pooling = format!("{pooling:?}").to_lowercase();
+        format!("{family}, sparse, {pooling}{logs}{requests}, {tokens} tokens")
+    }
+}
+
+/// True if the folder's settings or modules say that its model is a sparse encoder.
+pub fn is_sparse(root: &Path) -> bool {
+    let is_named = SentenceTransformersConfig::read(root)
+        .is_ok_and(|settings| settings.model_type.as_deref() == Some("SparseEncoder"));
+    is_named || SparseFolder::has_lookup(root)
+}
+
+fn first_class(entries: &[ModuleEntry]) -> &str {
+    entries.first().map_or("", |entry| entry.class().unwrap_or(&entry.r#type))
+}
+
+fn check_settings(at: &Path, settings: &SentenceTransformersConfig) -> Result<()> {
+    if let Some(other) = settings.model_type.as_ref().filter(|kind| *kind != "SparseEncoder") {
+        bail!(at, "model_type `SparseEncoder`", "`{other}`", DOCUMENTED);
+    }
+    match settings.similarity_fn_name.as_deref() {
+        None | Some("dot" | "dot_score") => {}
+        Some(other) => bail!(at, "similarity_fn_name `dot`", "`{other}`", DOCUMENTED),
+    }
+    if let Some(most) = settings.truncate_dim {
+        bail!(at, "no truncate_dim", "{most}", DOCUMENTED);
+    }
+    Ok(())
+}
+
+/// Refuses a transformer whose output is vectors of tokens.
+fn expect_fill_mask(path: &Path) -> Result<()> {
+    let at = path.join("sentence_bert_config.json");
+    let settings = read_object(&at)?.unwrap_or_default();
+    match settings.get("transformer_task") {
+        Some(Value::String(task)) if task == "fill-mask" => Ok(()),
+        found => {
+            let found = found.map_or_else(|| "none".to_owned(), |task| format!("`{task}`"));
+            bail!(&at, "transformer_task `fill-mask`", found, DOCUMENTED)
+        }
+    }
+}
+
+fn expect_masked_language_model(folder: &ModelFolder) -> Result<()> {
+    let architecture = folder.config.get("architectures").and_then(|names| names.get(0));
+    match architecture.and_then(Value::as_str) {
+        Some(name) if name.ends_with("ForMaskedLM") => Ok(()),
+        found => {
+            let at = folder.path.join("config.json");
+            let expected = "the architecture of a masked language model, such as BertForMaskedLM";
+            let found = found.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
+            bail!(&at, expected, found, "an encoder of vectors is for the stage `dense`")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Sparse encoders: `POST /embed_sparse` of text-embeddings-inference.
+
+use super::calls::{Answer, Call};
+use super::config::SparseConfig;
+use super::server::{MOST_OF_AN_ANSWER, Server, name_of};
+use clariq_core::{Progress, Result, SparseEncoder, SparseVectors, bail};
+use serde::Deserialize;
+use serde_json::{Map, json};
+use std::borrow::Cow;
+
+pub(super) struct SparseEndpoint {
+    server: Server,
+    config: SparseConfig,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WordWeight {
+    index: u32,
+    value: f64,
+}
+
+/// The words of each text with their weights, as they are cached and recorded.
+type Weights = Vec<Vec<(u32, f32)>>;
+
+impl SparseEndpoint {
+    pub(super) fn new(server: Server, config: SparseConfig) -> Self {
+        Self { server, config }
+    }
+
+    fn call(&self, texts: &[String]) -> Call {
+        let mut content = Map::new();
+        content.insert("texts".to_owned(), json!(texts));
+        let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
+        let about = name_of(texts.first().map_or("", String::as_str));
+        let items = texts.len() as u64;
+        Call { about, request: self.server.request(content), items, bytes, most_tokens: 0 }
+    }
+
+    fn ask(&self, call: &Call) -> Result<Answer<Weights>> {
+        let body = json!({ "inputs": call.request["texts"], "truncate": self.config.truncate });
+        self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: Vec<Vec<WordWeight>>| {
+            if answer.len() as u64 != call.items {
+                return Err(format!("{} vectors for {} texts", answer.len(), call.items));
+            }
+            answer.into_iter().map(sorted).collect()
+        })
+    }
+
+    fn encode_all(
+        &self,
+        texts: &[&str],
+        prompt: &str,
+        batch: usize,
+        progress: Progress,
+    ) -> Result<SparseVectors> {
+        let sent: Vec<String> = texts.iter().map(|text| format!("{prompt}{text}")).collect();
+        let calls: Vec<Call> = sent.chunks(batch).map(|texts| self.call(texts)).collect();
+        let stand_in = |call: &Call| vec![Vec::new(); call.items as usize];
+        let ask = |call: &Call| self.ask(call);
+        let answers: Vec<Weights> =
+            self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, progress)?;
+        for (call, answer) in calls.iter().zip(&answers) {
+            if answer.len() as u64 != call.items {
+                let at = format!("the recorded answer for {}", call.about);
+                let expected = format!("weights of {} texts", call.items);
+                bail!(at, expected, (answer.len().to_string()));
+            }
+        }
+        Ok(answers.into_iter().flatten().collect())
+    }
+}
+
+/// The weights of a text by ascending number of the word; an error if a word is there twice, or a
+/// weight not finite.
+fn sorted(weights: Vec<WordWeight>) -> Result<Vec<(u32, f32)>, String> {
+    let mut words = Vec::with_capacity(weights.len());
+    for WordWeight { index, value } in weights {
+        let weight = value as f32;
+        if !weight.is_finite() {
+            return Err(format!("a weight that is no finite number, for index {index}"));
+        }
+        if weight != 0.0 {
+            words.push((index, weight));
+        }
+    }
+    words.sort_unstable_by_key(|(word, _)| *word);
+    match words.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => Err(format!("the index {} twice", pair[0].0)),
+        None => Ok(words),
+    }
+}
+
+impl SparseEncoder for SparseEndpoint {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
+        self.encode_all(texts, &self.config.query_prompt, 1, progress)
+    }
+
+    fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
+        let batch = self.config.batch.get();
+        self.encode_all(texts, &self.config.document_prompt, batch, progress)
+    }
+
+    /// The server does not say which word has a number.
+    fn word(&self, number: u32) -> Cow<'_, str> {
+        format!("#{number}").into()
+    }
+
+    fn checksum(&self) -> &str {
+        &self.server.checksum
+    }
+}
