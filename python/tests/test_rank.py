@@ -235,12 +235,12 @@ def _interrupt():
 
 def test_texts_may_hold_any_character(tmp_path):
     odd = "which zeppelin \u2028 do \x0b \x85 you mean"
-    bank = f"question_id\tquestion\nQ00001\twhat tent\nQ00002\t{odd}\n"
+    bank = f"question_id\tquestion\nQ00002\twhat tent\nQ00003\t{odd}\n"
     (tmp_path / "question_bank.tsv").write_text(bank, encoding="utf-8")
     columns = "topic_id initial_request topic_desc clarification_need facet_id facet_desc".split()
     columns += ["question_id", "question", "answer"]
     rows = [
-        [n, f"tent {n}", "tents", n, f"F{n}", "a tent", "Q00001", "what tent", "no"] for n in "1234"
+        [n, f"tent {n}", "tents", n, f"F{n}", "a tent", "Q00002", "what tent", "no"] for n in "1234"
     ]
     table = "".join("\t".join(row) + "\n" for row in [columns, *rows])
     (tmp_path / "train.tsv").write_text(table, encoding="utf-8")

@@ -3,11 +3,10 @@
 //!
 //! ```
 //! use clariq_track_clariq::ClariQ;
-//! use clariq_collections::DataDir;
 //! use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
 //! use std::sync::Arc;
 //!
-//! let bank = ClariQ::open(SAMPLE)?.bank;
+//! let bank = ClariQ::open(clariq_track_clariq::SAMPLE)?.bank;
 //! let folder = tempfile::tempdir()?;
 //! let (index, _) = DocumentIndex::open_or_build(folder.path(), &bank, Analyzer::Nltk, &BuildOptions::default())?;
 //! let scorer = Scorer::new(&Arc::new(index), Bm25::okapi())?;

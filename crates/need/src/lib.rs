@@ -7,10 +7,9 @@
 //!
 //! ```
 //! use clariq_track_clariq::{ClariQ, ClariqSplit};
-//! use clariq_collections::DataDir;
 //! use clariq_need::{NeedConfig, NeedTraining};
 //!
-//! let sample = ClariQ::open(SAMPLE)?;
+//! let sample = ClariQ::open(clariq_track_clariq::SAMPLE)?;
 //! let train = sample.labelled(ClariqSplit::Train)?;
 //! let classifier = NeedTraining::new(NeedConfig::lexical(), &sample.bank, &train)?.fit()?;
 //! let labels = classifier.predict(&["Tell me about jaguars."]);

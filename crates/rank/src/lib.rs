@@ -6,12 +6,11 @@
 //!
 //! ```
 //! use clariq_track_clariq::{ClariQ, ClariqSplit};
-//! use clariq_collections::DataDir;
 //! use clariq_core::Request;
 //! use clariq_index::{BuildOptions, DocumentIndex};
 //! use clariq_rank::{Batch, Context, SystemFile};
 //!
-//! let collection = ClariQ::open(SAMPLE)?;
+//! let collection = ClariQ::open(clariq_track_clariq::SAMPLE)?;
 //! let system = SystemFile::parse("example.toml", r#"
 //!     name = "example"
 //!     [[stages]]

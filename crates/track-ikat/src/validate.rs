@@ -71,7 +71,7 @@ impl CheckedRun<'_> {
 ///
 /// ```
 /// use clariq_track_ikat::validate::{MAX_WARNINGS, ValidationOptions, OfficialVerdict, validate};
-/// use clariq_collections::DataDir;
+/// use clariq_track_ikat::{IkatFolder, SAMPLE};
 /// use clariq_track_ikat::IkatSplit;
 /// use clariq_files::Source;
 ///

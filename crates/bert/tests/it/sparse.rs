@@ -381,7 +381,7 @@ fn what_would_change_a_weight_is_refused_by_name() {
         "sentence_bert_config.json: expected transformer_task `fill-mask`, found none",
         "modules.json: expected SpladePooling after MLMTransformer, found nothing",
         "1_SpladePooling/config.json: expected pooling_strategy `max` or `sum`, found unknown variant `mean`",
-        "1_SpladePooling/config.json: expected activation_function `relu` or `log1p_relu`, found `gelu`",
+        "1_SpladePooling/config.json: expected activation_function `relu` or `log1p_relu`, found unknown variant `gelu`",
         "1_SpladePooling/config.json: expected embedding_dimension 93, vocab_size of the model, found 7",
         "config_sentence_transformers.json: expected similarity_fn_name `dot`, found `cosine`",
         "config_sentence_transformers.json: expected model_type `SparseEncoder`, found `SentenceTransformer`",
