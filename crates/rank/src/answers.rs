@@ -5,7 +5,12 @@
 //! then is not what was asked for is no answer, and never the part of it that happens to come first.
 //! Every reader takes time in proportion to the text.
 
+mod clothes;
+mod numbers;
+
 use clariq_core::Completion;
+use clothes::{is_bare, is_label, is_preface, undressed, without_mark};
+use numbers::{bare_numbers, bracketed, only_number};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
@@ -30,12 +35,13 @@ pub fn line(answer: &Completion) -> Option<String> {
 }
 
 /// Up to `most` lines, such as queries: those with the mark of a list alone, if there are as many of
-/// them. Repeats are left out, and so is the last line of an answer that is cut.
-pub fn lines(answer: &Completion, most: usize) -> Vec<String> {
+/// them. Repeats are left out, what was `given` with the prompt is no answer, and neither is the last
+/// line of an answer that is cut.
+pub fn lines(answer: &Completion, most: usize, given: &[String]) -> Vec<String> {
     let body = body_of(&answer.text);
     let json = if answer.cut { None } else { texts_of_json(body) };
     if let Some(texts) = json {
-        return distinct(texts.iter().map(String::as_str), most);
+        return distinct(texts.iter().map(String::as_str), most, given);
     }
     let body =
         if answer.cut { body.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { body };
@@ -46,19 +52,23 @@ pub fn lines(answer: &Completion, most: usize) -> Vec<String> {
     };
     let marked = || plain().filter(|line| without_mark(line).is_some());
     if marked().take(most).count() == most {
-        distinct(marked(), most)
+        distinct(marked(), most, given)
     } else {
-        distinct(plain(), most)
+        distinct(plain(), most, given)
     }
 }
 
-fn distinct<'t>(lines: impl Iterator<Item = &'t str>, most: usize) -> Vec<String> {
+fn distinct<'t>(
+    lines: impl Iterator<Item = &'t str>,
+    most: usize,
+    given: &[String],
+) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for text in lines.filter_map(undressed) {
         if texts.len() == most {
             break;
         }
-        if !texts.contains(&text) {
+        if !texts.contains(&text) && !given.contains(&text) {
             texts.push(text);
         }
     }
@@ -97,8 +107,10 @@ pub struct Order {
 }
 
 /// The order of `count` documents in a text such as `[2] > [1]`. If any number is in brackets, the
-/// others do not count; without brackets, the number of a list before a text does not. Repeats and numbers of no document are left out; documents that are not named follow in their
-/// order. The last number of an answer that is cut may be half of one, and is left out.
+/// others do not count; without brackets, those of lines that consist of numbers count, and not the
+/// number of a list before one. Repeats and numbers of no document are left out; documents that are not
+/// named follow in their order. The last number of an answer that is cut may be half of one, and is left
+/// out.
 pub fn order(answer: &Completion, count: usize) -> Order {
     let text = &*answer.text;
     let mut numbers = bracketed(text);
@@ -175,21 +187,36 @@ fn json_of(text: &str) -> Option<Value> {
     text.starts_with(['{', '[', '"']).then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// The texts of a JSON string, of a list of strings, or of an object whose only value is one of them;
-/// empty for any other JSON.
+/// The texts of JSON; empty for JSON with anything but texts of one kind.
 fn texts_of_json(text: &str) -> Option<Vec<String>> {
-    let texts = |value: Value| match value {
+    Some(texts_of(json_of(text)?).unwrap_or_default())
+}
+
+/// A string, the only text of an object, or those of a list of these; or the texts of an object whose
+/// keys are numbered, such as `query1` and `query2`.
+fn texts_of(value: Value) -> Option<Vec<String>> {
+    match value {
         Value::String(text) => Some(vec![text]),
         Value::Array(values) => {
-            values.into_iter().map(|value| value.as_str().map(str::to_owned)).collect()
+            let texts = |value: Value| match value {
+                Value::Array(_) => None,
+                value => texts_of(value).filter(|texts| texts.len() == 1),
+            };
+            let texts: Option<Vec<Vec<String>>> = values.into_iter().map(texts).collect();
+            Some(texts?.concat())
+        }
+        Value::Object(object) if object.len() == 1 => texts_of(object.into_iter().next()?.1),
+        Value::Object(object) => {
+            let name = |key: &str| key.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+            let first = name(object.keys().next()?);
+            let is_numbered = object.keys().all(|key| name(key) == first && *key != first);
+            let mut texts: Vec<(String, Value)> = object.into_iter().collect();
+            texts.sort_by(|(one, _), (other, _)| one.len().cmp(&other.len()).then(one.cmp(other)));
+            let texts = texts.into_iter().map(|(_, value)| value.as_str().map(str::to_owned));
+            if is_numbered { texts.collect() } else { None }
         }
         _ => None,
-    };
-    let value = match json_of(text)? {
-        Value::Object(object) if object.len() == 1 => object.into_iter().next()?.1,
-        value => value,
-    };
-    Some(texts(value).unwrap_or_default())
+    }
 }
 
 /// A number, also as a text, or the only number of an object or a list.
@@ -205,197 +232,4 @@ fn number_of_json(value: &Value) -> Option<u8> {
     };
     let mut numbers = all.into_iter().filter_map(number);
     numbers.next().filter(|_| numbers.next().is_none())
-}
-
-/// Words that only answer the one who asked.
-const COURTESIES: [&str; 6] = ["sure", "certainly", "of course", "absolutely", "okay", "ok"];
-
-/// Words of which the labels before an answer consist.
-const LABELS: &str = " a absolutely answer as ask assistant can certainly clarification clarifying course \
-    could final follows following for grade here here's i i'd is label last level my need of ok okay \
-    output q query question questions queries rating reformulated relevance rephrased request resolved \
-    response result rewrite rewriting rewritten score search self-contained sentence standalone \
-    stand-alone suggested sure text the this understood user user's utterance version would you your ";
-
-/// Beginnings of an answer that refuses.
-const REFUSALS: [&str; 4] = ["i'm sorry, but", "i am sorry, but", "as an ai ", "i apologize"];
-
-/// True if all words are those of a label.
-fn is_label(text: &str) -> bool {
-    let mut words = text.split_whitespace().map(|word| {
-        word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'")
-    });
-    words.all(|word| word.is_empty() || LABELS.contains(&format!(" {word} ")))
-}
-
-/// True for a line that announces the next one.
-fn is_preface(line: &str) -> bool {
-    line.trim_end_matches(['*', '_', ' ']).ends_with([':', '：'])
-}
-
-/// True for a line that has no words but those of a label.
-fn is_bare(line: &str) -> bool {
-    is_label(&line.replace(|c: char| !c.is_alphabetic() && c != '\'' && c != '’', " "))
-}
-
-/// A line without the mark of a list, a label, a courtesy and the quotation marks around it; `None` if
-/// nothing is left, or a refusal.
-fn undressed(line: &str) -> Option<String> {
-    let mut text = line.trim();
-    text = without_mark(text).unwrap_or(text);
-    text = without_quotes(text);
-    for courtesy in COURTESIES {
-        let head = text.get(..courtesy.len()).filter(|head| head.eq_ignore_ascii_case(courtesy));
-        let rest = head.and_then(|_| text[courtesy.len()..].strip_prefix(['!', ',', '.']));
-        text = rest.map_or(text, str::trim);
-    }
-    if let Some((label, rest)) = text.split_once(':')
-        && !label.is_empty()
-        && is_label(label)
-    {
-        text = without_quotes(rest.trim_start_matches(['*', '_']).trim());
-    }
-    let beginning: String = text.chars().take(20).collect();
-    let beginning = beginning.to_lowercase().replace('’', "'");
-    let refuses = REFUSALS.iter().any(|refusal| beginning.starts_with(refusal));
-    (text.contains(char::is_alphanumeric) && !refuses).then(|| text.to_owned())
-}
-
-/// A text without the marks around it: quotation marks, and those of bold or code.
-fn without_quotes(mut text: &str) -> &str {
-    let pairs = [
-        ("\"", "\""),
-        ("“", "”"),
-        ("„", "“"),
-        ("«", "»"),
-        ("**", "**"),
-        ("`", "`"),
-        ("'", "'"),
-        ("‘", "’"),
-        ("[", "]"),
-    ];
-    for (open, close) in pairs {
-        let inner = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
-        if let Some(inner) = inner.filter(|inner| !inner.contains(open) && !inner.contains(close)) {
-            text = inner.trim();
-        }
-    }
-    text
-}
-
-/// The text behind the mark of a list: `-`, `*`, `•`, `>`, `1.` or `1)`.
-fn without_mark(line: &str) -> Option<&str> {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let marks: &[char] =
-        if rest.len() < line.len() { &['.', ')'] } else { &['-', '*', '•', '>'] };
-    let item = rest.strip_prefix(marks)?;
-    item.starts_with(' ').then(|| item.trim_start())
-}
-
-/// A number in a text, and the position behind it; `None` for one with a sign or decimals.
-struct Found {
-    value: Option<u8>,
-    start: usize,
-    end: usize,
-}
-
-/// The numbers of a text that stand alone: they are no part of a word.
-fn numbers_in(text: &str) -> Vec<Found> {
-    let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        if !bytes[at].is_ascii_digit() {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        while at < bytes.len() && bytes[at].is_ascii_digit() {
-            at += 1;
-        }
-        let mut is_whole = true;
-        while at + 1 < bytes.len()
-            && matches!(bytes[at], b'.' | b',')
-            && bytes[at + 1].is_ascii_digit()
-        {
-            is_whole = false;
-            at += 1;
-            while at < bytes.len() && bytes[at].is_ascii_digit() {
-                at += 1;
-            }
-        }
-        let before = text[..start].chars().next_back();
-        let after = text[at..].chars().next();
-        let is_in_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_')
-            || after.is_some_and(|c| c.is_alphabetic() || c == '_');
-        if is_in_word {
-            continue;
-        }
-        let sign = matches!(before, Some('-' | '−' | '+'));
-        // `0-3` has no sign.
-        let two_before = text[..start].chars().rev().nth(1);
-        is_whole &= !sign || two_before.is_some_and(|c| c.is_ascii_digit());
-        let value = text[start..at].parse().ok().filter(|_| is_whole);
-        found.push(Found { value, start, end: at });
-    }
-    found
-}
-
-/// The only number in a text, if it is in the range, whose own mention does not count.
-fn only_number(text: &str, range: &RangeInclusive<u8>) -> Option<u8> {
-    let found = numbers_in(text);
-    let mut values = Vec::new();
-    let mut index = 0;
-    while let Some(number) = found.get(index) {
-        let next = found.get(index + 1);
-        let between = next.map_or("", |next| text[number.end..next.start].trim());
-        let next = next.and_then(|next| next.value);
-        let is_range = number.value == Some(*range.start())
-            && next == Some(*range.end())
-            && matches!(between, "-" | "–" | "—" | "to" | "and" | "..");
-        if is_range {
-            index += 2;
-            continue;
-        }
-        values.push(number.value);
-        let has_scale = next == Some(*range.end())
-            && matches!(between, "/" | "out of" | "of" | "on a scale of");
-        index += if has_scale { 2 } else { 1 };
-    }
-    let only = values.first().copied().flatten()?;
-    (values.iter().all(|value| *value == Some(only)) && range.contains(&only)).then_some(only)
-}
-
-/// The numbers in brackets, as in `[2] > [1]` and `[2, 1]`; `None` for one that is too long.
-fn bracketed(text: &str) -> Vec<Option<usize>> {
-    let mut numbers = Vec::new();
-    // Behind the last `[`, as long as only numbers, commas and blanks follow.
-    let mut inside: Option<Vec<Option<usize>>> = None;
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        if c.is_ascii_digit() {
-            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            if let Some(inside) = &mut inside {
-                inside.push(rest[..digits].parse().ok());
-            }
-            rest = &rest[digits..];
-            continue;
-        }
-        match c {
-            '[' => inside = Some(Vec::new()),
-            ']' => numbers.extend(inside.take().into_iter().flatten()),
-            ',' | ' ' | '>' => {}
-            _ => inside = None,
-        }
-        rest = &rest[c.len_utf8()..];
-    }
-    numbers
-}
-
-/// The numbers of a line. That of a list before a text is none of them.
-fn bare_numbers(line: &str) -> impl Iterator<Item = Option<usize>> {
-    let line = line.trim();
-    let line = without_mark(line).unwrap_or(line);
-    let digits = line.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    digits.map(|digits| digits.parse().ok())
 }

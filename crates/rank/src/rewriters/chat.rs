@@ -72,7 +72,7 @@ impl Rewriter for ChatRewrite {
         for ((request, asked), completion) in batch.requests.iter().zip(&asked).zip(&written) {
             let mut texts = match most {
                 1 => Vec::from_iter(answers::line(completion)),
-                _ => answers::lines(completion, most),
+                _ => answers::lines(completion, most, &request.statements),
             };
             let context = batch.context;
             self.chat.count_read(context, asked, completion, UNREAD, !texts.is_empty());

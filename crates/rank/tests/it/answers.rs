@@ -80,7 +80,7 @@ fn one_line_is_a_query_or_a_question() {
 
 #[test]
 fn several_lines_are_queries() {
-    let read = |text: &str, most| answers::lines(&whole(text), most);
+    let read = |text: &str, most| answers::lines(&whole(text), most, &[]);
     for text in [
         "red foxes\nblue foxes\ngrey foxes",
         "1. red foxes\n2. blue foxes\n3. grey foxes",
@@ -102,8 +102,26 @@ fn several_lines_are_queries() {
     let all = ["red foxes", "3.5 mm jack", "blue foxes", "*bold*", "1984 novel"];
     assert_eq!(read(text, 9), all);
     assert_eq!(read(" \n\"\"\n", 2), [""; 0]);
-    assert_eq!(answers::lines(&cut("red foxes\nblue fo"), 2), ["red foxes"]);
-    assert_eq!(answers::lines(&cut("red fo"), 2), [""; 0]);
+    // Qwen2.5-Coder-1.5B-Instruct repeats what it was given about the user.
+    let text = "What the user said about themselves; use it only where it matters:\n- I have a dog.\n- I am \
+                vegan.\n- vegan dog food";
+    let given = ["I have a dog.".to_owned(), "I am vegan.".to_owned()];
+    assert_eq!(answers::lines(&whole(text), 2, &given), ["vegan dog food"]);
+    for text in [
+        "[{\"query\": \"red foxes\"}, {\"query\": \"blue foxes\"}]",
+        "{\"query1\": \"red foxes\", \"query2\": \"blue foxes\"}",
+    ] {
+        assert_eq!(read(text, 3), ["red foxes", "blue foxes"], "{text:?}");
+    }
+    for text in [
+        "{\"query\": \"red foxes\", \"reason\": \"they are red\"}",
+        "[{\"query\": \"red foxes\", \"reason\": \"they are red\"}]",
+        "{\"query1\": \"red foxes\", \"query2\": 2}",
+    ] {
+        assert_eq!(read(text, 3), [""; 0], "{text:?}");
+    }
+    assert_eq!(answers::lines(&cut("red foxes\nblue fo"), 2, &[]), ["red foxes"]);
+    assert_eq!(answers::lines(&cut("red fo"), 2, &[]), [""; 0]);
 }
 
 #[test]
@@ -165,6 +183,13 @@ fn an_order_is_that_of_the_numbers_in_brackets() {
         ("[0] > [2]", [1, 0, 2], 1, false),
         ("99999999999999999999999 1 2 3", [0, 1, 2], 3, false),
         ("I cannot rank these.", [0, 1, 2], 0, false),
+        (
+            "Passage 1 is about bees.\nPassage 2 is about wasps.\nPassage 3: tea",
+            [0, 1, 2],
+            0,
+            false,
+        ),
+        ("Ranking: 2, 3, 1", [1, 2, 0], 3, true),
         ("", [0, 1, 2], 0, false),
     ] {
         let expected = Order { order: order.to_vec(), named, is_whole };
@@ -200,7 +225,7 @@ fn long_texts_are_read_in_one_pass() {
     for text in [lines, "[".repeat(2 << 20), "[1".repeat(1 << 20), "1-".repeat(1 << 20)] {
         let answer = whole(&text);
         answers::line(&answer);
-        assert!(answers::lines(&answer, 20).len() <= 20);
+        assert!(answers::lines(&answer, 20, &[]).len() <= 20);
         answers::digit(&answer, &(0..=3));
         answers::order(&answer, 20);
         answers::response(&text);

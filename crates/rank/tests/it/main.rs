@@ -6,6 +6,7 @@ mod common;
 mod dense;
 mod elasticsearch;
 mod needs;
+mod real_answers;
 mod refusals;
 mod rewrite;
 mod rm3;
