@@ -6,6 +6,10 @@
 //! and line, the expected and the found content, and a hint. This crate knows no engine, no format and
 //! no collection.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
+)]
 #![deny(missing_docs)]
 
 mod checksum;

@@ -70,6 +70,10 @@
 //! Learned stages need an [engine](clariq_core::Engine), which is a field of the [`Session`];
 //! without one they are refused.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
+)]
 #![deny(missing_docs)]
 
 pub mod ask;

@@ -6,6 +6,10 @@
 //! replaces its target only when it is complete. A `read_…` stops at the first problem; the `parse_…`
 //! of the same name reports all of them.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
+)]
 pub mod archive;
 mod identity;
 mod inputs;

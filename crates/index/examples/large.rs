@@ -16,6 +16,8 @@
 //! Memory is the peak of samples every 20 ms: `own` is the process's own memory, `mapped` are pages
 //! of files, which the system can reclaim.
 
+#![allow(clippy::disallowed_methods, reason = "the files are its own")]
+
 use clariq_core::{AddText, Documents, sha256};
 use clariq_index::{
     Analyzer, BuildOptions, Depth, DocumentIndex, Query, Scorer, TextStore, Variant, WeightingModel,

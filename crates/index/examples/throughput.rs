@@ -12,6 +12,8 @@
 //! measures. One line of JSON goes to standard output; the dumps let peers written in other
 //! languages rank the very same tokens, and let their rankings be compared with these.
 
+#![allow(clippy::disallowed_methods, reason = "the files are its own")]
+
 use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
 use clariq_core::{Doc, Documents, Hit, Request};

@@ -1,6 +1,10 @@
 //! Reads and writes the files of `ClariQ`: topics, facets, the question bank, relevance labels, run
 //! files and need files.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
+)]
 mod candidates;
 mod check;
 mod collection;

@@ -1,5 +1,7 @@
 //! The integration tests of this crate, a module per subject; all servers are local.
 
+#![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
+
 mod calls;
 mod download;
 mod faults;

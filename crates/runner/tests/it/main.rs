@@ -1,6 +1,8 @@
 //! The integration tests of the command: a module per subcommand, and `guarantees` for properties
 //! of all of them.
 
+#![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
+
 mod anserini;
 mod ask;
 mod chat;

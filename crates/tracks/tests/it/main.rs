@@ -1,5 +1,7 @@
 //! The integration tests of the registry, a module per subject.
 
+#![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
+
 mod fetch;
 mod fuzz_corpora;
 mod release;
