@@ -4,17 +4,16 @@
 use super::answers::{IkatAnswerForm, statement_number};
 use super::evaluation::{IkatEvaluation, names};
 use super::folder::{IkatFolder, SAMPLE, location};
+use super::opened::{Ikat, PASSAGES, STATEMENTS, changed};
 use super::qrels::{citation_judgements, statement_judgements, to_qrels};
 use super::splits::IkatSplit;
-use super::topics::{IkatConversation, TopicFile};
 use super::validate::validate;
-use clariq_collections::documents::{Bank, BankRow, read_all, read_bank};
+use clariq_collections::documents::{read_all, read_bank};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Statistics, Submitter,
-    SystemClass,
+    Annotation, AnswerForm, Collection, Kind, Requests, Sight, Statistics, Submitter, SystemClass,
 };
-use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Said, TextKeeper, bail, problem};
+use clariq_core::{Documents, Error, ProblemKind, Request, Said, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -45,100 +44,11 @@ pub static KIND: Kind = Kind {
     }),
 };
 
-/// The statements of a user, of which each conversation has its own.
-pub const STATEMENTS: &str = "statements";
-/// The passages, which all conversations share.
-pub const PASSAGES: &str = "passages";
-
 /// The reason why figures of passages cannot be compared with published ones.
 const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
                           the licensed collection: figures on them only compare with each other";
 
 const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
-
-/// The splits of a data folder with everything that is ranked for them.
-pub struct Ikat {
-    pub(super) data: DataDir,
-    topics: Vec<(IkatSplit, TopicFile)>,
-    statements: Bank,
-    passages: Box<dyn Documents>,
-    /// Files in `passages` that are not read.
-    unread: Vec<PathBuf>,
-}
-
-impl Ikat {
-    /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` stores
-    /// the passages if they are too many for memory.
-    pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
-        data.check_track_files()?;
-        let mut topics = Vec::new();
-        for split in data.track_splits() {
-            topics.push((split, data.topics(split)?));
-        }
-        let mut rows = Vec::new();
-        for (split, topics) in &topics {
-            for IkatConversation { number, statements, .. } in &topics.conversations {
-                rows.extend((1..).zip(statements).map(|(statement, text)| BankRow {
-                    id: statement_id(*split, number, statement).as_str().into(),
-                    text: text.clone(),
-                }));
-            }
-        }
-        let statements = Bank::new(rows, "");
-        let unread = data.unread_passage_files()?;
-        let passages = read_all(&data.passage_files()?, keeper)?;
-        Ok(Self { data, topics, statements, passages, unread })
-    }
-
-    /// The topics of a split, which the folder must have.
-    pub fn topics(&self, split: IkatSplit) -> Result<&TopicFile, Error> {
-        match self.topics.iter().find(|(known, _)| *known == split) {
-            Some((_, topics)) => Ok(topics),
-            // Reading the file again gives the error.
-            None => Err(self.data.topics(split).map_or_else(|error| error, |_| changed(split))),
-        }
-    }
-
-    /// The documents of a task, of which there may be none.
-    pub fn ranked_in(&self, task: &str) -> &dyn Documents {
-        if task == STATEMENTS { &self.statements } else { &*self.passages }
-    }
-
-    /// The statements of a conversation's user in the order of their numbers, continued by those of the
-    /// conversations `before`; repeated texts are left out.
-    pub(super) fn statements_of<'t>(
-        &self,
-        split: IkatSplit,
-        conversation: &'t IkatConversation,
-        before: impl Iterator<Item = &'t IkatConversation>,
-    ) -> Vec<Doc> {
-        let mut docs = Vec::new();
-        let mut texts = HashSet::new();
-        for part in std::iter::once(conversation).chain(before) {
-            for (number, text) in (1..).zip(&part.statements) {
-                if texts.insert(text) || part.number == conversation.number {
-                    docs.extend(self.statements.find(&statement_id(split, &part.number, number)));
-                }
-            }
-        }
-        docs
-    }
-
-    /// The passages with these ids; `None` if the collection has none of them.
-    fn find_passages(&self, ids: &[String]) -> Option<Vec<Doc>> {
-        let mut docs: Vec<Doc> = ids.iter().filter_map(|id| self.passages.find(id)).collect();
-        docs.sort_unstable();
-        docs.dedup();
-        (!docs.is_empty()).then_some(docs)
-    }
-}
-
-fn changed(split: IkatSplit) -> Error {
-    let hint = "the folder changed while it was read: try again";
-    let expected = "the topics as they were opened";
-    let found = "another file";
-    problem!(split.topics_file(), expected, found, hint).kind(ProblemKind::MissingFile).into()
-}
 
 /// The split of that name.
 fn split_of(name: &str) -> Result<IkatSplit, Error> {
@@ -146,12 +56,6 @@ fn split_of(name: &str) -> Result<IkatSplit, Error> {
         let expected = format!("one of {}", IkatSplit::NAMES.join(", "));
         problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
     })
-}
-
-/// The id of a statement as a document, `2023-test/9-1/3`: its number is only unique in its
-/// conversation.
-fn statement_id(split: IkatSplit, conversation: &str, number: usize) -> String {
-    format!("{split}/{conversation}/{number}")
 }
 
 impl Collection for Ikat {
@@ -340,6 +244,7 @@ impl Collection for Ikat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_collections::DataDir;
     use serde_json::json;
 
     fn sample() -> Ikat {

@@ -26,6 +26,7 @@ mod collection;
 pub mod convert;
 pub mod evaluation;
 mod folder;
+mod opened;
 pub mod passages;
 #[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod qrels;
@@ -48,8 +49,8 @@ pub use answers::statement_number;
 pub use clariq_collections::SystemClass;
 pub use class::run_type;
 pub use collection::KIND;
-pub use collection::{Ikat, PASSAGES, STATEMENTS};
 pub use folder::{IkatFolder, SAMPLE};
+pub use opened::{Ikat, PASSAGES, STATEMENTS};
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
 };
