@@ -1,6 +1,6 @@
 //! The table `[need]`: the model that predicts the need for clarification.
 
-use clariq_core::Result;
+use clariq_core::{Result, number};
 use clariq_need::NeedConfig;
 use clariq_rank::{About, Chat, ChatDefaults, ConfigSection};
 use serde::{Deserialize, Serialize};
@@ -35,12 +35,8 @@ pub struct FewShotConfig {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FewShotKeys {
-    #[serde(default = "two_examples")]
+    #[serde(default = "number::<2, _>")]
     examples: usize,
-}
-
-fn two_examples() -> usize {
-    2
 }
 
 impl NeedTable {

@@ -2,7 +2,7 @@
 
 use super::HINT;
 use clariq_collections::SystemClass;
-use clariq_core::{Hit, Location, Need, Request, Result, bail};
+use clariq_core::{Hit, Location, Need, Request, Result, bail, number};
 use clariq_index::Analyzer;
 use clariq_rank::{About, Chat, ChatDefaults, ConfigSection, Pipeline, QUESTION};
 use serde::{Deserialize, Serialize};
@@ -22,12 +22,12 @@ pub struct AnswerConfig {
     /// The class of the system, which limits its input.
     pub class: SystemClass,
     /// The number of passages in a submission per turn.
-    #[serde(default = "usual_passages")]
+    #[serde(default = "number::<100, _>")]
     pub passages: usize,
     /// The choice of the statements that an answer uses.
     pub statements: StatementRule,
     /// The number of responses per turn, each from passages of its own.
-    #[serde(default = "one_response")]
+    #[serde(default = "number::<1, _>")]
     pub responses: usize,
     /// The composition of the text; without it, the system only ranks.
     pub response: Option<ResponseRule>,
@@ -73,13 +73,12 @@ pub struct ResponseRule {
     #[serde(default)]
     pub fewest_words: usize,
     /// The maximum number of words of an extracted sentence.
-    #[serde(default = "any_length")]
+    #[serde(default = "number::<ANY_LENGTH, _>")]
     pub most_words: usize,
 }
 
-fn any_length() -> usize {
-    1000
-}
+/// More words than any sentence has.
+const ANY_LENGTH: u16 = 1000;
 
 /// The maximum number of tokens of a response in the guidelines.
 const MOST_TOKENS: usize = 250;
@@ -88,14 +87,6 @@ const MOST_PASSAGES: usize = 1000;
 
 /// The maximum number of responses per turn.
 const MOST_RESPONSES: usize = 10;
-
-fn usual_passages() -> usize {
-    100
-}
-
-fn one_response() -> usize {
-    1
-}
 
 /// The table `[ask]`: when a system asks a clarifying question in place of an answer. It asks if
 /// one of the two conditions holds.
@@ -108,7 +99,7 @@ pub struct AskConfig {
     pub score_below: Option<f64>,
     /// The maximum number of questions in a conversation. Every earlier utterance of the system
     /// that ends in a question mark counts.
-    #[serde(default = "one_question")]
+    #[serde(default = "number::<1, _>")]
     pub most: usize,
     /// The number of passages that the question offers.
     #[serde(default = "two_choices")]
@@ -120,10 +111,6 @@ pub struct AskConfig {
 
 /// The maximum number of passages that a question offers.
 const MOST_CHOICES: usize = 5;
-
-fn one_question() -> usize {
-    1
-}
 
 fn two_choices() -> usize {
     2
@@ -171,7 +158,7 @@ impl AskConfig {
         if self.need.is_some() || self.score_below.is_some() {
             bail!(at, "a table [answer] beside [ask], which has conditions", "none", HINT);
         }
-        if self.most != one_question() {
+        if self.most != 1 {
             let expected = "a table [answer] beside [ask] with a key `most`";
             bail!(at, expected, "none", "the stage `stop` limits the questions of a conversation");
         }
@@ -246,7 +233,7 @@ impl AnswerConfig {
             bail!(at, "a key `response` beside `chat`", "none", HINT);
         }
         if let (Some(_), Some(response)) = (&self.writer, &self.response)
-            && (response.fewest_words != 0 || response.most_words != any_length())
+            && (response.fewest_words != 0 || response.most_words != usize::from(ANY_LENGTH))
         {
             let expected =
                 "no keys `response.fewest_words` and `response.most_words` beside `chat`";
