@@ -27,6 +27,14 @@ impl<K: Eq + Hash, V: Clone> OnceMap<K, V> {
         opened.insert(key, new.clone());
         Ok(new)
     }
+
+    /// All values so far with their keys, in any order.
+    pub fn entries(&self) -> Vec<(K, V)>
+    where
+        K: Clone,
+    {
+        self.0.lock().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
 }
 
 #[cfg(test)]
@@ -42,5 +50,8 @@ mod tests {
         assert_eq!(map.get_or_open("a", || Ok(1)).unwrap(), 1);
         assert_eq!(map.get_or_open("a", fail).unwrap(), 1);
         assert_eq!(map.get_or_open("b", || Ok(2)).unwrap(), 2);
+        let mut entries = map.entries();
+        entries.sort_unstable();
+        assert_eq!(entries, [("a", 1), ("b", 2)]);
     }
 }

@@ -18,7 +18,6 @@ use generated::GeneratedTextCache;
 pub use lookup::needs_engine;
 use lookup::{check_engine, open_lookup};
 pub(crate) use opened::ModelLocation;
-use opened::{lock, open_once};
 use std::path::PathBuf;
 use std::sync::Arc;
 use vectors::{TextRole, TextVectorCache, document_vectors};
@@ -27,12 +26,13 @@ use vectors::{TextRole, TextVectorCache, document_vectors};
 impl Models for Session<'_> {
     fn open(&self, model: &ModelName) -> Result<Model> {
         if endpoints::is_endpoint(self, model) {
-            return open_once(&self.models.models, model.clone(), || endpoints::open(self, model));
+            let open = || endpoints::open(self, model);
+            return self.models.models.get_or_open(model.clone(), open);
         }
         let found = locate(self, model)?;
         let Some(engine) = self.engine else { return open_lookup(self, model, found) };
         let ModelLocation { folder, reading } = found;
-        open_once(&self.models.models, model.clone(), || {
+        self.models.models.get_or_open(model.clone(), || {
             let has_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
             let from_elsewhere = !folder.join(cache::SUMS).is_file();
             if model.kind == ModelKind::Encoder && from_elsewhere && !has_pooling {
@@ -83,7 +83,7 @@ impl Models for Session<'_> {
         // A collection has documents for each of its tasks.
         let key = format!("{} {}", encoder.checksum(), documents.checksum());
         let folder = vectors_folder(self);
-        open_once(&self.models.documents, key, || {
+        self.models.documents.get_or_open(key, || {
             counted(&|count| document_vectors(&folder, &*encoder, documents, self.observer, count))
         })
     }
@@ -104,7 +104,7 @@ impl Models for Session<'_> {
             return counted(&|count| kept::in_memory(make, count));
         }
         let folder = self.options.cache.join(kept.folder);
-        open_once(&self.models.kept, format!("{} {}", kept.folder, kept.key), || {
+        self.models.kept.get_or_open(format!("{} {}", kept.folder, kept.key), || {
             counted(&|count| kept::kept(&folder, kept, make, self.observer, count))
         })
     }
@@ -122,7 +122,7 @@ impl Models for Session<'_> {
     ) -> Result<Vec<String>> {
         let generator = self.text_generator(model)?;
         let key = generated::key(&*generator, decoding);
-        let mut caches = lock(&self.models.generated);
+        let mut caches = self.models.generated.lock();
         let cache = caches.entry(key.clone()).or_insert_with(|| {
             GeneratedTextCache::open(&self.options.cache.join("rewrites"), &key, self.observer)
         });
@@ -149,7 +149,7 @@ fn text_vectors(
             TextRole::Document => encoder.encode_documents(texts, &|_| {}),
         };
     }
-    let mut caches = lock(&session.models.texts);
+    let mut caches = session.models.texts.lock();
     let key = (encoder.checksum().to_owned(), role);
     let cache = caches.entry(key).or_insert_with(|| {
         // The texts of a split recur with every system; other requests may be unlimited.
@@ -165,17 +165,17 @@ fn text_vectors(
 
 /// True if the folder of a model is known.
 pub(crate) fn is_located(session: &Session, model: &ModelName) -> bool {
-    lock(&session.models.located).contains_key(model)
+    session.models.located.lock().contains_key(model)
 }
 
 /// Sets the folder of a model.
 pub(crate) fn set_location(session: &Session, model: &ModelName, found: ModelLocation) {
-    lock(&session.models.located).insert(model.clone(), found);
+    session.models.located.lock().insert(model.clone(), found);
 }
 
 /// Finds the folder of a model. The folder of a recipe's model is set after its training.
 fn locate(session: &Session, model: &ModelName) -> Result<ModelLocation> {
-    if let Some(found) = lock(&session.models.located).get(model) {
+    if let Some(found) = session.models.located.lock().get(model) {
         return Ok(found.clone());
     }
     let name = &model.name;

@@ -3,12 +3,12 @@
 use super::generated::GeneratedTextCache;
 use super::vectors::{TextRole, TextVectorCache};
 use clariq_core::{
-    DocumentVectors, Model, ModelName, Observer, ReadingOverrides, Result, SharedBytes,
+    DocumentVectors, Model, ModelName, Observer, OnceMap, ReadingOverrides, SharedBytes,
 };
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The folder of a model, and how it is read.
 #[derive(Debug, Clone)]
@@ -23,13 +23,13 @@ pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
 #[derive(Default)]
 pub(crate) struct OpenedModels {
     pub(super) located: Cached<ModelName, ModelLocation>,
-    pub(super) models: Cached<ModelName, Model>,
+    pub(super) models: OnceMap<ModelName, Model>,
     /// The number of texts that each has cut, as last reported.
     pub(super) cut: Cached<ModelName, usize>,
     /// Vectors of documents, by the checksums of encoder and documents.
-    pub(super) documents: Cached<String, Arc<DocumentVectors>>,
+    pub(super) documents: OnceMap<String, Arc<DocumentVectors>>,
     /// Files of the cache, by kind and key.
-    pub(super) kept: Cached<String, SharedBytes>,
+    pub(super) kept: OnceMap<String, SharedBytes>,
     /// Vectors of requests and of documents of single requests, by the checksum of the encoder.
     pub(super) texts: Cached<(String, TextRole), TextVectorCache>,
     /// Generated texts, by model and decoding parameters.
@@ -39,13 +39,13 @@ pub(crate) struct OpenedModels {
 impl OpenedModels {
     /// Writes the vectors of texts that are new.
     pub(crate) fn save(&self) {
-        lock(&self.texts).values_mut().for_each(TextVectorCache::save);
+        self.texts.lock().values_mut().for_each(TextVectorCache::save);
     }
 
     /// Reports the number of texts and pairs that each model has cut, whenever it has doubled.
     pub(crate) fn report_cut(&self, observer: &dyn Observer) {
-        let mut reported = lock(&self.cut);
-        let open: BTreeMap<_, _> = lock(&self.models).clone().into_iter().collect();
+        let mut reported = self.cut.lock();
+        let open: BTreeMap<_, _> = self.models.entries().into_iter().collect();
         for (model, opened) in open {
             let cut = opened.cut();
             let last = reported.entry(model.clone()).or_default();
@@ -58,23 +58,4 @@ impl OpenedModels {
             }
         }
     }
-}
-
-pub(super) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
-    cached.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the value of a key; `open` makes it at the first call, and other threads wait for it.
-pub(super) fn open_once<K: Eq + Hash, T: Clone>(
-    opened: &Cached<K, T>,
-    key: K,
-    open: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    let mut opened = lock(opened);
-    if let Some(found) = opened.get(&key) {
-        return Ok(found.clone());
-    }
-    let new = open()?;
-    opened.insert(key, new.clone());
-    Ok(new)
 }

@@ -4,14 +4,15 @@ use super::exchange::{Exchange, Recording, request_key};
 use super::identity::{Identity, cache_key};
 use clariq_core::{Observer, Progress, Result, bail};
 use clariq_files::Journal;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// How the calls of a session are made.
@@ -145,7 +146,7 @@ impl Calls {
     }
 
     fn state(&self) -> MutexGuard<'_, CallState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Opens a file of answers in the cache.

@@ -8,9 +8,10 @@ use super::rerank::RerankEndpoint;
 use super::server::{Server, api_key};
 use super::sparse::SparseEndpoint;
 use clariq_core::{Model, ModelKind, ModelName, Observer, ReadingOverrides, Result, bail};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Opens models behind servers. All of them share the calls of a session.
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ impl Registry {
     /// Sets the model of a name for the session. False if the name has another model already.
     #[must_use]
     pub fn set(&self, name: &str, model: Option<&EndpointConfig>) -> bool {
-        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut endpoints = self.endpoints.lock();
         let known = endpoints.entry(name.to_owned()).or_insert_with(|| model.cloned());
         known.as_ref() == model
     }
@@ -45,7 +46,7 @@ impl Registry {
     }
 
     fn config(&self, name: &str) -> Option<EndpointConfig> {
-        let endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let endpoints = self.endpoints.lock();
         endpoints.get(name).cloned().flatten()
     }
 
