@@ -2,7 +2,7 @@
 
 use crate::common::{Earlier, conversation, system, with_context};
 use clariq_core::{Checksum, Doc, Documents, Request, sha256};
-use clariq_rank::{Batch, Context};
+use clariq_rank::{Batch, Context, SystemFile};
 use std::borrow::Cow;
 
 fn run(stage: &str, own: &[&str], said: &[&str]) -> Result<(), String> {
@@ -72,4 +72,24 @@ fn a_collection_without_an_empty_question_is_ranked() {
     // A system that stops returns an empty ranking.
     let stopped = run(&format!("{dense}\n[[stages]]\nstage = \"stop\"\nturns = 0"));
     assert_eq!(stopped, [vec![]]);
+}
+
+#[test]
+fn a_parameter_that_a_variant_lacks_is_refused_with_its_line() {
+    for (variant, key) in [
+        ("okapi", "delta"),
+        ("lucene", "delta"),
+        ("lucene-default", "mu"),
+        ("bm25plus", "mu"),
+        ("ql", "k1"),
+        ("ql", "delta"),
+    ] {
+        let text = format!(
+            "name = \"one\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 3\n\
+             variant = \"{variant}\"\n{key} = 0.5\n"
+        );
+        let error = SystemFile::parse("one.toml", &text, &[]).err().unwrap().to_string();
+        let expected = format!("one.toml:7: expected no `{key}` for this variant, found `{key}`");
+        assert_eq!(error, expected, "{variant}");
+    }
 }
