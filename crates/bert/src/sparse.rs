@@ -68,7 +68,7 @@ impl SparseBert {
         Ok(Self {
             network: Parallel::new(network, options.threads),
             tokenize,
-            lookup: Lookup::of(&folder, options)?,
+            lookup: folder.open_lookup(options)?,
             checksum: folder.checksum_with(options),
             name: path.display().to_string(),
         })

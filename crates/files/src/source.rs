@@ -8,7 +8,7 @@ use clariq_core::{
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ pub const MOST_OF_A_TABLE: u64 = 64 << 20;
 pub const MOST_OF_A_RUN: u64 = 384 << 20;
 
 /// The maximum size of standard input that is read into memory.
-pub(crate) const MOST_OF_STDIN: u64 = 1 << 30;
+const MOST_OF_STDIN: u64 = 1 << 30;
 
 /// A source of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,13 +88,7 @@ impl Source {
             return Ok(self.clone());
         }
         let name = self.name();
-        let mut bytes = Vec::new();
-        let result = stdin()?.take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
-        result.map_err(Error::io("read", &*name))?;
-        if bytes.len() as u64 > MOST_OF_STDIN {
-            let expected = format!("at most {} MiB", MOST_OF_STDIN >> 20);
-            bail!(name, expected, "more", "write them to a file, and name it in place of `-`");
-        }
+        let bytes = into_memory(&name, stdin()?)?;
         Ok(Self::memory(name, bytes))
     }
 
@@ -129,7 +123,7 @@ impl Source {
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
         raw.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(&refused)?;
         if let Some(packing) = PackingFormat::of(&bytes) {
-            let packed = Box::new(io::Cursor::new(std::mem::take(&mut bytes)).chain(raw));
+            let packed = Box::new(Cursor::new(std::mem::take(&mut bytes)).chain(raw));
             let unpacked = packing.reader(self, packed, |packed| packed)?;
             unpacked.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(name, error))?;
         } else {
@@ -213,13 +207,35 @@ impl PackingFormat {
                 let decoder = zstd::Decoder::new(count(bytes));
                 Box::new(decoder.map_err(|error| broken(&source.name(), error))?)
             }
-            Self::Zip => ZippedFile::find(source, bytes)?.unpack(count),
+            Self::Zip => zipped(source, bytes)?.unpack(count),
         })
     }
 }
 
+/// The only file in a zip archive. `rest` are the bytes of standard input, which cannot be read again.
+fn zipped(source: &Source, rest: impl Read) -> Result<ZippedFile<'_>> {
+    let name = source.name();
+    match source {
+        Source::Path(path) => ZippedFile::find(&name, open_file(path)?),
+        Source::Memory { bytes, .. } => ZippedFile::find(&name, Cursor::new(&**bytes)),
+        Source::Stdin => ZippedFile::find(&name, Cursor::new(into_memory(&name, rest)?)),
+    }
+}
+
+/// Reads standard input.
+fn into_memory(name: &str, input: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = input.take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
+    read.map_err(Error::io("read", name))?;
+    if bytes.len() as u64 > MOST_OF_STDIN {
+        let expected = format!("at most {} MiB", MOST_OF_STDIN >> 20);
+        bail!(name, expected, "more", "write them to a file, and name it in place of `-`");
+    }
+    Ok(bytes)
+}
+
 /// Opens a file for reading, and counts it among the inputs.
-pub(crate) fn open_file(path: &Path) -> Result<File> {
+fn open_file(path: &Path) -> Result<File> {
     let file = open_regular(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => missing_file(path).into(),
         io::ErrorKind::InvalidInput if path.is_dir() => {

@@ -2,10 +2,9 @@
 //!
 //! The directory of an archive is at its end, so that a stream is read into memory first.
 
-use crate::source::{MOST_OF_STDIN, Source, open_file};
 use clariq_core::{Error, Result, bail, problem};
 use flate2::{Crc, bufread::DeflateDecoder};
-use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -19,28 +18,51 @@ pub(crate) struct ZippedFile<'a> {
     crc: u32,
 }
 
-impl ZippedFile<'_> {
-    /// Finds the file in an archive. `rest` are the bytes of a source that cannot be read again.
-    pub(crate) fn find(source: &Source, rest: impl Read) -> Result<ZippedFile<'_>> {
-        let name = source.name();
-        match source {
-            Source::Path(path) => find(&name, open_file(path)?),
-            Source::Memory { bytes, .. } => find(&name, Cursor::new(&**bytes)),
-            Source::Stdin => {
-                let mut bytes = Vec::new();
-                let read = rest.take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
-                read.map_err(Error::io("read", &*name))?;
-                if bytes.len() as u64 > MOST_OF_STDIN {
-                    let expected = format!("at most {} MiB", MOST_OF_STDIN >> 20);
-                    bail!(name, expected, "more", "name the file in place of `-`");
-                }
-                find(&name, Cursor::new(bytes))
-            }
-        }
-    }
-}
-
 impl<'a> ZippedFile<'a> {
+    /// Finds the file in the archive of that name.
+    pub(crate) fn find(name: &str, archive: impl Read + Seek + 'a) -> Result<Self> {
+        let refused = |error: ZipError| -> Error {
+            match error {
+                ZipError::UnsupportedArchive(why) => {
+                    let hint = "unpack it, or pack it with gzip or zstd";
+                    problem!(name, "a file in it that is deflated or stored", "{why}", hint).into()
+                }
+                error => {
+                    let hint = "the file is cut short or damaged: fetch it again";
+                    problem!(name, "a whole zip archive", "{error}", hint).into()
+                }
+            }
+        };
+        let mut archive = ZipArchive::new(archive).map_err(refused)?;
+        let mut found = None;
+        for index in 0..archive.len() {
+            let file = archive.by_index_raw(index).map_err(refused)?;
+            let path = file.name().to_owned();
+            if !file.is_file() || is_of_macos(&path) {
+                continue;
+            }
+            drop(file);
+            if found.is_some() {
+                let found = format!("a second file, `{path}`");
+                bail!(name, "a zip archive with one file in it", found, "unpack it into a folder");
+            }
+            let file = archive.by_index(index).map_err(refused)?;
+            let is_deflated = file.compression() == CompressionMethod::Deflated;
+            found = Some((file.data_start(), file.compressed_size(), is_deflated, file.crc32()));
+        }
+        let Some((start, size, is_deflated, crc)) = found else {
+            bail!(
+                name,
+                "a zip archive with one file in it",
+                "no file in it",
+                "is it the right one?"
+            );
+        };
+        let mut archive = archive.into_inner();
+        archive.seek(SeekFrom::Start(start)).map_err(Error::io("read", name))?;
+        Ok(Self { packed: Box::new(archive.take(size)), is_deflated, crc })
+    }
+
     /// The content of the file, with the packed bytes read through `count`. Its checksum is verified
     /// at its end.
     pub(crate) fn unpack(
@@ -55,44 +77,6 @@ impl<'a> ZippedFile<'a> {
         };
         Box::new(CheckedReader { content, crc: Crc::new(), expected: self.crc })
     }
-}
-
-fn find<'a>(name: &str, archive: impl Read + Seek + 'a) -> Result<ZippedFile<'a>> {
-    let refused = |error: ZipError| -> Error {
-        match error {
-            ZipError::UnsupportedArchive(why) => {
-                let hint = "unpack it, or pack it with gzip or zstd";
-                problem!(name, "a file in it that is deflated or stored", "{why}", hint).into()
-            }
-            error => {
-                let hint = "the file is cut short or damaged: fetch it again";
-                problem!(name, "a whole zip archive", "{error}", hint).into()
-            }
-        }
-    };
-    let mut archive = ZipArchive::new(archive).map_err(refused)?;
-    let mut found = None;
-    for index in 0..archive.len() {
-        let file = archive.by_index_raw(index).map_err(refused)?;
-        let path = file.name().to_owned();
-        if !file.is_file() || is_of_macos(&path) {
-            continue;
-        }
-        drop(file);
-        if found.is_some() {
-            let found = format!("a second file, `{path}`");
-            bail!(name, "a zip archive with one file in it", found, "unpack it into a folder");
-        }
-        let file = archive.by_index(index).map_err(refused)?;
-        let is_deflated = file.compression() == CompressionMethod::Deflated;
-        found = Some((file.data_start(), file.compressed_size(), is_deflated, file.crc32()));
-    }
-    let Some((start, size, is_deflated, crc)) = found else {
-        bail!(name, "a zip archive with one file in it", "no file in it", "is it the right one?");
-    };
-    let mut archive = archive.into_inner();
-    archive.seek(SeekFrom::Start(start)).map_err(Error::io("read", name))?;
-    Ok(ZippedFile { packed: Box::new(archive.take(size)), is_deflated, crc })
 }
 
 /// True for the files of attributes that macOS adds.
@@ -121,6 +105,7 @@ impl Read for CheckedReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Source;
     use crate::archive::{Archive, ExpectedContent};
     use std::io::Write;
 

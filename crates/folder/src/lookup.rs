@@ -7,10 +7,10 @@ use crate::files::{
 use crate::modules::read_required;
 use crate::settings::TokenizerConfig;
 use crate::tokens::Tokenize;
-use crate::{Family, Prompt, SparseFolder, find_tokenizer, guard};
+use crate::{Family, Prompt, find_tokenizer, guard};
 use clariq_core::{
-    ModelOptions, NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem,
-    read_regular, sha256_hex, sha256_of_file,
+    NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem, read_regular,
+    sha256_hex, sha256_of_file,
 };
 use clariq_files::MOST_OF_A_TABLE;
 use safetensors::{Dtype, SafeTensors};
@@ -80,6 +80,12 @@ impl LookupFolder {
         Ok(Self { tokenizer, tokenizer_config, family, weights, checksum })
     }
 
+    /// The model of a folder of that name. `prompt` comes before each request.
+    pub(crate) fn to_model(&self, prompt: &str, checksum: String, name: String) -> Result<Lookup> {
+        let tokenize = self.tokenize()?.with_prompts(prompt, "");
+        Ok(Lookup { tokenize, weights: self.weights.clone(), checksum, name })
+    }
+
     /// The tokenizer of requests: no special tokens, cut at its `model_max_length`.
     fn tokenize(&self) -> Result<Tokenize> {
         let most = self.tokenizer_config.max_tokens().unwrap_or(usize::MAX);
@@ -95,18 +101,6 @@ pub struct Lookup {
     weights: Vec<f32>,
     checksum: String,
     name: String,
-}
-
-impl Lookup {
-    /// The table of a folder, if it has one.
-    pub fn of(folder: &SparseFolder, options: &ModelOptions) -> Result<Option<Self>> {
-        let Some(lookup) = &folder.lookup else { return Ok(None) };
-        let tokenize = lookup.tokenize()?.with_prompts(&folder.query_prompt, "");
-        let weights = lookup.weights.clone();
-        let checksum = folder.checksum_with(options);
-        let name = folder.transformer.root.display().to_string();
-        Ok(Some(Self { tokenize, weights, checksum, name }))
-    }
 }
 
 impl SparseEncoder for Lookup {

@@ -6,7 +6,7 @@
 
 use crate::config::unknown_keys_of;
 use crate::files::{DOCUMENTED, OTHER_MODELS, read_object, read_settings};
-use crate::lookup::LookupFolder;
+use crate::lookup::{Lookup, LookupFolder};
 use crate::modules::{MODULES, ModuleEntry, Modules, class_name, read_required};
 use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
 use crate::{ModelFolder, missing};
@@ -262,6 +262,13 @@ impl SparseFolder {
         let computes_with = options.computes_with();
         let digest = format!("sparse {ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
         sha256_hex(digest.as_bytes())
+    }
+
+    /// The model of its table, which needs no network for requests; `None` without a table.
+    pub fn open_lookup(&self, options: &ModelOptions) -> Result<Option<Lookup>> {
+        let Some(lookup) = &self.lookup else { return Ok(None) };
+        let name = self.transformer.root.display().to_string();
+        lookup.to_model(&self.query_prompt, self.checksum_with(options), name).map(Some)
     }
 
     /// A description: the family, and how a text becomes weights.

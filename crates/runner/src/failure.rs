@@ -1,6 +1,6 @@
 //! The end of a command: exit statuses, and the form of errors.
 
-use crate::output::say_line;
+use crate::messages::{LONGEST, say_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Findings, Problem, Severity, printable, problem};
 use serde_json::{Value, json};
@@ -13,9 +13,6 @@ pub(crate) enum Outcome {
     /// The command worked, and a check failed.
     CheckFailed,
 }
-
-/// The maximum number of characters of a line on standard error; a value may be a whole file.
-pub(crate) const LONGEST: usize = 600;
 
 /// Prints a problem to standard error, readable without colour.
 pub(crate) fn print_problem(severity: &str, problem: &Problem) {

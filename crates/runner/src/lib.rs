@@ -3,7 +3,7 @@
 //! It is part of two programs: `clariq`, which has no engine for learned models and starts in
 //! milliseconds, and `clariq-learned`, which has one and takes over if a model is needed.
 
-// These panic where nothing can be written: `output` writes instead.
+// These panic where nothing can be written: `messages` and `output` write instead.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod arguments;
@@ -11,6 +11,7 @@ mod cli;
 mod commands;
 mod failure;
 mod learned;
+mod messages;
 mod output;
 mod progress;
 mod runs;

@@ -7,7 +7,7 @@ mod sheet;
 mod shorten;
 mod table;
 
-use crate::failure::{LONGEST, Outcome};
+use crate::failure::Outcome;
 use clap::ValueEnum;
 use clariq_core::{Error, Escaped, Result, printable, problem};
 pub(crate) use delimited::open as open_delimited;
@@ -47,26 +47,6 @@ fn refused(source: io::Error) -> Error {
 /// Prints a value as JSON with indents.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<Outcome> {
     print(|out| json::write_value(value, out))
-}
-
-/// The maximum number of lines of a message.
-const MOST_LINES: usize = 20;
-
-/// Prints a message to standard error, which may quote a file and have lines of its own.
-pub(crate) fn say(text: &str) {
-    text.lines().take(MOST_LINES).for_each(|line| say_line(&printable(line, LONGEST)));
-}
-
-/// Prints a line to standard error as it is.
-pub(crate) fn say_line(line: &str) {
-    say_all(&format!("{line}\n"));
-}
-
-/// Writes to standard error. What cannot be shown is dropped, because the result of a command does not
-/// depend on it.
-pub(crate) fn say_all(text: &str) {
-    let mut out = io::stderr().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// The forms in which a table can be printed.

@@ -1,6 +1,6 @@
 //! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
-use crate::output::say_line;
+use crate::messages::say_line;
 use clariq_experiment::Task;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;

@@ -2,7 +2,8 @@
 
 use crate::arguments::{CommonArguments, IndexPlace, faster_precision};
 use crate::learned;
-use crate::output::{Format, say};
+use crate::messages::say;
+use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind};
 use clariq_core::{Engine, Result, bail};

@@ -3,24 +3,18 @@
 use crate::answers::{MtragAnswerForm, TaskKind};
 use crate::domains::Domain;
 use crate::evaluation::MtragEvaluation;
-use crate::folder::{FormKind, MtragSplit, files, splits};
+use crate::folder::{MtragSplit, files, splits};
 use crate::ids::{key, parts, with_turn};
-use crate::passages::{AllPassages, no_passages};
-use crate::tasks::{Context, MtragTask, TaskFile};
-use crate::{forms, tasks};
+use crate::opened::{Mtrag, PASSAGES};
+use crate::passages::no_passages;
+use crate::tasks::MtragTask;
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, DataDir, DocumentPart, Kind, NeedLabel, Requests, Sight,
-    Statistics, Submitter, SystemClass,
+    Annotation, AnswerForm, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Statistics,
+    Submitter, SystemClass,
 };
-use clariq_core::{
-    Documents, Error, ProblemKind, Request, RequestId, Speaker, TextKeeper, Utterance, bail,
-    problem,
-};
-use clariq_files::{
-    Judgement, MOST_OF_A_RUN, MOST_OF_A_TABLE, Qrels, Source, read_qrels, read_strictly,
-};
-use std::collections::HashMap;
+use clariq_core::{Documents, Error, Request, bail, problem};
+use clariq_files::{Judgement, Qrels, Source, read_qrels};
 
 /// MTRAG and MTRAG-UN: passages of several domains, ranked for every turn.
 pub static KIND: Kind = Kind {
@@ -46,9 +40,6 @@ pub static KIND: Kind = Kind {
     }),
 };
 
-/// The task of all domains: the passages of its domain are ranked for each request.
-pub const PASSAGES: &str = "passages";
-
 const TASKS: [&str; 1 + Domain::ALL.len()] = {
     let mut tasks = [PASSAGES; 1 + Domain::ALL.len()];
     let mut index = 0;
@@ -62,94 +53,6 @@ const TASKS: [&str; 1 + Domain::ALL.len()] = {
 /// The reason why figures cannot be compared with published ones.
 const SUBSTITUTE: &str = "passages are those of the references, a substitute for the collections in \
                           corpora/passage_level: figures on them only compare with each other";
-
-/// The splits of a folder with the passages that are ranked for them.
-pub struct Mtrag {
-    pub(crate) data: DataDir,
-    splits: Vec<(MtragSplit, Vec<MtragTask>)>,
-    pub(crate) passages: AllPassages,
-}
-
-impl Mtrag {
-    /// Opens a folder: reads the tasks of all splits that it has, and the passages. `keeper` stores
-    /// passages that are too many for memory.
-    pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
-        let mut read = Vec::new();
-        let mut contexts = Vec::new();
-        for split in splits(&data) {
-            let (tasks, found) = read_split(&data, split)?;
-            contexts.extend(found);
-            read.push((split, tasks));
-        }
-        let passages = AllPassages::read(&data, contexts, keeper)?;
-        Ok(Self { data, splits: read, passages })
-    }
-
-    /// The tasks of a split, in the order of their files.
-    pub fn tasks(&self, split: MtragSplit) -> Result<&[MtragTask], Error> {
-        let found = self.splits.iter().find(|(known, _)| *known == split);
-        found.map(|(_, tasks)| &**tasks).ok_or_else(|| {
-            let hint = "`clariq data fetch --collection mtrag` downloads the released files";
-            problem!(self.data.path_of(&split.tasks_name()), "the tasks of {split}", "none", hint)
-                .kind(ProblemKind::MissingFile)
-                .into()
-        })
-    }
-
-    /// The task of a request.
-    fn find(&self, request: &str) -> Option<&MtragTask> {
-        let mut all = self.splits.iter().flat_map(|(_, tasks)| tasks);
-        all.find(|task| task.id.as_str() == request)
-    }
-
-    /// The ids of the requests of a split by their keys, which both spellings share.
-    pub(crate) fn ids(&self, split: MtragSplit) -> Result<HashMap<String, &RequestId>, Error> {
-        Ok(self.tasks(split)?.iter().map(|task| (key(task.id.as_str()), &task.id)).collect())
-    }
-
-    /// What was said up to a task, with the utterances that people rewrote in place of the user's.
-    fn rewritten(&self, split: MtragSplit, task: &MtragTask) -> Result<Vec<Utterance>, Error> {
-        let mut said = task.said.clone();
-        let users = said.iter_mut().filter(|utterance| utterance.speaker == Speaker::User);
-        for (turn, utterance) in (1..).zip(users) {
-            let id = with_turn(task.id.as_str(), turn);
-            let mut of_turn = self.tasks(split)?.iter();
-            let found = of_turn.find(|known| Some(known.id.as_str()) == id.as_deref());
-            if let Some(text) = found.and_then(|known| known.rewritten.as_ref()) {
-                utterance.text.clone_from(text);
-            }
-        }
-        Ok(said)
-    }
-}
-
-/// Reads the tasks of a split: those of `generation_tasks`, and requests that only `retrieval_tasks`
-/// has, where the responses of the agent are missing.
-fn read_split(data: &DataDir, split: MtragSplit) -> Result<(Vec<MtragTask>, Vec<Context>), Error> {
-    let mut file = TaskFile::default();
-    if let Some(source) = split.tasks(data) {
-        file = read_strictly(&source, MOST_OF_A_RUN, tasks::parse)?;
-    }
-    let TaskFile { mut tasks, contexts } = file;
-    let mut places: HashMap<String, usize> =
-        tasks.iter().zip(0..).map(|(task, place)| (key(task.id.as_str()), place)).collect();
-    for domain in Domain::ALL {
-        for form in FormKind::ALL {
-            let Some(source) = split.form(data, domain, form) else { continue };
-            for (id, said) in read_strictly(&source, MOST_OF_A_TABLE, forms::parse)? {
-                let place = *places.entry(key(&id)).or_insert_with(|| {
-                    tasks.push(MtragTask::new(&id, domain, said.clone()));
-                    tasks.len() - 1
-                });
-                if form == FormKind::Rewrite {
-                    let last = said.last().map(|last| last.text.clone());
-                    tasks[place].rewritten = last;
-                }
-            }
-        }
-    }
-    Ok((tasks, contexts))
-}
 
 impl Collection for Mtrag {
     fn registered(&self) -> &'static Kind {

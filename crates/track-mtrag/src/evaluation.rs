@@ -7,10 +7,10 @@
 //! `scripts/evaluation/run_retrieval_eval.py` of the repository, which calls `pytrec_eval`.
 
 use crate::asking::{by_best_score, by_need};
-use crate::collection::{Mtrag, PASSAGES};
 use crate::domains::Domain;
 use crate::folder::MtragSplit;
 use crate::ids::key;
+use crate::opened::{Mtrag, PASSAGES};
 use crate::submission::{Submission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{

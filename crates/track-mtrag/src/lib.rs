@@ -18,15 +18,17 @@ mod evaluation;
 mod folder;
 mod forms;
 mod ids;
+mod opened;
 mod passages;
 mod stats;
 mod submission;
 mod tasks;
 mod validate;
 
-pub use collection::{KIND, Mtrag, PASSAGES};
+pub use collection::KIND;
 pub use domains::Domain;
 pub use evaluation::MtragEvaluation;
 pub use folder::MtragSplit;
+pub use opened::{Mtrag, PASSAGES};
 pub use submission::{Submission, SubmittedTask};
 pub use tasks::{Answerability, MtragTask};

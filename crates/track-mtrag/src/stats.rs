@@ -1,9 +1,9 @@
 //! Statistics of a folder.
 
-use crate::collection::{Mtrag, PASSAGES};
 use crate::domains::Domain;
 use crate::folder::MtragSplit;
 use crate::ids::parts;
+use crate::opened::{Mtrag, PASSAGES};
 use crate::tasks::{Answerability, MtragTask};
 use clariq_collections::Collection;
 use clariq_collections::statistics::{Statistics, StatisticsFigure, WordCounts, mean};

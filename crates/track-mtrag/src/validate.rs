@@ -4,9 +4,9 @@
 //! with `predictions` alone B, and otherwise A. The input that the program compares with is the split.
 
 use crate::answers::{MOST_CONTEXTS, TaskKind};
-use crate::collection::Mtrag;
 use crate::folder::MtragSplit;
 use crate::ids::key;
+use crate::opened::Mtrag;
 use crate::submission::is_submission;
 use crate::tasks::without_nan;
 use clariq_collections::validation::check_run;

@@ -1,6 +1,6 @@
 //! The tensors of a network: loaded from weights, listed for training, and given back as weights.
 
-use super::{Layer, Network, SparseHead};
+use super::{Layer, Network};
 use crate::names::{DISTANCE_NORM, distance_parts, distance_table, head_names, layer_tensor};
 use crate::pooling::PoolingHead;
 use crate::products::{Linear, Products, SharedTensor};
@@ -233,7 +233,9 @@ impl Network {
                 list(&mut all, name, linear);
             }
         }
-        all.extend(self.sparse.iter_mut().flat_map(SparseHead::parameters));
+        if let Some(sparse) = &mut self.sparse {
+            all.extend(sparse.parameters());
+        }
         all
     }
 

@@ -10,7 +10,7 @@ use clariq_core::{
     Error, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors, Training,
     TrainingEvent,
 };
-use clariq_folder::{Lookup, SparseFolder};
+use clariq_folder::SparseFolder;
 use serde_json::{Value, json};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -234,8 +234,7 @@ fn requests_of_a_router_are_looked_up_without_the_network() {
     let folder = routed(&table());
     let model = open(folder.path());
     let options = ModelOptions::default();
-    let lookup =
-        Lookup::of(&SparseFolder::open(folder.path()).unwrap(), &options).unwrap().unwrap();
+    let lookup = SparseFolder::open(folder.path()).unwrap().open_lookup(&options).unwrap().unwrap();
     // Each word once, no special tokens; the word of number 0 has the weight 0.
     let texts = ["bees bees tent bees", ""];
     let found = model.encode(&texts, &|_| {}).unwrap();

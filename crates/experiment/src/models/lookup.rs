@@ -1,10 +1,10 @@
 //! Models whose requests need no network: once the documents are indexed, they need no engine.
 
-use super::opened::{ModelLocation, open_once};
+use super::opened::ModelLocation;
 use crate::installed;
 use crate::session::Session;
 use clariq_core::{Model, ModelKind, ModelName, NoModels, Result};
-use clariq_folder::{Lookup, SparseFolder};
+use clariq_folder::SparseFolder;
 use clariq_systems::SystemConfig;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,9 +39,9 @@ pub(super) fn open_lookup(
     found: ModelLocation,
 ) -> Result<Model> {
     let ModelLocation { folder, reading } = found;
-    open_once(&session.models.models, model.clone(), || {
+    session.models.models.get_or_open(model.clone(), || {
         let options = session.model_options(reading);
-        match Lookup::of(&SparseFolder::open(&folder)?, &options)? {
+        match SparseFolder::open(&folder)?.open_lookup(&options)? {
             Some(lookup) => Ok(Model::Sparse(Arc::new(lookup))),
             None => Err(NoModels::refusal(&model.name)),
         }

@@ -2,7 +2,8 @@
 
 use crate::failure::Outcome;
 use crate::learned;
-use crate::output::{Cell, Sheet, say};
+use crate::messages::say;
+use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir};
 use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};

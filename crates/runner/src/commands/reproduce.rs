@@ -3,8 +3,9 @@
 use crate::arguments::{IndexPlace, folder};
 use crate::failure::Outcome;
 use crate::learned;
+use crate::messages::say;
 use crate::on_interrupt;
-use crate::output::{Cell, Format, Sheet, say};
+use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
