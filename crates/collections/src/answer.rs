@@ -1,5 +1,6 @@
 //! Answers to requests: the parts of requests that a system may see, and the form of submissions.
 
+use crate::Task;
 use clariq_core::{Doc, Hit, RequestId};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -30,7 +31,7 @@ pub struct WrittenResponse {
 }
 
 /// The path of the run of a task beside a submission: `X.statements.run` beside `X.json`.
-pub fn ranking_path(submission: &Path, task: &str) -> PathBuf {
+pub fn ranking_path(submission: &Path, task: Task) -> PathBuf {
     let name = submission.to_string_lossy();
     let stem = name.strip_suffix(".json").or_else(|| name.strip_suffix(".jsonl"));
     PathBuf::from(format!("{}.{task}.run", stem.unwrap_or(&name)))

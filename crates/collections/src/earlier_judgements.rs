@@ -1,16 +1,16 @@
 //! The other splits, as a system sees them that runs over one split: earlier judgements, and the
 //! requests of all splits.
 
-use crate::Collection;
+use crate::{Collection, Split, Task};
 use clariq_core::{Doc, Error, JudgedSplit, Surroundings};
 use std::sync::OnceLock;
 
 /// The judgements before a split, and the requests of it and of all splits, each read on first use.
 pub struct EarlierJudgements<'a> {
     collection: &'a dyn Collection,
-    task: &'static str,
+    task: Task,
     /// `None` if the collection has no split at all.
-    split: Option<&'static str>,
+    split: Option<Split>,
     judged: OnceLock<Vec<JudgedSplit>>,
     own: OnceLock<Vec<String>>,
     all: OnceLock<Vec<String>>,
@@ -18,11 +18,11 @@ pub struct EarlierJudgements<'a> {
 
 impl<'a> EarlierJudgements<'a> {
     /// For systems that run over `split`. Nothing is read yet.
-    pub fn new(collection: &'a dyn Collection, task: &'static str, split: &'static str) -> Self {
+    pub fn new(collection: &'a dyn Collection, task: Task, split: Split) -> Self {
         Self::of(collection, task, Some(split))
     }
 
-    fn of(collection: &'a dyn Collection, task: &'static str, split: Option<&'static str>) -> Self {
+    fn of(collection: &'a dyn Collection, task: Task, split: Option<Split>) -> Self {
         let judged = OnceLock::new();
         let own = OnceLock::new();
         let all = OnceLock::new();
@@ -31,13 +31,13 @@ impl<'a> EarlierJudgements<'a> {
 
     /// For systems that run over requests of no split: they may use the judgements of the first
     /// split, the training data.
-    pub fn outside(collection: &'a dyn Collection, task: &'static str) -> Self {
+    pub fn outside(collection: &'a dyn Collection, task: Task) -> Self {
         let splits = collection.splits();
         Self::of(collection, task, splits.get(1).or(splits.first()).copied())
     }
 
     /// The judgements of a split; `None` if it has none.
-    fn judged(&self, split: &str) -> Result<Option<JudgedSplit>, Error> {
+    fn judged(&self, split: Split) -> Result<Option<JudgedSplit>, Error> {
         let Some(qrels) = self.collection.qrels(split, self.task)? else { return Ok(None) };
         let documents = self.collection.documents(self.task)?;
         let mut judged =
@@ -58,7 +58,7 @@ impl<'a> EarlierJudgements<'a> {
         Ok(Some(judged))
     }
 
-    fn requests(&self, split: &str) -> Result<Vec<String>, Error> {
+    fn requests(&self, split: Split) -> Result<Vec<String>, Error> {
         let requests = self.collection.requests(split, self.task)?;
         requests.map(|request| Ok(request?.opening().to_owned())).collect()
     }
@@ -87,8 +87,7 @@ impl Surroundings for EarlierJudgements<'_> {
     fn all_requests(&self) -> Result<&[String], Error> {
         let all = read_once(&self.all, || {
             let mut all: Vec<String> = Vec::new();
-            for split in self.collection.splits().iter().filter(|split| self.collection.has(split))
-            {
+            for split in self.collection.available_splits() {
                 for request in self.requests(split)? {
                     if !all.contains(&request) {
                         all.push(request);

@@ -7,6 +7,7 @@ mod decisions;
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 pub use decisions::{ASKS_FROM, DECISION_COLUMNS, decision_rows, need_table, parse_needs};
 
+use crate::Task;
 use clariq_core::{Error, Problem, RequestId, bail, problem};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
 use clariq_files::{Run, Source};
@@ -190,7 +191,7 @@ pub struct SystemOutput<'a> {
     /// The need file, where the system predicts needs.
     pub need: Option<PathBuf>,
     /// Reads the complete ranking of a task beside a submission.
-    pub ranking: &'a dyn Fn(&str) -> Result<Run, Error>,
+    pub ranking: &'a dyn Fn(Task) -> Result<Run, Error>,
     /// The names of the figures that are expected.
     pub expected: Vec<&'a str>,
 }
@@ -198,8 +199,8 @@ pub struct SystemOutput<'a> {
 /// The measures of a comparison.
 #[derive(Default)]
 pub struct ComparisonOptions<'a> {
-    /// The part of the runs; all, or the usual one, if none is named.
-    pub task: Option<&'a str>,
+    /// The part of the runs, such as a task; all, or the usual one, if none is named.
+    pub part: Option<&'a str>,
     /// Measures of the literature in place of the usual ones.
     pub measures: &'a [Measure],
     /// The order of equal scores, if it is not the usual one.

@@ -1,6 +1,8 @@
 //! The entries of a registry of collections: how each is recognised, opened and checked.
 
-use crate::{CheckReport, Collection, DataDir, Release, Validation, ValidationOptions};
+use crate::{
+    CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
+};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
 use std::path::Path;
@@ -8,7 +10,7 @@ use std::path::Path;
 /// Opens a collection. Documents that the keeper takes are kept by it, all others in memory.
 pub type Open = fn(&DataDir, Option<&dyn TextKeeper>) -> Result<Box<dyn Collection>, Error>;
 
-/// Checks a run over a split.
+/// Checks a run over the split of that name.
 pub type Validate = fn(&DataDir, &str, &Source, &ValidationOptions) -> Result<Validation, Error>;
 
 /// A collection that can be opened.
@@ -17,13 +19,13 @@ pub struct Kind {
     /// A file by which it is recognised, for messages.
     pub sign: &'static str,
     /// Its tasks, the usual one first.
-    pub tasks: &'static [&'static str],
+    pub tasks: &'static [Task],
     /// The data folder if the user names none.
     pub usual: &'static str,
-    /// The names of all its splits.
-    pub splits: &'static [&'static str],
+    /// All its splits.
+    pub splits: &'static [Split],
     /// The default split for scores.
-    pub usual_split: &'static str,
+    pub usual_split: Split,
     /// The endings of submissions, if they are not TREC runs.
     pub endings: &'static [&'static str],
     /// Its sample, which is part of the program.
@@ -43,6 +45,18 @@ pub struct Kind {
     pub figures: fn() -> Vec<String>,
     /// The source of its released files, with the digests that are known.
     pub released: Option<Release>,
+}
+
+impl Kind {
+    /// True if all collections of the kind may have a split of that name.
+    pub fn has_split(&self, name: &str) -> bool {
+        self.splits.iter().any(|split| split.name() == name)
+    }
+
+    /// The names of its splits.
+    pub fn split_names(&self) -> Vec<&'static str> {
+        self.splits.iter().map(|split| split.name()).collect()
+    }
 }
 
 /// The collections of a program, in the order in which a folder is compared with them.

@@ -27,6 +27,7 @@ pub mod lines;
 mod own;
 mod released;
 pub mod requests;
+mod splits;
 pub mod statistics;
 pub mod text_or_number;
 pub mod validation;
@@ -40,10 +41,11 @@ pub use earlier_judgements::{EarlierJudgements, read_once};
 pub use kinds::{Kind, Open, Registry, Validate};
 pub use own::OWN;
 pub use released::{Release, ReleasedFile};
+pub use splits::{Split, Task};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 
-use clariq_core::{Documents, Error, Problem, Request, TextKeeper, bail, problem};
+use clariq_core::{Documents, Error, Problem, Request, SplitRole, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
 use serde::Serialize;
@@ -107,7 +109,7 @@ pub struct AnnotatedFacet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentPart {
     /// The task that has these documents alone.
-    pub task: &'static str,
+    pub task: Task,
     /// The number of its first document among all.
     pub first: u32,
 }
@@ -117,9 +119,8 @@ pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send +
 
 /// An open collection: documents, requests for them, and judgements.
 ///
-/// It has *tasks*, the kinds of documents that are ranked (`questions`, `statements`, `passages`), and
-/// *splits*, the sets of requests (`dev`, `2024`). Methods that take either may panic if the collection
-/// has none of that name: `find_split` and `find_task` check names from a user.
+/// It has tasks and splits of its own, which `find_task` and `find_split` find by name. Those of another
+/// collection are an error.
 #[deny(missing_docs)]
 pub trait Collection: Any + Send + Sync {
     /// Its entry in the registry.
@@ -138,17 +139,17 @@ pub trait Collection: Any + Send + Sync {
     fn location(&self) -> String;
 
     /// The tasks, the usual one first.
-    fn tasks(&self) -> &'static [&'static str] {
+    fn tasks(&self) -> &'static [Task] {
         self.registered().tasks
     }
 
-    /// The names of all splits of a full release, in the order of time.
-    fn splits(&self) -> &[&'static str] {
+    /// All splits of a full release, in the order of time.
+    fn splits(&self) -> &[Split] {
         self.registered().splits
     }
 
     /// The splits whose judgements systems may use for a split: those before it in the order of time.
-    fn earlier_splits(&self, split: &str) -> Vec<&'static str> {
+    fn earlier_splits(&self, split: Split) -> Vec<Split> {
         self.splits().iter().copied().take_while(|before| *before != split).collect()
     }
 
@@ -158,40 +159,49 @@ pub trait Collection: Any + Send + Sync {
     }
 
     /// True if the requests of a split are available.
-    fn has(&self, split: &str) -> bool;
+    fn has(&self, split: Split) -> bool;
 
     /// The documents of a task.
-    fn documents(&self, task: &str) -> Result<&dyn Documents, Error>;
+    fn documents(&self, task: Task) -> Result<&dyn Documents, Error>;
 
     /// The file that holds the requests of a split.
-    fn source(&self, split: &str) -> Result<Source, Error>;
+    fn source(&self, split: Split) -> Result<Source, Error>;
 
     /// The requests of a split for a task, without labels.
-    fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error>;
+    fn requests(&self, split: Split, task: Task) -> Result<Requests<'_>, Error>;
 
     /// The requests of a split with the parts that a class of systems may see.
-    fn requests_seen(&self, split: &str, task: &str, _sight: Sight) -> Result<Requests<'_>, Error> {
+    fn requests_seen(
+        &self,
+        split: Split,
+        task: Task,
+        _sight: Sight,
+    ) -> Result<Requests<'_>, Error> {
         self.requests(split, task)
     }
 
     /// The form of submissions for a split; `None` if submissions are TREC runs.
-    fn answer_form(&self, _split: &str, _submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+    fn answer_form(
+        &self,
+        _split: Split,
+        _submitter: Submitter,
+    ) -> Option<Box<dyn AnswerForm + '_>> {
         None
     }
 
     /// The form of submissions of rankings alone, which are written beside the TREC run; `None` if the
     /// run is submitted.
-    fn ranking_form(&self, _split: &str) -> Option<Box<dyn AnswerForm + '_>> {
+    fn ranking_form(&self, _split: Split) -> Option<Box<dyn AnswerForm + '_>> {
         None
     }
 
     /// The part of a task's documents that a request is answered from; `None` for all of them.
-    fn part_of(&self, _task: &str, _request: &str) -> Option<DocumentPart> {
+    fn part_of(&self, _task: Task, _request: &str) -> Option<DocumentPart> {
         None
     }
 
     /// The name of a document in runs of a task, in the ranking for a request.
-    fn name_in_runs<'i>(&self, _request: &str, _task: &str, id: &'i str) -> Cow<'i, str> {
+    fn name_in_runs<'i>(&self, _request: &str, _task: Task, id: &'i str) -> Cow<'i, str> {
         id.into()
     }
 
@@ -216,18 +226,16 @@ pub trait Collection: Any + Send + Sync {
         None
     }
 
-    /// Replaces the documents of a task by documents from files: those with the ids in `wanted`, or
-    /// all. The `keeper` stores them on disk if they are too many for memory.
-    fn take_documents(
+    /// Replaces the passages by those from files: those with the ids in `wanted`, or all. The `keeper` stores them on disk if they are too many for memory.
+    fn take_passages(
         &mut self,
-        task: &str,
         _files: &[Source],
         _wanted: Option<&HashSet<&str>>,
         _keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
         bail!(
             self.location(),
-            "a collection whose {task} may come from a file",
+            "a collection whose passages may come from a file",
             (self.kind()),
             "the passages of iKAT may, because the licensed ones cannot be released"
         )
@@ -235,18 +243,15 @@ pub trait Collection: Any + Send + Sync {
 
     /// The collection's own evaluation of runs over a split; `None` to evaluate them by judgements and
     /// the measures of the literature.
-    fn own_evaluation(
-        &self,
-        _split: &'static str,
-    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+    fn own_evaluation(&self, _split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         Ok(None)
     }
 
     /// The judgements of a split for a task, if there are any.
-    fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error>;
+    fn qrels(&self, split: Split, task: Task) -> Result<Option<Qrels>, Error>;
 
     /// Labels and annotations of the requests of a split; requests without any may be left out.
-    fn annotations(&self, _split: &str) -> Result<Vec<Annotation>, Error> {
+    fn annotations(&self, _split: Split) -> Result<Vec<Annotation>, Error> {
         Ok(Vec::new())
     }
 
@@ -255,14 +260,18 @@ pub trait Collection: Any + Send + Sync {
 }
 
 impl dyn Collection {
+    /// The splits whose requests are in the folder.
+    pub fn available_splits(&self) -> impl Iterator<Item = Split> {
+        self.splits().iter().copied().filter(|split| self.has(*split))
+    }
+
     /// Finds a split by its name, even if its files are missing: reading them gives the error. The
     /// problem of an unknown name lists the available splits.
-    pub fn find_split(&self, name: &str) -> Result<&'static str, Problem> {
-        if let Some(split) = self.splits().iter().find(|split| **split == name) {
-            return Ok(split);
+    pub fn find_split(&self, name: &str) -> Result<Split, Problem> {
+        if let Some(split) = self.splits().iter().find(|split| split.name() == name) {
+            return Ok(*split);
         }
-        let available = self.splits().iter().copied().filter(|split| self.has(split));
-        let names: Vec<&str> = available.collect();
+        let names: Vec<&str> = self.available_splits().map(Split::name).collect();
         let expected = match &names[..] {
             [] => format!("files of requests, such as `queries.{name}.jsonl`"),
             [only] => format!("`{only}`, the split of this collection"),
@@ -271,39 +280,61 @@ impl dyn Collection {
         Err(problem!("--split", expected, "`{name}`", (self.hint())))
     }
 
-    /// Finds a split by its name; without a name, the only available split, or else the usual one.
+    /// Finds a split by its name; without a name, the only available split, or else the first one with
+    /// a role.
+    ///
+    /// # Errors
+    ///
+    /// No split of that name, or no name and no split with that role in the folder.
+    pub fn find_split_or(&self, name: Option<&str>, role: SplitRole) -> Result<Split, Problem> {
+        let usual = self.splits().iter().copied().find(|split| split.role() == role);
+        self.named_or(name, usual)
+    }
+
+    /// Finds the split that a run is scored on by its name; without a name, the only available split,
+    /// or else the usual one of the collection's kind.
     ///
     /// # Errors
     ///
     /// No split of that name, or no name and no usual split in the folder.
-    pub fn find_split_or(
-        &self,
-        name: Option<&str>,
-        usual: &'static str,
-    ) -> Result<&'static str, Problem> {
+    pub fn find_scored_split(&self, name: Option<&str>) -> Result<Split, Problem> {
+        let usual = self.registered().usual_split;
+        self.named_or(name, self.splits().iter().copied().find(|split| *split == usual))
+    }
+
+    fn named_or(&self, name: Option<&str>, usual: Option<Split>) -> Result<Split, Problem> {
         if let Some(name) = name {
             return self.find_split(name);
         }
-        let present: Vec<_> =
-            self.splits().iter().copied().filter(|split| self.has(split)).collect();
-        match present[..] {
-            [only] => Ok(only),
-            [] => self.find_split(usual),
-            _ if present.contains(&usual) => self.find_split(usual),
+        let present: Vec<Split> = self.available_splits().collect();
+        match (&present[..], usual) {
+            ([only], _) => Ok(*only),
+            ([], Some(usual)) => Ok(usual),
+            ([], None) => self.find_split(self.registered().usual_split.name()),
+            (_, Some(usual)) if present.contains(&usual) => Ok(usual),
             _ => {
-                let expected = format!("--split {}", present.join(" or --split "));
-                let found = format!("no --split, and no {usual} in {}", self.location());
+                let names: Vec<&str> = present.iter().map(|split| split.name()).collect();
+                let expected = format!("--split {}", names.join(" or --split "));
+                let missing = usual.map_or("several splits".to_owned(), |it| format!("no {it}"));
+                let found = format!("no --split, and {missing} in {}", self.location());
                 Err(problem!("--split", expected, found, (self.hint())))
             }
         }
     }
 
     /// Finds a task by its name. The problem of an unknown name lists all tasks.
-    pub fn find_task(&self, name: &str) -> Result<&'static str, Problem> {
-        self.tasks().iter().copied().find(|task| *task == name).ok_or_else(|| {
-            let expected = format!("one of the tasks {}", self.tasks().join(", "));
+    pub fn find_task(&self, name: &str) -> Result<Task, Problem> {
+        self.tasks().iter().copied().find(|task| task.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = self.tasks().iter().map(|task| task.name()).collect();
+            let expected = format!("one of the tasks {}", names.join(", "));
             problem!("--task", expected, "`{name}`", (self.hint()))
         })
+    }
+
+    /// The problem of a split that another collection made.
+    pub fn foreign_split(&self, split: Split) -> Problem {
+        let expected = format!("a split of {}", self.kind());
+        problem!(self.location(), expected, "`{split}` of another collection", (self.hint()))
     }
 
     /// The hint of problems about names: the collection that they were looked up in.

@@ -12,11 +12,11 @@ use crate::evaluation::{ByQrels, Evaluation};
 use crate::requests::RequestLabels;
 use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
 use crate::validation::check_run;
-use crate::{Annotation, CheckReport, Collection, DataDir, Kind, Requests, requests};
-use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, TextKeeper, problem};
+use crate::{Annotation, CheckReport, Collection, DataDir, Kind, Requests, Split, Task, requests};
+use clariq_core::{Doc, Documents, Error, ProblemKind, RequestId, SplitRole, TextKeeper, problem};
 use clariq_files::{FileContent, Judgement, Qrels, Sink, Source, parse_qrels};
 use evaluation::OwnEvaluation;
-use folder::{Folder, Role, SplitFiles};
+use folder::{Folder, SplitFiles};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -25,10 +25,10 @@ use std::path::PathBuf;
 pub static OWN: Kind = Kind {
     name: "own",
     sign: "documents.jsonl, corpus.jsonl or collection.tsv",
-    tasks: &["documents"],
+    tasks: &[DOCUMENTS],
     usual: "data/own",
     splits: &USUAL_SPLITS,
-    usual_split: "dev",
+    usual_split: USUAL_SPLITS[1],
     endings: &[],
     sample: None,
     is_in: |data| Folder::of(data).is_some_and(|folder| folder.has_documents()),
@@ -41,14 +41,21 @@ pub static OWN: Kind = Kind {
 };
 
 /// The usual names of splits; any other may be given, and `all` is for requests that belong to none.
-const USUAL_SPLITS: [&str; 4] = ["train", "dev", "test", "all"];
+const USUAL_SPLITS: [Split; 4] = [
+    Split::new("train", SplitRole::Learn),
+    Split::new("dev", SplitRole::Tune),
+    Split::new("test", SplitRole::HeldOut),
+    Split::new("all", SplitRole::HeldOut),
+];
+
+const DOCUMENTS: Task = Task::new("documents");
 
 struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
     splits: Vec<SplitFiles>,
-    /// Their names.
-    names: Vec<&'static str>,
+    /// Them without their files.
+    names: Vec<Split>,
     /// Files that may hold data and are not read.
     unread: Vec<PathBuf>,
 }
@@ -57,7 +64,7 @@ impl Own {
     fn open(data: &DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
         let mut splits = Vec::new();
-        for split in folder.split_names() {
+        for split in folder.splits() {
             splits.extend(folder.split(split)?);
         }
         let unread = folder.unread()?;
@@ -65,14 +72,14 @@ impl Own {
         if documents.is_empty() {
             return Err(no_documents(data));
         }
-        let names = splits.iter().map(|split: &SplitFiles| split.name).collect();
+        let names = splits.iter().map(|files: &SplitFiles| files.split).collect();
         Ok(Self { data: data.clone(), documents, splits, names, unread })
     }
 
-    fn split(&self, name: &str) -> Result<&SplitFiles, Error> {
-        self.splits.iter().find(|split| split.name == name).ok_or_else(|| {
+    fn split(&self, split: Split) -> Result<&SplitFiles, Error> {
+        self.splits.iter().find(|files| files.split == split).ok_or_else(|| {
             let expected =
-                format!("`queries.{name}.jsonl`, or `queries.jsonl` and `qrels/{name}.tsv`");
+                format!("`queries.{split}.jsonl`, or `queries.jsonl` and `qrels/{split}.tsv`");
             let hint =
                 "the documentation lists the names of files of requests and judgements (reference, Formats)";
             problem!(self.location(), expected, "neither", hint)
@@ -81,20 +88,20 @@ impl Own {
         })
     }
 
-    fn judgements(&self, split: &str) -> Result<Option<Qrels>, Error> {
+    fn judgements(&self, split: Split) -> Result<Option<Qrels>, Error> {
         let Some(file) = &self.split(split)?.qrels else { return Ok(None) };
         Qrels::read(file).map(Some)
     }
 
     /// Warnings about documents and requests that judgements name but the folder lacks.
-    fn unknown_ids(&self, split: &str, qrels: &Qrels) -> Result<Vec<String>, Error> {
+    fn unknown_ids(&self, split: Split, qrels: &Qrels) -> Result<Vec<String>, Error> {
         let mut documents: Vec<&str> = Vec::new();
         for (_, judged) in qrels.topics() {
             let ids = judged.documents().map(|(id, _)| id.as_str());
             documents.extend(ids.filter(|id| self.documents.find(id).is_none()));
         }
         let mut requests = HashSet::new();
-        for request in self.requests(split, OWN.tasks[0])? {
+        for request in self.requests(split, DOCUMENTS)? {
             requests.insert(request?.id);
         }
         let topics = qrels.topics().map(|(topic, _)| topic);
@@ -113,7 +120,7 @@ impl Own {
 
 fn files(folder: &Folder) -> Vec<Source> {
     let mut files = folder.documents().unwrap_or_default();
-    for split in folder.split_names() {
+    for split in folder.splits() {
         if let Ok(Some(split)) = folder.split(split) {
             files.push(split.requests);
             files.extend(split.qrels);
@@ -147,29 +154,29 @@ impl Collection for Own {
         &self.unread
     }
 
-    fn splits(&self) -> &[&'static str] {
+    fn splits(&self) -> &[Split] {
         &self.names
     }
 
     /// Splits that are held out know nothing of each other.
-    fn earlier_splits(&self, split: &str) -> Vec<&'static str> {
-        let is_earlier = |other: &&'static str| Role::of(other) < Role::of(split);
+    fn earlier_splits(&self, split: Split) -> Vec<Split> {
+        let is_earlier = |other: &Split| other.role() < split.role();
         self.names.iter().copied().filter(is_earlier).collect()
     }
 
-    fn has(&self, split: &str) -> bool {
-        self.splits.iter().any(|known| known.name == split)
+    fn has(&self, split: Split) -> bool {
+        self.names.contains(&split)
     }
 
-    fn documents(&self, _task: &str) -> Result<&dyn Documents, Error> {
+    fn documents(&self, _task: Task) -> Result<&dyn Documents, Error> {
         Ok(&*self.documents)
     }
 
-    fn source(&self, split: &str) -> Result<Source, Error> {
+    fn source(&self, split: Split) -> Result<Source, Error> {
         Ok(self.split(split)?.requests.clone())
     }
 
-    fn requests(&self, split: &str, _task: &str) -> Result<Requests<'_>, Error> {
+    fn requests(&self, split: Split, _task: Task) -> Result<Requests<'_>, Error> {
         let files = self.split(split)?;
         let mut requests = requests::read(&files.requests, &*self.documents)?;
         if files.is_shared
@@ -180,16 +187,13 @@ impl Collection for Own {
         Ok(Box::new(requests.into_iter().map(Ok)))
     }
 
-    fn own_evaluation(
-        &self,
-        split: &'static str,
-    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+    fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         let mut labels = BTreeMap::new();
         for Annotation { id, need, .. } in self.annotations(split)? {
             labels.extend(need.map(|need| (RequestId::from(&*id), need.to_string())));
         }
         // Without judgements, need files can be scored all the same.
-        let by_qrels = match ByQrels::open(self, split, OWN.tasks[0]) {
+        let by_qrels = match ByQrels::open(self, split, DOCUMENTS) {
             Ok(mut by_qrels) => {
                 let unknown = self.unknown_ids(split, &by_qrels.qrels)?;
                 by_qrels.warnings.extend(unknown);
@@ -201,7 +205,7 @@ impl Collection for Own {
         Ok(Some(Box::new(OwnEvaluation { location: self.location(), by_qrels, labels })))
     }
 
-    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+    fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
         let labels = requests::labels(&self.split(split)?.requests)?;
         let annotate = |RequestLabels { id, need, answer }| Annotation {
             id,
@@ -212,7 +216,7 @@ impl Collection for Own {
         Ok(labels.into_iter().map(annotate).collect())
     }
 
-    fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
+    fn qrels(&self, split: Split, _task: Task) -> Result<Option<Qrels>, Error> {
         self.judgements(split)
     }
 
@@ -226,16 +230,16 @@ impl Collection for Own {
             ("relevant documents of all requests", |(_, judged)| Some(judged.as_ref()?.1.into())),
         ];
         let mut splits = Vec::new();
-        for split in &self.splits {
+        for &split in &self.names {
             let mut texts = Vec::new();
-            for request in self.requests(split.name, OWN.tasks[0])? {
+            for request in self.requests(split, DOCUMENTS)? {
                 texts.push(request?.flatten().into_owned());
             }
-            let judged = self.judgements(split.name)?.map(|qrels| {
+            let judged = self.judgements(split)?.map(|qrels| {
                 let grades = || qrels.topics().flat_map(|(_, judged)| judged.grades());
                 (grades().count(), grades().filter(|grade| *grade > 0).count())
             });
-            splits.push((split.name, (WordCounts::of(texts.iter().map(String::as_str)), judged)));
+            splits.push((split.name(), (WordCounts::of(texts.iter().map(String::as_str)), judged)));
         }
         let words = WordCounts::of_documents(&*self.documents)?;
         let of_documents = [
@@ -275,7 +279,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
-    for split in folder.split_names() {
+    for split in folder.splits() {
         let split = report.note(folder.split(split))?.flatten();
         let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
         let mut request_ids = HashSet::new();

@@ -173,6 +173,17 @@ pub enum Schedule {
     Linear,
 }
 
+/// The role of a set of requests: what its labels are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SplitRole {
+    /// Models are trained on it: `train`.
+    Learn,
+    /// Parameters are chosen on it, and models for held-out requests may be trained on it: `dev`.
+    Tune,
+    /// Systems are compared on it, and use none of its labels: `test`.
+    HeldOut,
+}
+
 /// The splits whose labels a model is trained on: `["train"]`, which is the default, or
 /// `["train", "dev"]`.
 ///
@@ -189,18 +200,27 @@ pub enum TrainOn {
 }
 
 impl TrainOn {
-    /// The names of the splits, in order.
-    pub fn splits(self) -> &'static [&'static str] {
+    /// The roles of the splits, in order.
+    pub fn roles(self) -> &'static [SplitRole] {
+        match self {
+            Self::Train => &[SplitRole::Learn],
+            Self::TrainAndDev => &[SplitRole::Learn, SplitRole::Tune],
+        }
+    }
+
+    /// The names of these roles in configurations, in order.
+    pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Train => &["train"],
             Self::TrainAndDev => &["train", "dev"],
         }
     }
 
-    /// Restricts the splits to those allowed for a model that answers `split`, or requests of no split.
+    /// Restricts the splits to those allowed for a model that answers requests of a split with this
+    /// role, or of no split.
     #[must_use]
-    pub fn to_answer(self, split: Option<&str>) -> Self {
-        if split == Some("test") { self } else { Self::Train }
+    pub fn to_answer(self, role: Option<SplitRole>) -> Self {
+        if role == Some(SplitRole::HeldOut) { self } else { Self::Train }
     }
 
     /// True for the default, which configurations leave out.
@@ -215,14 +235,14 @@ impl TryFrom<Vec<String>> for TrainOn {
     fn try_from(names: Vec<String>) -> Result<Self, String> {
         [Self::Train, Self::TrainAndDev]
             .into_iter()
-            .find(|known| known.splits() == names)
+            .find(|known| known.names() == names)
             .ok_or_else(|| format!("{names:?}, expected [\"train\"] or [\"train\", \"dev\"]"))
     }
 }
 
 impl From<TrainOn> for Vec<String> {
     fn from(train_on: TrainOn) -> Self {
-        train_on.splits().iter().map(|&name| name.to_owned()).collect()
+        train_on.names().iter().map(|&name| name.to_owned()).collect()
     }
 }
 
@@ -477,11 +497,11 @@ mod tests {
     #[test]
     fn dev_counts_for_test_alone() {
         let both = TrainOn::TrainAndDev;
-        assert_eq!(both.to_answer(Some("test")), both);
-        for split in [Some("train"), Some("dev"), None] {
-            assert_eq!(both.to_answer(split), TrainOn::Train);
+        assert_eq!(both.to_answer(Some(SplitRole::HeldOut)), both);
+        for role in [Some(SplitRole::Learn), Some(SplitRole::Tune), None] {
+            assert_eq!(both.to_answer(role), TrainOn::Train);
         }
-        assert_eq!(TrainOn::Train.to_answer(Some("test")), TrainOn::Train);
+        assert_eq!(TrainOn::Train.to_answer(Some(SplitRole::HeldOut)), TrainOn::Train);
     }
 
     #[test]

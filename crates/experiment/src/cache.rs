@@ -343,7 +343,7 @@ mod tests {
         // In the last round, the store exists already.
         for min_bytes in [u64::MAX, 0, 0] {
             let keeper = keeper(folder.path(), min_bytes);
-            sample.take_documents(PASSAGES, std::slice::from_ref(&file), None, &keeper).unwrap();
+            sample.take_passages(std::slice::from_ref(&file), None, &keeper).unwrap();
             assert_eq!(texts(&sample), expected);
             assert_eq!(folder.path().join("cache/texts").exists(), min_bytes == 0);
         }
@@ -367,7 +367,7 @@ mod tests {
         };
         let mut sample = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
         let mut files: Vec<_> = (0..20).map(|number| write(number, "")).collect();
-        sample.take_documents(PASSAGES, &files, None, &keeper).unwrap();
+        sample.take_passages(&files, None, &keeper).unwrap();
         let passages = sample.ranked_in(PASSAGES);
         assert_eq!(passages.len(), 1000);
         for doc in Doc::all(1000) {
@@ -379,7 +379,7 @@ mod tests {
             files[number] = write(number, "no passage\n");
         }
         for _ in 0..10 {
-            let taken = sample.take_documents(PASSAGES, &files, None, &keeper);
+            let taken = sample.take_passages(&files, None, &keeper);
             let error = taken.unwrap_err().to_string();
             assert!(error.contains("03.jsonl.gz:51: "), "{error}");
         }
@@ -397,7 +397,7 @@ mod tests {
         let mut sample = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
         for min_bytes in [u64::MAX, 0] {
             let keeper = keeper(folder.path(), min_bytes);
-            let taken = sample.take_documents(PASSAGES, &[Source::new(&path)], None, &keeper);
+            let taken = sample.take_passages(&[Source::new(&path)], None, &keeper);
             let error = taken.unwrap_err().to_string();
             assert!(error.contains("passages.jsonl:2: "), "{error}");
             assert!(error.contains("`a:1` with another text"), "{error}");

@@ -1,6 +1,6 @@
 //! Export of a collection as JSON lines and TREC qrels.
 
-use clariq_collections::Collection;
+use clariq_collections::{Collection, Task};
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker, bail};
 use clariq_files::{Qrels, Target, make_folder, write_atomically};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Returns each file with its number of lines.
 pub fn export(
     collection: &dyn Collection,
-    task: &str,
+    task: Task,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize)>> {
     check_empty(folder)?;
@@ -30,7 +30,7 @@ pub fn export(
 /// Writes the files to a folder.
 fn write_files(
     collection: &dyn Collection,
-    task: &str,
+    task: Task,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize)>> {
     let documents = match collection.documents(task) {
@@ -41,7 +41,7 @@ fn write_files(
     if let Some(documents) = documents {
         files.push(write_lines(folder.join("documents.jsonl"), &document_lines(documents)?)?);
     }
-    for split in collection.splits().iter().filter(|split| collection.has(split)) {
+    for split in collection.available_splits() {
         let mut requests = Vec::new();
         let mut judgements = Vec::new();
         let qrels = collection.qrels(split, task)?;
@@ -121,13 +121,14 @@ fn write_lines(path: PathBuf, lines: &[String]) -> Result<(PathBuf, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::DataDir;
+    use clariq_collections::{DataDir, Split};
+    use clariq_track_clariq::{ClariqSplit, QUESTIONS};
 
     #[test]
     fn every_split_is_written_with_its_labels() {
         let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let files = export(&*sample, "questions", folder.path()).unwrap();
+        let files = export(&*sample, QUESTIONS, folder.path()).unwrap();
         let files: Vec<_> = files
             .into_iter()
             .filter(|(path, _)| !path.to_string_lossy().contains("annotations"))
@@ -140,8 +141,8 @@ mod tests {
             .chain(["train", "dev", "test"].iter().flat_map(|split| of(split)))
             .collect();
         assert_eq!(names, expected);
-        assert_eq!(files[0].1, sample.documents("questions").unwrap().len());
-        let labels = sample.qrels("dev", "questions").unwrap().unwrap();
+        assert_eq!(files[0].1, sample.documents(QUESTIONS).unwrap().len());
+        let labels = sample.qrels(ClariqSplit::Dev.as_split(), QUESTIONS).unwrap().unwrap();
         let judged: usize = labels.topics().map(|(_, one)| one.documents().count()).sum();
         assert_eq!(files[4].1, judged);
         let qrels = clariq_files::read_qrels(&clariq_files::Source::new(&files[4].0)).unwrap();
@@ -162,17 +163,18 @@ mod tests {
             let document_lines = |collection: &dyn Collection, task| {
                 document_lines(collection.documents(task).unwrap()).unwrap()
             };
-            assert_eq!(document_lines(&*back, "documents"), document_lines(&*original, task));
-            let splits: Vec<_> =
-                original.splits().iter().filter(|split| original.has(split)).copied().collect();
+            assert_eq!(document_lines(&*back, back.tasks()[0]), document_lines(&*original, task));
+            let splits: Vec<Split> = original.available_splits().collect();
             assert!(!splits.is_empty());
             for split in splits {
-                let requests = |collection: &dyn Collection, task| -> Vec<Request> {
-                    collection.requests(split, task).unwrap().map(Result::unwrap).collect()
+                let read = |collection: &dyn Collection| {
+                    let split = collection.find_split(split.name()).unwrap();
+                    let task = collection.tasks()[0];
+                    let requests = collection.requests(split, task).unwrap();
+                    let requests: Vec<Request> = requests.map(Result::unwrap).collect();
+                    (requests, collection.qrels(split, task).unwrap())
                 };
-                assert_eq!(requests(&*back, "documents"), requests(&*original, task), "{split}");
-                let qrels = original.qrels(split, task).unwrap();
-                assert_eq!(back.qrels(split, "documents").unwrap(), qrels, "{split}");
+                assert_eq!(read(&*back), read(&*original), "{split}");
                 let lines = folder.path().join(format!("requests.{split}.jsonl"));
                 for line in fs::read_to_string(lines).unwrap().lines() {
                     assert!(line.contains(r#","said":[{"user":"#), "one form: {line}");
@@ -201,8 +203,8 @@ mod tests {
     fn a_folder_with_another_export_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
-        export(&*sample, "questions", folder.path()).unwrap();
-        let again = export(&*sample, "questions", folder.path()).unwrap_err().to_string();
+        export(&*sample, QUESTIONS, folder.path()).unwrap();
+        let again = export(&*sample, QUESTIONS, folder.path()).unwrap_err().to_string();
         assert!(again.contains("a folder without files for the export"), "{again}");
     }
 

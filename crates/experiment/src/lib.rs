@@ -45,7 +45,8 @@
 //! // Does the built-in system `bm25` reach the figures that its configuration expects?
 //! let systems = [SystemConfig::open("bm25", &[])?];
 //! let runs = folder.path().join("runs");
-//! reproduce::check(&session, &systems, "dev", &runs, &mut |figure| {
+//! let dev = collection.find_split("dev")?;
+//! reproduce::check(&session, &systems, dev, &runs, &mut |figure| {
 //!     assert_eq!(figure.verdict, Some(reproduce::Verdict::Equal));
 //! })?;
 //!
@@ -56,7 +57,7 @@
 //!     system: "bm25",
 //!     rewrites: None,
 //!     grid: &grid,
-//!     labels: TuningLabels::Split("train"),
+//!     labels: TuningLabels::Split(collection.find_split("train")?),
 //!     task: None,
 //!     measures: &measures,
 //!     by: 0,
@@ -94,7 +95,7 @@ pub mod training;
 pub mod tune;
 
 pub use cache::TextStores;
-pub use clariq_core::{Observer, Silent, Task};
+pub use clariq_core::{Job, Observer, Silent};
 pub use models::needs_engine;
 pub use needs::{HeldOutNeeds, NeedModels, NeedScope};
 pub use ranker::{

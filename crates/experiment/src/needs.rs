@@ -3,7 +3,8 @@
 mod few_shot;
 
 use crate::session::Session;
-use clariq_core::{Need, Request, RequestId, Result, bail};
+use clariq_collections::Split;
+use clariq_core::{Need, Request, RequestId, Result, SplitRole, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
 use clariq_systems::{NeedTable, SystemConfig};
@@ -113,10 +114,10 @@ impl PredictedNeeds {
 pub(crate) fn predict_split(
     session: &Session,
     config: &SystemConfig,
-    split: &str,
     requests: &[Request],
 ) -> Result<Option<PredictedNeeds>> {
-    let holds_out = config.plan.sees_need() && split == "train";
+    let is_learned_from = session.split.map(Split::role) == Some(SplitRole::Learn);
+    let holds_out = config.plan.sees_need() && is_learned_from;
     let Some((model, held_out)) = open_model(session, config, holds_out)? else { return Ok(None) };
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
     let mut predicted = model.predict(session, &openings)?;
@@ -200,7 +201,7 @@ fn open_model(
 }
 
 fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<NeedTraining> {
-    let config = config.clone().to_answer(session.split);
+    let config = config.clone().to_answer(session.split.map(Split::role));
     let labels = clariq.training_labels(config.train_on())?;
     NeedTraining::new(config, &clariq.bank, &labels)
 }
@@ -251,10 +252,11 @@ impl<'a> NeedModels<'a> {
             return self.training(name)?.fit();
         }
         let classifier = Classifier::read(&Source::new(path), &self.clariq.bank)?;
+        let role = self.session.split.map_or(SplitRole::HeldOut, Split::role);
         let trained_on = classifier.made_of.config.train_on();
-        if trained_on != trained_on.to_answer(self.session.split.or(Some("test"))) {
+        if trained_on != trained_on.to_answer(Some(role)) {
             let expected = "a model that was not trained on labels of dev";
-            let splits = trained_on.splits().join(" and ");
+            let splits = trained_on.names().join(" and ");
             let hint =
                 "train one for dev: `clariq need train CONFIG -o FILE`, without --split test";
             bail!(name, expected, "one trained on {splits}", hint);
@@ -265,7 +267,8 @@ impl<'a> NeedModels<'a> {
     /// Writes the predictions for the split as a need file.
     pub fn write(&self, model: &Classifier, target: &Target) -> Result<()> {
         let Session { collection, split, task, .. } = self.session;
-        let requests = collection.requests(split.unwrap_or("dev"), task)?;
+        let split = split.unwrap_or(ClariqSplit::Dev.as_split());
+        let requests = collection.requests(split, task)?;
         let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
         let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
         let predictions = model.predict(&openings);

@@ -9,6 +9,7 @@ pub use outcome::{Answer, RankedPart, RankedText, RankerOutcome, Statements, Use
 use crate::needs::{self, NeedModel, NeedScope};
 use crate::respond::{Material, ResponseWriter};
 use crate::session::{Contexts, Session};
+use clariq_collections::Task;
 use clariq_core::{Doc, Documents, Hit, Models, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
@@ -80,14 +81,27 @@ impl<'a> Ranker<'a> {
         }
     }
 
-    /// The task of the collection that a part belongs to.
-    pub fn task(&self, part: RankedPart) -> &'static str {
+    /// The name of the task that a part belongs to.
+    pub fn task_name(&self, part: RankedPart) -> &'static str {
         let tasks = self.session().collection.tasks();
         match (part, &self.config.plan) {
             (RankedPart::Statements, _) => STATEMENTS,
-            (RankedPart::Documents, Plan::Answer(_)) if tasks.contains(&PASSAGES) => PASSAGES,
-            (RankedPart::Documents, _) => self.session().task,
+            (RankedPart::Documents, Plan::Answer(_))
+                if tasks.iter().any(|task| task.name() == PASSAGES) =>
+            {
+                PASSAGES
+            }
+            (RankedPart::Documents, _) => self.session().task.name(),
         }
+    }
+
+    /// The task of the collection that a part belongs to.
+    ///
+    /// # Errors
+    ///
+    /// Statements, if the collection has none: they come with the requests.
+    pub fn task(&self, part: RankedPart) -> Result<Task> {
+        Ok(self.session().collection.find_task(self.task_name(part))?)
     }
 
     fn pipeline(&self, part: RankedPart) -> &'a Pipeline {
@@ -99,7 +113,7 @@ impl<'a> Ranker<'a> {
     }
 
     pub(crate) fn context(&self, part: RankedPart) -> Result<&Context<'a>> {
-        self.contexts.of(self.task(part))
+        self.contexts.of(self.task(part)?)
     }
 
     /// The documents of the collection that are ranked in a part.
@@ -273,7 +287,8 @@ impl<'a> Ranker<'a> {
         let requests = self.requests(slice::from_ref(query))?;
         let pipeline = self.pipeline(part);
         let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) else {
-            let own = self.session().collection.part_of(self.task(part), query.request.id.as_str());
+            let collection = self.session().collection;
+            let own = collection.part_of(self.task(part)?, query.request.id.as_str());
             let context = match own {
                 Some(own) => self.contexts.of(own.task)?,
                 None => self.context(part)?,
@@ -290,7 +305,7 @@ impl<'a> Ranker<'a> {
             let batch = Batch::new(context, &requests);
             let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
             self.session().report_answers();
-            return Ok(vec![(self.task(part), traces)]);
+            return Ok(vec![(self.task_name(part), traces)]);
         };
         let user = self.statements_of(query)?;
         let Some(doc) = user.find(doc) else {
@@ -301,7 +316,7 @@ impl<'a> Ranker<'a> {
         let requests: Vec<Request> = requests.iter().map(|request| user.request(request)).collect();
         let context = self.contexts.over(&user.bank);
         let batch = Batch::new(&context, &requests);
-        let mut all = vec![(self.task(part), pipeline.explain(&batch, doc, &Ranking::new())?)];
+        let mut all = vec![(self.task_name(part), pipeline.explain(&batch, doc, &Ranking::new())?)];
         if let Some(chosen) = &plan.chosen {
             all.push((CHOSEN, chosen.explain(&batch, doc, &Ranking::new())?));
         }
@@ -340,7 +355,7 @@ impl<'a> Ranker<'a> {
         let request = query.request.id.as_str();
         Ok(match part {
             RankedPart::Statements => {
-                collection.name_in_runs(request, STATEMENTS, &id).into_owned()
+                collection.name_in_runs(request, self.task(part)?, &id).into_owned()
             }
             RankedPart::Documents => id.into_owned(),
         })

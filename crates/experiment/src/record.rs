@@ -7,7 +7,7 @@
 use crate::needs::NeedModel;
 use crate::ranker::Ranker;
 use crate::session::Session;
-use clariq_collections::SystemClass;
+use clariq_collections::{Split, SystemClass};
 use clariq_core::{Error, ReadingOverrides, Result, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{StagedFile, with_ending};
 use clariq_net::write_exchanges;
@@ -70,7 +70,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
         "clariq": env!("CARGO_PKG_VERSION"),
         "system": config.name,
         "config_sha256": config.checksum,
-        "uses": config.uses_for(session.split),
+        "uses": config.uses_for(session.split.map(Split::role)),
         "models": system.weights,
         "need": system.need_model.as_ref().map(NeedModel::record),
         "seed": session.options.seed,
@@ -107,7 +107,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
             }
             for &part in system.parts() {
                 let documents = system.documents(part)?;
-                made_by[system.task(part)] =
+                made_by[system.task_name(part)] =
                     json!({ "sha256": documents.checksum(), "count": documents.len() });
             }
         }

@@ -3,8 +3,9 @@
 use crate::record;
 use crate::run::{open_split, ranking_path, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
+use clariq_collections::Split;
 use clariq_collections::evaluation::SystemOutput;
-use clariq_core::{Checksum, Result, bail};
+use clariq_core::{Checksum, Result, SplitRole, bail};
 use clariq_eval::parse_measure;
 use clariq_files::{Source, read_run};
 use clariq_rank::{ExpectedFigures, Uses};
@@ -68,7 +69,7 @@ impl fmt::Display for Figure<'_> {
 pub fn expecting<'s>(
     session: &Session,
     systems: &'s [SystemConfig],
-    split: &str,
+    split: Split,
 ) -> Vec<&'s SystemConfig> {
     let bank = session.documents.checksum();
     let expects = |config: &&SystemConfig| expected(config, bank, split).is_some();
@@ -82,7 +83,7 @@ pub fn expecting<'s>(
 pub fn check<'s>(
     session: &Session,
     systems: impl IntoIterator<Item = &'s SystemConfig>,
-    split: &'static str,
+    split: Split,
     runs: &Path,
     each: &mut dyn FnMut(Figure<'s>),
 ) -> Result<()> {
@@ -93,11 +94,11 @@ pub fn check<'s>(
     let evaluation = collection.evaluation(split)?;
     let contexts = Contexts::new(session);
     for config in systems {
-        if split == "train" && config.uses.contains(&Uses::TrainLabels) {
+        if split.role() == SplitRole::Learn && config.uses.contains(&Uses::TrainLabels) {
             continue;
         }
         check_expected(config, session)?;
-        let path = usual_path(runs, session, config, split);
+        let path = usual_path(runs, session, config, split.name());
         let input = open_split(session, config, split, None)?;
         write_run(&contexts, config, &*input, None, &path)?;
         let run = (!config.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
@@ -126,7 +127,7 @@ pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
     check_measures(&config.expected)?;
     let usual = session.collection.registered().splits;
     let others = session.collection.splits().iter().filter(|split| !usual.contains(split));
-    let splits: Vec<&str> = usual.iter().chain(others).copied().collect();
+    let splits: Vec<&str> = usual.iter().chain(others).map(|split| split.name()).collect();
     let kind = session.collection.kind();
     let mut expected = config.expected_of(session.documents.checksum().as_str());
     if let Some(unknown) = expected.find(|expected| !splits.contains(&expected.split.as_str())) {
@@ -158,15 +159,15 @@ fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
 fn expected<'a>(
     config: &'a SystemConfig,
     bank: &'a Checksum,
-    split: &str,
+    split: Split,
 ) -> Option<&'a ExpectedFigures> {
-    config.expected_of(bank.as_str()).find(|expected| expected.split == split)
+    config.expected_of(bank.as_str()).find(|expected| expected.split == split.name())
 }
 
 fn compare<'s>(
     config: &'s SystemConfig,
     expected: Option<&ExpectedFigures>,
-    split: &str,
+    split: Split,
     measure: String,
     obtained: f64,
 ) -> Figure<'s> {
@@ -179,7 +180,7 @@ fn compare<'s>(
         _ => Verdict::Fail,
     });
     let system = config.name.as_str();
-    let uses = config.uses_for(Some(split));
+    let uses = config.uses_for(Some(split.role()));
     Figure { system, uses, measure, published, expected: expected_figure, obtained, verdict }
 }
 
@@ -198,7 +199,9 @@ mod tests {
         let session = Session::new(&*collection, options).unwrap();
         let systems = ["bm25", "bert-reranker"].map(|name| SystemConfig::open(name, &[]).unwrap());
         let both = &["bm25", "bert-reranker"][..];
-        for (split, names) in [("dev", both), ("test", &both[..1]), ("none", both)] {
+        let none = Split::new("none", SplitRole::HeldOut);
+        let [dev, test] = ["dev", "test"].map(|name| collection.find_split(name).unwrap());
+        for (split, names) in [(dev, both), (test, &both[..1]), (none, both)] {
             let found = expecting(&session, &systems, split);
             let found: Vec<&str> = found.iter().map(|config| config.name.as_str()).collect();
             assert_eq!(found, names, "{split}");

@@ -151,7 +151,7 @@ mod tests {
         unique: bool,
     ) -> Vec<Result<UserRequest, Problem>> {
         let sample = clariq_tracks::TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
-        let documents = sample.documents("questions").unwrap();
+        let documents = sample.documents(clariq_track_clariq::QUESTIONS).unwrap();
         let lines = Box::new(text.as_bytes());
         let mut requests = RequestReader::new("r", lines, documents, takes_statements);
         if unique {

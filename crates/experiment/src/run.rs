@@ -16,7 +16,7 @@ use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
 use clariq_collections::{Collection, Submitter};
-use clariq_core::{Error, Problem, ProblemKind, Request, Result, Task, problem};
+use clariq_core::{Error, Job, Problem, ProblemKind, Request, Result, problem};
 use clariq_files::{StagedFile, StagedWriter, Target};
 use clariq_rank::Uses;
 use clariq_systems::SystemConfig;
@@ -62,7 +62,8 @@ pub fn usual_path(folder: &Path, session: &Session, config: &SystemConfig, input
         return folder_of(folder, collection).join(format!("{system}{part}.{input}.run"));
     };
     let submitter = Submitter { class, team: None, responds: config.writes() };
-    let form = collection.answer_form(input, submitter);
+    let split = collection.find_split(input).ok();
+    let form = split.and_then(|split| collection.answer_form(split, submitter));
     let ending = form.map_or(".json", |form| form.ending());
     let file = format!("{system}.{input}{ending}");
     if collection.is_sample() {
@@ -115,7 +116,7 @@ pub fn run(
     let system = open_system(contexts, config, predict)?;
     let needs = match requests {
         Some(requests) if config.plan.sees_need() || config.need.is_some() && !is_stream => {
-            predict_split(session, config, input.name(), requests)?
+            predict_split(session, config, requests)?
         }
         _ => None,
     };
@@ -219,7 +220,7 @@ fn rank_blocks(
     blocks: Receiver<Vec<UserRequest>>,
     needs: Option<&PredictedNeeds>,
     writer: &mut RunWriter,
-    task: &dyn Task,
+    task: &dyn Job,
 ) -> Result<RunSummary> {
     let counts_stages = writer.input.known().is_some();
     let mut summary = RunSummary::default();

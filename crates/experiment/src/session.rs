@@ -2,7 +2,7 @@
 
 use crate::cache;
 use crate::models::opened::OpenedModels;
-use clariq_collections::{Collection, EarlierJudgements};
+use clariq_collections::{Collection, EarlierJudgements, Split, Task};
 use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, Problem, ProblemKind,
     ReadingOverrides, Result, Silent, bail,
@@ -58,11 +58,11 @@ pub struct Session<'a> {
     /// The collection that provides documents, requests and labels.
     pub collection: &'a dyn Collection,
     /// The task that the session ranks for, one of [`Collection::tasks`].
-    pub task: &'static str,
+    pub task: Task,
     /// The documents of that task.
     pub documents: &'a dyn Documents,
     /// The split of the requests, if any. It limits the labels that models are trained on.
-    pub split: Option<&'static str>,
+    pub split: Option<Split>,
     /// Settings such as threads, device and folders.
     pub options: SessionOptions,
     /// Opens and trains learned models, if the program has an engine.
@@ -111,7 +111,7 @@ impl<'a> Session<'a> {
 
     /// The same session for requests of a split. Models may be trained on the splits before it.
     #[must_use]
-    pub fn answering(self, split: &'static str) -> Self {
+    pub fn answering(self, split: Split) -> Self {
         Self { split: Some(split), models: Arc::default(), ..self }
     }
 
@@ -222,7 +222,7 @@ pub struct Contexts<'a> {
     pub session: &'a Session<'a>,
     /// The session for documents of single requests, such as sentences: it caches nothing.
     uncached: Session<'a>,
-    tasks: Vec<(&'static str, Context<'a>)>,
+    tasks: Vec<(Task, Context<'a>)>,
 }
 
 impl<'a> Contexts<'a> {
@@ -250,12 +250,12 @@ impl<'a> Contexts<'a> {
     }
 
     /// The context of a task; an error if the collection has no documents for it.
-    pub(crate) fn of(&self, task: &str) -> Result<&Context<'a>> {
+    pub(crate) fn of(&self, task: Task) -> Result<&Context<'a>> {
         if let Some((_, context)) = self.tasks.iter().find(|(known, _)| *known == task) {
             return Ok(context);
         }
         let collection = self.session.collection;
-        collection.documents(collection.find_task(task)?)?;
+        collection.documents(task)?;
         // The documents appeared after the contexts were made.
         let hint = "files were copied there in the meantime: run the command again";
         bail!(collection.location(), "documents of the task `{task}`", "none a moment ago", hint)

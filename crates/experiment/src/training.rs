@@ -11,6 +11,7 @@ use crate::models::{self, ModelLocation};
 use crate::needs::NeedScope;
 use crate::ranker::{Ranker, UserRequest};
 use crate::session::{Contexts, Session, SessionOptions};
+use clariq_collections::Split;
 use clariq_core::{
     JudgedQuestions, ModelName, Precision, Ranking, ReadingOverrides, Recipe, Request, Result,
     TrainingSummary, bail,
@@ -59,7 +60,7 @@ pub fn train(
     mode: TrainMode,
     output: Option<&Path>,
 ) -> Result<(PathBuf, Option<TrainingSummary>)> {
-    recipe.train_on = recipe.train_on.to_answer(session.split);
+    recipe.train_on = recipe.train_on.to_answer(session.split.map(Split::role));
     session.engine_for(&recipe.name)?;
     let (mut examples, requests) = examples::collect(session, &recipe)?;
     if let Some((system, depth)) = recipe.negatives() {

@@ -6,6 +6,7 @@ use crate::run::{FileInput, RequestFileKind, RunInput, as_run, check_input, open
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
 use clariq_collections::evaluation::Evaluation;
+use clariq_collections::{Split, Task};
 use clariq_core::{Request, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run, Source};
@@ -98,8 +99,8 @@ fn split_values(text: &str) -> Vec<String> {
 /// Requests with judgements.
 #[derive(Clone, Copy)]
 pub enum TuningLabels<'a> {
-    /// A labelled split of the collection, by its name.
-    Split(&'static str),
+    /// A labelled split of the collection.
+    Split(Split),
     /// Files of the user's own.
     Files {
         /// Requests as JSON lines.
@@ -179,9 +180,9 @@ struct Judge<'a> {
 impl GridSearch<'_> {
     /// Scores every point.
     pub fn run(&self, session: &Session) -> Result<TuningResult> {
-        let (session, name) = match self.labels {
-            TuningLabels::Split(split) => (session.clone().answering(split), split),
-            TuningLabels::Files { .. } => (session.clone(), ""),
+        let session = match self.labels {
+            TuningLabels::Split(split) => session.clone().answering(split),
+            TuningLabels::Files { .. } => session.clone(),
         };
         let first = self.open(&self.grid.points().next().unwrap_or_default())?;
         // A system of several pipelines has a task for each of them.
@@ -194,13 +195,13 @@ impl GridSearch<'_> {
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
         let system = open_system(&contexts, &first, NeedScope::Never)?;
         let part = self.find_part(&system)?;
-        let task = system.task(part);
+        let task = system.task(part)?;
         let documents = system.documents(part)?;
         let judge = Judge::new(&session, self.labels, task, self.measures, &requests)?;
         let fold_of = self.folds(&judge)?;
         // No parameter of a stage changes needs: one prediction is enough for the whole grid.
         if first.plan.sees_need()
-            && let Some(needs) = predict_split(&session, &first, name, &requests)?
+            && let Some(needs) = predict_split(&session, &first, &requests)?
         {
             for query in &mut queries {
                 query.request.need = needs.of(&query.request);
@@ -224,11 +225,11 @@ impl GridSearch<'_> {
     }
 
     fn find_part(&self, system: &Ranker) -> Result<RankedPart> {
-        let wanted = self.task.unwrap_or(system.session().task);
+        let wanted = self.task.unwrap_or(system.session().task.name());
         let parts = system.parts();
-        let found = parts.iter().copied().find(|part| system.task(*part) == wanted);
+        let found = parts.iter().copied().find(|part| system.task_name(*part) == wanted);
         Ok(found.ok_or_else(|| {
-            let tasks: Vec<&str> = parts.iter().map(|part| system.task(*part)).collect();
+            let tasks: Vec<&str> = parts.iter().map(|part| system.task_name(*part)).collect();
             let expected = format!("a task of the system, one of {}", tasks.join(", "));
             problem!("--task", expected, "`{wanted}`", "leave it out for the usual one")
         })?)
@@ -280,7 +281,7 @@ impl<'a> Judge<'a> {
     fn new(
         session: &'a Session<'a>,
         labels: TuningLabels,
-        task: &str,
+        task: Task,
         measures: &'a [Measure],
         requests: &[Request],
     ) -> Result<Self> {

@@ -5,6 +5,8 @@
 //! all little-endian. Prints a line of JSON: seconds of building, bytes of the index, and for each depth
 //! the seconds of all requests and the documents and scores of the first twenty.
 
+#![allow(clippy::disallowed_methods, reason = "the files are those that the user named")]
+
 use clariq_core::{Error, Ranking, SparseVectors};
 use clariq_index::{ImpactIndex, ImpactWriter, WINDOW, map_file};
 use rayon::prelude::*;

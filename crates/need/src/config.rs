@@ -1,6 +1,6 @@
 //! The table `[need]` of a configuration: a model and its parameters.
 
-use clariq_core::{Error, Result, TrainOn};
+use clariq_core::{Error, Result, SplitRole, TrainOn};
 use clariq_rank::ConfigSection;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -83,13 +83,13 @@ impl NeedConfig {
         }
     }
 
-    /// The model that may label requests of a split, or of none: labels of dev are used for test
+    /// The model that may label requests of a split with this role, or of none: labels of dev are used for test
     /// only.
     #[must_use]
-    pub fn to_answer(mut self, split: Option<&str>) -> Self {
+    pub fn to_answer(mut self, role: Option<SplitRole>) -> Self {
         match &mut self {
             Self::Majority { train_on } | Self::Lexical { train_on, .. } => {
-                *train_on = train_on.to_answer(split);
+                *train_on = train_on.to_answer(role);
             }
         }
         self
@@ -157,7 +157,10 @@ mod tests {
         assert_eq!(lexical.blocks(), Block::ALL);
         let both = config("model = \"majority\"\ntrain_on = [\"train\", \"dev\"]").unwrap();
         assert_eq!(both.train_on(), TrainOn::TrainAndDev);
-        assert_eq!(both.to_answer(Some("dev")), NeedConfig::Majority { train_on: TrainOn::Train });
+        assert_eq!(
+            both.to_answer(Some(SplitRole::Tune)),
+            NeedConfig::Majority { train_on: TrainOn::Train }
+        );
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub(crate) fn page(
             topics: topics.collect(),
         },
     ));
-    let qrels = mtrag.qrels(split.name(), PASSAGES)?.unwrap_or_default();
+    let qrels = mtrag.qrels(split.as_split(), PASSAGES)?.unwrap_or_default();
     let content = Conversations {
         mtrag,
         qrels: &qrels,
@@ -176,7 +176,7 @@ impl Conversations<'_> {
 
     fn answer(&self, run: &RunByRequest, task: &MtragTask) -> Result<Markup, Error> {
         let ranking = run.ranked.ranking(&task.id);
-        let documents = self.mtrag.documents(task.domain.name());
+        let documents = self.mtrag.documents(task.domain.task());
         let mut passages = Vec::new();
         for id in ranking.iter().take(SHOWN) {
             let documents: Option<&dyn Documents> = documents.as_ref().ok().copied();

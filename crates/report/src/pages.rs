@@ -3,7 +3,7 @@
 use crate::judged::JudgedPage;
 use crate::request::{PageRequest, RenderedPage};
 use crate::{clariq, ikat, mtrag};
-use clariq_collections::Collection;
+use clariq_collections::{Collection, Split};
 use clariq_core::{Error, ProblemKind, problem};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use clariq_track_ikat::{Ikat, IkatSplit};
@@ -16,18 +16,22 @@ use clariq_track_mtrag::{Mtrag, MtragSplit};
 /// A split without labels, where its collection shows none without them.
 pub fn page_of(
     collection: &dyn Collection,
-    split: &'static str,
+    split: Split,
     request: &PageRequest,
 ) -> Result<RenderedPage, Error> {
     if let (Some(clariq), Some(split)) =
-        (collection.downcast::<ClariQ>(), ClariqSplit::named(split))
+        (collection.downcast::<ClariQ>(), ClariqSplit::named(split.name()))
     {
         return clariq::page(clariq, split, request);
     }
-    if let (Some(ikat), Some(split)) = (collection.downcast::<Ikat>(), IkatSplit::parse(split)) {
+    if let (Some(ikat), Some(split)) =
+        (collection.downcast::<Ikat>(), IkatSplit::parse(split.name()))
+    {
         return ikat::page(ikat, split, request);
     }
-    if let (Some(mtrag), Ok(split)) = (collection.downcast::<Mtrag>(), MtragSplit::parse(split)) {
+    if let (Some(mtrag), Ok(split)) =
+        (collection.downcast::<Mtrag>(), MtragSplit::parse(split.name()))
+    {
         return mtrag::page(mtrag, split, request);
     }
     let task = collection.tasks()[0];
@@ -40,7 +44,7 @@ pub fn page_of(
     let page = JudgedPage {
         evaluation: &*evaluation,
         qrels: &qrels,
-        split,
+        split: split.name(),
         requests: collection.last_said(split)?,
         documents: Some(collection.documents(task)?),
     };

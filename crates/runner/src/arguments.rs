@@ -112,7 +112,7 @@ pub(crate) struct QrelsArguments {
 /// The splits of all collections, for help texts. Documents of the user's own may have any.
 pub(crate) fn splits() -> String {
     let describe = |kind: &Kind| match kind.splits.len() {
-        0..=MOST_SPLITS => format!("{}: {}", kind.name, kind.splits.join(", ")),
+        0..=MOST_SPLITS => format!("{}: {}", kind.name, kind.split_names().join(", ")),
         _ => format!("{}: any of these", kind.name),
     };
     TRACKS.kinds().iter().map(|kind| describe(kind)).collect::<Vec<_>>().join("; ")

@@ -1,7 +1,7 @@
 //! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
 use crate::messages::say_line;
-use clariq_experiment::Task;
+use clariq_experiment::Job;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;
 use std::fmt;
@@ -74,7 +74,7 @@ fn write_speed(state: &ProgressState, out: &mut dyn fmt::Write) {
     let _ = write!(out, "{:.0}/s", state.per_sec());
 }
 
-impl Task for StepBar {
+impl Job for StepBar {
     fn advance(&self, steps: u64) {
         self.progress.inc(steps);
         if self.waits.load(Relaxed) && self.progress.elapsed() >= BEFORE_BAR {

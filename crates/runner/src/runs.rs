@@ -2,9 +2,9 @@
 
 use crate::arguments::RunArguments;
 use crate::settings::Settings;
-use clariq_collections::Collection;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
+use clariq_collections::{Collection, Split};
 use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
@@ -65,7 +65,7 @@ pub(crate) fn measures(names: &[String]) -> Result<Vec<Measure>> {
 /// The labels: judgements of a file with the texts of its requests, or the collection of a split.
 pub(crate) enum LabelSource {
     File(Source, HashMap<RequestId, String>),
-    Split(Box<dyn Collection>, &'static str),
+    Split(Box<dyn Collection>, Split),
 }
 
 impl LabelSource {
@@ -86,7 +86,7 @@ impl LabelSource {
     pub(crate) fn names(&self) -> (String, &str) {
         match self {
             Self::File(qrels, _) => (qrels.name(), "qrels"),
-            Self::Split(collection, split) => ((*split).to_owned(), collection.kind()),
+            Self::Split(collection, split) => (split.to_string(), collection.kind()),
         }
     }
 
@@ -94,7 +94,7 @@ impl LabelSource {
     pub(crate) fn evaluation(&self, settings: &Settings) -> Result<Box<dyn Evaluation + '_>> {
         let evaluation: Box<dyn Evaluation> = match self {
             Self::File(qrels, _) => Box::new(ByQrels::read(qrels)?),
-            Self::Split(collection, split) => collection.evaluation(split)?,
+            Self::Split(collection, split) => collection.evaluation(*split)?,
         };
         settings.warn(evaluation.warnings());
         Ok(evaluation)
@@ -103,7 +103,7 @@ impl LabelSource {
     /// The page of runs over the split.
     pub(crate) fn page(&self, request: &PageRequest) -> Result<RenderedPage> {
         match self {
-            Self::Split(collection, split) => page_of(&**collection, split, request),
+            Self::Split(collection, split) => page_of(&**collection, *split, request),
             Self::File(file, texts) => {
                 let judged = ByQrels::read(file)?;
                 let page = JudgedPage {
@@ -121,7 +121,7 @@ impl LabelSource {
     pub(crate) fn last_said(&self) -> Result<HashMap<RequestId, String>> {
         match self {
             Self::File(_, texts) => Ok(texts.clone()),
-            Self::Split(collection, split) => Ok(collection.last_said(split)?),
+            Self::Split(collection, split) => Ok(collection.last_said(*split)?),
         }
     }
 }

@@ -5,11 +5,9 @@ use crate::learned;
 use crate::messages::say;
 use crate::output::Format;
 use crate::progress;
-use clariq_collections::{Collection, DataDir, Kind};
+use clariq_collections::{Collection, DataDir, Kind, Split, Task};
 use clariq_core::{Engine, Result, bail};
-use clariq_experiment::{
-    Observer, Session, SessionOptions, Task, TextStores, needs_engine, record,
-};
+use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
@@ -118,7 +116,7 @@ impl Settings {
 
     /// Opens the collection for systems: if no folder was named, the one whose tasks they rank for.
     pub(crate) fn collection_for(&self, systems: &[SystemConfig]) -> Result<Box<dyn Collection>> {
-        let fits = |tasks: &[&str]| systems.iter().all(|config| config.ranks_for(tasks));
+        let fits = |tasks: &[Task]| systems.iter().all(|config| config.ranks_for(tasks));
         match TRACKS.kinds().iter().copied().find(|kind| fits(kind.tasks)) {
             Some(kind) if !self.data_was_named => self.open(kind),
             _ => self.collection(),
@@ -131,7 +129,7 @@ impl Settings {
         &self,
         split: Option<&str>,
         run: &Path,
-    ) -> Result<(Box<dyn Collection>, &'static str)> {
+    ) -> Result<(Box<dyn Collection>, Split)> {
         let recorded = record::split_of(run).filter(|name| self.data_was_named || is_known(name));
         let kind = match split.or(recorded.as_deref()) {
             Some(name) => self.kind_with_split(name),
@@ -140,14 +138,14 @@ impl Settings {
         };
         let kind = kind.map_or_else(|| TRACKS.kind_of(&self.data), Ok)?;
         let collection = self.open(kind)?;
-        let recorded = recorded.as_deref().filter(|name| collection.splits().contains(name));
-        let split = collection.find_split_or(split.or(recorded), kind.usual_split)?;
+        let recorded = recorded.as_deref().filter(|name| collection.find_split(name).is_ok());
+        let split = collection.find_scored_split(split.or(recorded))?;
         Ok((collection, split))
     }
 
     /// The kind of collection with a split of that name: in the named folder, if there is one.
     pub(crate) fn kind_with_split(&self, name: &str) -> Option<&'static Kind> {
-        let mut having = TRACKS.kinds().iter().copied().filter(|kind| kind.splits.contains(&name));
+        let mut having = TRACKS.kinds().iter().copied().filter(|kind| kind.has_split(name));
         let named = TRACKS.kind_of(&self.data).ok().filter(|_| self.data_was_named);
         // Documents of the user's own may have splits of any name.
         let Some(named) = named else { return having.next() };
@@ -225,7 +223,7 @@ impl Settings {
 
 /// True if a collection usually has a split of that name.
 fn is_known(split: &str) -> bool {
-    TRACKS.kinds().iter().any(|kind| kind.splits.contains(&split))
+    TRACKS.kinds().iter().any(|kind| kind.has_split(split))
 }
 
 impl Observer for Settings {
@@ -237,11 +235,11 @@ impl Observer for Settings {
         self.detail(text);
     }
 
-    fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Task> {
+    fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Job> {
         Box::new(progress::StepBar::start(name, steps, progress::STEPS, self.progress))
     }
 
-    fn begin_download(&self, name: &str, bytes: Option<u64>) -> Box<dyn Task> {
+    fn begin_download(&self, name: &str, bytes: Option<u64>) -> Box<dyn Job> {
         Box::new(progress::StepBar::start(name, bytes, progress::BYTES, self.progress))
     }
 }

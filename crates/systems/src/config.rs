@@ -8,8 +8,8 @@ use crate::overrides::suffix;
 use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once};
 use crate::rewrites::Rewrites;
 use crate::{built_in, models, recipes};
-use clariq_collections::{Collection, SystemClass};
-use clariq_core::{Error, Location, ModelName, Request, Result, bail, sha256_hex};
+use clariq_collections::{Collection, SystemClass, Task};
+use clariq_core::{Error, Location, ModelName, Request, Result, SplitRole, bail, sha256_hex};
 use clariq_files::{FileContent, MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
     About, ConversationConfig, ExpectedFigures, Override, Prompt, REWRITE, Sections, SystemFile,
@@ -161,13 +161,14 @@ impl SystemConfig {
     }
 
     /// True if a collection with these tasks has all tasks of the system.
-    pub fn ranks_for(&self, tasks: &[&str]) -> bool {
-        !self.answers() || tasks == [DOCUMENTS] || ANSWERED.iter().all(|task| tasks.contains(task))
+    pub fn ranks_for(&self, tasks: &[Task]) -> bool {
+        let of_documents = tasks.iter().all(|task| task.name() == DOCUMENTS);
+        !self.answers() || of_documents || has_answered(tasks)
     }
 
     /// True if it answers by the tasks of a collection with submissions.
     pub fn is_for(&self, collection: &dyn Collection) -> bool {
-        ANSWERED.iter().all(|task| collection.tasks().contains(task)) == self.answers()
+        has_answered(collection.tasks()) == self.answers()
     }
 
     /// Refuses a collection without the tasks of the system.
@@ -176,7 +177,8 @@ impl SystemConfig {
             return Ok(());
         }
         let expected = format!("a collection with {}", ANSWERED.join(" and "));
-        let tasks = collection.tasks().join(" and ");
+        let tasks: Vec<&str> = collection.tasks().iter().map(|task| task.name()).collect();
+        let tasks = tasks.join(" and ");
         let found = format!("{} in {}, with {tasks}", collection.kind(), collection.location());
         let hint = format!("`{}` is for such a collection: --data names its folder", self.name);
         bail!("--data", expected, found, hint)
@@ -198,10 +200,11 @@ impl SystemConfig {
         Ok(bases)
     }
 
-    /// Its input for requests of a split. Labels of dev are used for test only.
-    pub fn uses_for(&self, split: Option<&str>) -> Vec<Uses> {
+    /// Its input for requests of a split with this role. Labels of dev are used for held-out requests
+    /// only.
+    pub fn uses_for(&self, role: Option<SplitRole>) -> Vec<Uses> {
         let mut uses = self.uses.clone();
-        uses.retain(|&uses| uses != Uses::DevLabels || split == Some("test"));
+        uses.retain(|&uses| uses != Uses::DevLabels || role == Some(SplitRole::HeldOut));
         uses
     }
 
@@ -247,6 +250,11 @@ impl SystemConfig {
             }
         }
     }
+}
+
+/// True if a collection ranks for the tasks of a system that answers.
+pub fn has_answered(tasks: &[Task]) -> bool {
+    ANSWERED.iter().all(|name| tasks.iter().any(|task| task.name() == *name))
 }
 
 /// The text of a configuration.

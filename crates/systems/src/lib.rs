@@ -34,7 +34,7 @@ pub mod recipes;
 mod rewrites;
 mod trained;
 
-pub use config::{SystemConfig, check_names_differ};
+pub use config::{SystemConfig, check_names_differ, has_answered};
 pub use models::Endpoints;
 pub use need::{FewShotConfig, NeedTable};
 pub use overrides::parse_assignment;

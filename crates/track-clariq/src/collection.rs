@@ -4,13 +4,16 @@
 use crate::labelled::{Labelled, LabelledTopic, read_requests};
 use crate::question_bank::read_question_bank;
 use clariq_collections::documents::Bank;
-use clariq_collections::{Collection, DataDir, Release, embedded, read_once};
-use clariq_core::{Documents, Error, Problem, ProblemKind, RequestId, TrainOn, problem};
+use clariq_collections::{Collection, DataDir, Release, Split, Task, embedded, read_once};
+use clariq_core::{Documents, Error, Problem, ProblemKind, RequestId, SplitRole, TrainOn, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
+
+/// The task of the collection.
+pub const QUESTIONS: Task = Task::new("questions");
 
 /// The sample collection, as it is in `data/sample`.
 pub const SAMPLE: DataDir = DataDir::Sample(embedded![
@@ -54,6 +57,16 @@ impl ClariqSplit {
             Self::Dev => "dev",
             Self::Test => "test",
         }
+    }
+
+    /// It as a split of the collection.
+    pub const fn as_split(self) -> Split {
+        let role = match self {
+            Self::Train => SplitRole::Learn,
+            Self::Dev => SplitRole::Tune,
+            Self::Test => SplitRole::HeldOut,
+        };
+        Split::new(self.name(), role)
     }
 
     /// The split of that name.
@@ -178,6 +191,12 @@ impl ClariQ {
             .kind(ProblemKind::MissingFile)
             .into()
         })
+    }
+
+    /// A split of the collection as one of its own.
+    pub(crate) fn split_of(&self, split: Split) -> Result<ClariqSplit, Problem> {
+        ClariqSplit::named(split.name())
+            .ok_or_else(|| (self as &dyn Collection).foreign_split(split))
     }
 
     /// The labels that a model is trained on, joined.

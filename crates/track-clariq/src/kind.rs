@@ -1,11 +1,12 @@
 //! `ClariQ` in the registry of collections.
 
-use crate::collection::{ClariQ, ClariqSplit, RELEASE, SAMPLE};
+use crate::collection::{ClariQ, ClariqSplit, QUESTIONS, RELEASE, SAMPLE};
 use crate::evaluation::{Official, names};
 use crate::{check, stats};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    AnnotatedFacet, Annotation, Collection, DataDir, Kind, NeedLabel, Requests, Statistics,
+    AnnotatedFacet, Annotation, Collection, DataDir, Kind, NeedLabel, Requests, Split, Statistics,
+    Task,
 };
 use clariq_core::{Documents, Error, Request};
 use clariq_files::{Qrels, Source};
@@ -15,7 +16,7 @@ use std::path::Path;
 pub static KIND: Kind = Kind {
     name: "ClariQ",
     sign: "question_bank.tsv",
-    tasks: &["questions"],
+    tasks: &[QUESTIONS],
     usual: "data/clariq",
     splits: &SPLITS,
     usual_split: SPLITS[1],
@@ -30,8 +31,8 @@ pub static KIND: Kind = Kind {
     released: Some(RELEASE),
 };
 
-const SPLITS: [&str; 3] =
-    [ClariqSplit::Train.name(), ClariqSplit::Dev.name(), ClariqSplit::Test.name()];
+const SPLITS: [Split; 3] =
+    [ClariqSplit::Train.as_split(), ClariqSplit::Dev.as_split(), ClariqSplit::Test.as_split()];
 
 /// The first digits of the checksums of the known banks, and their names.
 const NAMED: [(&str, &str); 2] = [("2100c70232f6", "clariq"), ("575333ff3f8b", "sample")];
@@ -55,36 +56,33 @@ impl Collection for ClariQ {
         self.data.to_string()
     }
 
-    fn has(&self, split: &str) -> bool {
-        ClariqSplit::named(split).is_some_and(|split| self.has(split, false))
+    fn has(&self, split: Split) -> bool {
+        ClariqSplit::named(split.name()).is_some_and(|split| self.has(split, false))
     }
 
-    fn documents(&self, _task: &str) -> Result<&dyn Documents, Error> {
+    fn documents(&self, _task: Task) -> Result<&dyn Documents, Error> {
         Ok(&self.bank)
     }
 
-    fn source(&self, split: &str) -> Result<Source, Error> {
-        self.requests_file(parse_split(split))
+    fn source(&self, split: Split) -> Result<Source, Error> {
+        self.requests_file(self.split_of(split)?)
     }
 
-    fn requests(&self, split: &str, _task: &str) -> Result<Requests<'_>, Error> {
-        let topics = self.split(parse_split(split))?.topics;
+    fn requests(&self, split: Split, _task: Task) -> Result<Requests<'_>, Error> {
+        let topics = self.split(self.split_of(split)?)?.topics;
         Ok(Box::new(topics.into_iter().map(|topic| Ok(Request::from(&topic)))))
     }
 
-    fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
-        Ok(self.split(parse_split(split))?.labels.as_ref().map(Qrels::from))
+    fn qrels(&self, split: Split, _task: Task) -> Result<Option<Qrels>, Error> {
+        Ok(self.split(self.split_of(split)?)?.labels.as_ref().map(Qrels::from))
     }
 
-    fn own_evaluation(
-        &self,
-        split: &'static str,
-    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(Official::new(self, parse_split(split)))))
+    fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        Ok(Some(Box::new(Official::new(self, self.split_of(split)?))))
     }
 
-    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
-        let Some(labels) = self.split(parse_split(split))?.labels else { return Ok(Vec::new()) };
+    fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
+        let Some(labels) = self.split(self.split_of(split)?)?.labels else { return Ok(Vec::new()) };
         let mut annotations: Vec<Annotation> = labels
             .topics
             .iter()
@@ -118,10 +116,6 @@ pub fn open_usual() -> Result<ClariQ, Error> {
     ClariQ::open(if is_there { DataDir::Folder(usual.to_owned()) } else { SAMPLE })
 }
 
-fn parse_split(split: &str) -> ClariqSplit {
-    ClariqSplit::named(split).unwrap_or_else(|| panic!("ClariQ has no split `{split}`"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,13 +124,14 @@ mod tests {
     fn the_sample_is_a_collection_like_any_other() {
         let sample: Box<dyn Collection> = (KIND.open)(&SAMPLE, None).unwrap();
         assert_eq!((sample.label().as_str(), sample.kind()), ("sample", "ClariQ"));
-        assert_eq!(sample.find_split("dev").unwrap(), "dev");
+        assert_eq!(sample.find_split("dev").unwrap(), ClariqSplit::Dev.as_split());
         let refused = sample.find_split("devel").unwrap_err();
         assert_eq!(refused.expected, "one of the splits train, dev, test");
         let dev = ClariQ::of(&*sample).unwrap().labelled(ClariqSplit::Dev).unwrap();
-        let requests: Vec<_> = sample.requests("dev", "questions").unwrap().collect();
+        let requests: Vec<_> =
+            sample.requests(ClariqSplit::Dev.as_split(), QUESTIONS).unwrap().collect();
         assert_eq!(requests.len(), dev.topics.len());
-        let qrels = sample.qrels("dev", "questions").unwrap().unwrap();
+        let qrels = sample.qrels(ClariqSplit::Dev.as_split(), QUESTIONS).unwrap().unwrap();
         assert_eq!(qrels, Qrels::from(&dev));
     }
 }

@@ -23,7 +23,7 @@ mod validate;
 
 pub use candidates::write_candidates;
 pub use check::check;
-pub use collection::{ClariQ, ClariqSplit, SAMPLE, SplitData};
+pub use collection::{ClariQ, ClariqSplit, QUESTIONS, SAMPLE, SplitData};
 pub use eval_table::{
     BEST, ContextFigures, ContextId, EvalTable, MetricTable, RetrievedWith, WORST,
 };

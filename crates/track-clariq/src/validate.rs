@@ -4,11 +4,11 @@ use super::ClariQ;
 use crate::need_file::parse_need_file;
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader, without_quotes};
 use crate::text_run::{NOT_IN_THE_BANK, parse_text_run};
-use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
 use clariq_collections::validation::{
     FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
+use clariq_collections::{Collection, DataDir};
 use clariq_core::{Documents as _, Error, Findings, RequestId, problem};
 use clariq_files::{FileContent, Source, shorten};
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ pub(super) fn validate(
     _options: &ValidationOptions,
 ) -> Result<Validation, Error> {
     let clariq = ClariQ::open(data.clone())?;
-    let topics = topics_of(&clariq, split)?;
+    let topics = topics_of(&clariq, (&clariq as &dyn Collection).find_split(split)?)?;
     validate_file(file, &topics, &clariq.bank)
 }
 

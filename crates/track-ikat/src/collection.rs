@@ -11,7 +11,8 @@ use super::validate::validate;
 use clariq_collections::documents::{read_all, read_bank};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, Kind, Requests, Sight, Statistics, Submitter, SystemClass,
+    Annotation, AnswerForm, Collection, Kind, Requests, Sight, Split, Statistics, Submitter,
+    SystemClass, Task,
 };
 use clariq_core::{Documents, Error, ProblemKind, Request, Said, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source};
@@ -25,8 +26,8 @@ pub static KIND: Kind = Kind {
     sign: "2023_test_topics.json",
     tasks: &TASKS,
     usual: "data/ikat",
-    splits: &IkatSplit::NAMES,
-    usual_split: IkatSplit::TEST_2023.name(),
+    splits: &IkatSplit::SPLITS,
+    usual_split: IkatSplit::TEST_2023.as_split(),
     endings: &[".json", ".jsonl"],
     sample: Some(SAMPLE),
     is_in: |data| !data.track_splits().is_empty(),
@@ -35,7 +36,7 @@ pub static KIND: Kind = Kind {
     check: super::check::check,
     validate: |data, split, run, options| {
         data.check_track_files()?;
-        validate(run, &data.topics(split_of(split)?)?, options)
+        validate(run, &data.topics(named(split)?)?, options)
     },
     figures: || names().collect(),
     released: Some(clariq_collections::Release {
@@ -48,12 +49,16 @@ pub static KIND: Kind = Kind {
 const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
                           the licensed collection: figures on them only compare with each other";
 
-const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
+const TASKS: [Task; 2] = [PASSAGES, STATEMENTS];
+
+fn split_of(split: Split) -> Result<IkatSplit, Error> {
+    named(split.name())
+}
 
 /// The split of that name.
-fn split_of(name: &str) -> Result<IkatSplit, Error> {
+fn named(name: &str) -> Result<IkatSplit, Error> {
     IkatSplit::parse(name).ok_or_else(|| {
-        let expected = format!("one of {}", IkatSplit::NAMES.join(", "));
+        let expected = format!("one of {}", KIND.split_names().join(", "));
         problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
     })
 }
@@ -75,11 +80,11 @@ impl Collection for Ikat {
         &self.unread
     }
 
-    fn has(&self, split: &str) -> bool {
-        self.topics.iter().any(|(known, _)| known.name() == split)
+    fn has(&self, split: Split) -> bool {
+        self.topics.iter().any(|(known, _)| known.as_split() == split)
     }
 
-    fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
+    fn documents(&self, task: Task) -> Result<&dyn Documents, Error> {
         let documents = self.ranked_in(task);
         // A user may have no statements.
         if documents.is_empty() && task == PASSAGES {
@@ -91,12 +96,12 @@ impl Collection for Ikat {
         Ok(documents)
     }
 
-    fn source(&self, split: &str) -> Result<Source, Error> {
+    fn source(&self, split: Split) -> Result<Source, Error> {
         let split = split_of(split)?;
         self.data.track_file(split.topics_file()).ok_or_else(|| changed(split))
     }
 
-    fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
+    fn requests(&self, split: Split, task: Task) -> Result<Requests<'_>, Error> {
         self.requests_seen(split, task, SystemClass::Automatic.into())
     }
 
@@ -105,7 +110,7 @@ impl Collection for Ikat {
     /// because a run needs a response to every turn. With earlier conversations, a request begins with
     /// their utterances, and their new statements are candidates, too. With relevant statements, these
     /// follow the utterance of each turn.
-    fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
+    fn requests_seen(&self, split: Split, task: Task, sight: Sight) -> Result<Requests<'_>, Error> {
         let split = split_of(split)?;
         let ranks_statements = task == STATEMENTS;
         let topics = self.topics(split)?;
@@ -139,15 +144,15 @@ impl Collection for Ikat {
         })))
     }
 
-    fn answer_form(&self, split: &str, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
-        let year = IkatSplit::parse(split)?.year();
+    fn answer_form(&self, split: Split, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+        let year = IkatSplit::parse(split.name())?.year();
         let statements = &self.statements;
         let passages = &*self.passages;
         Some(Box::new(IkatAnswerForm { year, submitter, statements, passages }))
     }
 
     /// The statements of earlier conversations are numbered after those of this conversation.
-    fn name_in_runs<'i>(&self, request: &str, task: &str, id: &'i str) -> Cow<'i, str> {
+    fn name_in_runs<'i>(&self, request: &str, task: Task, id: &'i str) -> Cow<'i, str> {
         if task != STATEMENTS {
             return id.into();
         }
@@ -182,10 +187,7 @@ impl Collection for Ikat {
         self.data == SAMPLE
     }
 
-    fn own_evaluation(
-        &self,
-        split: &'static str,
-    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+    fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         Ok(Some(Box::new(IkatEvaluation::open(self, split_of(split)?)?)))
     }
 
@@ -193,14 +195,12 @@ impl Collection for Ikat {
         (!self.is_sample()).then_some(SUBSTITUTE)
     }
 
-    fn take_documents(
+    fn take_passages(
         &mut self,
-        task: &str,
         files: &[Source],
         wanted: Option<&HashSet<&str>>,
         keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
-        assert_eq!(task, PASSAGES, "statements come with the topics");
         self.passages = match wanted {
             Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id), true)?),
             None => read_all(files, Some(keeper))?,
@@ -208,7 +208,7 @@ impl Collection for Ikat {
         Ok(())
     }
 
-    fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
+    fn qrels(&self, split: Split, task: Task) -> Result<Option<Qrels>, Error> {
         let split = split_of(split)?;
         let topics = self.topics(split)?;
         if task != STATEMENTS {
@@ -222,7 +222,7 @@ impl Collection for Ikat {
         to_qrels(split.topics_file(), &labels)
     }
 
-    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+    fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
         let topics = self.topics(split_of(split)?)?;
         let mut annotations = Vec::new();
         for (conversation, turn) in topics.turns() {
@@ -256,7 +256,7 @@ mod tests {
         let sample = sample();
         let split = IkatSplit::TEST_2023;
         let requests = |task, class: SystemClass| -> Vec<Request> {
-            let requests = sample.requests_seen(split.name(), task, class.into()).unwrap();
+            let requests = sample.requests_seen(split.as_split(), task, class.into()).unwrap();
             requests.map(Result::unwrap).collect()
         };
         let topics = sample.topics(split).unwrap();
@@ -292,7 +292,7 @@ mod tests {
         let split = IkatSplit::TEST_2023;
         let bank = sample.ranked_in(STATEMENTS);
         let requests: Vec<Request> =
-            sample.requests(split.name(), STATEMENTS).unwrap().map(Result::unwrap).collect();
+            sample.requests(split.as_split(), STATEMENTS).unwrap().map(Result::unwrap).collect();
         for (request, (conversation, _)) in
             requests.iter().zip(sample.topics(split).unwrap().turns())
         {
@@ -346,7 +346,13 @@ mod tests {
         let ikat = Ikat::open(DataDir::Folder(folder.path().to_owned()), None).unwrap();
         let bank = ikat.ranked_in(STATEMENTS);
         let seen = |class, earlier| -> Vec<String> {
-            let requests = ikat.requests_seen("2025", STATEMENTS, seeing(class, earlier)).unwrap();
+            let requests = ikat
+                .requests_seen(
+                    IkatSplit::parse("2025").unwrap().as_split(),
+                    STATEMENTS,
+                    seeing(class, earlier),
+                )
+                .unwrap();
             let shown = requests.map(|request| {
                 let Request { id, said, candidates, .. } = request.unwrap();
                 let names = candidates.unwrap().into_iter().map(|doc| {
@@ -375,8 +381,11 @@ mod tests {
         // In 2023, two conversations are of two users.
         let sample = sample();
         let of_sample = |earlier| -> Vec<Request> {
-            let requests =
-                sample.requests_seen("2023-test", STATEMENTS, seeing(SystemClass::Manual, earlier));
+            let requests = sample.requests_seen(
+                IkatSplit::TEST_2023.as_split(),
+                STATEMENTS,
+                seeing(SystemClass::Manual, earlier),
+            );
             requests.unwrap().map(Result::unwrap).collect()
         };
         assert_eq!(of_sample(true), of_sample(false));
@@ -386,13 +395,13 @@ mod tests {
     fn judgements_name_documents() {
         let sample = sample();
         for task in TASKS {
-            let qrels = sample.qrels("2023-test", task).unwrap().unwrap();
+            let qrels = sample.qrels(IkatSplit::TEST_2023.as_split(), task).unwrap().unwrap();
             for (_, judgements) in qrels.topics() {
                 let bank = sample.ranked_in(task);
                 let mut documents = judgements.documents();
                 assert!(documents.all(|(id, _)| bank.find(id.as_str()).is_some()), "{task}");
             }
         }
-        assert!(sample.requests("2024", PASSAGES).is_err());
+        assert!(sample.requests(IkatSplit::parse("2024").unwrap().as_split(), PASSAGES).is_err());
     }
 }

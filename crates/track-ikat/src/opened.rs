@@ -4,16 +4,16 @@
 use crate::folder::IkatFolder;
 use crate::splits::IkatSplit;
 use crate::topics::{IkatConversation, TopicFile};
-use clariq_collections::DataDir;
 use clariq_collections::documents::{Bank, BankRow, read_all};
+use clariq_collections::{DataDir, Task};
 use clariq_core::{Doc, Documents, Error, ProblemKind, TextKeeper, problem};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// The statements of a user, of which each conversation has its own.
-pub const STATEMENTS: &str = "statements";
+pub const STATEMENTS: Task = Task::new("statements");
 /// The passages, which all conversations share.
-pub const PASSAGES: &str = "passages";
+pub const PASSAGES: Task = Task::new("passages");
 
 /// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {
@@ -59,7 +59,7 @@ impl Ikat {
     }
 
     /// The documents of a task, of which there may be none.
-    pub fn ranked_in(&self, task: &str) -> &dyn Documents {
+    pub fn ranked_in(&self, task: Task) -> &dyn Documents {
         if task == STATEMENTS { &self.statements } else { &*self.passages }
     }
 

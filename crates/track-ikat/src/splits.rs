@@ -3,12 +3,15 @@
 
 use super::qrels::{GRADED_BY_MODEL, GRADED_BY_NIST, LabelKind};
 use super::topics::Year;
+use clariq_collections::Split;
+use clariq_core::SplitRole;
 use std::fmt;
 
 /// A file of topics that the track released, and the labels for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IkatSplit {
     name: &'static str,
+    role: SplitRole,
     year: Year,
     topics_file: &'static str,
     pub(super) labels: &'static [(&'static str, LabelKind)],
@@ -22,12 +25,14 @@ impl IkatSplit {
     pub const ALL: &[Self] = &[
         Self {
             name: "2023-train",
+            role: SplitRole::Learn,
             year: Year::Y2023,
             topics_file: "2023_train_topics.json",
             labels: &[],
         },
         Self {
             name: "2023-test",
+            role: SplitRole::HeldOut,
             year: Year::Y2023,
             topics_file: "2023_test_topics.json",
             labels: &[
@@ -38,6 +43,7 @@ impl IkatSplit {
         },
         Self {
             name: "2024",
+            role: SplitRole::HeldOut,
             year: Year::Y2024,
             topics_file: "2024_test_topics.json",
             labels: &[
@@ -47,6 +53,7 @@ impl IkatSplit {
         },
         Self {
             name: "2025",
+            role: SplitRole::HeldOut,
             year: Year::Y2025,
             topics_file: "2025_test_topics.json",
             labels: &[
@@ -59,16 +66,21 @@ impl IkatSplit {
         },
     ];
 
-    /// The names of all splits.
-    pub(super) const NAMES: [&str; Self::ALL.len()] = {
-        let mut names = [""; Self::ALL.len()];
+    /// All splits, for the collection.
+    pub(super) const SPLITS: [Split; Self::ALL.len()] = {
+        let mut splits = [Self::TEST_2023.as_split(); Self::ALL.len()];
         let mut index = 0;
-        while index < names.len() {
-            names[index] = Self::ALL[index].name;
+        while index < splits.len() {
+            splits[index] = Self::ALL[index].as_split();
             index += 1;
         }
-        names
+        splits
     };
+
+    /// It as a split of the collection.
+    pub const fn as_split(self) -> Split {
+        Split::new(self.name, self.role)
+    }
 
     /// The name on the command line and in file names.
     pub const fn name(self) -> &'static str {

@@ -10,8 +10,8 @@ use crate::passages::no_passages;
 use crate::tasks::MtragTask;
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Statistics,
-    Submitter, SystemClass,
+    Annotation, AnswerForm, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Split,
+    Statistics, Submitter, SystemClass, Task,
 };
 use clariq_core::{Documents, Error, Request, bail, problem};
 use clariq_files::{Judgement, Qrels, Source, read_qrels};
@@ -22,8 +22,8 @@ pub static KIND: Kind = Kind {
     sign: "mtrag-human",
     tasks: &TASKS,
     usual: "data/mtrag",
-    splits: &MtragSplit::NAMES,
-    usual_split: "mtrag-un",
+    splits: &MtragSplit::SPLITS,
+    usual_split: MtragSplit::SPLITS[1],
     endings: &[],
     sample: None,
     is_in: |data| !splits(data).is_empty(),
@@ -40,11 +40,11 @@ pub static KIND: Kind = Kind {
     }),
 };
 
-const TASKS: [&str; 1 + Domain::ALL.len()] = {
+const TASKS: [Task; 1 + Domain::ALL.len()] = {
     let mut tasks = [PASSAGES; 1 + Domain::ALL.len()];
     let mut index = 0;
     while index < Domain::ALL.len() {
-        tasks[index + 1] = Domain::ALL[index].name();
+        tasks[index + 1] = Domain::ALL[index].task();
         index += 1;
     }
     tasks
@@ -67,12 +67,12 @@ impl Collection for Mtrag {
         self.data.to_string()
     }
 
-    fn has(&self, split: &str) -> bool {
-        self.splits.iter().any(|(known, _)| known.name() == split)
+    fn has(&self, split: Split) -> bool {
+        self.splits.iter().any(|(known, _)| known.as_split() == split)
     }
 
-    fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
-        let Some(domain) = Domain::parse(task) else {
+    fn documents(&self, task: Task) -> Result<&dyn Documents, Error> {
+        let Some(domain) = Domain::parse(task.name()) else {
             if self.passages.is_empty() {
                 return Err(no_passages(&self.location(), "a domain").into());
             }
@@ -80,12 +80,12 @@ impl Collection for Mtrag {
         };
         match self.passages.of(domain) {
             Some(part) => Ok(&*part.documents),
-            None => Err(no_passages(&self.location(), task).into()),
+            None => Err(no_passages(&self.location(), task.name()).into()),
         }
     }
 
-    fn source(&self, split: &str) -> Result<Source, Error> {
-        let split = MtragSplit::parse(split)?;
+    fn source(&self, split: Split) -> Result<Source, Error> {
+        let split = MtragSplit::parse(split.name())?;
         self.tasks(split)?;
         let files = split.requests(&self.data);
         files.into_iter().next().ok_or_else(|| {
@@ -93,14 +93,14 @@ impl Collection for Mtrag {
         })
     }
 
-    fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
+    fn requests(&self, split: Split, task: Task) -> Result<Requests<'_>, Error> {
         self.requests_seen(split, task, SystemClass::Automatic.into())
     }
 
     /// A manual system gets the rewritten utterances in place of the user's.
-    fn requests_seen(&self, split: &str, task: &str, sight: Sight) -> Result<Requests<'_>, Error> {
-        let split = MtragSplit::parse(split)?;
-        let domain = Domain::parse(task);
+    fn requests_seen(&self, split: Split, task: Task, sight: Sight) -> Result<Requests<'_>, Error> {
+        let split = MtragSplit::parse(split.name())?;
+        let domain = Domain::parse(task.name());
         let is_manual = sight.class == SystemClass::Manual;
         let tasks = self.tasks(split)?;
         if is_manual && tasks.iter().all(|task| task.rewritten.is_none()) {
@@ -120,23 +120,23 @@ impl Collection for Mtrag {
         })))
     }
 
-    fn answer_form(&self, split: &str, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
-        let tasks = self.tasks(MtragSplit::parse(split).ok()?).ok()?;
+    fn answer_form(&self, split: Split, submitter: Submitter) -> Option<Box<dyn AnswerForm + '_>> {
+        let tasks = self.tasks(MtragSplit::parse(split.name()).ok()?).ok()?;
         let kind = if submitter.responds { TaskKind::C } else { TaskKind::A };
         Some(Box::new(MtragAnswerForm::new(kind, tasks, &self.passages)))
     }
 
-    fn ranking_form(&self, split: &str) -> Option<Box<dyn AnswerForm + '_>> {
-        let tasks = self.tasks(MtragSplit::parse(split).ok()?).ok()?;
+    fn ranking_form(&self, split: Split) -> Option<Box<dyn AnswerForm + '_>> {
+        let tasks = self.tasks(MtragSplit::parse(split.name()).ok()?).ok()?;
         Some(Box::new(MtragAnswerForm::new(TaskKind::A, tasks, &self.passages)))
     }
 
-    fn part_of(&self, task: &str, request: &str) -> Option<DocumentPart> {
+    fn part_of(&self, task: Task, request: &str) -> Option<DocumentPart> {
         if task != PASSAGES {
             return None;
         }
         let part = self.passages.of(self.find(request)?.domain)?;
-        Some(DocumentPart { task: part.domain.name(), first: part.first })
+        Some(DocumentPart { task: part.domain.task(), first: part.first })
     }
 
     fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
@@ -152,19 +152,16 @@ impl Collection for Mtrag {
         self.passages.has_substitutes().then_some(SUBSTITUTE)
     }
 
-    fn own_evaluation(
-        &self,
-        split: &'static str,
-    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        Ok(Some(Box::new(MtragEvaluation::open(self, MtragSplit::parse(split)?)?)))
+    fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        Ok(Some(Box::new(MtragEvaluation::open(self, MtragSplit::parse(split.name())?)?)))
     }
 
-    fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
-        let split = MtragSplit::parse(split)?;
+    fn qrels(&self, split: Split, task: Task) -> Result<Option<Qrels>, Error> {
+        let split = MtragSplit::parse(split.name())?;
         let ids = self.ids(split)?;
         let mut name = String::new();
         let mut judgements: Vec<Judgement> = Vec::new();
-        let wanted = Domain::parse(task);
+        let wanted = Domain::parse(task.name());
         for domain in Domain::ALL.into_iter().filter(|it| wanted.is_none_or(|one| one == *it)) {
             let Some(file) = split.qrels(&self.data, domain) else { continue };
             for mut judgement in read_qrels(&file)? {
@@ -181,7 +178,7 @@ impl Collection for Mtrag {
         Qrels::from_judgements(&name, &judgements).map(Some)
     }
 
-    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+    fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
         let annotate = |task: &MtragTask| Annotation {
             id: task.id.to_string(),
             resolved: task.rewritten.clone(),
@@ -189,7 +186,7 @@ impl Collection for Mtrag {
             answer: task.targets.first().cloned(),
             ..Annotation::default()
         };
-        Ok(self.tasks(MtragSplit::parse(split)?)?.iter().map(annotate).collect())
+        Ok(self.tasks(MtragSplit::parse(split.name())?)?.iter().map(annotate).collect())
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {

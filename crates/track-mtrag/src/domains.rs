@@ -1,5 +1,7 @@
 //! The domains of the passages.
 
+use clariq_collections::Task;
+
 /// A domain: a collection of passages, and the requests that are answered from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Domain {
@@ -25,6 +27,11 @@ impl Domain {
     /// The name of its task.
     pub const fn name(self) -> &'static str {
         self.names()[0]
+    }
+
+    /// The task of its passages alone.
+    pub const fn task(self) -> Task {
+        Task::new(self.name())
     }
 
     /// Its names in the released files: MTRAG-UN calls `cloud` `ibmcloud`.

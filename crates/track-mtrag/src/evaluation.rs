@@ -78,7 +78,7 @@ pub struct MtragEvaluation<'a> {
 impl<'a> MtragEvaluation<'a> {
     /// Reads the judgements of a split.
     pub fn open(mtrag: &'a Mtrag, split: MtragSplit) -> Result<Self, Error> {
-        let mut by_qrels = ByQrels::open(mtrag, split.name(), PASSAGES)?;
+        let mut by_qrels = ByQrels::open(mtrag, split.as_split(), PASSAGES)?;
         by_qrels.usual = measures()?;
         let tasks = mtrag.tasks(split)?.iter();
         let domains = tasks.map(|task| (&task.id, task.domain)).collect();
@@ -312,10 +312,10 @@ impl Evaluation for MtragEvaluation<'_> {
         let ranked = RankedRun::ordered(&answered.run, ties);
         let mut qrels = &self.by_qrels.qrels;
         let of_task;
-        if let Some(task) = by.task {
+        if let Some(part) = by.part {
             let mtrag: &dyn Collection = self.mtrag;
-            let task = mtrag.find_task(task)?;
-            of_task = mtrag.qrels(self.split.name(), task)?.unwrap_or_default();
+            let task = mtrag.find_task(part)?;
+            of_task = mtrag.qrels(self.split.as_split(), task)?.unwrap_or_default();
             qrels = &of_task;
         }
         let columns = evaluate(measures, &ranked, qrels).columns("");

@@ -1,8 +1,8 @@
 //! The files of the repository's folder.
 
 use crate::domains::Domain;
-use clariq_collections::DataDir;
-use clariq_core::{Error, problem};
+use clariq_collections::{DataDir, Split};
+use clariq_core::{Error, SplitRole, problem};
 use clariq_files::Source;
 use std::fmt;
 
@@ -35,8 +35,13 @@ impl MtragSplit {
         Self { name: "mtrag-un", folder: "mtragun-human" },
     ];
 
-    /// The names of all splits.
-    pub(crate) const NAMES: [&str; 2] = [Self::ALL[0].name, Self::ALL[1].name];
+    /// All splits, for the collection.
+    pub(crate) const SPLITS: [Split; 2] = [Self::ALL[0].as_split(), Self::ALL[1].as_split()];
+
+    /// It as a split of the collection. No labels of MTRAG are for training.
+    pub const fn as_split(self) -> Split {
+        Split::new(self.name, SplitRole::HeldOut)
+    }
 
     /// The name on the command line and in file names.
     pub const fn name(self) -> &'static str {
@@ -46,7 +51,7 @@ impl MtragSplit {
     /// The split of that name.
     pub fn parse(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|split| split.name == name).ok_or_else(|| {
-            let expected = format!("one of {}", Self::NAMES.join(", "));
+            let expected = format!("one of {}", Self::ALL.map(Self::name).join(", "));
             problem!("--split", expected, "`{name}`", "these are the splits of MTRAG").into()
         })
     }

@@ -6,13 +6,13 @@ use crate::ids::{key, with_turn};
 use crate::passages::AllPassages;
 use crate::tasks::{Context, MtragTask, TaskFile};
 use crate::{forms, tasks};
-use clariq_collections::DataDir;
+use clariq_collections::{DataDir, Task};
 use clariq_core::{Error, ProblemKind, RequestId, Speaker, TextKeeper, Utterance, problem};
 use clariq_files::{MOST_OF_A_RUN, MOST_OF_A_TABLE, read_strictly};
 use std::collections::HashMap;
 
 /// The task of all domains: the passages of its domain are ranked for each request.
-pub const PASSAGES: &str = "passages";
+pub const PASSAGES: Task = Task::new("passages");
 
 /// The splits of a folder with the passages that are ranked for them.
 pub struct Mtrag {

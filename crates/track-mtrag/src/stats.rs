@@ -36,7 +36,7 @@ impl SplitCounts {
         };
         let turns: Vec<usize> = tasks.iter().map(of_user).collect();
         let last = tasks.iter().filter_map(|task| task.said.last());
-        let judged = mtrag.qrels(split.name(), PASSAGES)?.map(|qrels| {
+        let judged = mtrag.qrels(split.as_split(), PASSAGES)?.map(|qrels| {
             let passages = qrels.topics().map(|(_, judged)| judged.relevant(1));
             (qrels.topics().count(), passages.sum())
         });

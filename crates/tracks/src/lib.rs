@@ -4,9 +4,11 @@
 //! use clariq_tracks::TRACKS;
 //!
 //! let collection = TRACKS.open(&clariq_track_clariq::SAMPLE)?;
-//! let documents = collection.documents("questions")?;
-//! let first = collection.requests("dev", "questions")?.next().unwrap()?;
-//! let qrels = collection.qrels("dev", "questions")?.unwrap();
+//! let task = collection.find_task("questions")?;
+//! let dev = collection.find_split("dev")?;
+//! let documents = collection.documents(task)?;
+//! let first = collection.requests(dev, task)?.next().unwrap()?;
+//! let qrels = collection.qrels(dev, task)?.unwrap();
 //! assert!(documents.len() > 100 && !first.opening().is_empty());
 //! assert!(qrels.topic(&first.id).is_some());
 //! # Ok::<(), clariq_core::Error>(())

@@ -15,8 +15,9 @@ pub fn requests(bytes: &[u8]) {
     fs::write(folder.path().join("requests.dev.jsonl"), bytes).expect("written");
     let data = DataDir::Folder(folder.path().to_owned());
     let own = TRACKS.open(&data).expect("documents");
-    let read =
-        own.requests("dev", "documents").and_then(Iterator::collect::<Result<Vec<Request>, _>>);
+    let read = own
+        .requests(own.find_split("dev").expect("a split"), own.tasks()[0])
+        .and_then(Iterator::collect::<Result<Vec<Request>, _>>);
     let report = TRACKS.check(&data).expect("a report");
     assert_eq!(read.is_err(), report.findings.has_errors());
     match read {

@@ -4,7 +4,7 @@ use super::{
     ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
     SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
 };
-use crate::Collection;
+use crate::{Collection, Split, Task};
 use clariq_core::{Error, ProblemKind, RequestId, problem};
 use clariq_eval::{
     Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
@@ -19,9 +19,8 @@ pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
 
 /// Judgements, with the collection that they belong to, if any.
 pub struct ByQrels<'a> {
-    /// The collection and its split; `None` for judgements of a file.
-    origin: Option<(&'a dyn Collection, &'static str)>,
-    task: &'static str,
+    /// The collection with its split and task; `None` for judgements of a file.
+    origin: Option<(&'a dyn Collection, Split, Task)>,
     pub qrels: Qrels,
     topics: ScoredTopics,
     /// The default measures, which a collection may replace.
@@ -36,18 +35,14 @@ impl<'a> ByQrels<'a> {
     /// # Errors
     ///
     /// A split without judgements.
-    pub fn open(
-        collection: &'a dyn Collection,
-        split: &'static str,
-        task: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn open(collection: &'a dyn Collection, split: Split, task: Task) -> Result<Self, Error> {
         let qrels = collection.qrels(split, task)?.ok_or_else(|| {
             let hint = "name a split with labels, or in its place give `clariq eval` --qrels";
             problem!(collection.location(), "labels of {split}", "requests without labels", hint)
                 .kind(ProblemKind::MissingFile)
         })?;
         let file = collection.source(split)?.name();
-        Ok(Self { origin: Some((collection, split)), task, ..Self::new(file, qrels)? })
+        Ok(Self { origin: Some((collection, split, task)), ..Self::new(file, qrels)? })
     }
 
     /// Reads judgements from a file of any TREC collection.
@@ -62,7 +57,7 @@ impl<'a> ByQrels<'a> {
             qrels.comments(),
             "lines of the judgements begin with `#` and are comments",
         )]);
-        Ok(Self { origin: None, task: "", qrels, topics, usual, warnings })
+        Ok(Self { origin: None, qrels, topics, usual, warnings })
     }
 
     /// The figures of a run by named measures. Names that are not measures are left out.
@@ -137,11 +132,11 @@ impl Evaluation for ByQrels<'_> {
     }
 
     fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
-        if let (Some(task), Some((collection, split))) = (by.task, self.origin)
-            && task != self.task
-        {
-            let other = Self::open(collection, split, collection.find_task(task)?)?;
-            return other.columns(source, by);
+        if let (Some(part), Some((collection, split, own))) = (by.part, self.origin) {
+            let task = collection.find_task(part)?;
+            if task != own {
+                return Self::open(collection, split, task)?.columns(source, by);
+            }
         }
         let measures = self.or_usual(by.measures);
         let ties = by.ties.unwrap_or(Ties::Id);
@@ -159,7 +154,7 @@ impl dyn Collection {
     /// # Errors
     ///
     /// A split without labels.
-    pub fn evaluation(&self, split: &'static str) -> Result<Box<dyn Evaluation + '_>, Error> {
+    pub fn evaluation(&self, split: Split) -> Result<Box<dyn Evaluation + '_>, Error> {
         match self.own_evaluation(split)? {
             Some(own) => Ok(own),
             None => Ok(Box::new(ByQrels::open(self, split, self.tasks()[0])?)),
@@ -167,7 +162,7 @@ impl dyn Collection {
     }
 
     /// The user's last utterance of every request of a split.
-    pub fn last_said(&self, split: &str) -> Result<HashMap<RequestId, String>, Error> {
+    pub fn last_said(&self, split: Split) -> Result<HashMap<RequestId, String>, Error> {
         let mut requests = HashMap::new();
         for request in self.requests(split, self.tasks()[0])? {
             let request = request?;

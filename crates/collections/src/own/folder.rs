@@ -1,9 +1,9 @@
 //! The files of a folder, which are found by their names and their first lines.
 
-use crate::DataDir;
 use crate::data_dir::{paths_of, two_files};
 use crate::documents::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
-use clariq_core::{Error, ProblemKind, problem};
+use crate::{DataDir, Split};
+use clariq_core::{Error, ProblemKind, SplitRole, problem};
 use clariq_files::{BoundedLines, Source};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) struct Folder<'a>(&'a Path);
 
 /// The files of a split.
 pub(super) struct SplitFiles {
-    pub(super) name: &'static str,
+    pub(super) split: Split,
     pub(super) requests: Source,
     pub(super) qrels: Option<Source>,
     /// True if the file has the requests of all splits; those with judgements belong to this one.
@@ -141,7 +141,7 @@ impl<'a> Folder<'a> {
     /// The files that may hold data and are not read, in the folder and below it.
     pub(super) fn unread(&self) -> Result<Vec<PathBuf>, Error> {
         let mut read: HashSet<String> = self.documents()?.iter().map(Source::name).collect();
-        for split in self.split_names() {
+        for split in self.splits() {
             if let Some(SplitFiles { requests, qrels, .. }) = self.split(split)? {
                 read.insert(requests.name());
                 read.extend(qrels.map(|file| file.name()));
@@ -154,19 +154,19 @@ impl<'a> Folder<'a> {
         Ok(unread)
     }
 
-    /// The names of all splits, by the files that name one: learned from first, held out last. Files of
+    /// All splits, by the files that name one: learned from first, held out last. Files of
     /// requests or judgements without a name are of the split `all`.
-    pub(super) fn split_names(&self) -> Vec<&'static str> {
-        let mut names = BTreeSet::new();
+    pub(super) fn splits(&self) -> Vec<Split> {
+        let mut found = BTreeSet::new();
         for path in self.data_files() {
             let in_qrels = path.parent() != Some(self.0);
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if let Some(split) = split_of_file(&name, in_qrels) {
-                names.insert((Role::of(split), split.to_owned()));
+                found.insert((role_of(split), split.to_owned()));
             }
         }
-        let names = names.iter().filter(|(_, name)| name != ALL).map(|(_, name)| interned(name));
-        names.chain([ALL]).collect()
+        let found = found.iter().filter(|(_, name)| name != ALL.name());
+        found.map(|(role, name)| Split::new(interned(name), *role)).chain([ALL]).collect()
     }
 
     /// The files of a split, if there are requests for it. In MS MARCO, `dev` is the small one if
@@ -175,9 +175,12 @@ impl<'a> Folder<'a> {
     /// # Errors
     ///
     /// Two files of requests or of judgements.
-    pub(super) fn split(&self, name: &'static str) -> Result<Option<SplitFiles>, Error> {
+    pub(super) fn split(&self, split: Split) -> Result<Option<SplitFiles>, Error> {
+        if split == ALL {
+            return self.all();
+        }
+        let name = split.name();
         let aliases: &[&str] = match name {
-            ALL => return self.all(),
             "dev" => &["dev.small", "dev"],
             "test" => &["test", "eval.small", "eval"],
             other => &[other],
@@ -195,7 +198,7 @@ impl<'a> Folder<'a> {
                 own => own,
             };
             if let Some(requests) = requests {
-                return Ok(Some(SplitFiles { name, requests, qrels, is_shared }));
+                return Ok(Some(SplitFiles { split, requests, qrels, is_shared }));
             }
         }
         Ok(None)
@@ -209,7 +212,7 @@ impl<'a> Folder<'a> {
 
     /// The split of requests that belong to no other split.
     fn all(&self) -> Result<Option<SplitFiles>, Error> {
-        for other in self.split_names().into_iter().filter(|other| *other != ALL) {
+        for other in self.splits().into_iter().filter(|other| *other != ALL) {
             if self.split(other)?.is_some_and(|files| files.is_shared) {
                 return Ok(None);
             }
@@ -217,33 +220,22 @@ impl<'a> Folder<'a> {
         let Some(requests) = self.shared_requests()? else { return Ok(None) };
         let names = ["qrels.txt", "qrels.tsv", "qrels"].map(str::to_owned);
         let qrels = self.only("judgements", &names)?;
-        Ok(Some(SplitFiles { name: ALL, requests, qrels, is_shared: false }))
+        Ok(Some(SplitFiles { split: ALL, requests, qrels, is_shared: false }))
     }
 }
 
 /// The split of requests that belong to no other split.
-const ALL: &str = "all";
+const ALL: Split = Split::new("all", SplitRole::HeldOut);
 
-/// What a split is for, by its name: a system may use the judgements of splits that come before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
-    /// Models are trained on it.
-    Learn,
-    /// Parameters are chosen on it.
-    Tune,
-    HeldOut,
-}
-
-impl Role {
-    pub(super) fn of(split: &str) -> Self {
-        let begins = |starts: &[&str]| starts.iter().any(|start| split.starts_with(start));
-        if split.contains("train") {
-            Self::Learn
-        } else if begins(&["dev", "val"]) {
-            Self::Tune
-        } else {
-            Self::HeldOut
-        }
+/// The role of a split by its name.
+fn role_of(split: &str) -> SplitRole {
+    let begins = |starts: &[&str]| starts.iter().any(|start| split.starts_with(start));
+    if split.contains("train") {
+        SplitRole::Learn
+    } else if begins(&["dev", "val"]) {
+        SplitRole::Tune
+    } else {
+        SplitRole::HeldOut
     }
 }
 

@@ -1,7 +1,7 @@
 //! The check of a TREC run against the requests and the documents of a collection.
 
 use super::{OfficialVerdict, Validation};
-use crate::Collection;
+use crate::{Collection, Split};
 use clariq_core::{Documents, Error, Findings, Problem, RequestId, Severity, problem};
 use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ pub fn check_run(
     run: &Source,
 ) -> Result<Validation, Error> {
     let task = collection.tasks()[0];
-    let topics = topics_of(collection, split)?;
+    let topics = topics_of(collection, collection.find_split(split)?)?;
     let input = run.read()?;
     let mut check = FileCheck::new(&input.name, &topics);
     check.check_run_lines(&input, collection.documents(task)?, &RequestId::clone);
@@ -21,8 +21,7 @@ pub fn check_run(
 }
 
 /// The ids of the requests of a split.
-pub fn topics_of(collection: &dyn Collection, split: &str) -> Result<Vec<RequestId>, Error> {
-    let split = collection.find_split(split)?;
+pub fn topics_of(collection: &dyn Collection, split: Split) -> Result<Vec<RequestId>, Error> {
     let mut topics = Vec::new();
     for request in collection.requests(split, collection.tasks()[0])? {
         topics.push(request?.id);

@@ -26,8 +26,7 @@ fn convert(heading: &str, files: &[(&str, String)], split: &str) -> Vec<Request>
     assert!(run.success(), "{heading}");
     write("documents.jsonl", "{\"id\": \"d1\", \"text\": \"a document\"}\n");
     let own = (OWN.open)(&DataDir::Folder(folder.path().to_owned()), None).unwrap();
-    assert!(own.has(split));
-    let requests = own.requests(split, "documents").unwrap();
+    let requests = own.requests(own.find_split(split).unwrap(), own.tasks()[0]).unwrap();
     requests.collect::<Result<_, Error>>().unwrap()
 }
 

@@ -1,9 +1,9 @@
 //! Collections of a user's own: the forms that are recognised, and the files that are refused.
 
 use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, ResultCell};
-use clariq_collections::{Collection, DataDir, NeedLabel, OWN};
-use clariq_core::{Doc, Request, Speaker};
-use clariq_files::Source;
+use clariq_collections::{Collection, DataDir, NeedLabel, OWN, Split};
+use clariq_core::{Doc, Error, Request, Speaker};
+use clariq_files::{Qrels, Source};
 use clariq_tracks::TRACKS;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -36,13 +36,22 @@ fn opened(files: &[(&str, &str)]) -> (TempDir, Box<dyn Collection>) {
 }
 
 fn documents(collection: &dyn Collection) -> Vec<(String, String)> {
-    let documents = collection.documents("documents").unwrap();
+    let documents = collection.documents(collection.tasks()[0]).unwrap();
     let pair = |doc| (documents.id(doc).into_owned(), documents.text(doc).unwrap().into_owned());
     Doc::all(documents.len()).map(pair).collect()
 }
 
 fn requests(collection: &dyn Collection, split: &str) -> Vec<Request> {
-    collection.requests(split, "documents").unwrap().map(Result::unwrap).collect()
+    let split = collection.find_split(split).unwrap();
+    collection.requests(split, collection.tasks()[0]).unwrap().map(Result::unwrap).collect()
+}
+
+fn qrels(collection: &dyn Collection, split: &str) -> Result<Option<Qrels>, Error> {
+    collection.qrels(collection.find_split(split)?, collection.tasks()[0])
+}
+
+fn names(splits: &[Split]) -> Vec<&'static str> {
+    splits.iter().map(|split| split.name()).collect()
 }
 
 fn ids(collection: &dyn Collection, split: &str) -> Vec<String> {
@@ -54,9 +63,8 @@ fn refusal(files: &[(&str, &str)]) -> String {
     let error = TRACKS.open(&data(folder.path())).err().map(|error| error.to_problem());
     let error = error.unwrap_or_else(|| {
         let (_folder, collection) = opened(files);
-        let requests = |split: &&str| collection.requests(split, "documents").map(drop);
-        let splits = collection.splits().iter().filter(|split| collection.has(split));
-        splits.map(requests).find_map(Result::err).unwrap().to_problem()
+        let requests = |split| collection.requests(split, collection.tasks()[0]).map(drop);
+        collection.available_splits().map(requests).find_map(Result::err).unwrap().to_problem()
     });
     let name = folder.path().display().to_string() + "/";
     format!("{error} {}", error.hint).replace(&name, "")
@@ -79,8 +87,8 @@ fn beir_has_titles_in_front_and_splits_by_judgements() {
     let expected = expected.map(|(id, text)| (id.to_owned(), text.to_owned()));
     assert_eq!(documents(&*own), expected);
     assert_eq!((ids(&*own, "train"), ids(&*own, "test")), (vec!["q1".into()], vec!["q2".into()]));
-    assert!(!own.has("dev") && !own.has("all"));
-    let qrels = own.qrels("test", "documents").unwrap().unwrap();
+    assert!(own.find_split("dev").is_err() && own.find_split("all").is_err());
+    let qrels = qrels(&*own, "test").unwrap().unwrap();
     assert_eq!(qrels.topic(&"q2".into()).unwrap().grade(&"ü2".into()), Some(2));
     assert!(own.label().starts_with("own-"));
     own.statistics().unwrap();
@@ -97,8 +105,8 @@ fn ms_marco_is_tables() {
     ]);
     assert_eq!(documents(&*own)[1], ("1".to_owned(), "A car, \"fast\".".to_owned()));
     assert_eq!((ids(&*own, "dev"), ids(&*own, "test")), (vec!["7".into()], vec!["9".into()]));
-    assert!(own.qrels("test", "documents").unwrap().is_none());
-    assert!(own.qrels("dev", "documents").unwrap().is_some());
+    assert!(qrels(&*own, "test").unwrap().is_none());
+    assert!(qrels(&*own, "dev").unwrap().is_some());
 }
 
 #[test]
@@ -115,12 +123,15 @@ fn splits_have_the_names_that_their_files_have() {
         ("qrels/fold1.tsv", "query-id\tcorpus-id\tscore\nq1\ta\t1\n"),
         ("requests.train-large.jsonl", "{\"id\": \"t1\", \"text\": \"tea\"}\n"),
     ]);
-    assert_eq!(own.splits(), ["train-large", "validation", "fold1", "fold2"]);
+    assert_eq!(names(own.splits()), ["train-large", "validation", "fold1", "fold2"]);
     assert_eq!(ids(&*own, "validation"), ["v1"]);
     assert_eq!((ids(&*own, "fold1"), ids(&*own, "fold2")), (vec!["q1".into()], vec!["q2".into()]));
     // A fold does not know the labels of another.
-    assert_eq!(own.earlier_splits("fold2"), ["train-large", "validation"]);
-    assert_eq!(own.earlier_splits("validation"), ["train-large"]);
+    assert_eq!(
+        names(&own.earlier_splits(own.find_split("fold2").unwrap())),
+        ["train-large", "validation"]
+    );
+    assert_eq!(names(&own.earlier_splits(own.find_split("validation").unwrap())), ["train-large"]);
     assert!(own.unread_files().is_empty());
     let refused = own.find_split("fold3").unwrap_err();
     assert_eq!(refused.expected, "one of the splits train-large, validation, fold1, fold2");
@@ -141,7 +152,7 @@ fn documents_alone_are_a_collection_in_one_file_or_many_packed_or_not() {
         fs::write(place.join("part-3.jsonl.zst"), zstandard).unwrap();
         let own = TRACKS.open(&data(&place)).unwrap();
         assert_eq!(ids_of(&*own), ["a", "b", "c", "d"]);
-        assert!(own.splits().iter().all(|split| !own.has(split)));
+        assert!(own.available_splits().next().is_none());
         for file in fs::read_dir(&place).unwrap() {
             fs::remove_file(file.unwrap().path()).unwrap();
         }
@@ -253,7 +264,7 @@ fn unknown_ids_of_judgements_are_counted_in_one_warning_each() {
     let files =
         [("corpus.jsonl", CORPUS), ("queries.dev.jsonl", QUERIES), ("qrels.dev.txt", qrels)];
     let (folder, own) = opened(&files);
-    let evaluation = own.evaluation("dev").unwrap();
+    let evaluation = own.evaluation(own.find_split("dev").unwrap()).unwrap();
     let [documents, topics] = evaluation.warnings() else { panic!("{:?}", evaluation.warnings()) };
     assert!(documents.contains("2 judgements name documents"), "{documents}");
     assert!(documents.ends_with("such as `x`") && topics.ends_with("such as `q9`"), "{topics}");
@@ -265,7 +276,7 @@ fn unknown_ids_of_judgements_are_counted_in_one_warning_each() {
 #[test]
 fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
     let clariq = TRACKS.open(&clariq_track_clariq::SAMPLE).unwrap();
-    let questions = clariq.documents("questions").unwrap();
+    let questions = clariq.documents(clariq.tasks()[0]).unwrap();
     let mut corpus = String::new();
     for doc in Doc::all(questions.len()) {
         let id = questions.id(doc);
@@ -273,11 +284,10 @@ fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
         writeln!(corpus, "{}", json!({ "_id": id, "title": "", "text": text })).unwrap();
     }
     let mut queries = String::new();
+    let labels = qrels(&*clariq, "dev").unwrap().unwrap();
     let mut qrels = "query-id\tcorpus-id\tscore\n".to_owned();
-    let labels = clariq.qrels("dev", "questions").unwrap().unwrap();
     let mut run = String::new();
-    for request in clariq.requests("dev", "questions").unwrap() {
-        let request = request.unwrap();
+    for request in requests(&*clariq, "dev") {
         writeln!(queries, "{}", json!({ "_id": request.id, "text": request.opening() })).unwrap();
         let judged = labels.topic(&request.id.as_str().into()).unwrap();
         for (id, grade) in judged.documents() {
@@ -295,7 +305,12 @@ fn a_beir_form_of_clariq_has_the_figures_of_clariq() {
     let by = ComparisonOptions { measures: &measures, ..ComparisonOptions::default() };
     let run = Source::memory("a.run", run.into_bytes());
     let values = |collection: &dyn Collection| {
-        let mut columns = collection.evaluation("dev").unwrap().columns(&run, &by).unwrap().columns;
+        let mut columns = collection
+            .evaluation(collection.find_split("dev").unwrap())
+            .unwrap()
+            .columns(&run, &by)
+            .unwrap()
+            .columns;
         for column in &mut columns {
             column.values.sort_by(|a, b| a.0.cmp(&b.0));
         }
@@ -387,7 +402,7 @@ fn ids_that_begin_like_another_form_are_ids() {
     ]);
     assert_eq!(ids_of(&*own), ["<x>", "{y"]);
     assert_eq!(ids(&*own, "dev"), ["{q"]);
-    let qrels = own.qrels("dev", "documents").unwrap().unwrap();
+    let qrels = qrels(&*own, "dev").unwrap().unwrap();
     assert_eq!(qrels.topic(&"query-id-1".into()).unwrap().grade(&"<x>".into()), Some(1));
     for text in
         ["{\"id\": \"a\\u001cb\", \"text\": \"x\"}\n", "{\"id\": \"a\\u001f\", \"text\": \"x\"}\n"]
@@ -421,7 +436,7 @@ fn lines_may_end_with_a_carriage_return() {
         ]);
         assert_eq!(ids_of(&*own), ["a", "b"], "{end:?}");
         assert_eq!(ids(&*own, "dev"), ["q1", "q2"], "{end:?}");
-        let qrels = own.qrels("dev", "documents").unwrap().unwrap();
+        let qrels = qrels(&*own, "dev").unwrap().unwrap();
         assert_eq!(qrels.topic(&"q2".into()).unwrap().grade(&"b".into()), Some(2), "{end:?}");
     }
     let (_folder, loose) =
@@ -526,7 +541,7 @@ fn two_grades_are_an_error_of_the_check_and_of_every_use() {
     assert!(report.findings.iter().any(|finding| finding.first.found == "`1` and `0`"));
     assert!(report.findings.has_errors());
     let own = TRACKS.open(&data(folder.path())).unwrap();
-    assert_eq!(own.qrels("test", "documents").unwrap_err().to_problem().at.line, Some(3));
+    assert_eq!(qrels(&*own, "test").unwrap_err().to_problem().at.line, Some(3));
 }
 
 #[test]
@@ -542,11 +557,11 @@ fn a_need_file_is_scored_against_the_labels_of_requests() {
     write("requests.test.jsonl", &requests.map(|line| line.to_string()).join("\n"));
     write("a.need", "1 2\n2 4\n");
     let own = (OWN.open)(&DataDir::Folder(folder.path().to_owned()), None).unwrap();
-    let annotations = own.annotations("test").unwrap();
+    let annotations = own.annotations(own.find_split("test").unwrap()).unwrap();
     assert_eq!(annotations.len(), 2);
     assert_eq!(annotations[0].answer.as_deref(), Some("yes"));
     assert_eq!(annotations[1].need, Some(NeedLabel::Number(3)));
-    let evaluation = own.evaluation("test").unwrap();
+    let evaluation = own.evaluation(own.find_split("test").unwrap()).unwrap();
     let score = |file: &str| {
         let file = folder.path().join(file);
         evaluation.score(&EvalRequest { file, ..EvalRequest::default() })

@@ -15,7 +15,7 @@ impl Ranker<'_> {
         requests: &[Request],
         progress: Progress,
     ) -> Result<Vec<Ranking>> {
-        let task = self.task(part);
+        let task = self.task(part)?;
         let collection = self.session().collection;
         let of = |request: &Request| collection.part_of(task, request.id.as_str());
         let parts: Vec<Option<DocumentPart>> = requests.iter().map(of).collect();

@@ -8,7 +8,7 @@ pub use rankings::as_run;
 use super::candidates::{CandidateDocs, CandidateRun};
 use super::input::RunInput;
 use crate::session::Session;
-use clariq_collections::{Collection, Sight, SystemClass};
+use clariq_collections::{Collection, Sight, Split, SystemClass};
 use clariq_core::{Documents, Request, RequestId, Result, sha256_hex};
 use clariq_files::Source;
 use clariq_rank::Uses;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 pub fn open_split<'a>(
     session: &Session<'a>,
     config: &SystemConfig,
-    split: &'static str,
+    split: Split,
     candidates: Option<&'a CandidateRun>,
 ) -> Result<Box<dyn RunInput + 'a>> {
     let source = SplitSource { collection: session.collection, split, candidates };
@@ -34,7 +34,7 @@ pub fn open_split<'a>(
 /// A split, and the run that its candidates are taken from.
 struct SplitSource<'a> {
     collection: &'a dyn Collection,
-    split: &'static str,
+    split: Split,
     candidates: Option<&'a CandidateRun>,
 }
 
@@ -58,7 +58,7 @@ impl SplitSource<'_> {
     fn describe(&self, config: &SystemConfig, record: &mut Value) -> Result<()> {
         let collection = self.collection;
         let (file, sha256) = digest(&collection.source(self.split)?)?;
-        record["split"] = self.split.into();
+        record["split"] = self.split.name().into();
         record["topics"] = json!({ "file": file, "sha256": sha256 });
         if let Some(run) = self.candidates {
             record["candidates"] = run.describe();
@@ -66,8 +66,8 @@ impl SplitSource<'_> {
         let uses_other_requests = [Uses::TrainLabels, Uses::DevLabels, Uses::Batch];
         if uses_other_requests.iter().any(|uses| config.uses.contains(uses)) {
             record["splits"] = json!({});
-            for split in collection.splits().iter().filter(|split| collection.has(split)) {
-                record["splits"][*split] = digest(&collection.source(split)?)?.1.into();
+            for split in collection.available_splits() {
+                record["splits"][split.name()] = digest(&collection.source(split)?)?.1.into();
             }
         }
         Ok(())

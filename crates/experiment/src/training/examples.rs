@@ -1,6 +1,7 @@
 //! Training examples of a recipe: topics, and their relevant questions by position.
 
 use crate::session::Session;
+use clariq_collections::Split;
 use clariq_core::{Doc, Documents, JudgedQuestions, Recipe, Request, Result, bail};
 use clariq_track_clariq::ClariQ;
 
@@ -39,6 +40,22 @@ fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, Judg
 /// The maximum number of documents of a training, whose texts and tokens are in memory.
 const MOST_DOCUMENTS: usize = 1_000_000;
 
+/// The splits that a recipe learns from, in the order of their roles.
+fn splits(session: &Session, recipe: &Recipe) -> Result<Vec<Split>> {
+    let collection = session.collection;
+    let mut all = Vec::new();
+    for (role, name) in recipe.train_on.roles().iter().zip(recipe.train_on.names()) {
+        let before = all.len();
+        all.extend(collection.available_splits().filter(|split| split.role() == *role));
+        if all.len() == before {
+            let found = "none in the folder";
+            let hint = "`train_on` of the recipe names the splits that it learns from";
+            bail!(collection.location(), "requests of a split like {name}", found, hint);
+        }
+    }
+    Ok(all)
+}
+
 /// The judgements of a collection's splits, in the order of their requests.
 fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, JudgedQuestions)> {
     let Session { collection, task, documents, .. } = *session;
@@ -52,8 +69,7 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, Judge
     let mut judged =
         JudgedQuestions { questions: texts.collect::<Result<_>>()?, ..JudgedQuestions::default() };
     let mut requests = Vec::new();
-    for split in recipe.train_on.splits() {
-        let split = collection.find_split(split)?;
+    for split in splits(session, recipe)? {
         let Some(qrels) = collection.qrels(split, task)? else {
             let hint = "a model learns from the judgements of train";
             bail!(collection.location(), "judgements of {split}", "requests alone", hint);

@@ -4,7 +4,7 @@ use crate::cache::{self, CacheState};
 use crate::installed;
 use crate::session::Session;
 use clariq_core::{
-    Error, JudgedQuestions, ReadingOverrides, Recipe, Result, Task, Training, TrainingEvent,
+    Error, Job, JudgedQuestions, ReadingOverrides, Recipe, Result, Training, TrainingEvent,
     TrainingSummary, bail, read_regular, training_key,
 };
 use clariq_files::{Lock, MOST_OF_A_TABLE, manifest, with_ending, write_atomically};
@@ -136,7 +136,7 @@ fn find_or_train(
     let options = &session.model_options(ReadingOverrides::cut_at(recipe.max_tokens));
     let resume = mode == TrainMode::Resume;
     let training = Training { recipe, base, examples, data, options, resume };
-    let mut task: Option<Box<dyn Task>> = None;
+    let mut task: Option<Box<dyn Job>> = None;
     let mut report = |event: &TrainingEvent| match *event {
         TrainingEvent::Resumed(step) => {
             session.observer.note(&format!("continuing after step {step}"));
@@ -241,7 +241,7 @@ mod tests {
 
         fn detail(&self, _: &str) {}
 
-        fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Task> {
+        fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Job> {
             Silent.begin(name, steps)
         }
     }

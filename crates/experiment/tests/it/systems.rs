@@ -1,6 +1,6 @@
 //! Open systems: rankings, answers, explanations and questions.
 
-use clariq_collections::{Collection, SystemClass};
+use clariq_collections::{Collection, Split, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
@@ -9,15 +9,11 @@ use clariq_experiment::{
     Contexts, NeedScope, RankedPart, Session, SessionOptions, Statements, UserRequest, open_system,
 };
 use clariq_systems::SystemConfig;
-use clariq_track_ikat::{Ikat, PASSAGES, STATEMENTS};
+use clariq_track_ikat::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use std::slice;
 
 /// Calls `test` with a session on a collection, on one of its splits if any is named.
-fn with_session(
-    collection: &dyn Collection,
-    split: Option<&'static str>,
-    test: impl FnOnce(&Session),
-) {
+fn with_session(collection: &dyn Collection, split: Option<Split>, test: impl FnOnce(&Session)) {
     let folder = tempfile::tempdir().unwrap();
     let options = SessionOptions { cache: folder.path().to_owned(), ..SessionOptions::default() };
     let session = Session::new(collection, options).unwrap();
@@ -45,7 +41,7 @@ fn only_candidates_are_ranked() {
 }
 
 /// The turns of a split, with the statements of their users as the collection has them.
-fn turns(ikat: &Ikat, split: &str) -> Vec<UserRequest> {
+fn turns(ikat: &Ikat, split: Split) -> Vec<UserRequest> {
     let seen = |task| ikat.requests_seen(split, task, SystemClass::Automatic.into()).unwrap();
     let query = |(request, statements): (Result<Request, _>, Result<Request, _>)| UserRequest {
         request: request.unwrap(),
@@ -80,7 +76,7 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
         assert!(!answer.chosen.is_empty() && !answer.text().is_empty());
         for hit in &answer.statements[..2] {
             let traces = system.explain(&query, RankedPart::Statements, hit.doc).unwrap();
-            assert_eq!(traces[0].0, STATEMENTS);
+            assert_eq!(traces[0].0, STATEMENTS.name());
             let rank = traces[0].1.last().unwrap().rank;
             assert_eq!(rank, answer.statements.iter().position(|one| one == hit).map(|i| i + 1));
         }
@@ -90,11 +86,11 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
 #[test]
 fn an_explanation_agrees_with_the_ranking() {
     let ikat = Ikat::open(clariq_track_ikat::SAMPLE, None).unwrap();
-    with_session(&ikat, Some("2023-test"), |session| {
+    with_session(&ikat, Some(IkatSplit::TEST_2023.as_split()), |session| {
         let contexts = Contexts::new(session);
         let config = SystemConfig::open_any("ikat-bm25", &[]).unwrap();
         let system = open_system(&contexts, &config, NeedScope::ForStages).unwrap();
-        for query in turns(&ikat, "2023-test").iter().take(4) {
+        for query in turns(&ikat, IkatSplit::TEST_2023.as_split()).iter().take(4) {
             let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
             let statements = &outcome.answer.as_ref().unwrap().statements;
             for (part, ranking) in
@@ -119,7 +115,7 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
                 system: "ikat-bm25",
                 rewrites: None,
                 grid: &Grid::parse(axes).unwrap(),
-                labels: TuningLabels::Split("2023-test"),
+                labels: TuningLabels::Split(IkatSplit::TEST_2023.as_split()),
                 task,
                 measures: &measures,
                 by: 0,
@@ -137,7 +133,7 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
         let known = "passages.bm25.k1=0.9 passages.bm25.history.user=0.1";
         let trial = tuned.trials.iter().find(|trial| trial.to_string() == known).unwrap();
         assert!((trial.means[0] - 0.338_251).abs() < 1e-6, "{}", trial.means[0]);
-        let tuned = search(&["statements.bm25.b=0.4,0.9"], Some(STATEMENTS));
+        let tuned = search(&["statements.bm25.b=0.4,0.9"], Some(STATEMENTS.name()));
         let [low, high] = [0, 1].map(|trial: usize| tuned.trials[trial].means[0]);
         assert!((low - 0.384_478).abs() < 1e-6, "{low}");
         assert!((low - high).abs() > 1e-9, "the parameter counts");

@@ -4,7 +4,7 @@
 
 mod server;
 
-use clariq_core::{Error, Observer, Problem, Silent, Task, sha256_hex};
+use clariq_core::{Error, Job, Observer, Problem, Silent, sha256_hex};
 use clariq_net::Timeouts;
 use clariq_net::download::{Downloader, LocalCopy, Origin, Published};
 use server::Server;
@@ -79,13 +79,13 @@ fn text(len: usize) -> Vec<u8> {
 struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Observer for Log {
-    fn begin(&self, name: &str, total: Option<u64>) -> Box<dyn Task> {
+    fn begin(&self, name: &str, total: Option<u64>) -> Box<dyn Job> {
         self.0.lock().unwrap().push(format!("{name} of {total:?}"));
         Box::new(self.clone())
     }
 }
 
-impl Task for Log {
+impl Job for Log {
     fn advance(&self, bytes: u64) {
         self.0.lock().unwrap().push(bytes.to_string());
     }

@@ -1,5 +1,7 @@
 //! Tests of stages and pipelines, a module per subject.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads the memory of its process")]
+
 mod answers;
 mod chat;
 mod common;

@@ -16,7 +16,7 @@ use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::{Contexts, Statements, UserRequest};
 use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source, stdin};
-use clariq_systems::plan::{PASSAGES, STATEMENTS};
+use clariq_systems::has_answered;
 use clariq_track_clariq::conversation::{MOST_TURNS, RecordOptions, read_records};
 use clariq_tracks::TRACKS;
 use serde_json::Value;
@@ -63,8 +63,7 @@ pub(crate) struct AskArgs {
 /// The default system: one with learned models if they are installed.
 fn default_system(settings: &Settings) -> &'static str {
     let tasks = TRACKS.kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
-    let answers = [STATEMENTS, PASSAGES].iter().all(|task| tasks.contains(task));
-    match (answers, settings.engine.is_some() || learned::program().is_some()) {
+    match (has_answered(tasks), settings.engine.is_some() || learned::program().is_some()) {
         (true, true) => "ikat-automatic",
         (true, false) => "ikat-bm25",
         (false, true) => "dense-conversation",
@@ -90,7 +89,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     session.registry = arguments.calls.registry()?;
     // The user's own request belongs to no split: nothing was judged before it.
     let session = match collection.splits().first() {
-        Some(first) => session.answering(first),
+        Some(first) => session.answering(*first),
         None => session,
     };
     let contexts = Contexts::new(&session);

@@ -71,7 +71,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let evaluation = labels.evaluation(settings)?;
     let measures = runs::measures(&arguments.measures)?;
     let by = ComparisonOptions {
-        task: arguments.task.as_deref(),
+        part: arguments.task.as_deref(),
         measures: &measures,
         ties: arguments.ties,
     };

@@ -66,12 +66,11 @@ fn with_names(command: Command) -> Command {
 
 fn with_values(command: &str, arg: Arg) -> Arg {
     let values: Vec<&str> = match arg.get_id().as_str() {
-        "split" => {
-            TRACKS.kinds().iter().flat_map(|kind| kind.splits.iter().copied()).unique().collect()
-        }
+        "split" => TRACKS.kinds().iter().flat_map(|kind| kind.split_names()).unique().collect(),
         "measure" | "measures" => MEASURES.to_vec(),
         "task" if ["compare", "tune"].contains(&command) => {
-            TRACKS.kinds().iter().flat_map(|kind| kind.tasks.iter().copied()).unique().collect()
+            let tasks = TRACKS.kinds().iter().flat_map(|kind| kind.tasks);
+            tasks.map(|task| task.name()).unique().collect()
         }
         "model" if command == "setup" => vec![DEFAULT_MODEL, BASE_MODEL],
         "configs" if command == "train" => built_in::names().chain(recipes::names()).collect(),

@@ -242,7 +242,8 @@ fn facet_requests(settings: &Settings, arguments: &FacetRequestsArgs) -> Result<
     let with =
         if arguments.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
     let run = Source::new(&arguments.run);
-    let facet_requests = make_facet_requests(&*collection, &run, &arguments.split, with)?;
+    let facet_requests =
+        make_facet_requests(&*collection, &run, collection.find_split(&arguments.split)?, with)?;
     let target = Target::new(&arguments.output);
     write_requests(&facet_requests.requests, &target)?;
     if target.is_stream() {
@@ -281,7 +282,7 @@ pub(crate) struct SynthesizeArgs {
 
 fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
-    let split = &arguments.split;
+    let split = collection.find_split(&arguments.split)?;
     let usual = folder_of(Path::new("runs"), &*collection);
     let usual = vec![usual.join(format!("{split}_synthetic.jsonl"))];
     let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };
@@ -295,7 +296,7 @@ fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome
     let mut sheet = Sheet::new(&["split", "facets", "turns so far", "contexts"]);
     let facets = || Cell::count(synthesis.facets);
     for (turns, &count) in synthesis.contexts.iter().enumerate() {
-        sheet.row(vec![Cell::text(split), facets(), Cell::count(turns), Cell::count(count)]);
+        sheet.row(vec![Cell::text(split.name()), facets(), Cell::count(turns), Cell::count(count)]);
     }
     let total = Cell::count(synthesis.contexts.iter().sum());
     sheet.row(vec![Cell::text("all"), facets(), Cell::Nothing, total]);

@@ -5,7 +5,7 @@ use crate::learned;
 use crate::messages::say;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::{Collection, DataDir};
+use clariq_collections::{Collection, DataDir, Split, Task};
 use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};
 use clariq_experiment::installed::{self, BASE_MODEL, DEFAULT_MODEL};
 use clariq_experiment::{TextStores, cache};
@@ -107,25 +107,25 @@ fn data(settings: &Settings) -> Vec<CheckedItem> {
             return findings;
         }
     };
-    for task in collection.tasks() {
+    for &task in collection.tasks() {
         findings.extend(task_findings(&*collection, task, &place));
     }
     findings
 }
 
 /// Findings about the documents of a task, its requests and its indexes.
-fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -> Vec<CheckedItem> {
+fn task_findings(collection: &dyn Collection, task: Task, place: &str) -> Vec<CheckedItem> {
     let documents = match collection.documents(task) {
         Ok(documents) => documents,
         Err(error) => {
             let fix = format!("clariq data check --data {place}");
-            return vec![missing(task, error.to_string(), fix)];
+            return vec![missing(task.name(), error.to_string(), fix)];
         }
     };
     let checksum = documents.checksum().short();
     let found = format!("{} of {}, checksum {checksum}", documents.len(), collection.kind());
-    let mut findings = vec![ok(task, found)];
-    let splits = collection.splits().iter().copied().filter(|split| collection.has(split));
+    let mut findings = vec![ok(task.name(), found)];
+    let splits = collection.available_splits();
     findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
     findings.extend(Analyzer::ALL.map(|analyzer| index_finding(documents, analyzer)));
     findings
@@ -133,24 +133,24 @@ fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -
 
 fn split_finding(
     collection: &dyn Collection,
-    task: &str,
-    split: &'static str,
+    task: Task,
+    split: Split,
     place: &str,
 ) -> CheckedItem {
     match read_split(collection, task, split) {
         Ok((count, labelled)) => {
             let labels = if labelled { "with labels" } else { "without labels" };
-            ok(split, format!("{count} requests, {labels}"))
+            ok(split.name(), format!("{count} requests, {labels}"))
         }
         Err(error) => {
             let fix = format!("clariq data check --data {place}");
-            missing(split, error.to_string(), fix)
+            missing(split.name(), error.to_string(), fix)
         }
     }
 }
 
 /// The number of requests of a split, and true if it has labels.
-fn read_split(collection: &dyn Collection, task: &str, split: &str) -> Result<(usize, bool)> {
+fn read_split(collection: &dyn Collection, task: Task, split: Split) -> Result<(usize, bool)> {
     let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
     Ok((requests.len(), collection.qrels(split, task)?.is_some()))
 }

@@ -67,7 +67,7 @@ fn check_origin(
     file: &Path,
 ) -> Result<()> {
     let [task] = collection.tasks() else { return Ok(()) };
-    let documents = collection.documents(task)?;
+    let documents = collection.documents(*task)?;
     let runs = runs_of(kind, file);
     match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
         Some((run, checksum)) if checksum != documents.checksum().as_str() => {

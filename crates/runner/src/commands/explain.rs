@@ -5,7 +5,8 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Doc, Request, Result, bail, fixed, printable};
+use clariq_collections::Split;
+use clariq_core::{Doc, Request, Result, SplitRole, bail, fixed, printable};
 use clariq_experiment::run::{check_input, open_split};
 use clariq_experiment::{
     Contexts, NeedScope, RankedPart, Ranker, Session, Statements, Traces, UserRequest, open_system,
@@ -64,7 +65,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let config = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
     let config = config.with_rewrites(arguments.rewritten.read()?.as_ref())?;
     let collection = settings.collection_for(slice::from_ref(&config))?;
-    let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
+    let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let session = settings.session(&*collection, Some(&arguments.place))?.answering(split);
     let contexts = Contexts::new(&session);
     let query = match &arguments.topic {
@@ -86,7 +87,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
 fn find_topic(
     session: &Session,
     config: &SystemConfig,
-    split: &'static str,
+    split: Split,
     topic: &str,
 ) -> Result<UserRequest> {
     config.check_tasks(session.collection)?;
@@ -112,7 +113,9 @@ fn find_topic(
 fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(RankedPart, Doc)> {
     for &part in system.parts().iter().rev() {
         // The user's own documents have no statements: these come with the requests.
-        let (task, Ok(documents)) = (system.task(part), system.documents(part)) else { continue };
+        let (Ok(task), Ok(documents)) = (system.task(part), system.documents(part)) else {
+            continue;
+        };
         let own = match (part, &query.statements) {
             (RankedPart::Statements, Statements::Known(own)) => own.as_ref(),
             _ => query.request.candidates.as_ref(),

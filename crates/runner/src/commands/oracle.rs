@@ -48,7 +48,7 @@ const ORACLES: Names<Oracle> = &[
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let (name, choice) = arguments.choice;
-    let split = arguments.split.as_str();
+    let split = collection.find_split(&arguments.split)?;
     let metric = &*arguments.metric;
     let multi_turn = arguments.multi_turn;
     let request = OracleRequest { choice, name, split, metric, multi_turn };
@@ -73,7 +73,7 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
         "oracle": name,
         "metric": arguments.metric,
         "table": made.table,
-        "split": split,
+        "split": split.name(),
         "bank": { "sha256": bank.checksum(), "questions": bank.len() },
     });
     let files = vec![("run", path.clone(), run)];
@@ -81,7 +81,7 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     let count = lines.split(|&byte| byte == b'\n').count() - 1;
     Sheet::of([
         ("oracle", Cell::text(name)),
-        ("split", Cell::text(split)),
+        ("split", Cell::text(split.name())),
         ("lines", Cell::count(count)),
         ("run file", Cell::path(&path)),
     ])

@@ -353,8 +353,8 @@ impl Printer<'_> {
             return Ok(object);
         };
         let statements = self.list(query, RankedPart::Statements, &answer.statements)?;
-        object[self.system.task(RankedPart::Statements)] = json!(statements);
-        object[self.system.task(RankedPart::Documents)] = documents;
+        object[self.system.task_name(RankedPart::Statements)] = json!(statements);
+        object[self.system.task_name(RankedPart::Documents)] = documents;
         if !answer.responses.is_empty() {
             object["response"] = response_json(&self.system, query, answer)?;
         }

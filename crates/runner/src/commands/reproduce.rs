@@ -76,7 +76,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         check(&session, checked, split, &arguments.runs, &mut |figure| {
             verdicts.extend(figure.verdict);
             any_uses |= !figure.uses.is_empty();
-            table.lock().row(row(split, &figure, for_reading));
+            table.lock().row(row(split.name(), &figure, for_reading));
         })?;
     }
     print_table(&table, settings.format)?;

@@ -7,16 +7,15 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::Collection;
 use clariq_collections::documents::document_files;
-use clariq_core::{Name, Result, bail};
+use clariq_collections::{Collection, Split};
+use clariq_core::{Name, Result, SplitRole, bail};
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
     CandidateRun, FileInput, RequestFileKind, RunInput, open_split, run as write_run, usual_path,
 };
 use clariq_experiment::{Contexts, Session, TextStores};
 use clariq_files::{Source, Target};
-use clariq_systems::plan::PASSAGES;
 use clariq_systems::{SystemConfig, check_names_differ};
 use std::path::{Path, PathBuf};
 
@@ -118,7 +117,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
         return table.print(settings, arguments);
     }
 
-    let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
+    let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let session = session.answering(split);
     check_systems(&session, &systems)?;
     let contexts = Contexts::new(&session);
@@ -168,7 +167,7 @@ fn take_passages(
         files.extend(document_files(path)?);
     }
     let ids = candidates.map(CandidateRun::ids);
-    collection.take_documents(PASSAGES, &files, ids.as_ref(), &TextStores::default())
+    collection.take_passages(&files, ids.as_ref(), &TextStores::default())
 }
 
 /// Checks all systems before the first one runs.
@@ -224,7 +223,7 @@ impl RunTable {
             Cell::text(input.name()),
             Cell::Count(summary.requests),
             Cell::Count(summary.lines),
-            uses_cell(&system.uses_for(session.split), false),
+            uses_cell(&system.uses_for(session.split.map(Split::role)), false),
             Cell::path(&path),
         ];
         if self.has_class {

@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{ModelKind, Precision, Result, TrainingSummary};
+use clariq_core::{ModelKind, Precision, Result, SplitRole, TrainingSummary};
 use clariq_experiment::training::{TrainMode, check_output, train as train_recipe};
 use clariq_systems::find_recipes;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
     // Without a split, the model may be for any split of the collection.
-    let split = match collection.find_split_or(arguments.split.as_deref(), "dev") {
+    let split = match collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune) {
         Err(problem) if arguments.split.is_some() => return Err(problem.into()),
         found => found.ok(),
     };

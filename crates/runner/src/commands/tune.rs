@@ -63,9 +63,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
         (Some(requests), Some(qrels), _) => TuningLabels::Files { requests, qrels },
         (.., Some(split)) => TuningLabels::Split(collection.find_split(split)?),
         _ => {
-            let splits = collection.splits();
-            let available = splits.iter().find(|split| collection.has(split));
-            let Some(split) = available.or(splits.first()) else {
+            let first = collection.splits().first().copied();
+            let Some(split) = collection.available_splits().next().or(first) else {
                 let hint = "the documentation lists the names of files of requests and judgements \
                             (reference, Formats); --requests and --qrels name files";
                 bail!(collection.location(), "requests with judgements", "documents alone", hint)

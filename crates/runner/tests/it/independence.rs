@@ -43,11 +43,15 @@ fn built_in(name: &str, space: &str) -> Option<SystemConfig> {
 
 /// The requests of a split as the system sees them.
 fn requests(collection: &dyn Collection, split: &str, config: &SystemConfig) -> Vec<UserRequest> {
+    let split = collection.find_split(split).unwrap();
     let Some(answer) = config.plan.answer() else {
         let task = collection.tasks()[0];
         return collection.requests(split, task).unwrap().map(|one| one.unwrap().into()).collect();
     };
-    let seen = |task| collection.requests_seen(split, task, answer.class.into()).unwrap();
+    let seen = |task| {
+        let task = collection.find_task(task).unwrap();
+        collection.requests_seen(split, task, answer.class.into()).unwrap()
+    };
     let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| UserRequest {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),
@@ -127,12 +131,13 @@ impl<'e> Lab<'e> {
         &self,
         data: &DataDir,
         config: &SystemConfig,
-        split: &'static str,
+        split: &str,
         test: impl FnOnce(&dyn Collection, &Ranker) -> Found,
     ) -> Found {
         let collection = clariq_tracks::TRACKS.open(data).unwrap();
         let options =
             SessionOptions { cache: self.cache.path().to_owned(), ..SessionOptions::default() };
+        let split = collection.find_split(split).unwrap();
         let mut session = Session::new(&*collection, options).unwrap().answering(split);
         session.engine = self.engine;
         let contexts = Contexts::new(&session);

@@ -12,9 +12,9 @@
 
 use super::{ClariqConversation, ClariqTurn, ConversationRecord, put_json_lines};
 use crate::NO_QUESTION;
-use crate::collection::{ClariQ, ClariqSplit};
+use crate::collection::ClariQ;
 use crate::labelled::{Labelled, LabelledRow};
-use clariq_collections::Collection;
+use clariq_collections::{Collection, Split};
 use clariq_core::{Error, bail};
 use clariq_files::Target;
 use itertools::{Either, Itertools};
@@ -73,13 +73,13 @@ pub struct Synthesized {
 /// ends in `.gz` is packed.
 pub fn synthesize(
     collection: &dyn Collection,
-    split: &str,
+    split: Split,
     shape: ConversationShape,
     outputs: &[PathBuf],
 ) -> Result<Synthesized, Error> {
     outputs.iter().try_for_each(|path| check_name(path))?;
     let clariq = ClariQ::of(collection)?;
-    let split = ClariqSplit::named(collection.find_split(split)?).unwrap_or(ClariqSplit::Dev);
+    let split = clariq.split_of(split)?;
     let labels = clariq.labelled(split)?;
     let synthesis = Synthesis::new(&labels, shape)?;
     for path in outputs {

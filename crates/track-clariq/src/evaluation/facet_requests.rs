@@ -2,8 +2,8 @@
 //! of a run, and the answer of a user with this facet in mind.
 
 use super::document_relevance::first_questions;
-use crate::{ClariQ, ClariqSplit, RetrievedWith};
-use clariq_collections::Collection;
+use crate::{ClariQ, RetrievedWith};
+use clariq_collections::{Collection, Split};
 use clariq_core::{Documents, Request, Result, Utterance};
 use clariq_files::{Source, read_run};
 use std::collections::HashMap;
@@ -23,11 +23,11 @@ pub struct FacetRequests {
 pub fn facet_requests(
     collection: &dyn Collection,
     run: &Source,
-    split: &str,
+    split: Split,
     with: RetrievedWith,
 ) -> Result<FacetRequests> {
     let clariq = ClariQ::of(collection)?;
-    let split = ClariqSplit::named(collection.find_split(split)?).unwrap_or(ClariqSplit::Dev);
+    let split = clariq.split_of(split)?;
     let labels = clariq.labelled(split)?;
     let run = read_run(run)?;
     let first = first_questions(&run);
@@ -63,13 +63,14 @@ pub fn facet_requests(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ClariqSplit;
     use clariq_core::Speaker;
 
     #[test]
     fn a_facet_gets_the_first_question_and_its_own_answer() {
         let sample = ClariQ::open(crate::SAMPLE).unwrap();
         let run = Source::memory("run", *b"13 0 Q00260 1 2.0 r\n13 0 Q00102 2 1.0 r\n");
-        let made = |with| facet_requests(&sample, &run, "dev", with).unwrap();
+        let made = |with| facet_requests(&sample, &run, ClariqSplit::Dev.as_split(), with).unwrap();
         let answered = made(RetrievedWith::Answer);
         let request = answered.requests.iter().find(|one| one.id.as_str() == "F0012").unwrap();
         let texts: Vec<&str> = request.said.iter().map(|said| said.text.as_str()).collect();

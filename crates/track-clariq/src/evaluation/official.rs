@@ -8,7 +8,7 @@ use super::{
 use crate::conversation::{RecordOptions, read_records};
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader};
 use crate::{
-    ClariQ, ClariqSplit, EvalTable, Labelled, NeedLine, RetrievedWith, read_need_file,
+    ClariQ, ClariqSplit, EvalTable, Labelled, NeedLine, QUESTIONS, RetrievedWith, read_need_file,
     read_text_run,
 };
 use clariq_collections::Collection;
@@ -82,7 +82,7 @@ impl<'a> Official<'a> {
     }
 
     fn by_qrels(&self) -> Result<ByQrels<'a>, Error> {
-        ByQrels::open(self.clariq, self.split.name(), self.clariq.tasks()[0])
+        ByQrels::open(self.clariq, self.split.as_split(), QUESTIONS)
     }
 
     /// Scores a file as the official scorer does.
@@ -353,8 +353,8 @@ impl Evaluation for Official<'_> {
     }
 
     fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
-        if let Some(task) = by.task {
-            (self.clariq as &dyn Collection).find_task(task)?;
+        if let Some(part) = by.part {
+            (self.clariq as &dyn Collection).find_task(part)?;
         }
         if !by.measures.is_empty() {
             return self.by_qrels()?.columns(source, by);

@@ -2,10 +2,10 @@
 
 use super::table_stem;
 use crate::{
-    BEST, ClariQ, ClariqSplit, ContextFigures, ContextId, EvalTable, Labelled, NO_QUESTION, WORST,
+    BEST, ClariQ, ContextFigures, ContextId, EvalTable, Labelled, NO_QUESTION, WORST,
     put_text_run_line,
 };
-use clariq_collections::Collection;
+use clariq_collections::{Collection, Split};
 use clariq_core::{Documents, Error, Problem, RequestId, Result, bail, problem};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -94,7 +94,7 @@ pub struct OracleRequest<'a> {
     /// The name of the run.
     pub name: &'a str,
     /// The split whose topics or contexts are answered.
-    pub split: &'a str,
+    pub split: Split,
     /// The metric of the table that decides.
     pub metric: &'a str,
     /// Contexts of the multi-turn table in place of topics.
@@ -109,8 +109,7 @@ pub struct OracleRequest<'a> {
 /// that is not in the bank.
 pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Result<OracleRun> {
     let clariq = ClariQ::of(collection)?;
-    let split =
-        ClariqSplit::named(collection.find_split(request.split)?).unwrap_or(ClariqSplit::Dev);
+    let split = clariq.split_of(request.split)?;
     let stem = table_stem(split, request.multi_turn);
     let table = EvalTable::open(&clariq.data, &stem)?;
     let choice = request.choice.unwrap_or(Choice::Best);

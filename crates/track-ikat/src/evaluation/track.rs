@@ -208,7 +208,7 @@ impl Evaluation for IkatEvaluation<'_> {
         if let Some(run) = written.run {
             let qrels = clariq_collections::evaluation::ByQrels::open(
                 self.ikat,
-                self.split.name(),
+                self.split.as_split(),
                 PASSAGES,
             )?;
             let figures = qrels.by_name(run, written.expected.iter().copied());
@@ -229,7 +229,7 @@ impl Evaluation for IkatEvaluation<'_> {
             let hint = "leave it out: equal scores are in the order of ids";
             bail!("--ties", "runs of ClariQ beside it", "runs of iKAT", hint);
         }
-        let part = by.task.map(parse_part).transpose()?;
+        let part = by.part.map(parse_part).transpose()?;
         if let Some(part) = part.filter(|part| !part.is_ranking() && !by.measures.is_empty()) {
             let hint = "sets and responses have measures of their own";
             let part = part.name();

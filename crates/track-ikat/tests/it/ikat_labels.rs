@@ -75,12 +75,9 @@ impl Data {
         data
     }
 
-    fn score(
-        &self,
-        split: &'static str,
-        request: &EvalRequest,
-    ) -> Result<Vec<(String, f64)>, String> {
+    fn score(&self, split: &str, request: &EvalRequest) -> Result<Vec<(String, f64)>, String> {
         let ikat = TRACKS.open(&self.folder()).unwrap();
+        let split = ikat.find_split(split).unwrap();
         let scored = ikat.evaluation(split).and_then(|evaluation| evaluation.score(request));
         scored.map(|scored| scored.figures).map_err(|error| error.to_string())
     }

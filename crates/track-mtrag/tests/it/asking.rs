@@ -11,7 +11,11 @@ fn asking(name: &str, text: &str) -> Vec<String> {
     let sample = sample();
     let collection: &dyn Collection = &sample;
     let request = EvalRequest { file: folder.path().join(name), ..EvalRequest::default() };
-    let result = collection.evaluation("mtrag-un").unwrap().score(&request).unwrap();
+    let result = collection
+        .evaluation(collection.find_split("mtrag-un").unwrap())
+        .unwrap()
+        .score(&request)
+        .unwrap();
     let table = result.tables.into_iter().find(|table| table.name == "asking").unwrap();
     let cell = |cell: &ResultCell| match cell {
         ResultCell::Text(text) => text.clone(),

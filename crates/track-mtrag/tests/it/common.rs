@@ -42,8 +42,9 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 }
 
 /// The rows of the table of figures of a file.
-pub(crate) fn rows(mtrag: &Mtrag, split: &'static str, file: &Path) -> Vec<Vec<ResultCell>> {
+pub(crate) fn rows(mtrag: &Mtrag, split: &str, file: &Path) -> Vec<Vec<ResultCell>> {
     let collection: &dyn Collection = mtrag;
+    let split = collection.find_split(split).unwrap();
     let request = EvalRequest { file: file.to_owned(), ..EvalRequest::default() };
     let mut result = collection.evaluation(split).unwrap().score(&request).unwrap();
     result.tables.remove(0).rows

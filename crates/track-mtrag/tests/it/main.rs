@@ -1,5 +1,7 @@
 //! The integration tests of MTRAG, a module per subject.
 
+#![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
+
 mod asking;
 mod common;
 mod released;

@@ -2,7 +2,7 @@
 
 use crate::common::open;
 use clariq_collections::{Collection, DataDir};
-use clariq_track_mtrag::{KIND, Mtrag};
+use clariq_track_mtrag::{Domain, KIND, Mtrag, MtragSplit, PASSAGES};
 use std::path::{Path, PathBuf};
 
 fn released() -> Option<PathBuf> {
@@ -19,7 +19,10 @@ fn two_domains_are_read_as_they_were_released() {
     let Some(folder) = released() else { return };
     let mtrag: Mtrag = open(&folder);
     let count = |task| mtrag.documents(task).unwrap().len();
-    assert_eq!((count("clapnq"), count("govt"), count("passages")), (312, 435, 747));
+    assert_eq!(
+        (count(Domain::Clapnq.task()), count(Domain::Govt.task()), count(PASSAGES)),
+        (312, 435, 747)
+    );
     assert!(mtrag.remark().is_some());
     let named = mtrag.statistics().unwrap().named;
     let un = &named["splits"]["mtrag-un"];
@@ -35,7 +38,7 @@ fn two_domains_are_read_as_they_were_released() {
     );
     assert_eq!((&un["requests"], &un["judged_requests"]), (&299.into(), &188.into()));
     assert_eq!(named["splits"]["mtrag"]["rewritten"], 409);
-    let requests = mtrag.requests("mtrag", "passages").unwrap();
+    let requests = mtrag.requests(MtragSplit::ALL[0].as_split(), PASSAGES).unwrap();
     for request in requests {
         let request = request.unwrap();
         assert!(request.said.iter().all(|said| !said.text.contains("|user|")), "{}", request.id);

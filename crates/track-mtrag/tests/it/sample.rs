@@ -3,11 +3,14 @@
 use crate::common::{copy, open, sample, sample_folder};
 use clariq_collections::{Collection, DataDir, NeedLabel, SystemClass};
 use clariq_core::{Doc, Error, Request, Utterance};
-use clariq_track_mtrag::{KIND, Mtrag};
+use clariq_track_mtrag::{Domain, KIND, Mtrag, MtragSplit, PASSAGES};
 use clariq_tracks::TRACKS;
 use std::fs;
 
 fn requests(mtrag: &Mtrag, split: &str, task: &str, class: SystemClass) -> Vec<Request> {
+    let mtrag: &dyn Collection = mtrag;
+    let task = mtrag.find_task(task).unwrap();
+    let split = mtrag.find_split(split).unwrap();
     let requests = mtrag.requests_seen(split, task, class.into()).unwrap();
     requests.collect::<Result<_, Error>>().unwrap()
 }
@@ -68,7 +71,8 @@ fn a_manual_system_sees_rewritten_utterances() {
             Utterance::user("What do visitors pay for a library card?"),
         ]
     );
-    let Err(error) = sample.requests_seen("mtrag-un", "passages", SystemClass::Manual.into())
+    let Err(error) =
+        sample.requests_seen(MtragSplit::ALL[1].as_split(), PASSAGES, SystemClass::Manual.into())
     else {
         panic!("no rewritten requests were released for it")
     };
@@ -98,8 +102,11 @@ fn without_tasks_requests_are_those_of_retrieval() {
 fn each_domain_has_its_passages_packed_or_plain() {
     let sample = sample();
     let count = |task| sample.documents(task).unwrap().len();
-    assert_eq!((count("passages"), count("cloud"), count("govt")), (13, 6, 7));
-    let all = sample.documents("passages").unwrap();
+    assert_eq!(
+        (count(PASSAGES), count(Domain::Cloud.task()), count(Domain::Govt.task())),
+        (13, 6, 7)
+    );
+    let all = sample.documents(PASSAGES).unwrap();
     assert_eq!((all.id(Doc(0)).as_ref(), all.id(Doc(6)).as_ref()), ("c1-0-70", "g1-0-90"));
     assert_eq!(
         all.text(Doc(0)).unwrap(),
@@ -107,12 +114,12 @@ fn each_domain_has_its_passages_packed_or_plain() {
          and cannot be changed."
     );
     assert_eq!(all.find("g2-0-80").map(|doc| all.id(doc).into_owned()).as_deref(), Some("g2-0-80"));
-    let part = sample.part_of("passages", "cc01<::>2").unwrap();
-    assert_eq!((part.task, part.first), ("govt", 6));
-    assert_eq!(sample.part_of("govt", "cc01<::>2"), None);
-    assert_eq!(sample.part_of("passages", "nobody"), None);
+    let part = sample.part_of(PASSAGES, "cc01<::>2").unwrap();
+    assert_eq!((part.task, part.first), (Domain::Govt.task(), 6));
+    assert_eq!(sample.part_of(Domain::Govt.task(), "cc01<::>2"), None);
+    assert_eq!(sample.part_of(PASSAGES, "nobody"), None);
     assert!(sample.remark().is_none());
-    assert!(sample.documents("telco").is_err());
+    assert!(sample.documents(Domain::Telco.task()).is_err());
 }
 
 #[test]
@@ -121,8 +128,8 @@ fn reference_passages_stand_in_for_missing_collections() {
     copy(&sample_folder(), folder.path());
     fs::remove_file(folder.path().join("corpora/passage_level/govt.jsonl.zip")).unwrap();
     let mtrag = open(folder.path());
-    assert_eq!(mtrag.documents("govt").unwrap().len(), 7);
-    assert_eq!(mtrag.documents("cloud").unwrap().len(), 6);
+    assert_eq!(mtrag.documents(Domain::Govt.task()).unwrap().len(), 7);
+    assert_eq!(mtrag.documents(Domain::Cloud.task()).unwrap().len(), 6);
     let remark = mtrag.remark().unwrap();
     assert!(remark.starts_with("passages are those of the references, a substitute"), "{remark}");
 }
@@ -130,11 +137,19 @@ fn reference_passages_stand_in_for_missing_collections() {
 #[test]
 fn judgements_are_found_under_both_spellings() {
     let sample = sample();
-    let qrels = sample.qrels("mtrag", "passages").unwrap().unwrap();
+    let qrels = sample.qrels(MtragSplit::ALL[0].as_split(), PASSAGES).unwrap().unwrap();
     assert_eq!(qrels.topics().count(), 6);
     let judged = qrels.topic(&"aa02::2".into()).unwrap();
     assert_eq!(judged.relevant(1), 2);
-    assert_eq!(sample.qrels("mtrag-un", "cloud").unwrap().unwrap().topics().count(), 2);
+    assert_eq!(
+        sample
+            .qrels(MtragSplit::ALL[1].as_split(), Domain::Cloud.task())
+            .unwrap()
+            .unwrap()
+            .topics()
+            .count(),
+        2
+    );
 }
 
 #[test]
@@ -157,7 +172,7 @@ fn labels_are_counted() {
     assert_eq!(un["question_types"]["Factoid"], 5);
     assert_eq!(un["domains"]["cloud"], 4);
     assert_eq!(named["splits"]["mtrag"]["multi_turn"]["Follow-up"], 4);
-    let annotation = &sample.annotations("mtrag-un").unwrap()[2];
+    let annotation = &sample.annotations(MtragSplit::ALL[1].as_split()).unwrap()[2];
     assert_eq!(annotation.need, Some(NeedLabel::Name("UNDERSPECIFIED".to_owned())));
     assert!(annotation.answer.as_ref().unwrap().ends_with('?'));
 }

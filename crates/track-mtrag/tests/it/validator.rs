@@ -3,13 +3,13 @@
 use crate::common::{sample, sample_folder, write};
 use clariq_collections::{Collection, DataDir, OfficialVerdict, Validation, ValidationOptions};
 use clariq_files::Source;
-use clariq_track_mtrag::{KIND, Mtrag};
+use clariq_track_mtrag::{KIND, Mtrag, MtragSplit, PASSAGES};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A line of Task A for each request of the sample.
 fn task_a(mtrag: &Mtrag) -> Vec<Value> {
-    let requests = mtrag.requests("mtrag-un", "passages").unwrap();
+    let requests = mtrag.requests(MtragSplit::ALL[1].as_split(), PASSAGES).unwrap();
     let contexts = json!([{ "document_id": "g1-0-90", "score": 1.5, "text": "…" }]);
     let line = |id| json!({ "task_id": id, "Collection": "govt", "contexts": contexts });
     requests.map(|request| line(request.unwrap().id)).collect()

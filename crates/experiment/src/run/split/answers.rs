@@ -7,7 +7,8 @@ use crate::run::candidates::CandidateDocs;
 use crate::run::input::{RunEntry, RunInput, SkippedRecords};
 use crate::session::Session;
 use clariq_collections::{
-    AnswerForm, Requests, Sight, SubmittedAnswer, Submitter, SystemClass, ranking_path,
+    AnswerForm, Collection, Requests, Sight, SubmittedAnswer, Submitter, SystemClass, Task,
+    ranking_path,
 };
 use clariq_core::{Documents, Ranking, RequestId, Result, bail};
 use clariq_files::put_run_lines;
@@ -18,14 +19,27 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+/// A task that the system ranks for, with its documents.
+struct RankedTask<'a> {
+    task: Task,
+    documents: &'a dyn Documents,
+}
+
+impl<'a> RankedTask<'a> {
+    fn of(collection: &'a dyn Collection, name: &str) -> Result<Self> {
+        let task = collection.find_task(name)?;
+        Ok(Self { task, documents: collection.documents(task)? })
+    }
+}
+
 /// The requests of a split, which are read from the collection one after the other.
 pub(super) struct AnsweredSplit<'a> {
     source: SplitSource<'a>,
     sight: Sight,
     form: Box<dyn AnswerForm + 'a>,
     team: Option<String>,
-    statements: &'a dyn Documents,
-    passages: &'a dyn Documents,
+    statements: RankedTask<'a>,
+    passages: RankedTask<'a>,
     candidates: Option<CandidateDocs>,
     /// The maximum number of passages per turn in a submission.
     most_passages: usize,
@@ -43,13 +57,13 @@ impl<'a> AnsweredSplit<'a> {
         config.check_tasks(collection)?;
         let form = open_form(session, config, &source)?;
         let sight = sight_of(config);
-        let statements = collection.documents(STATEMENTS)?;
-        let passages = collection.documents(PASSAGES)?;
+        let statements = RankedTask::of(collection, STATEMENTS)?;
+        let passages = RankedTask::of(collection, PASSAGES)?;
         let mut ids: Vec<RequestId> = Vec::new();
-        for request in collection.requests_seen(split, PASSAGES, sight)? {
+        for request in collection.requests_seen(split, passages.task, sight)? {
             ids.push(request?.id);
         }
-        let candidates = source.candidates(session, passages, ids.iter())?;
+        let candidates = source.candidates(session, passages.documents, ids.iter())?;
         Ok(Self {
             source,
             sight,
@@ -64,7 +78,7 @@ impl<'a> AnsweredSplit<'a> {
     }
 
     /// The requests of a task, with the parts that the system may see.
-    fn requests(&self, task: &str) -> Result<Requests<'_>> {
+    fn requests(&self, task: Task) -> Result<Requests<'_>> {
         self.source.collection.requests_seen(self.source.split, task, self.sight)
     }
 
@@ -72,14 +86,13 @@ impl<'a> AnsweredSplit<'a> {
         &self,
         out: &mut Vec<u8>,
         entry: &RunEntry,
-        task: &str,
-        documents: &dyn Documents,
+        of: &RankedTask,
         ranking: &Ranking,
     ) -> io::Result<()> {
         let request = &entry.request.id;
         let named = ranking.iter().map(|hit| {
-            let id = documents.id(hit.doc);
-            let name = self.source.collection.name_in_runs(request.as_str(), task, &id);
+            let id = of.documents.id(hit.doc);
+            let name = self.source.collection.name_in_runs(request.as_str(), of.task, &id);
             (name.into_owned(), hit.score)
         });
         put_run_lines(out, request, named, entry.tag)
@@ -114,7 +127,7 @@ fn open_form<'a>(
 
 impl RunInput for AnsweredSplit<'_> {
     fn name(&self) -> &str {
-        self.source.split
+        self.source.split.name()
     }
 
     fn location(&self) -> String {
@@ -139,8 +152,8 @@ impl RunInput for AnsweredSplit<'_> {
 
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
         // The requests of the two tasks differ only in their candidates.
-        for (statement_request, request) in self.requests(STATEMENTS)?.zip(self.requests(PASSAGES)?)
-        {
+        let of_statements = self.requests(self.statements.task)?;
+        for (statement_request, request) in of_statements.zip(self.requests(self.passages.task)?) {
             let statements = Statements::Known(statement_request?.candidates);
             let mut request = request?;
             set_candidates(self.candidates.as_ref(), &mut request);
@@ -154,8 +167,8 @@ impl RunInput for AnsweredSplit<'_> {
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
         vec![
             ("submission", path.to_owned()),
-            (STATEMENTS, ranking_path(path, STATEMENTS)),
-            (PASSAGES, ranking_path(path, PASSAGES)),
+            (STATEMENTS, ranking_path(path, self.statements.task)),
+            (PASSAGES, ranking_path(path, self.passages.task)),
         ]
     }
 
@@ -175,8 +188,8 @@ impl RunInput for AnsweredSplit<'_> {
             passages: &passages[..passages.len().min(self.most_passages)],
         };
         self.form.put(submission, &submitted)?;
-        self.put_run(statement_run, entry, STATEMENTS, self.statements, statements)?;
-        self.put_run(passage_run, entry, PASSAGES, self.passages, passages)?;
+        self.put_run(statement_run, entry, &self.statements, statements)?;
+        self.put_run(passage_run, entry, &self.passages, passages)?;
         Ok((statements.len() + passages.len()) as u64)
     }
 

@@ -48,7 +48,7 @@ impl<'a> RankedSplit<'a> {
 
 impl RunInput for RankedSplit<'_> {
     fn name(&self) -> &str {
-        self.source.split
+        self.source.split.name()
     }
 
     fn location(&self) -> String {

@@ -48,7 +48,7 @@ fn sources(asker: &Asker, conversation: &UserRequest, outcome: &RankerOutcome) -
         };
         let name = |doc| asker.system.name(conversation, part, doc);
         let used = used.into_iter().map(name).collect::<Result<Vec<String>, _>>()?;
-        let _ = writeln!(text, "  {}:", asker.system.task(part));
+        let _ = writeln!(text, "  {}:", asker.system.task_name(part));
         for RankedText { id, text: document, score } in ranking {
             let mark = if used.contains(&id) { '*' } else { ' ' };
             let _ = writeln!(text, "  {mark} {}  {id} {document:?}", fixed(score, 6));
@@ -118,7 +118,7 @@ fn answer_object(
     }
     if asker.explains {
         for (part, ranking) in asker.sources(conversation, outcome)? {
-            object[asker.system.task(part)] = json!(ranking);
+            object[asker.system.task_name(part)] = json!(ranking);
         }
     }
     Ok(object)

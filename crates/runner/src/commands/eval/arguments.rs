@@ -117,6 +117,7 @@ mod tests {
     use clariq_collections::Collection;
     use clariq_collections::evaluation::{ByQrels, Evaluation};
     use clariq_core::Error;
+    use clariq_track_clariq::{ClariqSplit, QUESTIONS};
 
     #[derive(Parser)]
     struct Only {
@@ -134,7 +135,7 @@ mod tests {
 
     impl<'a> Scorers<'a> {
         fn of(sample: &'a dyn Collection) -> Self {
-            let by_qrels = ByQrels::open(sample, "dev", "questions").unwrap();
+            let by_qrels = ByQrels::open(sample, ClariqSplit::Dev.as_split(), QUESTIONS).unwrap();
             Self { sample, by_qrels }
         }
 
@@ -152,7 +153,7 @@ mod tests {
                     .map_err(Error::from)
                     .and_then(|()| self.by_qrels.score(&EvalRequest { qrels: None, ..request }))
             } else {
-                let opened = Scorer::open(self.sample, "dev", &only.eval);
+                let opened = Scorer::open(self.sample, ClariqSplit::Dev.as_split(), &only.eval);
                 opened.and_then(|scorer| scorer.score(&request))
             };
             match scored {

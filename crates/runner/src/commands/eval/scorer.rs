@@ -2,8 +2,8 @@
 //! any other collection.
 
 use super::EvalArgs;
-use clariq_collections::Collection;
 use clariq_collections::evaluation::{EvalRequest, EvalResult, Evaluation};
+use clariq_collections::{Collection, Split};
 use clariq_core::Result;
 use clariq_track_clariq::evaluation::{Official, OfficialTask};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
@@ -28,11 +28,11 @@ impl<'a> Scorer<'a> {
     /// An option of another track, or one that does not apply to what is scored; missing labels.
     pub(super) fn open(
         collection: &'a dyn Collection,
-        split: &'static str,
+        split: Split,
         arguments: &'a EvalArgs,
     ) -> Result<Self> {
         if let (Some(clariq), Some(split)) =
-            (collection.downcast::<ClariQ>(), ClariqSplit::named(split))
+            (collection.downcast::<ClariQ>(), ClariqSplit::named(split.name()))
         {
             arguments.refuse_answers("runs of ClariQ")?;
             let official = Official::new(clariq, split);
@@ -42,7 +42,8 @@ impl<'a> Scorer<'a> {
             arguments.clariq.refuse_all(BY_NAME)?;
             return Ok(Self::Any(Box::new(official)));
         }
-        if let (Some(ikat), Some(split)) = (collection.downcast::<Ikat>(), IkatSplit::parse(split))
+        if let (Some(ikat), Some(split)) =
+            (collection.downcast::<Ikat>(), IkatSplit::parse(split.name()))
         {
             arguments.clariq.refuse_all("runs of iKAT")?;
             let evaluation = Box::new(IkatEvaluation::open(ikat, split)?);

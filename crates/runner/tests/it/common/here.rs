@@ -4,7 +4,7 @@
 
 use super::Bench;
 use clariq_collections::DataDir;
-use clariq_core::{Error, Observer, Silent, Task, TrainingSummary};
+use clariq_core::{Error, Job, Observer, Silent, TrainingSummary};
 use clariq_experiment::run::{FileInput, RequestFileKind, RunInput, open_split, run};
 use clariq_experiment::training::{TrainMode, check_output, train};
 use clariq_experiment::{Contexts, Session, SessionOptions};
@@ -27,7 +27,7 @@ impl Observer for Notes {
 
     fn detail(&self, _text: &str) {}
 
-    fn begin(&self, _name: &str, _steps: Option<u64>) -> Box<dyn Task> {
+    fn begin(&self, _name: &str, _steps: Option<u64>) -> Box<dyn Job> {
         Box::new(Silent)
     }
 }
@@ -106,8 +106,9 @@ impl<'w> Work<'w> {
         let is_trained = config.plan.models().iter().any(|model| is_recipe(&model.name));
         let _alone = is_trained.then(train_alone);
         let (done, notes) = self.with_session(|session| {
-            let session = session.clone().answering(self.split);
-            let input = open_split(&session, &config, self.split, None)?;
+            let split = session.collection.find_split(self.split).expect("a split");
+            let session = session.clone().answering(split);
+            let input = open_split(&session, &config, split, None)?;
             self.write(&session, &config, &*input, output)
         });
         done.map(|()| notes)
@@ -159,7 +160,8 @@ impl<'w> Work<'w> {
         }
         let _alone = train_alone();
         let (trained, notes) = self.with_session(|session| {
-            let session = session.clone().answering(self.split);
+            let split = session.collection.find_split(self.split).expect("a split");
+            let session = session.clone().answering(split);
             train(&session, recipe, mode, output.as_deref())
         });
         trained.map(|(folder, trained)| (folder, trained, notes))
