@@ -23,7 +23,8 @@ pub(super) enum Distances {
 impl Network {
     /// The distances in texts of that many tokens.
     pub(super) fn distances(&self, tokens: i64) -> Result<Option<Distances>> {
-        let Some(table) = &self.distances else { return Ok(None) };
+        // A tokenizer without special tokens has none for an empty text.
+        let Some(table) = self.distances.as_ref().filter(|_| tokens > 0) else { return Ok(None) };
         let position = Tensor::arange(tokens, (Kind::Int64, table.device()));
         let distance = position.unsqueeze(1) - position.unsqueeze(0);
         let Some(settings) = &self.shape.disentangled else {

@@ -202,6 +202,19 @@ fn a_long_text_is_reduced_in_pieces() {
     }
 }
 
+/// A tokenizer without special tokens has none for an empty text.
+#[test]
+fn a_text_without_tokens_has_no_words() {
+    for model in models() {
+        let folder = folder(&model);
+        change(folder.path(), "tokenizer.json", |content| content["post_processor"] = Value::Null);
+        let model = open(folder.path());
+        let vectors = model.encode(&["", &texts()[1]], &|_| {}).unwrap();
+        let counts: Vec<bool> = vectors.rows().map(<[_]>::is_empty).collect();
+        assert_eq!(counts, [true, false]);
+    }
+}
+
 #[test]
 fn releases_5_and_6_write_the_same_model_differently() {
     let model = &models()[0];

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Marks(Vec<[String; 2]>);
 
 impl Default for Marks {
-    /// The marks of Qwen, `DeepSeek` and others, of Seed-OSS, Magistral, Kimi, Command A and gpt-oss.
+    /// The marks of Qwen, `DeepSeek` and others, of Seed-OSS, Magistral, Kimi, Command A, gpt-oss, Gemma 4,
+    /// Granite 3.2 and `OpenThinker`.
     fn default() -> Self {
         let names = ["think", "thinking", "thought", "reasoning", "seed:think"];
         let mut marks: Vec<[String; 2]> =
@@ -22,6 +23,9 @@ impl Default for Marks {
             ["◁think▷", "◁/think▷"],
             ["<|START_THINKING|>", "<|END_THINKING|>"],
             ["<|channel|>analysis<|message|>", "<|channel|>final<|message|>"],
+            ["<|channel>thought", "<channel|>"],
+            ["Here is my thought process:", "Here is my response:"],
+            ["<|begin_of_thought|>", "<|end_of_thought|>"],
         ] {
             marks.push(pair.map(str::to_owned));
         }
@@ -85,6 +89,12 @@ mod tests {
                  <|channel|>final<|message|>tents",
                 Some("tents"),
             ),
+            ("<|channel>thought\n<channel|>tents", Some("tents")),
+            ("<|channel>thought\nHm.<channel|>tents", Some("tents")),
+            ("Here is my thought process: a. Here is my response: tents", Some(" tents")),
+            ("<|begin_of_thought|>a<|end_of_thought|>tents", Some("tents")),
+            ("<|channel>thought\nHm", None),
+            ("Here is my thought process: a", None),
             ("<think>\nHm, the user", None),
             ("<think>a</think><think>b", None),
             ("<think>", None),
