@@ -148,9 +148,24 @@ pub fn response(text: &str) -> Option<&str> {
     text.contains(char::is_alphanumeric).then_some(text)
 }
 
+/// Marks of the end of an answer that some servers leave in its text.
+const ENDS: [&str; 8] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|end|>",
+    "<|return|>",
+    "<|endoftext|>",
+    "<|end_of_solution|>",
+    "<end_of_turn>",
+    "</s>",
+];
+
 /// The text inside a fence or a pair of tags, if there is one around the answer, or the whole text.
 fn body_of(text: &str) -> &str {
-    let text = text.trim();
+    let mut text = text.trim();
+    while let Some(rest) = ENDS.iter().find_map(|end| text.strip_suffix(end)) {
+        text = rest.trim_end();
+    }
     let inner = fenced(text).unwrap_or(text).trim();
     for tag in ["answer", "query", "question", "rewrite", "output", "response", "final"] {
         let open = inner.strip_prefix('<').and_then(|rest| rest.strip_prefix(tag));
