@@ -8,7 +8,7 @@ use crate::names::{WordHeadNames, word_head_names};
 use crate::pooling::activate;
 use crate::products::{Linear, SharedTensor};
 use crate::weights::{Weights, torch};
-use clariq_core::{Result, bail, problem};
+use clariq_core::{Result, bail};
 use clariq_folder::{
     Activation, Family, ModelFolder, SparseActivation, SparseFolder, SparsePooling,
 };
@@ -152,7 +152,12 @@ impl SparseHead {
                 (Some(before), SparsePooling::Sum) => before + piece,
             });
         }
-        reduced.ok_or_else(|| problem!("libtorch", "tokens of a text", "none").into())
+        // Texts without tokens have no words.
+        let none = || {
+            let size = [states.size()[0], self.bias.0.size()[0]];
+            Tensor::zeros(size, (Kind::Float, states.device()))
+        };
+        Ok(reduced.unwrap_or_else(none))
     }
 
     /// A logit for each word.
