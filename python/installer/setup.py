@@ -2,6 +2,7 @@
 
 Usage: clariq setup [--check] [--libtorch DIR] [--force]
        clariq setup --model NAME [--from DIR] [--check] [--force]
+       clariq setup --model ORGANISATION/NAME[@REVISION] [--check] [--force]   (hub.py)
 
   (nothing)       install missing parts, verify the others; takes about a minute the first time
                   (0.3 GB are downloaded)
@@ -614,7 +615,7 @@ def set_up_model(arguments):
         return 0
     if name not in MODELS:
         known = " and ".join(MODELS)
-        hint = f"{known} can be downloaded; --from DIR installs the folder of another model"
+        hint = f"{known} can be downloaded, and ORGANISATION/NAME from the hub; --from DIR installs a folder"
         raise Failure(f"no model `{name}` is known", hint)
     absent = model_problem(name, folder)
     if arguments.check:
@@ -704,8 +705,13 @@ def main(after=None, chosen=None):
 
 def run(after=None, chosen=None):
     """Sets up, and ends the process with its status."""
+    end(lambda: main(after, chosen))
+
+
+def end(act):
+    """Ends the process with the status of `act`, or with its failure."""
     try:
-        sys.exit(main(after, chosen))
+        sys.exit(act())
     except Failure as failure:
         print(f"error: {failure}\nhint: {failure.hint}", file=sys.stderr)
         sys.exit(2)

@@ -2,6 +2,7 @@
 
 use crate::cache::{self, CacheState};
 use clariq_core::{Engine, ModelKind, ModelOptions, Name, NoModels, Result, bail, problem};
+use clariq_folder::Family;
 use clariq_systems::recipes;
 use std::path::{Path, PathBuf};
 
@@ -22,17 +23,36 @@ fn is_model_folder(folder: &Path) -> bool {
 }
 
 /// The folder of a model, which must be a path or an installed model in `models`.
-pub(crate) fn locate(models: &Path, name: &str) -> Result<PathBuf> {
+pub(crate) fn locate(models: &Path, name: &str, kind: ModelKind) -> Result<PathBuf> {
     if let Some(folder) = find(models, name) {
         return Ok(folder);
     }
     let recipes: Vec<String> = recipes::names().map(|name| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
-    let hint = "`clariq setup` installs all-MiniLM-L6-v2, `clariq setup --model all-mpnet-base-v2` \
-                the larger model, and `clariq doctor` lists the installed ones; --set takes any \
-                folder, as in rerank.model=FOLDER";
+    let install = match name {
+        DEFAULT_MODEL => "`clariq setup` installs it".to_owned(),
+        BASE_MODEL | "splade-tiny" => format!("`clariq setup --model {name}` installs it"),
+        _ if name.contains('/') => format!("`clariq setup --model {name}` installs it"),
+        _ => "`clariq setup --model ORGANISATION/NAME` installs one from the hub".to_owned(),
+    };
+    let stage = stage_of(kind);
+    let hint = format!(
+        "{install}; `clariq doctor` lists the installed ones, and --set names any folder, as in \
+         {stage}.model=FOLDER"
+    );
     bail!(format!("model `{name}`"), expected, found, hint)
+}
+
+/// The stage that usually has a model of this kind.
+fn stage_of(kind: ModelKind) -> &'static str {
+    match kind {
+        ModelKind::Encoder => "dense",
+        ModelKind::Sparse => "sparse",
+        ModelKind::CrossEncoder => "rerank",
+        ModelKind::TextGenerator => "rewrite",
+        ModelKind::Chat => "chat_rerank",
+    }
 }
 
 /// Refuses a folder whose files differ from its manifest. Models from elsewhere have no manifest.
@@ -45,6 +65,11 @@ pub(crate) fn check_files(name: &str, folder: &Path) -> Result<()> {
     let hint = "`clariq setup --force` installs all-MiniLM-L6-v2 again, with `--model` another; \
                 `clariq train` trains again";
     bail!(format!("model `{name}`"), expected, found, hint)
+}
+
+/// The values of `model_type` in the configurations of models that can be read.
+pub fn model_types() -> Vec<&'static str> {
+    Family::model_types().into_iter().chain(["t5"]).collect()
 }
 
 /// Checks that a model can be installed under a name.

@@ -184,7 +184,7 @@ fn locate(session: &Session, model: &ModelName) -> Result<ModelLocation> {
         let hint = "`clariq train` trains it";
         bail!(format!("model `{name}`"), "a model that was trained", "a recipe", hint);
     }
-    let folder = installed::locate(&session.models_folder(), name)?;
+    let folder = installed::locate(&session.models_folder(), name, model.kind)?;
     installed::check_files(name, &folder)?;
     let found = ModelLocation { folder, reading: model.reading.clone() };
     set_location(session, model, found.clone());

@@ -59,6 +59,11 @@ impl Family {
         bail!(at, "model_type {known}", "`{name}`", hint);
     }
 
+    /// The supported values of `model_type`.
+    pub fn model_types() -> [&'static str; 10] {
+        FAMILIES.map(|(name, ..)| name)
+    }
+
     /// The prefix of the classes of a `model_type` in Hugging Face's library.
     pub fn class_of(model_type: &str) -> &'static str {
         let found = FAMILIES.iter().find(|(known, ..)| *known == model_type);

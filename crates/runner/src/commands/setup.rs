@@ -8,12 +8,21 @@ use crate::learned::become_process;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Error, Result, find_python, problem};
-use clariq_experiment::installed;
+use clariq_experiment::installed::{self, model_types};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, io};
 
 const SCRIPT: &str = include_str!("setup.py");
+const HUB: &str = include_str!("hub.py");
+/// Runs the second of two programs, which imports the first.
+const BOTH: &str = "import sys, types
+setup = types.ModuleType('setup')
+sys.modules['setup'] = setup
+exec(sys.argv.pop(1), setup.__dict__)
+exec(sys.argv.pop(1))
+";
 
 #[derive(Args)]
 pub(crate) struct SetupArgs {
@@ -26,8 +35,9 @@ pub(crate) struct SetupArgs {
     /// Reinstall even if everything is installed
     #[arg(long)]
     force: bool,
-    /// Install only this model: all-mpnet-base-v2 (0.4 GB), splade-tiny (17 MB), all-MiniLM-L6-v2, or the
-    /// folder of --from
+    /// Install only this model: all-mpnet-base-v2 (0.4 GB), splade-tiny (17 MB), all-MiniLM-L6-v2, the
+    /// folder of --from, or one of the Hugging Face hub, as ORGANISATION/NAME[@REVISION] (`HF_ENDPOINT`
+    /// and `HF_TOKEN` as everywhere)
     #[arg(long, value_name = "NAME", conflicts_with = "libtorch")]
     model: Option<String>,
     /// Install this Hugging Face or sentence-transformers folder under the name of --model
@@ -45,16 +55,20 @@ pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcom
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let python = find_python();
     let mut command = Command::new(&python);
-    command.args(["-c", SCRIPT]);
+    let is_of_hub =
+        arguments.from.is_none() && arguments.model.as_ref().is_some_and(|name| name.contains('/'));
+    if is_of_hub {
+        command.args(["-c", BOTH, SCRIPT, HUB, "--families", &model_types().join(",")]);
+    } else {
+        command.args(["-c", SCRIPT]);
+        command.args(folder.iter().flat_map(|folder| [OsStr::new("--programs"), folder.as_ref()]));
+    }
     command.args(arguments.check.then_some("--check"));
     command.args(arguments.force.then_some("--force"));
     let model = arguments.model.as_ref().map(PathBuf::from);
-    for (flag, value) in [
-        ("--libtorch", &arguments.libtorch),
-        ("--model", &model),
-        ("--from", &arguments.from),
-        ("--programs", &folder),
-    ] {
+    for (flag, value) in
+        [("--libtorch", &arguments.libtorch), ("--model", &model), ("--from", &arguments.from)]
+    {
         if let Some(value) = value {
             command.arg(flag).arg(value);
         }

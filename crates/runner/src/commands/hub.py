@@ -1,0 +1,1 @@
+../../../../python/installer/hub.py
