@@ -48,6 +48,13 @@ pub enum DataDir {
 }
 
 impl DataDir {
+    /// The name of the folder, without those above it; `None` for a sample and for a root.
+    pub fn name(&self) -> Option<String> {
+        let Self::Folder(folder) = self else { return None };
+        let whole = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        Some(whole.file_name()?.to_string_lossy().into_owned())
+    }
+
     /// The file `name`, plain or packed (`.gz`, `.zst`, `.zip`), or `None` if the folder has none. A dangling
     /// link counts as a file, so that reading it is an error.
     pub fn file(&self, name: &str) -> Option<Source> {

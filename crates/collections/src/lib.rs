@@ -131,9 +131,15 @@ pub trait Collection: Any + Send + Sync {
         self.registered().name
     }
 
-    /// Its name in tables of figures and in paths of runs: `clariq`, `ikat`, or a name that
-    /// distinguishes it from other collections of its kind.
+    /// Its name in records: `clariq`, `ikat`, or a name that distinguishes it from other
+    /// collections of its kind.
     fn label(&self) -> String;
+
+    /// The name of the folder of its runs and of its pages: that of a released collection or a
+    /// sample, or else that of its data folder.
+    fn folder_name(&self) -> String {
+        self.label()
+    }
 
     /// Its location, for messages.
     fn location(&self) -> String;

@@ -146,6 +146,10 @@ impl Collection for Own {
         format!("own-{}", self.documents.checksum().short())
     }
 
+    fn folder_name(&self) -> String {
+        self.data.name().unwrap_or_else(|| self.label())
+    }
+
     fn location(&self) -> String {
         self.data.to_string()
     }

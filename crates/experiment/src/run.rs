@@ -24,6 +24,7 @@ use input::RunEntry;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
@@ -38,39 +39,28 @@ pub use split::{as_run, open_split};
 /// that compares requests gets all of them as one block.
 const BLOCK: usize = 4096;
 
-/// The folder of a collection's runs: `folder` itself for the released ClariQ, and a folder inside
-/// it for every other collection.
+/// The folder of a collection's runs in `folder`.
 pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
-    match collection.label().as_str() {
-        "clariq" => folder.to_owned(),
-        label => folder.join(label),
-    }
+    folder.join(collection.folder_name())
 }
 
-/// The usual path of a run: `<folder of the collection>/<system>.<input>.run`, where the system's
-/// name includes overridden parameters, and a task that is not the usual one. A submission ends in `.json`, or in `.jsonl` where it has that
-/// form, and lies in `folder` itself, except for a sample.
+/// The usual path of a run: `<folder>/<collection>/<system>.<input>.run`, where the system's name
+/// includes overridden parameters, and a task that is not the usual one. A submission ends in
+/// `.json`, or in `.jsonl` where it has that form.
 pub fn usual_path(folder: &Path, session: &Session, config: &SystemConfig, input: &str) -> PathBuf {
     let system = config.full_name();
     let collection = session.collection;
-    let Some(class) = config.class() else {
-        let part = if session.task == collection.tasks()[0] {
-            String::new()
-        } else {
-            format!("-{}", session.task)
-        };
-        return folder_of(folder, collection).join(format!("{system}{part}.{input}.run"));
+    let file = match config.class() {
+        Some(class) => {
+            let submitter = Submitter { class, team: None, responds: config.writes() };
+            let split = collection.find_split(input).ok();
+            let form = split.and_then(|split| collection.answer_form(split, submitter));
+            format!("{system}.{input}{}", form.map_or(".json", |form| form.ending()))
+        }
+        None if session.task == collection.tasks()[0] => format!("{system}.{input}.run"),
+        None => format!("{system}-{}.{input}.run", session.task),
     };
-    let submitter = Submitter { class, team: None, responds: config.writes() };
-    let split = collection.find_split(input).ok();
-    let form = split.and_then(|split| collection.answer_form(split, submitter));
-    let ending = form.map_or(".json", |form| form.ending());
-    let file = format!("{system}.{input}{ending}");
-    if collection.is_sample() {
-        folder.join(collection.label()).join(file)
-    } else {
-        folder.join(file)
-    }
+    folder_of(folder, collection).join(file)
 }
 
 /// The size of a run.
@@ -176,10 +166,8 @@ fn rank_input(
     let name = &system.config.name;
     let observer = system.session().observer;
     let task = match input.known() {
-        // One block may take minutes: every stage is a step of each request.
         Some(requests) => {
-            let steps = (requests * stages.len()) as u64;
-            observer.begin(&format!("{name} {}", input.name()), Some(steps))
+            observer.begin(&format!("{name} {}", input.name()), Some(requests as u64))
         }
         None => observer.begin(name, None),
     };
@@ -222,6 +210,9 @@ fn rank_blocks(
     writer: &mut RunWriter,
     task: &dyn Job,
 ) -> Result<RunSummary> {
+    // One block may take minutes: a request is done step by step, one for each stage.
+    let stages = system.config.plan.stages().count().max(1) as u64;
+    let steps = AtomicU64::new(0);
     let counts_stages = writer.input.known().is_some();
     let mut summary = RunSummary::default();
     for mut block in blocks {
@@ -230,9 +221,10 @@ fn rank_blocks(
                 query.request.need = needs.of(&query.request);
             }
         }
-        let advance = |steps| {
+        let advance = |more| {
             if counts_stages {
-                task.advance(steps);
+                let before = steps.fetch_add(more, Relaxed);
+                task.advance((before + more) / stages - before / stages);
             }
         };
         let outcomes = system.rank_counting(&block, &advance)?;

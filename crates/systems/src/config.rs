@@ -236,10 +236,19 @@ impl SystemConfig {
             let hint = "the rewrites would be rewritten; leave one of the two out";
             bail!("--rewrites", "a system without a model that rewrites", found, hint);
         }
-        self.variant += &suffix(&format!("-rewrites-{}", rewrites.stem()), rewrites.checksum());
+        let author = if rewrites.by() == Uses::RewritesByPeople { "people" } else { "model" };
+        let name = format!("-rewrites-{}-by-{author}", rewrites.stem());
+        self.variant += &suffix(&name, rewrites.checksum());
         self.uses.push(rewrites.by());
         self.rewrites = Some(Arc::clone(rewrites));
         Ok(self)
+    }
+
+    /// This system under the name of another with the same file.
+    #[must_use]
+    pub fn with_variant_of(mut self, other: &Self) -> Self {
+        self.variant.clone_from(&other.variant);
+        self
     }
 
     /// Replaces the utterances of requests by their rewrites, if there are any.

@@ -52,6 +52,12 @@ impl Collection for ClariQ {
         }
     }
 
+    fn folder_name(&self) -> String {
+        let label = self.label();
+        let is_known = NAMED.iter().any(|(_, name)| *name == label);
+        self.data.name().filter(|_| !is_known).unwrap_or(label)
+    }
+
     fn location(&self) -> String {
         self.data.to_string()
     }

@@ -263,7 +263,8 @@ pub(crate) struct SynthesizeArgs {
     /// Labelled split whose questions and answers are combined
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
     split: String,
-    /// File to write: .jsonl or .jsonl.gz; can be repeated [default: runs/<split>_synthetic.jsonl]
+    /// File to write: .jsonl or .jsonl.gz; can be repeated [default:
+    /// runs/<collection>/<split>_synthetic.jsonl]
     #[arg(long, short, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Maximum number of turns per conversation, including the next question

@@ -27,8 +27,8 @@ pub(crate) struct OracleArgs {
     /// Metric of the table to choose by
     #[arg(long, value_name = "NAME", default_value = "MRR100")]
     metric: String,
-    /// Run file to write; `-` for standard output [default: runs/<choice>.<split>.run, or
-    /// .multi-turn.run]
+    /// Run file to write; `-` for standard output [default: runs/<collection>/<choice>.<split>.run,
+    /// or .multi-turn.run]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

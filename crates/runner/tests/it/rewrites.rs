@@ -67,7 +67,11 @@ fn a_run_is_named_after_its_rewrites_and_missing_ones_are_counted() {
     bench.edit("all.tsv", |text| text.replacen("1-1_1\t", "other\t", 1));
     let line = "run auto.toml --data data --split 2023-test --format tsv --rewrites all.tsv --rewritten-by";
     let told = bench.succeed(&format!("{line} people"));
-    assert!(told.stdout.contains("auto-rewrites-all\tmanual\t2023-test\t46\t"), "{}", told.stdout);
+    assert!(
+        told.stdout.contains("auto-rewrites-all-by-people\tmanual\t2023-test\t46\t"),
+        "{}",
+        told.stdout
+    );
     assert!(told.stdout.contains("\trewrites-by-people\t"), "{}", told.stdout);
     assert!(told.stderr.contains("all.tsv: 1 of 46 requests have no rewrite"), "{}", told.stderr);
     assert!(
@@ -77,13 +81,15 @@ fn a_run_is_named_after_its_rewrites_and_missing_ones_are_counted() {
         told.stderr
     );
     let submission: Value =
-        serde_json::from_slice(&bench.read("runs/auto-rewrites-all.2023-test.json")).expect("JSON");
+        serde_json::from_slice(&bench.read("runs/ikat/auto-rewrites-all-by-people.2023-test.json"))
+            .expect("JSON");
     assert_eq!(
         (&submission["run_name"], &submission["run_type"]),
-        (&json!("auto-rewrites-all"), &json!("manual"))
+        (&json!("auto-rewrites-all-by-people"), &json!("manual"))
     );
-    bench
-        .succeed("-q validate runs/auto-rewrites-all.2023-test.json --data data --split 2023-test");
+    bench.succeed(
+        "-q validate runs/ikat/auto-rewrites-all-by-people.2023-test.json --data data --split 2023-test",
+    );
     bench.write("a b.tsv", bench.read("all.tsv"));
     let named = bench.run(&[
         "run",
@@ -143,7 +149,7 @@ fn a_run_and_a_ranking_over_a_file_use_the_same_rewrites() {
     bench.write("requests.jsonl", (1..4).map(line).collect::<String>());
     bench.write("r.tsv", "q2\ta dog\nq3\tdog heat\n");
     bench.succeed(&format!("-q run bm25 --requests requests.jsonl {BY_MODEL} -o a.run"));
-    assert!(bench.text("a.run").ends_with(" bm25-rewrites-r\n"));
+    assert!(bench.text("a.run").ends_with(" bm25-rewrites-r-by-model\n"));
     let record = bench.text("a.run.json");
     assert!(record.contains("\"rewrites-by-model\"") && record.contains("\"file\": \"r.tsv\""));
     let ranked =

@@ -51,13 +51,12 @@ fn json(text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn every_part_is_a_table_of_its_own_that_fits_a_terminal() {
+fn every_part_is_a_table_of_its_own() {
     let bench = with_runs();
     fs::rename(bench.path("worse.json"), bench.path("a-run-with-a-name-that-is-rather-long.json"))
         .unwrap();
     let line = format!("compare {BM25} a-run-with-a-name-that-is-rather-long.json");
     let found = bench.succeed(&line);
-    assert!(found.stdout.lines().all(|line| line.chars().count() <= 80), "{}", found.stdout);
     let titles: Vec<&str> = found.stdout.lines().filter(|line| line.ends_with(" turns")).collect();
     let parts: Vec<&str> = titles.iter().filter_map(|title| title.split(", ").next()).collect();
     assert_eq!(

@@ -79,13 +79,13 @@ fn a_team_is_named_where_the_form_has_it() {
     let line = "-q run ikat-bm25 --data ikat --split 2025";
     bench.succeed(&format!("{line} --team uva"));
     // JSON lines end in .jsonl, and the files beside them have the same stem.
-    let run = lines(&bench.text("runs/ikat-bm25.2025.jsonl"));
+    let run = lines(&bench.text("runs/ikat/ikat-bm25.2025.jsonl"));
     assert!(run.iter().all(|turn| turn["metadata"]["team_id"] == "uva"), "{run:?}");
-    let record: Value =
-        serde_json::from_slice(&bench.read("runs/ikat-bm25.2025.record.json")).expect("a record");
+    let record: Value = serde_json::from_slice(&bench.read("runs/ikat/ikat-bm25.2025.record.json"))
+        .expect("a record");
     assert_eq!(record["team"], "uva");
-    assert!(bench.path("runs/ikat-bm25.2025.passages.run").is_file());
-    assert!(bench.path("runs/ikat-bm25.2025.statements.run").is_file());
+    assert!(bench.path("runs/ikat/ikat-bm25.2025.passages.run").is_file());
+    assert!(bench.path("runs/ikat/ikat-bm25.2025.statements.run").is_file());
     bench.succeed(&format!("{line} -o usual.jsonl"));
     assert_eq!(lines(&bench.text("usual.jsonl"))[0]["metadata"]["team_id"], "clariq");
 }
@@ -116,7 +116,7 @@ fn every_key_of_an_answer_can_be_set() {
     }
     // It is a part of the run's name, as other parameters are.
     bench.succeed("-q run mine.toml --data ikat --split 2025 --set answer.passages=2");
-    let run = lines(&bench.text("runs/mine-passages-2.2025.jsonl"));
+    let run = lines(&bench.text("runs/ikat/mine-passages-2.2025.jsonl"));
     assert_eq!(run[0]["references"].as_object().map(serde_json::Map::len), Some(2));
 }
 

@@ -399,7 +399,7 @@ fn released_years_have_the_expected_figures_and_runs_that_are_accepted() {
     assert!(finished.stderr.contains("a substitute"), "{}", finished.stderr);
     for (split, turns) in [("2023-test", 332), ("2024", 218), ("2025", 188)] {
         let ending = if split == "2025" { "jsonl" } else { "json" };
-        let run = format!("runs/ikat-bm25.{split}.{ending}");
+        let run = format!("runs/ikat/ikat-bm25.{split}.{ending}");
         if !bench.path(&run).exists() {
             bench.succeed(&format!("-q run ikat-bm25 --split {split} --data {data}"));
         }
