@@ -29,7 +29,7 @@ pub(super) struct Retrieve {
     #[serde(flatten)]
     model: WeightingModel,
     depth: NonZeroUsize,
-    pad: bool,
+    pad: Padding,
     pub(super) ties: TieSetting,
     /// Without a blank before what the system says, as in the published multi-turn baseline.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -40,10 +40,34 @@ pub(super) struct Retrieve {
     ready: Mutex<Option<Arc<Ready>>>,
 }
 
+/// Where rankings are filled with documents that share no word with the request.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Padding {
+    /// Everywhere, or nowhere.
+    All(bool),
+    Some(PaddedDocuments),
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PaddedDocuments {
+    /// In a bank of questions, any of which may be asked, and among the candidates of a request.
+    Bank,
+}
+
+impl Default for Padding {
+    fn default() -> Self {
+        Self::All(false)
+    }
+}
+
 /// Precomputed from the documents, independent of requests.
 pub(super) struct Ready {
     pub(super) scorer: Scorer,
     order: TieOrder,
+    /// True for a bank of questions.
+    is_bank: bool,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +81,7 @@ struct Bm25Keys {
     mu: Option<f64>,
     depth: NonZeroUsize,
     #[serde(default)]
-    pad: bool,
+    pad: Padding,
     #[serde(default)]
     ties: TieSetting,
     #[serde(default)]
@@ -102,7 +126,7 @@ fn read(table: Table) -> Result<(WeightingModel, Bm25Keys)> {
         let at = locations.into_iter().find(|(name, _)| *name == key).map_or(stage, |(_, at)| at);
         bail!(at, "{key} = {expected}", found, hint);
     }
-    keys.ties.check(keys.pad, ties_at)?;
+    keys.ties.check(keys.pad != Padding::All(false), ties_at)?;
     Ok((model, keys))
 }
 
@@ -119,7 +143,8 @@ impl Retrieve {
         }
         let scorer = Scorer::new(&index, self.model)?;
         let order = TieOrder::new(&self.ties, self.analyzer, context.documents)?;
-        Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
+        let is_bank = context.documents.empty_question().is_some();
+        Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order, is_bank }))))
     }
 
     /// The tokens of the whole conversation as one query.
@@ -172,16 +197,20 @@ impl Retrieve {
     /// Ranks the documents of a request for weighted tokens.
     pub(super) fn rank(
         &self,
-        Ready { scorer, order }: &Ready,
+        Ready { scorer, order, is_bank }: &Ready,
         request: &Request,
         (tokens, weights): &(Vec<String>, Option<Vec<f64>>),
     ) -> Result<Ranking> {
         let depth = request.depth(self.depth.get());
+        let pad = match self.pad {
+            Padding::All(pad) => pad,
+            Padding::Some(PaddedDocuments::Bank) => *is_bank || request.candidates.is_some(),
+        };
         let query = Query {
             tokens,
             weights: weights.as_deref(),
             among: request.candidates.as_deref(),
-            depth: order.depth(depth, self.pad),
+            depth: order.depth(depth, pad),
         };
         Ok(order.apply(scorer.rank(&query)?, depth, query.among))
     }

@@ -1,10 +1,12 @@
 //! `clariq rank`: the rankings and answers of a system for a stream of requests.
 
+mod table;
+
 use super::calls::AnswerArgs;
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::{Outcome, bad_lines_are, error_object};
-use crate::output::{Format, open_delimited, print, print_file};
-use crate::settings::Settings;
+use crate::output::{Format, open_delimited, print, print_file, terminal};
+use crate::settings::{Settings, USUAL_DATA};
 use clap::Args;
 use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
@@ -16,11 +18,12 @@ use clariq_files::archive::Archive;
 use clariq_files::{Source, show_score, stdin};
 use clariq_rank::{Override, Uses};
 use clariq_systems::SystemConfig;
+use clariq_tracks::TRACKS;
 use serde_json::{Value, json};
 use std::cell::Cell;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 /// The maximum number of requests of `--batch`.
@@ -31,9 +34,10 @@ const USUAL_DEPTH: usize = 30;
 
 #[derive(Args)]
 pub(crate) struct RankArgs {
-    /// Built-in system or configuration file
-    #[arg(value_name = "SYSTEM")]
-    pub(crate) system: String,
+    /// Built-in system or configuration file [default: bm25, or bm25-english for documents of your own],
+    /// and the text of a request to answer instead of --requests
+    #[arg(value_names = ["SYSTEM", "TEXT"], num_args = 1..=2, required = true)]
+    words: Vec<String>,
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
     #[arg(long, value_name = "FILE", default_value = "-")]
     requests: PathBuf,
@@ -61,6 +65,25 @@ pub(crate) struct RankArgs {
     place: IndexPlace,
 }
 
+impl RankArgs {
+    /// The system, if it is named, and the text of the request, if there is one. A single word with
+    /// blanks is a text.
+    fn system_and_text(&self) -> Result<(Option<&str>, Option<&str>)> {
+        let is_text = |word: &str| word.contains(char::is_whitespace) && !Path::new(word).exists();
+        let found = match &self.words[..] {
+            [text] if is_text(text) => (None, Some(text.as_str())),
+            [system] => (Some(system.as_str()), None),
+            [system, text, ..] => (Some(system.as_str()), Some(text.as_str())),
+            [] => (None, None),
+        };
+        if found.1.is_some() && self.requests != Path::new("-") {
+            let hint = "a text is the only request: leave one of them out";
+            bail!("--requests", "no text beside it", "a text", hint);
+        }
+        Ok(found)
+    }
+}
+
 /// A system, and the form of its answers on standard output.
 struct Printer<'a> {
     system: Ranker<'a>,
@@ -85,15 +108,21 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
         depth => Some(depth.map_or(USUAL_DEPTH, NonZeroUsize::get)),
     };
     let rewrites = arguments.rewritten.read()?;
-    let (config, cut) = load_with_depth(settings, arguments, overrides)?;
+    let (named, text) = arguments.system_and_text()?;
+    let system = named.unwrap_or_else(|| usual_system(settings));
+    let (config, cut) = load_with_depth(settings, system, arguments.depth, overrides)?;
     let config = config.with_rewrites(rewrites.as_ref())?;
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &ARCHIVE)?),
     };
-    let (name, lines): (&str, Box<dyn BufRead>) = match &archive {
-        None => ("<stdin>", Box::new(stdin()?)),
-        Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
+    let (name, lines): (&str, Box<dyn BufRead>) = match (&archive, text) {
+        (_, Some(text)) => {
+            let line = json!({ "id": "request", "text": text });
+            ("TEXT", Box::new(io::Cursor::new(format!("{line}\n"))))
+        }
+        (None, None) => ("<stdin>", Box::new(stdin()?)),
+        (Some(archive), None) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
     let collection = settings.collection_for(slice::from_ref(&config))?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
@@ -136,11 +165,12 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
 /// well.
 fn load_with_depth(
     settings: &Settings,
-    arguments: &RankArgs,
+    system: &str,
+    depth: Option<NonZeroUsize>,
     mut overrides: Vec<Override>,
 ) -> Result<(SystemConfig, Option<Problem>)> {
-    let config = settings.load(&arguments.system, &overrides)?;
-    let Some(depth) = arguments.depth else { return Ok((config, None)) };
+    let config = settings.load(system, &overrides)?;
+    let Some(depth) = depth else { return Ok((config, None)) };
     let depths = config.plan.depths();
     let mut cutting = depths.clone();
     cutting.retain(|stage| stage.depth < depth.get() as u64);
@@ -154,7 +184,7 @@ fn load_with_depth(
     {
         let stage = only.stage.clone();
         overrides.push(Override { stage, key: "depth".to_owned(), value: depth.to_string() });
-        return Ok((settings.load(&arguments.system, &overrides)?, None));
+        return Ok((settings.load(system, &overrides)?, None));
     }
     let found: Vec<String> =
         cutting.iter().map(|stage| format!("`{}.depth` {}", stage.stage, stage.depth)).collect();
@@ -169,13 +199,24 @@ fn load_with_depth(
 /// The requested format, if answers can be printed in it.
 fn format(given: Option<Format>) -> Result<Format> {
     match given {
+        None if terminal::is_terminal() => Ok(Format::Table),
         None => Ok(Format::Jsonl),
-        Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv | Format::Csv)) => Ok(format),
+        Some(
+            format @ (Format::Jsonl | Format::Trec | Format::Tsv | Format::Csv | Format::Table),
+        ) => Ok(format),
         Some(_) => {
-            let hint = "without --format, answers are JSON lines";
-            Err(problem!("--format", "jsonl, trec, tsv or csv", "a format of tables", hint).into())
+            let hint =
+                "without --format, answers are a table on a terminal, and JSON lines elsewhere";
+            Err(problem!("--format", "table, jsonl, trec, tsv or csv", "another format", hint)
+                .into())
         }
     }
+}
+
+/// The system for a text alone.
+fn usual_system(settings: &Settings) -> &'static str {
+    let is_clariq = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.usual == USUAL_DATA);
+    if is_clariq { "bm25" } else { "bm25-english" }
 }
 
 /// The first line of a table: csv and tsv have one.
@@ -310,6 +351,11 @@ impl Printer<'_> {
         let id = &query.request.id;
         let tag = self.system.config.full_name();
         let listed = self.list(query, RankedPart::Documents, &ranked.ranking)?;
+        if self.format == Format::Table {
+            let response = ranked.answer.as_ref().and_then(|answer| answer.responses.first());
+            let response = response.map(|response| response.text.as_str());
+            return table::print(&query.request.last_said(), &listed, response).map(drop);
+        }
         let mut ranking = (1_u64..).zip(listed);
         let printed = print_file(|out| match self.format {
             Format::Trec => ranking.try_for_each(|(rank, RankedText { id: doc, score, .. })| {

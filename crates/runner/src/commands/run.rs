@@ -8,7 +8,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::documents::document_files;
-use clariq_collections::{Collection, Split};
+use clariq_collections::{Collection, OWN, Split};
 use clariq_core::{Name, Result, SplitRole, bail};
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
@@ -16,7 +16,10 @@ use clariq_experiment::run::{
 };
 use clariq_experiment::{Contexts, Session, TextStores};
 use clariq_files::{Source, Target};
+use clariq_rank::Override;
 use clariq_systems::{SystemConfig, check_names_differ};
+use clariq_tracks::TRACKS;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -28,8 +31,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
     /// Run file to write; the need file, the TREC runs of a submission and the record are written
-    /// beside it; `-` for standard output [default: runs/<system>.<split>.run, or .json or .jsonl
-    /// for submissions; in runs/<collection>/ for data that are not a released collection]
+    /// beside it; `-` for standard output [default: runs/<collection>/<system>.<split>.run, or
+    /// .json or .jsonl for submissions; the collection is clariq, ikat, mtrag, sample, or the name of
+    /// the data folder]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// File of conversations to answer instead of a split: a pickle, JSON lines or the
@@ -50,6 +54,10 @@ pub(crate) struct RunArgs {
     /// are read
     #[arg(long, value_name = "FILE", conflicts_with_all = ["conversations", "requests"])]
     passages: Vec<PathBuf>,
+    /// Maximum number of documents per request: the depth of the only stage that has one [default: that
+    /// of the system; 1000 for documents of your own, where it has one such stage]
+    #[arg(long, value_name = "K")]
+    depth: Option<NonZeroUsize>,
     /// Skip bad conversations or lines, and report how many
     #[arg(long)]
     skip_bad: bool,
@@ -132,7 +140,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
 fn check_arguments(arguments: &RunArgs) -> Result<()> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
         let found = format!("{} systems", arguments.configs.len());
-        let hint = "without --output every system gets a file of its own in runs/";
+        let hint = "without --output every system gets a file of its own below runs/";
         bail!("--output", "one system", found, hint);
     }
     if arguments.skip_bad && arguments.file().is_none() {
@@ -149,10 +157,48 @@ fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<Vec<SystemCo
     let rewrites = arguments.rewritten.read()?;
     let mut systems = Vec::with_capacity(arguments.configs.len());
     for name in &arguments.configs {
-        systems.push(settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref())?);
+        let system = load(settings, name, arguments.depth, &overrides)?;
+        systems.push(system.with_rewrites(rewrites.as_ref())?);
     }
     check_names_differ(&systems)?;
     Ok(systems)
+}
+
+/// The depth of runs over documents of one's own: pools and measures go that far.
+const DEPTH_OF_OWN: u64 = 1000;
+
+/// Loads a system with the depth that was named, or with the usual one of the collection.
+fn load(
+    settings: &Settings,
+    name: &str,
+    depth: Option<NonZeroUsize>,
+    overrides: &[Override],
+) -> Result<SystemConfig> {
+    let system = settings.load(name, overrides)?;
+    let depths = system.plan.depths();
+    let at_depth = |stage: &str, depth: String| {
+        let depth = Override { stage: stage.to_owned(), key: "depth".to_owned(), value: depth };
+        SystemConfig::open_any(name, &[overrides, &[depth]].concat())
+    };
+    if let Some(depth) = depth {
+        if let [only] = &*depths {
+            return at_depth(&only.stage, depth.to_string());
+        }
+        let stages: Vec<String> =
+            depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
+        let found = format!("`{name}`, which has {}", stages.len());
+        let hint = stages.join(" ");
+        bail!("--depth", "a system with one stage that has a depth", found, hint);
+    }
+    let is_own = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.name == OWN.name);
+    let sets_depth = overrides.iter().any(|change| change.key == "depth");
+    match &*depths {
+        [only] if is_own && !sets_depth && !system.answers() && only.depth < DEPTH_OF_OWN => {
+            let deep = at_depth(&only.stage, DEPTH_OF_OWN.to_string())?;
+            Ok(deep.with_variant_of(&system))
+        }
+        _ => Ok(system),
+    }
 }
 
 /// Replaces the passages of the collection by those of files. With candidates, only their passages

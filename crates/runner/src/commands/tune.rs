@@ -9,6 +9,7 @@ use clap::Args;
 use clariq_core::{Result, bail};
 use clariq_eval::Measure;
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
+use clariq_track_clariq::ClariQ;
 use std::path::PathBuf;
 use std::slice;
 
@@ -30,9 +31,9 @@ pub(crate) struct TuneArgs {
     /// task.stage.key=…; repeatable
     #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
     pub(crate) grid: Vec<String>,
-    /// Measure to maximise, such as nDCG@3
-    #[arg(long, short, value_name = "MEASURE", default_value = "R@30")]
-    pub(crate) measure: String,
+    /// Measure to maximise, such as nDCG@3 [default: R@30 for ClariQ, nDCG@10 for others]
+    #[arg(long, short, value_name = "MEASURE")]
+    pub(crate) measure: Option<String>,
     /// Task whose ranking is measured, in systems or collections with several [default: the usual one]
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
@@ -53,10 +54,6 @@ const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome> {
     let grid = Grid::parse(&arguments.grid)?;
-    let by = RECALLS.iter().position(|recall| *recall == arguments.measure);
-    let shown = by.map_or(arguments.measure.clone(), |_| RECALLS.join(","));
-    let measures = measures(&[shown])?;
-    let by = by.unwrap_or(0);
     let first = settings.load(&arguments.config, &grid.points().next().unwrap_or_default())?;
     let collection = settings.collection_for(slice::from_ref(&first))?;
     let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
@@ -72,6 +69,12 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
             TuningLabels::Split(split)
         }
     };
+    let usual = if collection.downcast::<ClariQ>().is_some() { "R@30" } else { "nDCG@10" };
+    let measure = arguments.measure.as_deref().unwrap_or(usual);
+    let by = RECALLS.iter().position(|recall| *recall == measure);
+    let shown = by.map_or(measure.to_owned(), |_| RECALLS.join(","));
+    let measures = measures(&[shown])?;
+    let by = by.unwrap_or(0);
     let session = settings.session(&*collection, Some(&arguments.place))?;
     let system = &arguments.config;
     let task = arguments.task.as_deref();

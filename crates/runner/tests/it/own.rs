@@ -373,3 +373,22 @@ fn rankings_that_were_written_beside_a_submission_are_scored() {
     );
     assert_eq!(bench.read("b.passages.run"), bench.read("a.passages.run"));
 }
+
+#[test]
+fn runs_are_deep_lie_below_the_name_of_the_folder_and_have_no_document_without_a_word() {
+    let bench = Bench::new();
+    let line = |number| format!("{{\"id\": \"d{number}\", \"text\": \"green tea {number}\"}}\n");
+    let mut documents: String = (0..60).map(line).collect();
+    documents += "{\"id\": \"other\", \"text\": \"hot milk\"}\n";
+    bench.write("beir/documents.jsonl", documents);
+    bench.write("beir/requests.test.jsonl", "{\"id\": \"1\", \"text\": \"tea\"}\n");
+    bench.succeed("-q run bm25-english --data beir");
+    let run = bench.text("runs/beir/bm25-english.test.run");
+    assert_eq!(run.lines().count(), 60);
+    assert!(!run.contains(" other "), "it shares no word");
+    bench.succeed("-q run bm25-english --data beir --depth 5 -o five.run");
+    assert_eq!(bench.text("five.run").lines().count(), 5);
+    let mut command = bench.command(&["-q", "run", "bm25-english", "-o", "named.run"]);
+    assert!(command.env("CLARIQ_DATA", "beir").status().expect("it starts").success());
+    assert_eq!(bench.text("named.run").lines().count(), 60);
+}

@@ -255,3 +255,27 @@ fn tables_of_rankings_have_a_header() {
         assert_eq!(ranked.lines().count(), 3);
     }
 }
+
+#[test]
+fn a_text_is_ranked_and_shown_as_a_table_for_people() {
+    let bench = Bench::new();
+    let table = bench.run(&["rank", "tell me about dogs", "--depth", "2", "--format", "table"]);
+    let rows: Vec<&str> = table.stdout.lines().collect();
+    assert_eq!(
+        rows,
+        [
+            "tell me about dogs",
+            "1  Q00038  5.0922  are you interested in dog sled races",
+            "2  Q00196  4.5716  do you want to bring your dog to the tide pool",
+            "",
+        ]
+    );
+    let words = ["-q", "rank", "bm25", "tell me about dogs", "--depth", "1", "--format", "table"];
+    let coloured = bench.command(&words).env("CLICOLOR_FORCE", "1").output().expect("it starts");
+    let shown = String::from_utf8(coloured.stdout).unwrap();
+    assert!(shown.contains("\u{1b}[1mdog\u{1b}[0m sled races"), "{shown:?}");
+    let lines = bench.run(&["rank", "bm25", "tell me about dogs", "--depth", "1"]).stdout;
+    assert!(lines.starts_with("{\"id\":\"request\","), "JSON lines in a pipe: {lines}");
+    let refused = bench.run(&["rank", "bm25", "a text", "--requests", "r.jsonl"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+}
