@@ -138,6 +138,8 @@ pub struct EvalResult {
     pub highest: Option<Vec<f64>>,
     /// The values of every topic for each of the figures, if requested.
     pub topics: Vec<Column>,
+    /// The names of figures with a cut-off beyond the depth of the run.
+    pub short: Vec<String>,
     /// Parts of the file that the figures ignore.
     pub warnings: Vec<String>,
     /// Notes to print beside the figures.
@@ -215,6 +217,14 @@ pub struct ValuesByRequest {
     pub warnings: Vec<String>,
 }
 
+impl ValuesByRequest {
+    /// Warns of measures with a cut-off beyond the depth of the run.
+    pub fn new(columns: Vec<Column>, mut warnings: Vec<String>) -> Self {
+        warnings.extend(ShortMeasures::of(&columns).warning());
+        Self { columns, warnings }
+    }
+}
+
 /// The topics that runs are scored on, and the file that they come from.
 pub struct ScoredTopics {
     pub ids: HashSet<RequestId>,
@@ -271,6 +281,43 @@ pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
         (found.unknown_documents, "lines name a document that the collection does not have"),
     ]));
     warnings
+}
+
+/// The measures with a cut-off beyond the depth of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ShortMeasures {
+    pub names: Vec<String>,
+    depth: usize,
+}
+
+impl ShortMeasures {
+    /// Those of columns.
+    pub fn of(columns: &[Column]) -> Self {
+        Self::named(columns.iter().map(|column| (column.name(), column.short_of)))
+    }
+
+    /// Those of measures with these names, each with the depth of the run if its cut-off is greater.
+    pub fn named(measures: impl Iterator<Item = (String, Option<usize>)>) -> Self {
+        let mut short = Self::default();
+        for (name, depth) in measures {
+            let Some(depth) = depth else { continue };
+            short.depth = short.depth.max(depth);
+            short.names.push(name);
+        }
+        short
+    }
+
+    /// What to tell of them.
+    pub fn warning(&self) -> Option<String> {
+        let Self { names, depth } = self;
+        let counts = if names.len() == 1 { "counts" } else { "count" };
+        (!names.is_empty()).then(|| {
+            format!(
+                "the run ranks {depth} documents for a topic: {} {counts} no more (marked °)",
+                names.join(", ")
+            )
+        })
+    }
 }
 
 /// Counts with their descriptions, without zeros.

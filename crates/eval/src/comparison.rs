@@ -14,6 +14,8 @@ pub struct Column {
     pub measure: String,
     /// The topics with their values, in the order of [`sort_by_topic`].
     pub values: Vec<(RequestId, f64)>,
+    /// The depth of the run, if the measure has a greater cut-off.
+    pub short_of: Option<usize>,
 }
 
 impl Column {
@@ -24,7 +26,7 @@ impl Column {
         mut values: Vec<(RequestId, f64)>,
     ) -> Self {
         sort_by_topic(&mut values, |(topic, _)| topic.as_str());
-        Self { part: part.into(), measure: measure.into(), values }
+        Self { part: part.into(), measure: measure.into(), values, short_of: None }
     }
 
     /// The part and the measure: `statements (NIST) nDCG@3`.

@@ -10,16 +10,18 @@ mod needs;
 mod tests;
 mod topics;
 
+use crate::answer::answer;
 use crate::differences::{self, Focus};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, PageRun, RenderedPage};
 use crate::words::{count, figure};
 use clariq_collections::documents::Bank;
+use clariq_collections::evaluation::{ComparisonOptions, Evaluation as _, ShortMeasures};
 use clariq_core::{Documents, Error};
-use clariq_eval::{Ties, diagnose};
+use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::Run;
-use clariq_track_clariq::evaluation::{Official, recall_interval};
+use clariq_track_clariq::evaluation::{CUTOFFS, Official, question_relevance, recall_interval};
 use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, NeedLine};
 use documents::DocumentsOfRuns;
 use judged::JudgedRuns;
@@ -36,6 +38,8 @@ pub(crate) struct ClariqPage<'a> {
     pub(crate) runs: &'a [Run],
     /// Their document relevance, if the folder has the evaluation table.
     pub(crate) documents: &'a [DocumentsOfRuns],
+    /// The values of the runs by the measures that were named, if any were.
+    pub(crate) by_name: &'a [Vec<Column>],
     /// The lines of the need files.
     pub(crate) needs: &'a [Vec<NeedLine>],
 }
@@ -59,6 +63,7 @@ pub(crate) fn page(
     let topics = official.topics()?;
     let mut runs = Vec::new();
     let mut needs = Vec::new();
+    let mut by_name = Vec::new();
     let mut warnings = Vec::new();
     for PageRun { file, .. } in request.runs {
         let run = official.run(file)?;
@@ -66,6 +71,19 @@ pub(crate) fn page(
         // The page has details; the warnings are also printed.
         let found = topics.warnings(&run, Ties::Official);
         warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
+        if let Some(short) =
+            ShortMeasures::of(&question_relevance(&run, labels, Ties::Official).columns(""))
+                .warning()
+            && request.measures.is_empty()
+        {
+            warnings.push(format!("{}: {short}", file.name()));
+        }
+        if !request.measures.is_empty() {
+            let by =
+                ComparisonOptions { measures: request.measures, ..ComparisonOptions::default() };
+            let found = official.columns(file, &by)?;
+            by_name.push(found.columns);
+        }
         runs.push(run);
     }
     for (_, file) in request.needs {
@@ -76,6 +94,7 @@ pub(crate) fn page(
     let documents = documents::relevance(clariq, split, labels, &runs)?;
     let html = render(&ClariqPage {
         documents: &documents,
+        by_name: &by_name,
         request: *request,
         split,
         bank: &clariq.bank,
@@ -89,10 +108,11 @@ pub(crate) fn page(
 fn render(comparison: &ClariqPage) -> String {
     let judged = JudgedRuns::new(comparison);
     let request = comparison.request;
-    let compared = compare(request, &judged);
+    let compared = compare(comparison, &judged);
     Page {
         title: request.title,
         lead: describe(comparison, &judged),
+        answer: answer(&compared, focus(comparison, &compared)),
         sections: sections(comparison, &judged, &compared),
         footer: footer(comparison),
         style: "",
@@ -100,29 +120,47 @@ fn render(comparison: &ClariqPage) -> String {
     .render()
 }
 
-/// The runs and the tests between them, by recall.
-fn compare<'a>(request: PageRequest, judged: &JudgedRuns<'a>) -> ComparedRuns<'a> {
-    let runs = judged.runs.iter().map(|run| RunFigures {
+/// The runs and the tests between them, by recall or by the measures that were named.
+fn compare<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> ComparedRuns<'a> {
+    let PageRequest { baseline, seed, .. } = comparison.request;
+    let runs = judged.runs.iter().enumerate().map(|(index, run)| RunFigures {
         name: &run.shown.name,
         uses: &run.shown.uses,
-        columns: run.scores.columns(""),
+        columns: match comparison.by_name.get(index) {
+            Some(columns) => columns.clone(),
+            None => run.scores.columns(""),
+        },
     });
-    ComparedRuns::new(runs.collect(), request.baseline, request.seed, "topic")
+    ComparedRuns::new(runs.collect(), baseline, seed, "topic")
+}
+
+/// The column that topics are ordered by: the first that was named, or else the deepest recall, if
+/// runs differ by it.
+fn focus(comparison: &ClariqPage, compared: &ComparedRuns) -> usize {
+    let preferred = if comparison.by_name.is_empty() { CUTOFFS.len() - 1 } else { 0 };
+    compared.telling_of_all(preferred)
 }
 
 /// All sections that have something to show.
 fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRuns) -> Vec<Section> {
     let section = |id, name, content| Section { id, name, content };
-    let intro = format!(
-        "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer \
-         computes it, averaged over {}.",
-        count(judged.topics.len(), "topic")
-    );
-    let titles = ["Recall of every run", "Recall of relevant questions"];
+    let topics = count(judged.topics.len(), "topic");
+    let (intro, titles) = if comparison.by_name.is_empty() {
+        (
+            format!(
+                "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer \
+                 computes it, averaged over {topics}."
+            ),
+            ["Recall of every run", "Recall of relevant questions"],
+        )
+    } else {
+        (format!("Standard measures, as in trec_eval, over {topics}."), ["Scores of every run"; 2])
+    };
     let placed = leaderboard::section(comparison, judged);
     let topics = judged.topics.iter().map(|judged| judged.topic);
     let shown = topics.map(|topic| (topic.id.as_str(), topic.request.as_str()));
-    let deepest = Focus::by_topic(topics::DEEPEST, shown);
+    let column = focus(comparison, compared);
+    let deepest = Focus::by_topic(column, shown);
     let has_documents = !comparison.documents.is_empty();
     let documents = has_documents.then(|| documents::section(comparison));
     let needs = (!comparison.needs.is_empty()).then(|| needs::section(comparison));
@@ -133,7 +171,7 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
         Some(section("depth", "Depth", depth::section(judged))),
         differences::section(compared, &deepest),
         needs.map(|needs| section("needs", "Need", needs)),
-        Some(section("topics", "Topics", topics::section(comparison, judged, compared))),
+        Some(section("topics", "Topics", topics::section(comparison, judged, compared, column))),
     ]
     .into_iter()
     .flatten()

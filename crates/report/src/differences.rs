@@ -6,7 +6,9 @@ use crate::page::{Section, scroll};
 use crate::words::{difference, figure};
 use maud::{Markup, html};
 
-/// The measure that runs are compared by, topic by topic.
+/// The measure that runs are compared by, topic by topic; another by which a run differs, if it does
+/// not by this one.
+#[derive(Clone)]
 pub(crate) struct Focus<'a> {
     /// The id of the section.
     pub(crate) id: &'static str,
@@ -40,6 +42,7 @@ impl<'a> Focus<'a> {
 }
 
 /// A topic as the tables show it.
+#[derive(Clone)]
 pub(crate) struct TopicRow<'a> {
     pub(crate) id: &'a str,
     /// The text of the request.
@@ -52,16 +55,18 @@ pub(crate) struct TopicRow<'a> {
 pub(crate) fn section(compared: &ComparedRuns, focus: &Focus) -> Option<Section> {
     let baseline = compared.baseline().name;
     let unit = compared.unit;
-    let measure = compared.baseline().columns[focus.column].name();
     let content = html! {
         section id=(focus.id) {
             h2 { (focus.heading) }
             p {
-                (measure) " of each run minus " (measure) " of " b { (baseline) } ", " (unit) " by "
+                "The score of each run minus that of " b { (baseline) } ", " (unit) " by "
                 (unit) ", sorted. "
                 "Blue: the run is better. Orange: " b { (baseline) } " is. Without a difference, a " (unit) " has no bar."
             }
-            @for (index, run) in compared.others() { (compare_run(compared, focus, index, run)) }
+            @for (index, run) in compared.others() {
+                @let column = compared.telling(focus.column, &[index]);
+                (compare_run(compared, &Focus { column, ..focus.clone() }, index, run))
+            }
         }
     };
     (compared.runs.len() > 1).then_some(Section { id: focus.id, name: focus.name, content })
@@ -88,9 +93,9 @@ fn compare_run(compared: &ComparedRuns, focus: &Focus, index: usize, run: &RunFi
     html! {
         figure {
             figcaption {
-                h3 { (run.name) " against " (baseline) }
+                h3 { (run.name) " against " (baseline) " by " (measure) }
                 p {
-                    @if same_everywhere { "The same on all " (sorted.len()) " " (unit) "s." }
+                    @if same_everywhere { "The same by every measure on all " (sorted.len()) " " (unit) "s." }
                     @else {
                         "Better on " (better) ", the same on " (same) ", worse on " (worse) " of "
                         (sorted.len()) " " (unit) "s."

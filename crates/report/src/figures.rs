@@ -58,6 +58,24 @@ impl<'a> ComparedRuns<'a> {
         self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
     }
 
+    /// The column to compare runs by: `preferred`, or the first by which any of `runs` differs from
+    /// the baseline if none does by that.
+    pub(crate) fn telling(&self, preferred: usize, runs: &[usize]) -> usize {
+        let differs = |column: &usize| {
+            let base = &self.baseline().columns[*column].values;
+            runs.iter().any(|&run| self.runs[run].columns[*column].values != *base)
+        };
+        let part = &self.baseline().columns[preferred].part;
+        let of_part = |column: &usize| self.baseline().columns[*column].part == *part;
+        let mut columns = [preferred].into_iter().chain(0..self.baseline().columns.len());
+        columns.find(|column| of_part(column) && differs(column)).unwrap_or(preferred)
+    }
+
+    /// The column to compare all runs by.
+    pub(crate) fn telling_of_all(&self, preferred: usize) -> usize {
+        self.telling(preferred, &(0..self.runs.len()).collect::<Vec<_>>())
+    }
+
     /// The largest difference of a run from the baseline on a topic, by the measure of a column.
     pub(crate) fn difference(&self, column: usize, topic: usize) -> f64 {
         let value = |run: &RunFigures| run.columns[column].values[topic].1;
@@ -96,6 +114,8 @@ pub(crate) fn section(
     remarks: &[(&str, String)],
 ) -> Section {
     let several = compared.runs.len() > 1;
+    let short =
+        compared.runs.iter().flat_map(|run| &run.columns).any(|column| column.short_of.is_some());
     let content = html! {
         section id="scores" {
             h2 { "Scores" }
@@ -110,6 +130,11 @@ pub(crate) fn section(
                     (count(compared.tested.len(), "comparison"))
                     " of this table. No mark: not shown to differ."
                 }
+            }
+            @if short {
+                p.note { "° The run ranks fewer documents than the cut-off of this measure, which counts no more." }
+            }
+            @if several {
                 details {
                     summary { "The tests in full" }
                     (scroll("Tests against the baseline", &tests(compared)))
@@ -121,7 +146,13 @@ pub(crate) fn section(
     Section { id: "scores", name: "Scores", content }
 }
 
+/// With more measures than this, the table has a row for each.
+const MOST_ACROSS: usize = 6;
+
 fn table(compared: &ComparedRuns, caption: &str) -> Markup {
+    if compared.baseline().columns.len() > MOST_ACROSS {
+        return transposed(compared, caption);
+    }
     let uses = compared.runs.iter().any(|run| !run.uses.is_empty());
     let columns = &compared.baseline().columns;
     html! {
@@ -138,14 +169,50 @@ fn table(compared: &ComparedRuns, caption: &str) -> Markup {
             tbody {
                 @for (index, run) in compared.runs.iter().enumerate() {
                     tr {
-                        th scope="row" {
-                            (run.name)
-                            @if compared.runs.len() > 1 && index == compared.baseline {
-                                " " span.tag { "baseline" }
-                            }
-                        }
+                        th scope="row" { (named(compared, index)) }
                         @for column in 0..columns.len() { (cell(compared, index, column)) }
                         @if uses { td.text { (list_uses(run)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The name of a run, with a mark if it is the baseline.
+fn named(compared: &ComparedRuns, index: usize) -> Markup {
+    html! {
+        (compared.runs[index].name)
+        @if compared.runs.len() > 1 && index == compared.baseline { " " span.tag { "baseline" } }
+    }
+}
+
+/// A row for each measure and a column for each run.
+fn transposed(compared: &ComparedRuns, caption: &str) -> Markup {
+    let columns = &compared.baseline().columns;
+    html! {
+        table.measures {
+            caption { (caption) }
+            thead {
+                tr {
+                    th.text scope="col" { "measure" }
+                    @for index in 0..compared.runs.len() { th scope="col" { (named(compared, index)) } }
+                }
+            }
+            tbody {
+                @for (index, column) in columns.iter().enumerate() {
+                    @if !column.part.is_empty() && (index == 0 || columns[index - 1].part != column.part) {
+                        tr.part { th.text scope="colgroup" colspan=(compared.runs.len() + 1) { (column.part) } }
+                    }
+                    tr {
+                        th.text scope="row" { (column.measure) }
+                        @for run in 0..compared.runs.len() { (cell(compared, run, index)) }
+                    }
+                }
+                @if compared.runs.iter().any(|run| !run.uses.is_empty()) {
+                    tr {
+                        th.text scope="row" { "uses" }
+                        @for run in &compared.runs { td { (list_uses(run)) } }
                     }
                 }
             }
@@ -177,15 +244,17 @@ fn cell(compared: &ComparedRuns, index: usize, column: usize) -> Markup {
         .tested
         .iter()
         .find(|tested| (tested.run, tested.column) == (index, column) && is_significant(tested));
+    let short = compared.runs[index].columns[column].short_of.is_some();
     html! {
         td {
             @if best { b { (figure(mean)) } } @else { (figure(mean)) }
+            @if short { "°" }
             span.sign { (found.map_or(html! {}, mark_direction)) }
         }
     }
 }
 
-fn is_significant(tested: &BaselineTest) -> bool {
+pub(crate) fn is_significant(tested: &BaselineTest) -> bool {
     tested.corrected <= LEVEL
 }
 

@@ -3,12 +3,14 @@
 
 mod conversations;
 
+use crate::answer::answer;
 use crate::differences::{self, Focus, TopicRow};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, PageRun, RenderedPage};
 use crate::words::{count, shorten};
 use clariq_collections::Collection;
+use clariq_collections::evaluation::ShortMeasures;
 use clariq_core::{Error, bail};
 use clariq_eval::Column;
 use clariq_track_ikat::evaluation::{EvaluatedRun, IkatEvaluation, IkatLabels, columns};
@@ -66,13 +68,15 @@ pub(crate) fn page(
     let mut warnings = Vec::new();
     for run in request.runs {
         let read = evaluation.read(&run.file)?;
-        let file = run.file.name();
-        warnings.extend(read.warnings.iter().map(|warning| format!("{file}: {warning}")));
         let columns = if labels.are_absent() {
             Vec::new()
         } else {
-            columns(&read.evaluated, labels, None, &[])?
+            columns(&read.evaluated, labels, None, request.measures)?
         };
+        let file = run.file.name();
+        let mut found = read.warnings;
+        found.extend(ShortMeasures::of(&columns).warning());
+        warnings.extend(found.iter().map(|warning| format!("{file}: {warning}")));
         runs.push(PageEntry {
             shown: run,
             submission: read.submission,
@@ -100,6 +104,11 @@ fn render(comparison: &IkatPage) -> String {
     Page {
         title,
         lead: describe(comparison),
+        answer: if compared.baseline().columns.is_empty() {
+            html! {}
+        } else {
+            answer(&compared, compared.telling_of_all(main_column(&compared)))
+        },
         sections: sections(comparison, &compared),
         footer: html! {
             "Split " (comparison.split) " of " (comparison.ikat.label()) ", seed "
@@ -132,6 +141,11 @@ fn sections(comparison: &IkatPage, compared: &ComparedRuns) -> Vec<Section> {
     }
     sections.push(conversations);
     sections
+}
+
+/// The position of the column that tells most of the runs: passages, or what they have.
+fn main_column(compared: &ComparedRuns) -> usize {
+    first_of(compared, "passages").unwrap_or_default()
 }
 
 /// The position of the first measure of a part of the runs.

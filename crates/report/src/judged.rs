@@ -4,6 +4,7 @@
 mod topics;
 
 use self::topics::{Rankings, TopicSection};
+use crate::answer::answer;
 use crate::differences::{self, Focus};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
@@ -36,7 +37,9 @@ impl JudgedPage<'_> {
         let mut warnings = self.evaluation.warnings().to_vec();
         let mut measured = Vec::new();
         for run in request.runs {
-            let found = self.evaluation.columns(&run.file, &ComparisonOptions::default())?;
+            let by =
+                ComparisonOptions { measures: request.measures, ..ComparisonOptions::default() };
+            let found = self.evaluation.columns(&run.file, &by)?;
             let file = run.file.name();
             warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
             measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
@@ -48,17 +51,19 @@ impl JudgedPage<'_> {
     }
 
     fn render(&self, request: &PageRequest, compared: &ComparedRuns) -> Result<String, Error> {
-        let values = &compared.baseline().columns[0].values;
+        let column = compared.telling_of_all(0);
+        let values = &compared.baseline().columns[column].values;
         let text_of = |topic: &RequestId| self.requests.get(topic).map_or("", String::as_str);
         let topics = count(values.len(), "topic");
         let intro = format!("Standard measures, as in trec_eval, over {topics}.");
         let titles = ["Scores of every run"; 2];
         let mut sections = vec![figures::section(compared, &intro, titles, &[])];
         let shown = values.iter().map(|(topic, _)| (topic.as_str(), text_of(topic)));
-        sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
+        sections.extend(differences::section(compared, &Focus::by_topic(column, shown)));
         let rankings = Rankings::read(request.runs)?;
         let topics_of = TopicSection {
             compared,
+            column,
             rankings: &rankings,
             qrels: self.qrels,
             documents: self.documents,
@@ -70,6 +75,7 @@ impl JudgedPage<'_> {
         let page = Page {
             title: request.title,
             lead: format!("{runs} on {topics} of {split}; baseline: {}.", compared.baseline().name),
+            answer: answer(compared, column),
             sections,
             footer: html! {
                 "Split " (split) ", seed " (request.seed)

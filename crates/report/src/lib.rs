@@ -3,6 +3,7 @@
 //!
 //! A page loads nothing and executes nothing. The same input gives the same bytes.
 
+mod answer;
 mod bars;
 mod charts;
 mod clariq;

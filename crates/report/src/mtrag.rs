@@ -1,6 +1,7 @@
 //! The page about runs of MTRAG: figures, differences, and every conversation with the reference
 //! response, the passages of each run, and where a question is asked.
 
+use crate::answer::answer;
 use crate::differences::{self, Focus, TopicRow};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
@@ -52,7 +53,8 @@ pub(crate) fn page(
     let mut measured = Vec::new();
     let mut runs = Vec::new();
     for run in request.runs {
-        let found = evaluation.columns(&run.file, &ComparisonOptions::default())?;
+        let by = ComparisonOptions { measures: request.measures, ..ComparisonOptions::default() };
+        let found = evaluation.columns(&run.file, &by)?;
         let file = run.file.name();
         warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
         measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });
@@ -60,7 +62,8 @@ pub(crate) fn page(
         runs.push(RunByRequest { name: &run.name, ranked, responses });
     }
     let compared = ComparedRuns::new(measured, request.baseline, request.seed, "request");
-    let focus = evaluation.focus();
+    let preferred = if request.measures.is_empty() { evaluation.focus() } else { 0 };
+    let focus = compared.telling_of_all(preferred);
     let tasks = mtrag.tasks(split)?;
     let last: HashMap<&str, &str> = tasks
         .iter()
@@ -110,6 +113,7 @@ pub(crate) fn page(
             "{shown} on {requests} of {split}; baseline: {}.{remark}",
             compared.baseline().name
         ),
+        answer: answer(&compared, focus),
         sections,
         footer: html! { "Split " (split.name()) ", seed " (request.seed) "." },
         style: include_str!("ikat/style.css"),

@@ -22,6 +22,8 @@ pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
     /// A sentence below the title that describes the comparison.
     pub(crate) lead: String,
+    /// What the runs show, in a sentence or two.
+    pub(crate) answer: Markup,
     /// The sections, in their order.
     pub(crate) sections: Vec<Section>,
     /// The footer, after the version of the program.
@@ -40,6 +42,7 @@ impl Page<'_> {
                 body {
                     header {
                         h1 { (self.title) }
+                        (self.answer)
                         p { (self.lead) }
                         nav aria-label="Contents" {
                             @for section in &self.sections {

@@ -1,5 +1,6 @@
 //! What a page shows, and what becomes of it.
 
+use clariq_eval::Measure;
 use clariq_files::Source;
 
 /// A run of a page.
@@ -21,6 +22,8 @@ pub struct PageRequest<'a> {
     pub baseline: usize,
     /// Need files with their names.
     pub needs: &'a [(String, Source)],
+    /// Measures in place of the usual ones.
+    pub measures: &'a [Measure],
     /// The seed of the randomisation test.
     pub seed: u64,
 }

@@ -6,6 +6,7 @@ mod latex;
 mod sheet;
 mod shorten;
 mod table;
+pub(crate) mod terminal;
 
 use crate::failure::Outcome;
 use clap::ValueEnum;
@@ -13,7 +14,7 @@ use clariq_core::{Error, Escaped, Result, printable, problem};
 pub(crate) use delimited::open as open_delimited;
 use serde::Serialize;
 pub(crate) use sheet::{Cell, ComparedFigure, Direction, Sheet};
-pub(crate) use shorten::shorten;
+pub(crate) use shorten::shorten_names;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Writes a file to standard output, as it is unless a terminal shows it.
@@ -21,15 +22,22 @@ pub(crate) fn print_file(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     if io::stdout().is_terminal() {
         return print(write);
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(refused)?;
-    Ok(Outcome::Done)
+    print_styled(write)
 }
 
 /// Writes to standard output. Control characters are escaped, so that the content of a file cannot move
 /// the cursor of a terminal.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Outcome> {
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
+    write(&mut out).and_then(|()| out.flush()).map_err(refused)?;
+    Ok(Outcome::Done)
+}
+
+/// Writes to standard output with styles: what files contain is made printable by the caller.
+pub(crate) fn print_styled(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Outcome> {
+    let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(refused)?;
     Ok(Outcome::Done)
 }

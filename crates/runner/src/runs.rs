@@ -4,7 +4,7 @@ use crate::arguments::RunArguments;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
-use clariq_collections::{Collection, Split};
+use clariq_collections::{Collection, OWN, Split};
 use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
@@ -33,6 +33,17 @@ pub(crate) fn names(paths: &[PathBuf]) -> Vec<String> {
         return names;
     }
     paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+/// The names of runs of a split, without the split if all names have it.
+pub(crate) fn names_on(paths: &[PathBuf], split: &str) -> Vec<String> {
+    let names = names(paths);
+    let ending = format!(".{split}");
+    let short: Option<Vec<&str>> = names.iter().map(|name| name.strip_suffix(&*ending)).collect();
+    match short {
+        Some(short) => short.into_iter().map(str::to_owned).collect(),
+        None => names,
+    }
 }
 
 /// Refuses a file that is named twice, even by different paths: it would be compared with itself.
@@ -82,11 +93,16 @@ impl LabelSource {
         Ok(Self::File(Source::new(qrels), texts.unwrap_or_default()))
     }
 
-    /// Their names, and the collection that they belong to.
-    pub(crate) fn names(&self) -> (String, &str) {
+    /// The name of the split or of the file, and that of its collection.
+    pub(crate) fn names(&self) -> (String, String) {
         match self {
-            Self::File(qrels, _) => (qrels.name(), "qrels"),
-            Self::Split(collection, split) => (split.to_string(), collection.kind()),
+            Self::File(qrels, _) => (qrels.name(), "qrels".to_owned()),
+            Self::Split(collection, split) => {
+                let is_own = collection.kind() == OWN.name;
+                let name =
+                    if is_own { collection.folder_name() } else { collection.kind().to_owned() };
+                (split.to_string(), name)
+            }
         }
     }
 
@@ -145,5 +161,7 @@ mod tests {
         );
         assert_eq!(names(&paths(["a/bm25.run", "b/bm25.run"])), ["a/bm25.run", "b/bm25.run"]);
         assert_eq!(names(&paths(["a.2023-test.json", "b.need"])), ["a.2023-test", "b"]);
+        assert_eq!(names_on(&paths(["a.dev.run", "b.dev.run"]), "dev"), ["a", "b"]);
+        assert_eq!(names_on(&paths(["a.dev.run", "mine.run"]), "dev"), ["a.dev", "mine"]);
     }
 }

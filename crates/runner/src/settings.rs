@@ -58,6 +58,7 @@ impl Settings {
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
+        let data = data.filter(|folder| !folder.as_os_str().is_empty());
         let data_was_named = data.is_some();
         let usual = Path::new(USUAL_DATA);
         let data = match data {
@@ -131,6 +132,9 @@ impl Settings {
         run: &Path,
     ) -> Result<(Box<dyn Collection>, Split)> {
         let recorded = record::split_of(run).filter(|name| self.data_was_named || is_known(name));
+        if let Some(named) = split {
+            self.warn_of_split(named, recorded.as_deref());
+        }
         let kind = match split.or(recorded.as_deref()) {
             Some(name) => self.kind_with_split(name),
             None if self.data_was_named => None,
@@ -141,6 +145,15 @@ impl Settings {
         let recorded = recorded.as_deref().filter(|name| collection.find_split(name).is_ok());
         let split = collection.find_scored_split(split.or(recorded))?;
         Ok((collection, split))
+    }
+
+    /// Warns of a run that was made for another split than the one that was named.
+    pub(crate) fn warn_of_split(&self, named: &str, recorded: Option<&str>) {
+        if let Some(recorded) = recorded.filter(|recorded| *recorded != named) {
+            self.note(&format!(
+                "warning: --split {named}: the run was made for {recorded}, says its record"
+            ));
+        }
     }
 
     /// The kind of collection with a split of that name: in the named folder, if there is one.

@@ -112,7 +112,7 @@ impl EvalTable {
                 data.to_string(),
                 "`{stem}.pkl`, `.pkl.gz`, `.pkl.tar.gz`, or its pieces `.pkl.tar.gz.aa`, `.ab`, …",
                 "none of them",
-                "`clariq data fetch` downloads the released tables; not every split has one"
+                "`clariq data fetch --all` downloads the released tables; not every split has one"
             )
             .kind(ProblemKind::MissingFile)
         })?;

@@ -4,7 +4,7 @@
 //! the text in the question bank. An empty text is the empty question.
 
 use clariq_collections::documents::Bank;
-use clariq_core::{Error, Problem, ProblemKind, problem};
+use clariq_core::{Documents as _, Error, Problem, ProblemKind, problem};
 use clariq_files::records::Records;
 use clariq_files::{
     FileContent, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly,
@@ -18,6 +18,30 @@ const FORM: &str = "<context_id> 0 \"<question text>\" <rank> <score> <run_id>";
 
 /// The id of texts that are not in the bank. No table has a candidate of this id.
 pub(super) const NOT_IN_THE_BANK: &str = "<not in the bank>";
+
+/// True for a multi-turn run: its third field is the text of a question in quotes, and not an id.
+pub(crate) fn is_text_run(input: &FileContent, bank: &Bank) -> bool {
+    let mut lines = input.bytes.split(|&byte| byte == b'\n');
+    let first = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    let quoted =
+        |index| first.split(|&byte| byte == b' ').nth(index).and_then(<[u8]>::first) == Some(&b'"');
+    let is_id = || {
+        let third = first.split(|&byte| byte == b' ').nth(2).unwrap_or_default();
+        let id = str::from_utf8(third).unwrap_or_default().trim_matches('"');
+        bank.find(id).is_some() && bank.rows().iter().all(|row| row.text != id)
+    };
+    quoted(2) && !quoted(0) && !is_id()
+}
+
+/// Refuses a multi-turn run where a run of the bank's ids is wanted.
+pub(crate) fn refuse_text_run(input: &FileContent, bank: &Bank) -> Result<(), Problem> {
+    if !is_text_run(input, bank) {
+        return Ok(());
+    }
+    let hint = "`clariq eval --task document_relevance --multi-turn` scores it, and so does `clariq \
+                eval --conversations FILE` with the conversations that it was made for";
+    Err(problem!(&*input.name, "a run with ids of questions", "a multi-turn run, with texts", hint))
+}
 
 /// Reads a multi-turn run and puts the ids of `bank` in place of the texts; the first problem is
 /// the error.

@@ -3,13 +3,13 @@
 use super::ClariQ;
 use crate::need_file::parse_need_file;
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader, without_quotes};
-use crate::text_run::{NOT_IN_THE_BANK, parse_text_run};
+use crate::text_run::{NOT_IN_THE_BANK, is_text_run, parse_text_run};
 use clariq_collections::documents::Bank;
 use clariq_collections::validation::{
     FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
 use clariq_collections::{Collection, DataDir};
-use clariq_core::{Documents as _, Error, Findings, RequestId, problem};
+use clariq_core::{Error, Findings, RequestId, problem};
 use clariq_files::{FileContent, Source, shorten};
 use std::collections::HashSet;
 
@@ -43,20 +43,6 @@ fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Val
         check.check_run_lines(&plain, bank, &topic);
     }
     Ok(check.finish())
-}
-
-/// True for a multi-turn run: its third field is the text of a question in quotes, and not an id.
-fn is_text_run(input: &FileContent, bank: &Bank) -> bool {
-    let mut lines = input.bytes.split(|&byte| byte == b'\n');
-    let first = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    let quoted =
-        |index| first.split(|&byte| byte == b' ').nth(index).and_then(<[u8]>::first) == Some(&b'"');
-    let is_id = || {
-        let third = first.split(|&byte| byte == b' ').nth(2).unwrap_or_default();
-        let id = str::from_utf8(third).unwrap_or_default().trim_matches('"');
-        bank.find(id).is_some() && bank.rows().iter().all(|row| row.text != id)
-    };
-    quoted(2) && !quoted(0) && !is_id()
 }
 
 /// Checks a multi-turn run. Missing contexts are not found, because no file of the folder lists them.

@@ -319,7 +319,7 @@ impl Evaluation for MtragEvaluation<'_> {
             qrels = &of_task;
         }
         let columns = evaluate(measures, &ranked, qrels).columns("");
-        Ok(ValuesByRequest { columns, warnings: self.warnings_of(&answered) })
+        Ok(ValuesByRequest::new(columns, self.warnings_of(&answered)))
     }
 
     /// nDCG@5, the first measure of the organisers' tables.

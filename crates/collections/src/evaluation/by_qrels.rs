@@ -2,7 +2,7 @@
 
 use super::{
     ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
-    SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
+    ShortMeasures, SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
 };
 use crate::{Collection, Split, Task};
 use clariq_core::{Error, ProblemKind, RequestId, problem};
@@ -96,7 +96,15 @@ impl<'a> ByQrels<'a> {
 
 fn result_of(scores: &Scores) -> EvalResult {
     let figures = scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect();
-    EvalResult { figures, form: FigureFormat::Topics, ..EvalResult::default() }
+    let measures = scores.measures.iter().cloned().zip(scores.short_of.iter().copied());
+    let short = ShortMeasures::named(measures);
+    EvalResult {
+        figures,
+        warnings: short.warning().into_iter().collect(),
+        short: short.names,
+        form: FigureFormat::Topics,
+        ..EvalResult::default()
+    }
 }
 
 impl Evaluation for ByQrels<'_> {
@@ -104,18 +112,23 @@ impl Evaluation for ByQrels<'_> {
         request
             .takes("measures by name", &[EvalFlag::Ties, EvalFlag::PerTopic, EvalFlag::OutFile])?;
         let measures = self.or_usual(request.measures);
-        let run = read_run(&Source::new(&request.file))?;
+        let source = Source::new(&request.file);
+        let run = read_run(&source)?;
         let ties = match request.ties {
             Some(TieRule::Order(ties)) => ties,
             None | Some(TieRule::Interval) => Ties::Id,
         };
-        let warnings = ignored_lines(&diagnose(&run, self.topics.ids.iter(), None), ties);
-        if request.ties == Some(TieRule::Interval) {
-            return Ok(EvalResult { warnings, ..self.interval(measures, &run) });
-        }
-        let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
-        let topics = if request.by_topic() { scores.columns("") } else { Vec::new() };
-        Ok(EvalResult { topics, warnings, ..result_of(&scores) })
+        self.topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
+        let ignored = ignored_lines(&diagnose(&run, self.topics.ids.iter(), None), ties);
+        let mut result = if request.ties == Some(TieRule::Interval) {
+            self.interval(measures, &run)
+        } else {
+            let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
+            let topics = if request.by_topic() { scores.columns("") } else { Vec::new() };
+            EvalResult { topics, ..result_of(&scores) }
+        };
+        result.warnings.splice(..0, ignored);
+        Ok(result)
     }
 
     fn warnings(&self) -> &[String] {
@@ -144,7 +157,7 @@ impl Evaluation for ByQrels<'_> {
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.topics.warnings(&run, ties);
         let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
-        Ok(ValuesByRequest { columns: scores.columns(""), warnings })
+        Ok(ValuesByRequest::new(scores.columns(""), warnings))
     }
 }
 

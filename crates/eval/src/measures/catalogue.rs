@@ -151,6 +151,11 @@ impl Measure {
         format!("{}{parameters}{cutoff}", self.spec.name)
     }
 
+    /// The number of documents that count; `None` if all do.
+    pub fn cutoff(&self) -> Option<usize> {
+        self.by.cutoff
+    }
+
     /// The value for one topic: its documents, best first and none twice, against its judgements.
     /// 0 where the definition divides by zero.
     pub fn score(&self, ranking: &[DocId], judgements: &TopicJudgements) -> f64 {

@@ -14,6 +14,8 @@ pub struct Scores {
     pub topics: Vec<(RequestId, Vec<f64>)>,
     /// The means over these topics, each rounded once.
     pub means: Vec<f64>,
+    /// For each measure, the depth of the run if the measure has a greater cut-off.
+    pub short_of: Vec<Option<usize>>,
 }
 
 impl Scores {
@@ -21,7 +23,20 @@ impl Scores {
     pub fn new(measures: Vec<String>, mut topics: Vec<(RequestId, Vec<f64>)>) -> Self {
         sort_by_topic(&mut topics, |(topic, _)| topic.as_str());
         let mean = |measure: usize| exact_mean(topics.iter().map(|(_, values)| values[measure]));
-        Self { means: (0..measures.len()).map(mean).collect(), measures, topics }
+        let short_of = vec![None; measures.len()];
+        Self { means: (0..measures.len()).map(mean).collect(), measures, topics, short_of }
+    }
+
+    /// These scores of a run that was cut at `depth`, by measures with these cut-offs.
+    #[must_use]
+    pub fn of_run_cut_at(
+        mut self,
+        depth: Option<usize>,
+        cutoffs: impl IntoIterator<Item = Option<usize>>,
+    ) -> Self {
+        let short = cutoffs.into_iter().map(|cutoff| depth.filter(|&depth| cutoff > Some(depth)));
+        self.short_of = short.collect();
+        self
     }
 
     /// The values of each measure, topic by topic, as values of `part` of a run.
@@ -29,7 +44,8 @@ impl Scores {
         let measures = self.measures.iter().enumerate();
         let columns = measures.map(|(index, name)| {
             let values = self.topics.iter().map(|(topic, values)| (topic.clone(), values[index]));
-            Column::new(part, name, values.collect())
+            let short_of = self.short_of[index];
+            Column { short_of, ..Column::new(part, name, values.collect()) }
         });
         columns.collect()
     }
@@ -48,6 +64,7 @@ pub fn evaluate(measures: &[Measure], run: &RankedRun, qrels: &Qrels) -> Scores 
         topics.push((topic.clone(), values.collect()));
     }
     Scores::new(measures.iter().map(Measure::name).collect(), topics)
+        .of_run_cut_at(run.cut_at(), measures.iter().map(Measure::cutoff))
 }
 
 #[cfg(test)]
@@ -66,5 +83,27 @@ mod tests {
         let scores = evaluate(&parse_measures("R@5 AP").unwrap(), &run, &qrels);
         assert_eq!(scores.topics, [("9".into(), vec![0.0, 0.0]), ("10".into(), vec![1.0, 1.0])]);
         assert_eq!(scores.means, [0.5, 0.5]);
+    }
+
+    #[test]
+    fn measures_with_a_cutoff_beyond_the_run_are_told() {
+        let judged =
+            |topic: &str| Judgement { topic: topic.into(), document: "Q1".into(), relevance: 1 };
+        let qrels = Qrels::from_judgements("q", &["1", "2", "3"].map(judged)).unwrap();
+        let lines = |sizes: [usize; 3]| {
+            let names = ["Q1", "Q2", "Q3", "Q4"];
+            let of_topic = |(topic, size): (&&'static str, usize)| {
+                let topic = *topic;
+                (0..size).map(move |index| (topic, names[index], -(index as f64)))
+            };
+            ["1", "2", "3"].iter().zip(sizes).flat_map(of_topic).collect::<Vec<_>>()
+        };
+        let measures = parse_measures("R@2 R@3 nDCG@4 AP").unwrap();
+        let short_of = |sizes| evaluate(&measures, &RankedRun::new(&run(&lines(sizes))), &qrels);
+        assert_eq!(short_of([3, 3, 1]).short_of, [None, None, Some(3), None]);
+        assert_eq!(short_of([2, 2, 0]).short_of, [None, Some(2), Some(2), None]);
+        assert_eq!(short_of([3, 2, 1]).short_of, [None; 4], "nothing cut it: its topics differ");
+        let column = &short_of([3, 3, 3]).columns("")[2];
+        assert_eq!((column.name(), column.short_of), ("nDCG@4".to_owned(), Some(3)));
     }
 }

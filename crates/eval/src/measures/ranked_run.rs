@@ -52,6 +52,13 @@ impl RankedRun {
         Self { topics: ranked }
     }
 
+    /// The depth that the run was cut at: the number of documents of most topics, if none has more.
+    pub fn cut_at(&self) -> Option<usize> {
+        let depth = self.topics.values().map(Vec::len).max()?;
+        let deepest = self.topics.values().filter(|ranking| ranking.len() == depth).count();
+        (2 * deepest > self.topics.len()).then_some(depth)
+    }
+
     /// The documents of a topic, best first; none if the run does not answer it.
     pub fn ranking(&self, topic: &RequestId) -> &[DocId] {
         self.topics.get(topic).map_or(&[], Vec::as_slice)

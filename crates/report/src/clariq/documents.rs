@@ -15,8 +15,17 @@ use maud::{Markup, html};
 /// Document relevance of all runs by one kind of retrieval.
 pub(crate) struct DocumentsOfRuns {
     pub(crate) with: RetrievedWith,
-    /// For each run, the figures by the measures of the leaderboard.
-    pub(crate) figures: Vec<Vec<f64>>,
+    pub(crate) runs: Vec<DocumentFigures>,
+}
+
+/// Document relevance of a run.
+pub(crate) struct DocumentFigures {
+    /// By the measures of the leaderboard.
+    figures: Vec<f64>,
+    /// The contexts without an answer, or whose question has no scores in the table.
+    not_covered: usize,
+    /// All contexts.
+    contexts: usize,
 }
 
 impl DocumentsOfRuns {
@@ -45,14 +54,18 @@ pub(super) fn relevance(
         if !table.has_figures() {
             continue;
         }
-        let mut figures = Vec::with_capacity(runs.len());
+        let mut scored = Vec::with_capacity(runs.len());
         for run in runs {
             let scores = document_relevance(run, &table, labels);
             let find = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
             let means = DOCUMENT_MEASURES.map(|name| find(name).map_or(0.0, Column::mean));
-            figures.push(means.to_vec());
+            scored.push(DocumentFigures {
+                figures: means.to_vec(),
+                not_covered: scores.missing + scores.not_candidates,
+                contexts: scores.metrics.first().map_or(0, |metric| metric.values.len()),
+            });
         }
-        all.push(DocumentsOfRuns { with, figures });
+        all.push(DocumentsOfRuns { with, runs: scored });
     }
     Ok(all)
 }
@@ -64,7 +77,8 @@ pub(super) fn section(comparison: &ClariqPage) -> Markup {
             h2 { "Document relevance" }
             p {
                 "The quality of the documents retrieved after the first question of each run, looked up "
-                "in the released table as by the official scorer, averaged over facets."
+                "in the released table as by the official scorer, averaged over facets. A facet whose question has no scores in the table counts the lowest "
+                "score of its candidates."
             }
             @for documents in comparison.documents {
                 h3 { (documents.title()) }
@@ -82,13 +96,15 @@ fn table(names: &[&str], documents: &DocumentsOfRuns) -> Markup {
                 tr {
                     th.text scope="col" { "run" }
                     @for measure in DOCUMENT_MEASURES { th scope="col" { (measure) } }
+                    th scope="col" { "facets without scores" }
                 }
             }
             tbody {
-                @for (name, figures) in names.iter().zip(&documents.figures) {
+                @for (name, run) in names.iter().zip(&documents.runs) {
                     tr {
                         th.text scope="row" { (name) }
-                        @for value in figures { td { (figure(*value)) } }
+                        @for value in &run.figures { td { (figure(*value)) } }
+                        td { (run.not_covered) " of " (run.contexts) }
                     }
                 }
             }
@@ -102,6 +118,44 @@ fn board(comparison: &ClariqPage, names: &[&str], documents: &DocumentsOfRuns) -
         return None;
     }
     let board = Leaderboard::published(ScorerTask::Documents, false, comparison.split)?;
-    let entries = names.iter().map(|name| (*name).to_owned()).zip(documents.figures.clone());
-    Some(part("Among the published entries", "runs", &board, entries.collect()))
+    let runs = || names.iter().zip(&documents.runs);
+    let (covered, others): (Vec<_>, Vec<_>) = runs().partition(|(_, run)| run.not_covered == 0);
+    let entries = covered.iter().map(|(name, run)| ((**name).to_owned(), run.figures.clone()));
+    let names: Vec<&str> = others.iter().map(|(name, _)| **name).collect();
+    Some(html! {
+        (part("Among the published entries", "runs", &board, entries.collect()))
+        @if !names.is_empty() {
+            p.note {
+                (names.join(", ")) ": not placed, because the table has no scores of some of their "
+                "questions."
+            }
+        }
+        @if comparison.split == ClariqSplit::Dev {
+            p.note {
+                "The challenge's page shifts the row of NoQuestion by a column: .1475, under NDCG3, "
+                "is its NDCG5; the official scorer gives .1450 and .1475."
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::tests::Small;
+
+    #[test]
+    fn facets_without_scores_are_counted_beside_the_figures() {
+        let small = Small::new(&[("whole", &[]), ("partial", &[])]);
+        let run =
+            |not_covered| DocumentFigures { figures: vec![0.25; 4], not_covered, contexts: 160 };
+        let documents =
+            [DocumentsOfRuns { with: RetrievedWith::Answer, runs: vec![run(0), run(55)] }];
+        let page = ClariqPage { documents: &documents, ..small.comparison() };
+        let page = section(&page).into_string();
+        assert!(
+            page.contains("<td>0 of 160</td>") && page.contains("<td>55 of 160</td>"),
+            "{page}"
+        );
+    }
 }

@@ -86,12 +86,20 @@ impl Small {
         let runs = &self.shown;
         let needs = &self.need_files;
         ClariqPage {
-            request: PageRequest { title: "small", runs, baseline: 0, needs, seed: 42 },
+            request: PageRequest {
+                title: "small",
+                runs,
+                baseline: 0,
+                needs,
+                measures: &[],
+                seed: 42,
+            },
             split: ClariqSplit::Dev,
             bank: &self.bank,
             labels: &self.labels,
             runs: &self.runs,
             documents: &[],
+            by_name: &[],
             needs: &self.needs,
         }
     }

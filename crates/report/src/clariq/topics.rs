@@ -13,13 +13,13 @@ use maud::{Markup, html};
 
 /// The number of questions of a list that are shown at once; a click shows the rest.
 const SHOWN: usize = 10;
-/// The column of the measure that topics are ordered by.
-pub(super) const DEEPEST: usize = CUTOFFS.len() - 1;
 
+/// The topics in the order of their differences by the measure of a column.
 pub(crate) fn section(
     comparison: &ClariqPage,
     judged: &JudgedRuns,
     compared: &ComparedRuns,
+    column: usize,
 ) -> Markup {
     html! {
         section id="topics" {
@@ -33,25 +33,21 @@ pub(crate) fn section(
                     " Topics on which runs differ most from the baseline come first."
                 }
             }
-            @for topic in compared.by_difference(DEEPEST) {
-                (topic_details(comparison.bank, judged, compared, topic))
+            @for topic in compared.by_difference(column) {
+                @let range = compared.range(column, topic);
+                (topic_details(comparison.bank, judged, &range, topic))
             }
         }
     }
 }
 
-fn topic_details(
-    bank: &Bank,
-    judged: &JudgedRuns,
-    compared: &ComparedRuns,
-    topic: usize,
-) -> Markup {
+fn topic_details(bank: &Bank, judged: &JudgedRuns, range: &str, topic: usize) -> Markup {
     let entry = &judged.topics[topic];
     html! {
         details.topic id={ "topic-" (topic) } {
             summary {
                 span.number { (entry.topic.id) } " " span.request { (entry.topic.request) } " "
-                span.range { (compared.range(DEEPEST, topic)) }
+                span.range { (range) }
             }
             div.inside {
                 p.note {
@@ -203,7 +199,7 @@ mod tests {
         let small = Small::new(&[("run", lines)]);
         let comparison = small.comparison();
         let judged = JudgedRuns::new(&comparison);
-        section(&comparison, &judged, &compare(comparison.request, &judged)).into_string()
+        section(&comparison, &judged, &compare(&comparison, &judged), 3).into_string()
     }
 
     #[test]
@@ -226,8 +222,7 @@ mod tests {
         let small = Small::new(&[("base", &[both]), ("other", &[both, ("2", "Q5", 1.0)])]);
         let comparison = small.comparison();
         let judged = JudgedRuns::new(&comparison);
-        let page =
-            section(&comparison, &judged, &compare(comparison.request, &judged)).into_string();
+        let page = section(&comparison, &judged, &compare(&comparison, &judged), 3).into_string();
         let at = |id: &str| page.find(&format!("id=\"{id}\"")).unwrap();
         assert!(at("topic-1") < at("topic-0"));
         assert!(page.contains("R@30 0.00 to 0.") && page.contains("come first"));

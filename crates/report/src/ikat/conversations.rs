@@ -124,6 +124,22 @@ fn count_differing(
     conversation.turns.iter().filter(differs).count()
 }
 
+/// The sum of the largest differences from the baseline over the turns of a conversation.
+fn difference(
+    compared: &ComparedRuns,
+    measures: &[SummaryMeasure],
+    conversation: &IkatConversation,
+) -> f64 {
+    let of_turn = |turn: &IkatTurn| -> f64 {
+        let of_measure = |measure: &SummaryMeasure| {
+            let index = measure.turns.get(turn.id.as_str());
+            index.map_or(0.0, |&index| compared.difference(measure.column, index))
+        };
+        measures.iter().map(of_measure).sum()
+    };
+    conversation.turns.iter().map(of_turn).sum()
+}
+
 /// The section of all conversations. The summary of a turn has the scores of `parts`.
 pub(super) fn section(
     comparison: &IkatPage,
@@ -133,6 +149,11 @@ pub(super) fn section(
     let runs: Vec<RunByTurn> = comparison.runs.iter().map(RunByTurn::new).collect();
     let measures = parts.map(|part| SummaryMeasure::new(compared, part));
     let measures: Vec<SummaryMeasure> = measures.into_iter().flatten().collect();
+    let mut conversations: Vec<_> = comparison.topics.conversations.iter().enumerate().collect();
+    conversations.sort_by(|(_, a), (_, b)| {
+        let [a, b] = [a, b].map(|one| difference(compared, &measures, one));
+        b.total_cmp(&a)
+    });
     html! {
         section id="conversations" {
             h2 { "Conversations" }
@@ -143,10 +164,11 @@ pub(super) fn section(
                 span.cross { "✗" } " relevant ones that a run does not have."
                 @if runs.len() > 1 && !measures.is_empty() {
                     " The scores of a turn go from the lowest run to the highest, and are "
-                    span.differs { "marked" } " where a run differs from the baseline."
+                    span.differs { "marked" } " where a run differs from the baseline. Conversations with "
+                    "the largest differences come first."
                 }
             }
-            @for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
+            @for (index, conversation) in conversations {
                 details.topic id={ "conversation-" (index) } {
                     summary {
                         span.number { (conversation.number) } " "

@@ -36,6 +36,8 @@ impl Rankings {
 /// The content of the section.
 pub(super) struct TopicSection<'a> {
     pub(super) compared: &'a ComparedRuns<'a>,
+    /// The column that topics are ordered by.
+    pub(super) column: usize,
     pub(super) rankings: &'a Rankings,
     pub(super) qrels: &'a Qrels,
     /// The texts, if the collection is known.
@@ -55,9 +57,9 @@ impl TopicSection<'_> {
         &self,
         request: impl Fn(&RequestId) -> &'r str,
     ) -> Result<Markup, Error> {
-        let values = &self.compared.baseline().columns[0].values;
+        let values = &self.compared.baseline().columns[self.column].values;
         let mut topics = Vec::new();
-        for (place, &index) in self.compared.by_difference(0).iter().enumerate() {
+        for (place, &index) in self.compared.by_difference(self.column).iter().enumerate() {
             let topic = &values[index].0;
             let found = if place < MOST_TOPICS {
                 self.found(topic)?
@@ -68,7 +70,7 @@ impl TopicSection<'_> {
                 details.topic id={ "topic-" (index) } {
                     summary {
                         span.number { (topic) } " " span.request { (request(topic)) } " "
-                        span.range { (self.compared.range(0, index)) }
+                        span.range { (self.compared.range(self.column, index)) }
                     }
                     div.inside {
                         (scroll(&format!("Scores of topic {topic}"), &self.figures(index)))

@@ -35,7 +35,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
     /// Number of topics to show per run: those with the largest differences from the baseline, by
-    /// R@30 or the first measure [default: 5; none for csv, tsv and latex]
+    /// R@30 or the first measure, or by one that differs [default: 5; none for csv, tsv and latex]
     #[arg(long, value_name = "N")]
     topics: Option<usize>,
     /// Digits of scores in a table for a paper (--format latex)
@@ -75,8 +75,9 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         measures: &measures,
         ties: arguments.ties,
     };
+    let names = runs::names_on(&paths, &labels.names().0);
     let mut scored = Vec::new();
-    for (path, name) in paths.iter().zip(runs::names(&paths)) {
+    for (path, name) in paths.iter().zip(names) {
         let source = Source::new(path);
         let ValuesByRequest { columns, warnings } = evaluation.columns(&source, &by)?;
         let path = source.name();
@@ -99,7 +100,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     };
     let sheets = match settings.format {
         Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![compared.complete()],
-        Some(Format::Latex) => compared.for_paper(arguments.digits.unwrap_or(4).into()),
+        Some(Format::Latex) => vec![compared.for_paper(arguments.digits.unwrap_or(4).into())],
         format => compared.readable(format),
     };
     let mut sheets: Vec<_> = sheets.into_iter().map(|sheet| ("comparisons", sheet)).collect();
@@ -188,8 +189,16 @@ fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
         settings.options.seed,
     ));
     if topics {
-        let focus = columns[compared.focus].name();
-        settings.note(&format!("topics: where {focus} differs most"));
+        let focus = |run| columns[compared.focus_of(run)].name();
+        let usual = columns[compared.focus].name();
+        settings.note(&format!("topics: where {usual} differs most"));
+        for (index, run) in compared.runs.iter().enumerate().skip(1) {
+            if focus(index) != usual {
+                let other = focus(index);
+                settings
+                    .note(&format!("topics of {}: {other}, because {usual} is the same", run.name));
+            }
+        }
     }
 }
 

@@ -169,22 +169,30 @@ fn sheet(result: &EvalResult, per_topic: bool) -> Sheet {
     if !matches!(result.form, FigureFormat::Topics) {
         let mut sheet = Sheet::new(&["measure", "value"]);
         for (name, figure) in &result.figures {
-            sheet.row(vec![Cell::text(name), Cell::Figure(*figure, 6)]);
+            sheet.row(vec![Cell::text(name), mean_cell(result, name, *figure)]);
         }
         return sheet;
     }
     let mut sheet = Sheet::new(&["measure", "topic", "value"]);
-    let mut add = |name: &str, topic: &str, value: f64| {
-        sheet.row(vec![Cell::text(name), Cell::text(topic), Cell::Figure(value, 6)]);
+    let mut add = |name: &str, topic: &str, value: Cell| {
+        sheet.row(vec![Cell::text(name), Cell::text(topic), value]);
     };
     let first = result.topics.first().filter(|_| per_topic);
     for topic in 0..first.map_or(0, |column| column.values.len()) {
         for ((name, _), Column { values, .. }) in result.figures.iter().zip(&result.topics) {
-            add(name, values[topic].0.as_str(), values[topic].1);
+            add(name, values[topic].0.as_str(), Cell::Figure(values[topic].1, 6));
         }
     }
-    result.figures.iter().for_each(|(name, mean)| add(name, "all", *mean));
+    for (name, mean) in &result.figures {
+        add(name, "all", mean_cell(result, name, *mean));
+    }
     sheet
+}
+
+/// A mean, with a mark if its cut-off is beyond the depth of the run.
+fn mean_cell(result: &EvalResult, name: &str, mean: f64) -> Cell {
+    let is_short = result.short.iter().any(|short| short == name);
+    if is_short { Cell::Short(mean, 6) } else { Cell::Figure(mean, 6) }
 }
 
 /// `{"Recall5": {"101": 0.2, …}, …}`, spaced as Python's `json.dump` does.

@@ -27,6 +27,10 @@ pub(crate) struct ReportArgs {
     /// Also write the charts of the page to this folder, as SVG
     #[arg(long, value_name = "DIR", value_parser = folder())]
     charts: Option<PathBuf>,
+    /// Measure, such as nDCG@10, in place of the usual ones; repeatable. The first one decides which
+    /// topics come first
+    #[arg(short = 'm', long = "measure", value_name = "NAME")]
+    measures: Vec<String>,
     /// Title of the page [default: the split, and the run or the number of runs]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -42,26 +46,32 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
     let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
-    let (split, kind) = labels.names();
+    let (split, collection) = labels.names();
     let records: Vec<_> = paths.iter().map(|path| record_of(settings, path)).collect();
     let mut shown = Vec::new();
-    for (index, (path, mut name)) in paths.iter().zip(runs::names(&paths)).enumerate() {
-        let differing = differing_parameters(&records, index);
+    for (index, (path, mut name)) in paths.iter().zip(runs::names_on(&paths, &split)).enumerate() {
+        let mut differing = differing_parameters(&records, index);
+        // The name of a file has the parameters that were set.
+        differing.retain(|(_, value)| !name.contains(&format!("-{value}")));
+        let differing: Vec<String> =
+            differing.into_iter().map(|(key, value)| format!("{key} {value}")).collect();
         if !differing.is_empty() {
             name = format!("{name} ({})", differing.join(", "));
         }
         let uses = uses_with_prompts(&records[index]);
         shown.push(PageRun { name, file: Source::new(path), uses });
     }
-    let needs = runs::names(&arguments.needs).into_iter();
+    let needs = runs::names_on(&arguments.needs, &split).into_iter();
     let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
     let title = arguments.title.clone().unwrap_or_else(|| match &shown[..] {
-        [only] => format!("{} {split}: {}", kind, only.name),
-        runs => format!("{} {split}: {} runs compared", kind, runs.len()),
+        [only] => format!("{collection}, {split}: {}", only.name),
+        runs => format!("{collection}, {split}: {} runs compared", runs.len()),
     });
     let title = title.as_str();
     let seed = settings.options.seed;
-    let request = PageRequest { title, runs: &shown, baseline, needs: &needs, seed };
+    let measures = runs::measures(&arguments.measures)?;
+    let request =
+        PageRequest { title, runs: &shown, baseline, needs: &needs, measures: &measures, seed };
     let rendered = labels.page(&request)?;
     settings.warn(&rendered.warnings);
     let target = Target::new(&arguments.output);
@@ -131,17 +141,18 @@ fn own_record(run: &Path) -> Option<RunRecord> {
     Some(record)
 }
 
-/// The parameters of a run that differ from another run of the same system: `bm25.k1 0.9`.
-fn differing_parameters(records: &[RunRecord], index: usize) -> Vec<String> {
+/// The parameters of a run that differ from another run of the same system.
+fn differing_parameters(records: &[RunRecord], index: usize) -> BTreeSet<(String, String)> {
     let mut own = BTreeMap::new();
     parameters("", &records[index].stages, &mut own);
     let mut differing = BTreeSet::new();
     for other in records.iter().filter(|other| other.system == records[index].system) {
         let mut theirs = BTreeMap::new();
         parameters("", &other.stages, &mut theirs);
-        differing.extend(own.iter().filter(|(key, value)| theirs.get(*key) != Some(*value)));
+        let others = own.iter().filter(|(key, value)| theirs.get(*key) != Some(*value));
+        differing.extend(others.map(|(key, value)| (key.clone(), value.clone())));
     }
-    differing.into_iter().map(|(key, value)| format!("{key} {value}")).collect()
+    differing
 }
 
 /// Collects the parameters below a value of a record, each under its stage and key.

@@ -21,8 +21,9 @@ pub(crate) struct ValidateArgs {
     /// gzip, `-` for standard input. ClariQ: the run and the need file of a submission
     #[arg(required = true, num_args = 1..=2, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    #[arg(long, value_name = "SPLIT", help = format!("Split that the run is for: {}", splits()))]
-    split: String,
+    #[arg(long, value_name = "SPLIT", help = format!(
+        "Split that the run is for [{}] [default: the one in the run's record]", splits()))]
+    split: Option<String>,
     /// iKAT 2023 and 2024: maximum number of warnings before the run is rejected
     #[arg(long, value_name = "N", default_value_t = MAX_WARNINGS)]
     max_warnings: usize,
@@ -33,7 +34,7 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         tokens: &clariq_track_ikat::tokens::count,
         max_warnings: arguments.max_warnings,
     };
-    let split = &arguments.split;
+    let split = &split_of(settings, arguments)?;
     let Some(kind) = settings.kind_with_split(split) else {
         let known = splits();
         let hint = "--split names the split that the run is for";
@@ -55,6 +56,23 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
     }
     sheet.print(settings.format)?;
     Ok(outcome)
+}
+
+/// The split that was named, or that of the record of the first run that has one.
+fn split_of(settings: &Settings, arguments: &ValidateArgs) -> Result<String> {
+    let recorded = arguments.runs.iter().find_map(|run| record::split_of(run));
+    match (&arguments.split, recorded) {
+        (Some(named), recorded) => {
+            settings.warn_of_split(named, recorded.as_deref());
+            Ok(named.clone())
+        }
+        (None, Some(recorded)) => Ok(recorded),
+        (None, None) => {
+            let run = &arguments.runs[0];
+            let found = format!("no record beside {}", run.display());
+            bail!("--split", "the split that the run is for", found, "for example --split dev")
+        }
+    }
 }
 
 /// Notes that a language model wrote texts of a run, if the record beside it lists prompts.

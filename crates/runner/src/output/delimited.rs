@@ -24,7 +24,9 @@ fn write_cell(cell: &Cell) -> String {
         Cell::Text(text) => text.clone(),
         Cell::Count(count) => count.to_string(),
         Cell::Compared(figure) => without_sign(figure.value).to_string(),
-        Cell::Figure(figure, _) | Cell::Probability(figure) => without_sign(*figure).to_string(),
+        Cell::Figure(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
+            without_sign(*figure).to_string()
+        }
         Cell::Mark(marked) => marked.to_string(),
         Cell::Nothing => String::new(),
     }

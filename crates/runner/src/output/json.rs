@@ -50,7 +50,9 @@ fn value(cell: &Cell) -> Value {
         Cell::Text(text) => Value::from(text.as_str()),
         Cell::Count(count) => Value::from(*count),
         Cell::Compared(figure) => Value::from(without_sign(figure.value)),
-        Cell::Figure(figure, _) | Cell::Probability(figure) => Value::from(without_sign(*figure)),
+        Cell::Figure(figure, _) | Cell::Short(figure, _) | Cell::Probability(figure) => {
+            Value::from(without_sign(*figure))
+        }
         Cell::Mark(marked) => Value::from(*marked),
         Cell::Nothing => Value::Null,
     }

@@ -7,6 +7,7 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     let side = |column: usize| if sheet.is_text(column) { 'l' } else { 'r' };
     let columns: String = (0..sheet.header.len()).map(side).collect();
     writeln!(out, "% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule")?;
+    write_groups(sheet, out)?;
     let header: Vec<String> = sheet.header.iter().map(|name| escaped(name)).collect();
     writeln!(out, "{} \\\\\n\\midrule", header.join(" & "))?;
     for row in &sheet.rows {
@@ -14,6 +15,25 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} \\\\", fields.join(" & "))?;
     }
     writeln!(out, "\\bottomrule\n\\end{{tabular}}")
+}
+
+/// A row above the header with the groups of columns, each with a rule below it.
+fn write_groups(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    let mut cells = Vec::new();
+    let mut rules = Vec::new();
+    let mut first = 1;
+    for (name, columns) in &sheet.groups {
+        let last = first + columns - 1;
+        cells.push(format!("\\multicolumn{{{columns}}}{{c}}{{{}}}", escaped(name)));
+        if !name.is_empty() {
+            rules.push(format!("\\cmidrule(lr){{{first}-{last}}}"));
+        }
+        first = last + 1;
+    }
+    if cells.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{} \\\\\n{}", cells.join(" & "), rules.concat())
 }
 
 /// A number with a minus sign in place of a hyphen.

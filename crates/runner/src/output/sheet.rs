@@ -9,6 +9,8 @@ pub(crate) enum Cell {
     Count(u64),
     /// A figure and the digits that are shown of it where a person reads.
     Figure(f64, usize),
+    /// A figure that counts fewer documents than its name says.
+    Short(f64, usize),
     Probability(f64),
     /// A figure of a table for a paper.
     Compared(ComparedFigure),
@@ -35,6 +37,7 @@ impl Cell {
             Self::Text(text) => printable(text, usize::MAX).into_owned(),
             Self::Count(count) => count.to_string(),
             Self::Figure(figure, digits) => fixed(*figure, *digits),
+            Self::Short(figure, digits) => format!("{}°", fixed(*figure, *digits)),
             Self::Compared(figure) => fixed(figure.value, figure.digits),
             Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
             Self::Probability(p) => format!("{p:.3}"),
@@ -62,6 +65,8 @@ pub(crate) enum Direction {
 pub(crate) struct Sheet {
     /// A title, printed above the table if there are several.
     pub(crate) title: Option<String>,
+    /// The groups of its columns, each with the number of columns, for forms that show them.
+    pub(crate) groups: Vec<(String, usize)>,
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<Cell>>,
 }
@@ -69,7 +74,7 @@ pub(crate) struct Sheet {
 impl Sheet {
     pub(crate) fn new<T: ToString>(header: &[T]) -> Self {
         let header = header.iter().map(ToString::to_string).collect();
-        Self { title: None, header, rows: Vec::new() }
+        Self { title: None, groups: Vec::new(), header, rows: Vec::new() }
     }
 
     /// A table of one row, each value under its name.

@@ -240,3 +240,57 @@ fn facets_are_searched_for_with_the_first_question_and_its_answer() {
         assert!(scored.contains("RR"), "{scored}");
     }
 }
+
+#[test]
+fn a_cutoff_beyond_the_run_is_marked_for_people_and_told() {
+    let bench = Bench::new();
+    bench.succeed("-q run bm25");
+    let told = bench.succeed("eval runs/sample/bm25.dev.run -m R@30 -m R@100");
+    let rows: Vec<&str> = told.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["R@30     all     0.636640", "R@100    all    0.636640°"]);
+    let warning =
+        "warning: the run ranks 30 documents for a topic: R@100 counts no more (marked °)\n";
+    assert!(told.stderr.contains(warning), "{}", told.stderr);
+    let tsv = bench.succeed("-q eval runs/sample/bm25.dev.run -m R@100 --format tsv").stdout;
+    assert_eq!(tsv, "measure\ttopic\tvalue\nR@100\tall\t0.6366402116402117\n");
+}
+
+#[test]
+fn the_split_is_that_of_the_record_and_another_is_refused() {
+    let bench = Bench::new();
+    bench.succeed("-q run bm25 --split train");
+    let validated = bench.succeed("validate runs/sample/bm25.train.run --format tsv").stdout;
+    assert!(validated.contains("runs/sample/bm25.train.run\taccepted\t"), "{validated}");
+    for line in [
+        "eval runs/sample/bm25.train.run --split dev",
+        "eval runs/sample/bm25.train.run --split dev -m nDCG@10",
+        "eval runs/sample/bm25.train.need --split dev --task clarification_need",
+    ] {
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((refused.status, &*refused.stdout), (Some(2), ""), "{line}");
+        for part in
+            ["the run was made for train, says its record", "expected: answers to topics of"]
+        {
+            assert!(refused.stderr.contains(part), "{line}: {}", refused.stderr);
+        }
+    }
+    let refused = bench.run(&["validate", "runs/sample/bm25.train.run", "--split", "dev"]);
+    assert_eq!(refused.status, Some(1), "{}", refused.stderr);
+    bench.remove("runs/sample/bm25.train.run.json");
+    let refused = bench.run(&["validate", "runs/sample/bm25.train.run"]);
+    assert!(refused.stderr.contains("no record beside runs/sample/bm25.train.run"));
+}
+
+#[test]
+fn a_multi_turn_run_is_told_what_scores_it() {
+    let bench = Bench::new();
+    bench.write("turns.run", "968 0 \"are you interested in dog sled races\" 0 5 t\n");
+    bench.succeed("-q run bm25");
+    for line in ["eval turns.run", "report turns.run", "compare turns.run runs/sample/bm25.dev.run"]
+    {
+        let line = format!("{line} --split dev");
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}");
+        assert!(refused.stderr.contains("--multi-turn` scores it"), "{line}: {}", refused.stderr);
+    }
+}

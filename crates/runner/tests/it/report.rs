@@ -63,7 +63,7 @@ fn the_figures_are_those_of_eval() {
     }
     let lost = select(&page, "#scores > .scroll tbody tr").pop().map(|row| words(&row)).unwrap();
     assert!(
-        lost.starts_with("no-question.dev") && lost.contains("▼ worse than the baseline"),
+        lost.starts_with("no-question ") && lost.contains("▼ worse than the baseline"),
         "{lost}"
     );
     let need = bench.succeed("-q eval runs/sample/bm25.dev.need --task clarification_need").stdout;
@@ -232,4 +232,33 @@ fn a_topic_of_own_documents_shows_what_was_found_and_what_is_relevant() {
         shown("#topic-0 table.texts tbody tr"),
         ["tomatoes in a greenhouse <b> d2 2 ✓ 2", "an unrelated page d3 1 ✗ missed"]
     );
+}
+
+#[test]
+fn the_page_begins_with_an_answer_by_a_measure_that_differs() {
+    let bench = Bench::new();
+    bench.succeed("-q run bm25");
+    // The same first five in another order: only a measure of the order differs.
+    let reversed: String = {
+        let text = bench.text("runs/sample/bm25.dev.run");
+        let lines = text.lines().map(|line| {
+            let fields: Vec<&str> = line.split(' ').collect();
+            let score: f64 = fields[4].parse().unwrap();
+            format!("{} 0 {} {} {} reversed\n", fields[0], fields[2], fields[3], -score)
+        });
+        lines.collect()
+    };
+    bench.write("reversed.run", reversed);
+    bench.succeed("-q report runs/sample/bm25.dev.run reversed.run");
+    let page = Html::parse_document(&bench.text("report.html"));
+    let verdict = words(&select(&page, "p.verdict")[0]);
+    assert!(verdict.starts_with("No run is better than bm25.dev by R@5 ("), "{verdict}");
+    assert!(verdict.contains("worse on"), "{verdict}");
+    let heading = words(&select(&page, "#differences h3")[0]);
+    assert_eq!(heading, "reversed against bm25.dev by R@5");
+    bench.succeed("-q report runs/sample/bm25.dev.run reversed.run -m nDCG@10 -m AP");
+    let page = Html::parse_document(&bench.text("report.html"));
+    let header = words(&select(&page, "#scores thead tr")[0]);
+    assert_eq!(header, "run nDCG@10 AP");
+    assert!(words(&select(&page, "p.verdict")[0]).contains(" by nDCG@10 ("));
 }

@@ -79,7 +79,7 @@ fn score(
             });
             values.push((id, figure));
         }
-        metrics.push(Column { part: String::new(), measure: metric.name.to_owned(), values });
+        metrics.push(Column { values, ..Column::new("", metric.name, Vec::new()) });
     }
     DocumentRelevance {
         metrics,

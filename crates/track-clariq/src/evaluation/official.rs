@@ -7,6 +7,7 @@ use super::{
 };
 use crate::conversation::{RecordOptions, read_records};
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader};
+use crate::text_run::refuse_text_run;
 use crate::{
     ClariQ, ClariqSplit, EvalTable, Labelled, NeedLine, QUESTIONS, RetrievedWith, read_need_file,
     read_text_run,
@@ -14,7 +15,7 @@ use crate::{
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
-    ScoredTopics, SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
+    ScoredTopics, ShortMeasures, SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
 };
 use clariq_collections::read_once;
 use clariq_core::{Error, ProblemKind, RequestId, bail};
@@ -73,7 +74,9 @@ impl<'a> Official<'a> {
 
     /// Reads a run as the official scorer does.
     pub fn run(&self, source: &Source) -> Result<Run, Error> {
-        self.reader()?.run_in_order(&source.read()?)
+        let input = source.read()?;
+        refuse_text_run(&input, &self.clariq.bank)?;
+        self.reader()?.run_in_order(&input)
     }
 
     /// Reads a need file as the official scorer does.
@@ -111,14 +114,19 @@ impl<'a> Official<'a> {
         let is_interval = request.ties == Some(TieRule::Interval);
         let reader = self.reader()?;
         let input = Source::new(&request.file).read()?;
+        refuse_text_run(&input, &self.clariq.bank)?;
         let is_official = ties == Ties::Official && !is_interval;
         let run = if is_official { reader.run_in_order(&input)? } else { reader.run(&input)? };
+        let source = Source::new(&request.file);
+        self.topics()?.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
         let topics = labels.topics.iter().map(|topic| &topic.id);
         let found = diagnose(&run, topics, Some(&self.clariq.bank));
         let scores = question_relevance(&run, labels, ties);
         let mut warnings = ignored_lines(&found, if is_interval { Ties::Id } else { ties });
         warnings.extend(reader.warning(&input, FIELDS_OF_A_RUN));
         let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
+        let short = ShortMeasures::named(names.clone().zip(scores.short_of.iter().copied()));
+        warnings.extend(short.warning());
         if is_interval {
             let [lowest, highest] = recall_interval(&run, labels);
             let figures = names.zip(lowest).collect();
@@ -128,6 +136,7 @@ impl<'a> Official<'a> {
         Ok(EvalResult {
             figures: names.zip(scores.means.iter().copied()).collect(),
             topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
+            short: short.names,
             warnings,
             form: FigureFormat::Lines(scorer_line),
             text: leaderboard.then(|| leaderboard_row(&request.file, &scores.means)),
@@ -145,8 +154,10 @@ impl<'a> Official<'a> {
         request.takes("--task clarification_need", &[EvalFlag::OutFile])?;
         let labels = self.labels()?;
         let reader = self.reader()?;
-        let input = Source::new(&request.file).read()?;
+        let source = Source::new(&request.file);
+        let input = source.read()?;
         let predictions = reader.needs(&input)?;
+        self.topics()?.check_answered(&source, predictions.iter().map(|line| &line.topic))?;
         let scores = clarification_need(&predictions, labels);
         let mut warnings = counted(&[
             (scores.missing, "topics have no prediction and count as class 0"),
@@ -254,6 +265,7 @@ impl<'a> Official<'a> {
         }
         let labels = self.labels()?;
         let run = self.run(&source)?;
+        self.topics()?.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
         Ok(document_relevance(&run, &table()?, labels))
     }
 
@@ -363,12 +375,13 @@ impl Evaluation for Official<'_> {
         let topics = self.topics()?;
         let reader = self.reader()?;
         let input = source.read()?;
+        refuse_text_run(&input, &self.clariq.bank)?;
         let is_official = ties == Ties::Official;
         let run = if is_official { reader.run_in_order(&input)? } else { reader.run(&input)? };
         topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = topics.warnings(&run, ties);
         let scores = question_relevance(&run, self.labels()?, ties);
-        Ok(ValuesByRequest { columns: scores.columns(""), warnings })
+        Ok(ValuesByRequest::new(scores.columns(""), warnings))
     }
 
     /// The challenge ranked by recall at 30.

@@ -3,7 +3,9 @@
 
 use crate::Labelled;
 use clariq_core::{DocId, RequestId};
-use clariq_eval::{Favour, Scores, Ties, double, lines_by_topic, ordered_lines, sort_with_favour};
+use clariq_eval::{
+    Favour, RankedRun, Scores, Ties, double, lines_by_topic, ordered_lines, sort_with_favour,
+};
 use clariq_files::{Run, RunLine};
 use std::collections::HashSet;
 
@@ -17,6 +19,7 @@ pub const CUTOFFS: [usize; 4] = [5, 10, 20, 30];
 pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
     let mut lines = ordered_lines(run, ties);
     score_topics(labels, |topic, _| lines.remove(topic).unwrap_or_default())
+        .of_run_cut_at(RankedRun::ordered(run, ties).cut_at(), CUTOFFS.map(Some))
 }
 
 /// Scores the lines that `ranking` gives for a topic and its relevant questions, best first.
@@ -70,7 +73,7 @@ mod tests {
     use super::*;
     use crate::evaluation::tests::{labels, run};
     use clariq_collections::documents::{Bank, BankRow};
-    use clariq_eval::{Diagnosis, Qrels, RankedRun, diagnose, evaluate, parse_measures};
+    use clariq_eval::{Diagnosis, Qrels, diagnose, evaluate, parse_measures};
     use proptest::prelude::*;
 
     #[test]

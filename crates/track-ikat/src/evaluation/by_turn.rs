@@ -108,7 +108,9 @@ pub fn columns(
                 }
                 RunPart::Provenance => {
                     let lists = evaluated.provenance.iter();
-                    columns.extend(lists.flat_map(|run| ranked(run, qrels, by, name)));
+                    // The lists are as long as their turns need, and not cut.
+                    let lists = lists.flat_map(|run| ranked(run, qrels, by, name));
+                    columns.extend(lists.map(|list| Column { short_of: None, ..list }));
                 }
                 RunPart::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)),
                 RunPart::Sets => columns.extend(of_sets(evaluated, qrels, usual, name)),

@@ -6,13 +6,13 @@ use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, ScoredTopics, SystemOutput,
-    ValuesByRequest, counted,
+    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, ScoredTopics, ShortMeasures,
+    SystemOutput, ValuesByRequest, counted,
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
-use clariq_eval::Ties;
+use clariq_eval::{Column, Ties};
 use clariq_files::{RunLine, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -132,23 +132,31 @@ impl<'a> IkatEvaluation<'a> {
                 let hint = "the documentation names the files of labels (reference, Formats)";
                 bail!(self.ikat.location(), expected, "only other labels", hint);
             }
-            let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
-            return Ok(EvalResult { figures, warnings, ..EvalResult::default() });
+            return Ok(means(&columns, warnings));
         }
         let ReadSubmission { evaluated, warnings, .. } = self.read(&Source::new(&request.file))?;
-        let figures = if request.measures.is_empty() {
-            let mut rows = figures(&evaluated, labels)?;
-            // Sets are shown in full.
-            rows.retain(|(name, _)| !name.starts_with("sets "));
-            rows.extend(provenance(&evaluated, labels)?);
-            rows.extend(sets(&evaluated, labels));
-            rows.extend(graded(&evaluated, labels)?);
-            rows
-        } else {
-            let columns = columns(&evaluated, labels, None, request.measures)?;
-            columns.iter().map(|column| (column.name(), column.mean())).collect()
-        };
+        if !request.measures.is_empty() {
+            return Ok(means(&columns(&evaluated, labels, None, request.measures)?, warnings));
+        }
+        let mut figures = figures(&evaluated, labels)?;
+        // Sets are shown in full.
+        figures.retain(|(name, _)| !name.starts_with("sets "));
+        figures.extend(provenance(&evaluated, labels)?);
+        figures.extend(sets(&evaluated, labels));
+        figures.extend(graded(&evaluated, labels)?);
         Ok(EvalResult { figures, warnings, ..EvalResult::default() })
+    }
+}
+
+/// The means of columns.
+fn means(columns: &[Column], mut warnings: Vec<String>) -> EvalResult {
+    let short = ShortMeasures::of(columns);
+    warnings.extend(short.warning());
+    EvalResult {
+        figures: columns.iter().map(|column| (column.name(), column.mean())).collect(),
+        short: short.names,
+        warnings,
+        ..EvalResult::default()
     }
 }
 
@@ -242,7 +250,7 @@ impl Evaluation for IkatEvaluation<'_> {
                 bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
             }
             let columns = columns(&evaluated, self.labels()?, Some(ranked), by.measures)?;
-            return Ok(ValuesByRequest { columns, warnings });
+            return Ok(ValuesByRequest::new(columns, warnings));
         }
         let ReadSubmission { evaluated, warnings, .. } = self.read(source)?;
         if part == Some(RunPart::Statements) && evaluated.statements.is_none() {
@@ -251,10 +259,8 @@ impl Evaluation for IkatEvaluation<'_> {
             let hint = "--task ptkb_provenance compares the submitted lists";
             bail!(source.name(), "the ranking of statements beside it", found, hint);
         }
-        Ok(ValuesByRequest {
-            columns: columns(&evaluated, self.labels()?, part, by.measures)?,
-            warnings,
-        })
+        let columns = columns(&evaluated, self.labels()?, part, by.measures)?;
+        Ok(ValuesByRequest::new(columns, warnings))
     }
 }
 

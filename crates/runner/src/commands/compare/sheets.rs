@@ -2,7 +2,7 @@
 
 use super::{ComparisonResult, RunColumns};
 use crate::output::Format;
-use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten};
+use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten_names, terminal};
 use clariq_core::RequestId;
 use clariq_eval::{BaselineTest, Column};
 use std::collections::HashMap;
@@ -39,46 +39,44 @@ impl ComparisonResult {
                 sheets.push((&column.part, Sheet { title, ..Sheet::new(&header) }));
             }
             let mut row = vec![Cell::text(&column.measure), Cell::text(&run.name)];
-            row.push(Cell::Figure(column.mean(), 4));
+            row.push(match column.short_of {
+                Some(_) => Cell::Short(column.mean(), 4),
+                None => Cell::Figure(column.mean(), 4),
+            });
             row.extend(tested.map_or(vec![Cell::Nothing; 6], against_baseline));
             row.push(Cell::Mark(tested.is_some_and(|tested| self.is_marked(tested))));
             if let Some((_, sheet)) = sheets.last_mut() {
                 sheet.row(row);
             }
         }
-        sheets.into_iter().map(|(_, sheet)| sheet.fit(1, format)).collect()
+        sheets.into_iter().map(|(_, sheet)| sheet.fit_names(1, format)).collect()
     }
 
-    /// For papers: a row for each run and a column for each measure, a table for each part of the
+    /// For papers: a row for each run and a column for each measure, in groups of the parts of the
     /// runs. The best figure of a column is bold, and daggers mark significant differences.
-    pub(super) fn for_paper(&self, digits: usize) -> Vec<Sheet> {
+    pub(super) fn for_paper(&self, digits: usize) -> Sheet {
         let columns = &self.runs[0].columns;
-        let mut sheets = Vec::new();
-        let mut first = 0;
-        for part in columns.chunk_by(|a, b| a.part == b.part) {
-            let mut header = vec!["run"];
-            header.extend(part.iter().map(|column| &*column.measure));
-            let mut sheet = Sheet::new(&header);
-            let baseline = &self.runs[0].name;
-            let part_name = part[0].part.trim();
-            let prefix =
-                if part_name.is_empty() { String::new() } else { format!("{part_name}; ") };
-            sheet.title = Some(format!(
-                "{prefix}best in bold; dagger: significantly better than {baseline}, double \
-                 dagger: worse (p <= {}, randomisation test, Holm's correction)",
-                self.alpha
-            ));
-            for (index, run) in self.runs.iter().enumerate() {
-                let mut row = vec![Cell::text(&run.name)];
-                for column in first..first + part.len() {
-                    row.push(self.compared_figure(index, column, digits));
-                }
-                sheet.row(row);
-            }
-            first += part.len();
-            sheets.push(sheet);
+        let mut header = vec!["run"];
+        header.extend(columns.iter().map(|column| &*column.measure));
+        let mut sheet = Sheet::new(&header);
+        if columns.iter().any(|column| !column.part.is_empty()) {
+            let parts = columns.chunk_by(|a, b| a.part == b.part);
+            let groups = parts.map(|part| (part[0].part.trim().to_owned(), part.len()));
+            sheet.groups = [(String::new(), 1)].into_iter().chain(groups).collect();
         }
-        sheets
+        sheet.title = Some(format!(
+            "best in bold; dagger: significantly better than {}, double dagger: worse (p <= {}, \
+             randomisation test, Holm's correction)",
+            self.runs[0].name, self.alpha
+        ));
+        for (index, run) in self.runs.iter().enumerate() {
+            let mut row = vec![Cell::text(&run.name)];
+            row.extend(
+                (0..columns.len()).map(|column| self.compared_figure(index, column, digits)),
+            );
+            sheet.row(row);
+        }
+        sheet
     }
 
     fn compared_figure(&self, run: usize, column: usize, digits: usize) -> Cell {
@@ -111,6 +109,15 @@ impl ComparisonResult {
         sheet
     }
 
+    /// The column by whose differences the topics of a run are chosen: another than the usual one if
+    /// the run does not differ from the baseline by that.
+    pub(super) fn focus_of(&self, run: usize) -> usize {
+        let values = |run: usize, column: usize| &self.runs[run].columns[column].values;
+        let differs = |column: &usize| values(run, *column) != values(0, *column);
+        let mut columns = [self.focus].into_iter().chain(0..self.runs[0].columns.len());
+        columns.find(differs).unwrap_or(self.focus)
+    }
+
     /// Up to `count` topics on which each run differs most from the baseline, with their requests.
     pub(super) fn topics(
         &self,
@@ -118,19 +125,24 @@ impl ComparisonResult {
         count: usize,
         format: Option<Format>,
     ) -> Sheet {
-        let name = |run: &RunColumns| match format {
-            None | Some(Format::Table) => shorten(&run.name, RUN_WIDTH),
-            Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => run.path.clone(),
-            Some(_) => run.name.clone(),
+        let whole: Vec<String> = self.runs.iter().map(|run| run.name.clone()).collect();
+        let names = match format {
+            None | Some(Format::Table) if terminal::is_terminal() => {
+                shorten_names(&whole, RUN_WIDTH)
+            }
+            Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => {
+                self.runs.iter().map(|run| run.path.clone()).collect()
+            }
+            _ => whole,
         };
         let mut sheet = Sheet::new(&["run", "topic", "request", "baseline", "value", "diff"]);
-        let baseline = &self.runs[0].columns[self.focus].values;
-        for run in &self.runs[1..] {
-            for (topic, value, base) in
-                most_different(&run.columns[self.focus].values, baseline, count)
+        for (index, run) in self.runs.iter().enumerate().skip(1) {
+            let column = self.focus_of(index);
+            let baseline = &self.runs[0].columns[column].values;
+            for (topic, value, base) in most_different(&run.columns[column].values, baseline, count)
             {
                 sheet.row(vec![
-                    Cell::text(name(run)),
+                    Cell::text(&names[index]),
                     Cell::text(topic.as_str()),
                     Cell::text(requests.get(topic).map_or("", String::as_str)),
                     Cell::Figure(base, 4),
