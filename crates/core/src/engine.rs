@@ -41,7 +41,7 @@ pub struct Training<'a> {
     pub base: &'a Path,
     /// Requests with their relevant questions.
     pub examples: &'a JudgedQuestions,
-    /// A sentence on where the data comes from, for the model card.
+    /// The splits, their collection and the checksum of its documents, for the model card.
     pub data: String,
     /// Device and threads; the precision is the recipe's.
     pub options: &'a ModelOptions,

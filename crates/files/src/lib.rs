@@ -17,6 +17,7 @@ mod journal;
 pub mod lines;
 mod lock;
 pub mod manifest;
+mod nearby;
 mod output;
 mod python;
 mod qrels;

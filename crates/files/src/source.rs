@@ -255,7 +255,7 @@ fn open_file(path: &Path) -> Result<File> {
 fn missing_file(path: &Path) -> Problem {
     let dangling = fs::symlink_metadata(path).is_ok();
     let found = if dangling { "a link to nothing" } else { "nothing at that path" };
-    let hint = "check the path; `clariq doctor` lists the data that can be found";
+    let hint = crate::nearby::hint(path);
     problem!(path, "a file", found, hint).kind(ProblemKind::MissingFile)
 }
 

@@ -56,6 +56,11 @@ pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<(
     let expected = "an address such as http://localhost:9200, without name or password";
     // There may be a password before the `@`.
     let found = if url.contains('@') { "another one".to_owned() } else { format!("`{url}`") };
+    let is_without_scheme =
+        !url.contains("://") && !url.contains(['@', '?', '#']) && !url.is_empty();
+    if is_without_scheme {
+        bail!(at, expected, found, "did you mean http://{url}?");
+    }
     bail!(at, expected, found, hint);
 }
 
@@ -200,7 +205,10 @@ impl Service {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 problem.hint(&self.authorization_hint)
             }
-            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => problem,
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => problem.hint(
+                "the server is there, and has nothing at this address: check its path, and the name \
+                 of the index or the model",
+            ),
             _ if status.is_redirection() => {
                 problem.hint("redirects are not followed: name the address it leads to")
             }

@@ -18,11 +18,14 @@ use std::sync::Arc;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct CommonArguments {
-    /// Folder of the collection [default: data/clariq if present, else the built-in sample]
+    /// Folder of the collection [default: the variable `CLARIQ_DATA`, else data/clariq if present, else
+    /// the built-in sample]
     #[arg(
         long,
         global = true, hide_short_help = true,
         value_name = "DIR",
+        env = "CLARIQ_DATA",
+        hide_env = true,
         aliases = ["data_dir", "data-dir"]
     )]
     pub(crate) data: Option<PathBuf>,

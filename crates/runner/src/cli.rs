@@ -6,10 +6,13 @@ use crate::commands::{
     reproduce, run, setup, systems, train, tune, validate,
 };
 use crate::failure::Outcome;
+use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use clariq_core::{Engine, Problem, Result};
+use clariq_core::{Engine, Problem, Result, read_regular};
+use clariq_experiment::cache;
+use std::env;
 
 /// Baselines, rankings and scores for conversational search
 ///
@@ -99,9 +102,9 @@ const EXAMPLES: [(&str, &str); 7] = [
     (
         "eval",
         "Examples:
-  clariq eval runs/bm25.dev.run
+  clariq eval runs/sample/bm25.dev.run
   clariq eval mine.run -m nDCG@10 -m R@100 --qrels qrels.txt
-  clariq eval runs/bm25.dev.need --task clarification_need --full",
+  clariq eval runs/sample/bm25.dev.need --task clarification_need --full",
     ),
     (
         "rank",
@@ -125,8 +128,8 @@ const EXAMPLES: [(&str, &str); 7] = [
     (
         "report",
         "Examples:
-  clariq report runs/bm25.dev.run runs/dense.dev.run
-  clariq report runs/*.dev.run --baseline runs/bm25.dev.run -o dev.html",
+  clariq report runs/sample/bm25.dev.run runs/sample/dense.dev.run
+  clariq report runs/sample/*.dev.run -m nDCG@10 -o dev.html",
     ),
     (
         "ask",
@@ -152,7 +155,30 @@ pub(crate) fn command() -> clap::Command {
 }
 
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&command().try_get_matches()?)
+    let mut command = command();
+    if env::args_os().any(|argument| argument == "--version") {
+        // clap keeps texts for as long as the program runs.
+        command = command.long_version(&*long_version().leak());
+    }
+    Cli::from_arg_matches(&command.try_get_matches()?)
+}
+
+/// The maximum size of the file with libtorch's version.
+const MOST_OF_A_VERSION: u64 = 1 << 10;
+
+/// The version with what a report of a bug needs: the commit, and what learned models run on.
+fn long_version() -> String {
+    let commit = option_env!("CLARIQ_COMMIT").filter(|commit| !commit.is_empty());
+    let learned = learned::program();
+    let learned = learned.map_or("not installed".to_owned(), |path| path.display().to_string());
+    let libtorch = read_regular(&cache::folder().join("libtorch/build-version"), MOST_OF_A_VERSION);
+    let libtorch = libtorch.ok().and_then(|version| String::from_utf8(version).ok());
+    format!(
+        "{}\ncommit          {}\nlearned models  {learned}\nlibtorch        {}",
+        env!("CARGO_PKG_VERSION"),
+        commit.unwrap_or("not known"),
+        libtorch.as_ref().map_or("not installed", |version| version.trim())
+    )
 }
 
 impl Command {

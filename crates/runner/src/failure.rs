@@ -3,6 +3,7 @@
 use crate::messages::{LONGEST, say_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Findings, Problem, Severity, printable, problem};
+use console::{StyledObject, style};
 use serde_json::{Value, json};
 use std::error::Error as _;
 
@@ -14,7 +15,7 @@ pub(crate) enum Outcome {
     CheckFailed,
 }
 
-/// Prints a problem to standard error, readable without colour.
+/// Prints a problem to standard error, its severity in colour on a terminal.
 pub(crate) fn print_problem(severity: &str, problem: &Problem) {
     let mut title = problem.title();
     if title.is_empty() {
@@ -27,7 +28,18 @@ pub(crate) fn print_problem(severity: &str, problem: &Problem) {
         ("hint", &problem.hint),
     ];
     for (label, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
-        say_line(&format!("{label}: {}", printable(text, LONGEST)));
+        say_line(&format!("{}: {}", coloured(label), printable(text, LONGEST)));
+    }
+}
+
+/// A label in the colour of its severity, unless standard error is no terminal or `NO_COLOR` is set.
+fn coloured(label: &str) -> StyledObject<&str> {
+    let styled = style(label).for_stderr();
+    match label {
+        "error" => styled.red().bold(),
+        "warning" => styled.yellow().bold(),
+        "hint" => styled.green(),
+        _ => styled,
     }
 }
 

@@ -9,15 +9,23 @@ use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Interval of printed lines without a terminal; shorter tasks print none.
-const BETWEEN_LINES: Duration = Duration::from_secs(5);
+/// Without a terminal, a line is printed for each tenth of the steps; shorter tasks print none.
+const BEFORE_LINES: Duration = Duration::from_secs(5);
+/// The interval of lines where the number of steps is not known.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
 pub(crate) struct StepBar {
     progress: ProgressBar,
     /// True until a terminal shows the bar.
     waits: AtomicBool,
-    /// The time of the last printed line, if there is no terminal.
-    last: Option<Mutex<Instant>>,
+    /// The last printed line, if there is no terminal.
+    last: Option<Mutex<PrintedLine>>,
+}
+
+/// The time of a line, and the tenths of the steps that were done.
+struct PrintedLine {
+    at: Instant,
+    tenths: u64,
 }
 
 /// On a terminal, shorter tasks show no bar.
@@ -40,7 +48,8 @@ impl StepBar {
             };
         }
         let is_terminal = io::stderr().is_terminal();
-        let last = (!is_terminal).then(|| Mutex::new(Instant::now()));
+        let last =
+            (!is_terminal).then(|| Mutex::new(PrintedLine { at: Instant::now(), tenths: 0 }));
         let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden());
         bar.set_prefix(name.to_owned());
         let form = if steps.is_some() { form } else { "{prefix:<16} {pos} done, {speed}" };
@@ -54,24 +63,32 @@ impl StepBar {
         let name = self.progress.prefix();
         let done = self.progress.position();
         let message = self.progress.message();
-        let speed = done as f64 / self.progress.elapsed().as_secs_f64();
+        let seconds = self.progress.elapsed().as_secs_f64();
+        let speed = speed(done, seconds);
         let comma = if message.is_empty() { "" } else { ", " };
         let line = match self.progress.length() {
             Some(steps) if done > 0 => {
-                let left = steps.saturating_sub(done) as f64 / speed;
-                format!(
-                    "{name}: {done} of {steps}, {speed:.0} per second, {left:.0} s left{comma}{message}"
-                )
+                let left = steps.saturating_sub(done) as f64 * seconds / done as f64;
+                format!("{name}: {done} of {steps}, {speed}, {left:.0} s left{comma}{message}")
             }
             Some(steps) => format!("{name}: {done} of {steps}"),
-            None => format!("{name}: {done}, {speed:.0} per second"),
+            None => format!("{name}: {done}, {speed}"),
         };
         say_line(&line);
     }
 }
 
+/// Steps per second, or per minute where that is less than one.
+fn speed(steps: u64, seconds: f64) -> String {
+    match steps as f64 / seconds {
+        speed if speed >= 10.0 => format!("{speed:.0} per second"),
+        speed if speed >= 1.0 => format!("{speed:.1} per second"),
+        speed => format!("{:.1} per minute", speed * 60.0),
+    }
+}
+
 fn write_speed(state: &ProgressState, out: &mut dyn fmt::Write) {
-    let _ = write!(out, "{:.0}/s", state.per_sec());
+    let _ = out.write_str(&speed(state.pos(), state.elapsed().as_secs_f64()));
 }
 
 impl Job for StepBar {
@@ -81,12 +98,21 @@ impl Job for StepBar {
             self.waits.store(false, Relaxed);
             self.progress.set_draw_target(ProgressDrawTarget::stderr());
         }
+        if self.progress.elapsed() < BEFORE_LINES {
+            return;
+        }
         // A thread that holds the lock prints the line.
-        if let Some(Some(mut last)) = self.last.as_ref().map(Mutex::try_lock)
-            && last.elapsed() >= BETWEEN_LINES
-        {
-            *last = Instant::now();
-            self.print_line();
+        if let Some(Some(mut last)) = self.last.as_ref().map(Mutex::try_lock) {
+            let tenths = self.progress.length().filter(|&steps| steps > 0);
+            let tenths = tenths.map(|steps| self.progress.position() * 10 / steps);
+            let is_due = match tenths {
+                Some(tenths) => tenths > last.tenths,
+                None => last.at.elapsed() >= BETWEEN_LINES,
+            };
+            if is_due {
+                *last = PrintedLine { at: Instant::now(), tenths: tenths.unwrap_or(0) };
+                self.print_line();
+            }
         }
     }
 
@@ -97,9 +123,20 @@ impl Job for StepBar {
     fn finish(self: Box<Self>, result: &str) {
         self.progress.finish_and_clear();
         let elapsed = self.progress.elapsed();
-        if self.last.is_some() && elapsed >= BETWEEN_LINES {
+        if self.last.is_some() && elapsed >= BEFORE_LINES {
             let name = self.progress.prefix();
             say_line(&format!("{name}: {result} in {:.0} s", elapsed.as_secs_f64()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::speed;
+
+    #[test]
+    fn slow_steps_are_counted_per_minute() {
+        let shown = [speed(600, 5.0), speed(12, 5.0), speed(1, 120.0)];
+        assert_eq!(shown, ["120 per second", "2.4 per second", "0.5 per minute"]);
     }
 }

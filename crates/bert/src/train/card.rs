@@ -3,7 +3,7 @@
 use crate::train::checkpoint::TrainingCounters;
 use crate::train::steps::ExampleSplit;
 use crate::weights::Weights;
-use clariq_core::{Error, ModelKind, Objective, Result, TrainOn, Training, read_regular};
+use clariq_core::{Error, ModelKind, Objective, Result, Training, read_regular};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
 use clariq_folder::{Family, ModelFolder};
 use serde_json::{Value, json};
@@ -129,28 +129,24 @@ fn card(about: &ModelCard) -> String {
     let recipe = training.recipe;
     let curve = &counts.curve;
     let count = split.train.len();
-    let files = match recipe.train_on {
-        TrainOn::Train => "train.tsv",
-        TrainOn::TrainAndDev => "train.tsv and dev.tsv",
-    };
     let pairs = training.examples.pairs(&split.train, true).len();
     let learned_from = format!(
-        "{count} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
+        "{count} topics of {}, with {pairs} relevant (request, document) pairs",
+        training.data
     );
     let (library, kind) = match recipe.objective.kind() {
         ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
         ModelKind::Sparse => ("sentence-transformers", "Sparse encoder (SPLADE)"),
-        _ => ("transformers", "Cross-encoder of (request, question) pairs"),
+        _ => ("transformers", "Cross-encoder of (request, document) pairs"),
     };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \
-         trained by clariq {} from `{}`.\n\n## Data\n\n{learned_from}; {} topics held out. {}\n\n## Parameters\n\n```json\n{}\n```\n\n## Figures\n\n",
+         trained by clariq {} from `{}`.\n\n## Data\n\n{learned_from}; {} topics held out.\n\n## Parameters\n\n```json\n{}\n```\n\n## Figures\n\n",
         recipe.name,
         recipe.description,
         env!("CARGO_PKG_VERSION"),
         recipe.base,
         split.held_out.len(),
-        training.data,
         serde_json::to_string_pretty(recipe).expect("plain data"),
     );
     if let Some((first, last)) = curve.loss(10) {

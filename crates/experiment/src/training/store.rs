@@ -35,7 +35,7 @@ struct TrainedModel<'a> {
 impl<'a> TrainedModel<'a> {
     fn new(session: &Session, recipe: &'a Recipe, examples: &JudgedQuestions) -> Result<Self> {
         let models = session.models_folder();
-        let base = installed::locate(&models, &recipe.base)?;
+        let base = installed::locate(&models, &recipe.base, recipe.objective.kind())?;
         let engine = session.engine_for(&recipe.name)?;
         let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
         let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
@@ -130,9 +130,10 @@ fn find_or_train(
         }
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
-    let location = session.collection.location();
-    let bank = session.documents.checksum();
-    let data = format!("Question bank {} of {location}.", bank.short());
+    let splits = recipe.train_on.splits().join(" and ");
+    let collection = session.collection.folder_name();
+    let documents = session.documents.checksum();
+    let data = format!("{splits} of {collection} (documents {})", documents.short());
     let options = &session.model_options(ReadingOverrides::cut_at(recipe.max_tokens));
     let resume = mode == TrainMode::Resume;
     let training = Training { recipe, base, examples, data, options, resume };

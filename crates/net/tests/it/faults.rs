@@ -58,7 +58,10 @@ fn an_error_in_an_answer_of_status_200_is_told_in_the_words_of_the_server() {
 fn a_refusal_names_the_remedy_that_fits_it() {
     for (status, says) in [
         (400, "the server is there, and says why it refuses the request"),
-        (404, "`--set models.far.url=URL` names another"),
+        (
+            404,
+            "has nothing at this address: check its path, and the name of the index or the model",
+        ),
         (401, "CLARIQ_API_KEY"),
     ] {
         let found = parts(complete(&Stub::always(Reply::status(status, "no")), json!({})));

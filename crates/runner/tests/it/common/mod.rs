@@ -138,6 +138,7 @@ impl Bench {
         command
             .args(arguments)
             .current_dir(self.folder.path())
+            .env_remove("CLARIQ_DATA")
             .env("CLARIQ_CACHE", self.path("cache"))
             .env("CLARIQ_LEARNED", self.learned);
         command

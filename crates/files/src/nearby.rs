@@ -1,0 +1,104 @@
+//! The files that a person may have meant by the path of a missing one.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Names with more typing errors than this share of their length are not similar.
+const MOST_TYPOS: f64 = 0.4;
+/// The number of files that a hint lists.
+const LISTED: usize = 3;
+/// A folder with more files than this is not searched to its end.
+const MOST_FILES: usize = 10_000;
+
+/// The hint about a missing file: a file of a similar name nearby, or those with the same ending.
+pub(crate) fn hint(missing: &Path) -> String {
+    let mut found = files_near(missing);
+    found.sort();
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let wanted = name(missing);
+    let typos = |path: &PathBuf| strsim::damerau_levenshtein(&wanted, &name(path));
+    if let Some(nearest) = found.iter().min_by_key(|path| typos(path))
+        && typos(nearest) as f64 <= MOST_TYPOS * wanted.chars().count() as f64
+    {
+        return format!("did you mean `{}`?", nearest.display());
+    }
+    let Some(folder) = existing_folder(missing) else { return "check the path".to_owned() };
+    let listed: Vec<String> =
+        found.iter().take(LISTED).map(|path| format!("`{}`", path.display())).collect();
+    let others = if found.len() > LISTED { ", …" } else { "" };
+    match &listed[..] {
+        [] => format!("check the path: {} has no such file", shown(&folder)),
+        listed => format!("check the path: there are {}{others}", listed.join(", ")),
+    }
+}
+
+fn shown(folder: &Path) -> String {
+    if folder.as_os_str().is_empty() {
+        "this folder".to_owned()
+    } else {
+        folder.display().to_string()
+    }
+}
+
+/// The folder of a path, or the nearest above it that exists.
+fn existing_folder(path: &Path) -> Option<PathBuf> {
+    path.ancestors()
+        .skip(1)
+        .find(|folder| folder.as_os_str().is_empty() || folder.is_dir())
+        .map(Path::to_owned)
+}
+
+/// The files with the same ending in the folder of a missing one and in the folders inside it.
+fn files_near(missing: &Path) -> Vec<PathBuf> {
+    let Some(folder) = existing_folder(missing) else { return Vec::new() };
+    let (mut found, folders) = files_in(&folder, missing.extension());
+    // The folder that a person works in has too many others.
+    if !folder.as_os_str().is_empty() {
+        for folder in folders {
+            found.extend(files_in(&folder, missing.extension()).0);
+        }
+    }
+    found
+}
+
+/// The files of a folder with an ending, and its folders.
+fn files_in(folder: &Path, ending: Option<&OsStr>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_FILES);
+    let paths = entries.map(|entry| folder.join(entry.file_name()));
+    let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+    (files.into_iter().filter(|file| file.extension() == ending).collect(), folders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_told_the_nearest_name_or_those_that_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("runs/sample")).unwrap();
+        for name in ["runs/sample/bm25.dev.run", "runs/sample/dense.dev.run", "notes.txt"] {
+            fs::write(at(name), "").unwrap();
+        }
+        let shown = |name: &str| at(name).display().to_string();
+        let similar = format!("did you mean `{}`?", shown("runs/sample/bm25.dev.run"));
+        for typo in ["runs/sample/bm52.dev.run", "runs/bm25.dev.run", "runs/smaple/bm25.dev.run"] {
+            assert_eq!(hint(&at(typo)), similar);
+        }
+        assert_eq!(
+            hint(&at("runs/sample/quite-another.2023-test.run")),
+            format!(
+                "check the path: there are `{}`, `{}`",
+                shown("runs/sample/bm25.dev.run"),
+                shown("runs/sample/dense.dev.run")
+            )
+        );
+        assert_eq!(
+            hint(&at("qrels.trec")),
+            format!("check the path: {} has no such file", folder.path().display())
+        );
+    }
+}
