@@ -8,10 +8,10 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet, print as print_text, print_all};
 use crate::runs;
 use crate::settings::Settings;
-use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat, ResultCell, ResultTable,
 };
+use clariq_collections::{Collection, OWN};
 use clariq_core::{RequestId, Result, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
@@ -59,7 +59,7 @@ fn runs_of(kind: &str, file: &Path) -> Vec<PathBuf> {
 }
 
 /// Refuses a run whose record names other documents than those that it is scored on: its figures
-/// would be 0, or wrong.
+/// would be 0, or wrong. Documents of one's own may have changed since, which is a warning.
 fn check_origin(
     settings: &Settings,
     collection: &dyn Collection,
@@ -74,6 +74,15 @@ fn check_origin(
             let short: String = checksum.chars().take(12).collect();
             let bank = documents.checksum().short();
             let location = collection.location();
+            // Documents of one's own grow, and the run is still a run of most of them.
+            if collection.kind() == OWN.name {
+                settings.note(&format!(
+                    "warning: {}: made on other documents ({short}) than {location} has now \
+                     ({bank}); those that were added since cannot be in it",
+                    run.display()
+                ));
+                return Ok(());
+            }
             let hint = "--data names the folder that the run was made on";
             let expected = format!("a run on the documents that {location} has now ({bank})");
             bail!(run, expected, "made on other documents ({short}), says its record", hint);

@@ -392,3 +392,17 @@ fn runs_are_deep_lie_below_the_name_of_the_folder_and_have_no_document_without_a
     assert!(command.env("CLARIQ_DATA", "beir").status().expect("it starts").success());
     assert_eq!(bench.text("named.run").lines().count(), 60);
 }
+
+#[test]
+fn a_run_is_scored_after_the_documents_have_grown() {
+    let bench = Bench::new();
+    bench.write("mine/documents.jsonl", "{\"id\": \"a\", \"text\": \"green tea\"}\n");
+    bench.write("mine/requests.test.jsonl", "{\"id\": \"1\", \"text\": \"tea\"}\n");
+    bench.write("mine/qrels.test.txt", "1 0 a 1\n");
+    bench.succeed("-q run bm25-english --data mine");
+    bench.edit("mine/documents.jsonl", |text| text + "{\"id\": \"b\", \"text\": \"hot milk\"}\n");
+    let line = "eval runs/mine/bm25-english.test.run --data mine -m RR --format tsv";
+    let told = bench.succeed(line);
+    assert_eq!(told.stdout, "measure\ttopic\tvalue\nRR\tall\t1\n");
+    assert!(told.stderr.contains("those that were added since cannot be in it"), "{}", told.stderr);
+}
