@@ -119,7 +119,7 @@ pub(crate) fn section(
     let content = html! {
         section id="scores" {
             h2 { "Scores" }
-            p { (intro) @if several { " The highest of each column is bold." } }
+            p { (intro) @if several { " The highest of each measure is bold." } }
             (scroll(label, &table(compared, caption)))
             @if several {
                 p.note {

@@ -114,6 +114,7 @@ fn expected_of(error: &clap::Error) -> String {
     match reason.as_str() {
         "invalid float literal" | "cannot parse float from empty string" => "a number".to_owned(),
         "" => "a value".to_owned(),
+        _ if reason.contains("would be zero") => "a whole number of at least 1".to_owned(),
         _ if reason.contains("digit")
             || reason.contains("integer")
             || reason.contains("number too") =>

@@ -1,7 +1,7 @@
 //! The recipes of the models that systems need.
 
 use crate::config::SystemConfig;
-use crate::recipes;
+use crate::{built_in, recipes};
 use clariq_core::{Recipe, Result, bail, read_regular};
 use clariq_files::MOST_OF_A_CONFIGURATION;
 
@@ -25,6 +25,12 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
         Err(error) if has_objective(name) => return Err(error),
         _ => {}
     }
+    if built_in::source(name).is_err()
+        && let Some(similar) =
+            recipes::names().find(|known| strsim::damerau_levenshtein(name, known) <= MOST_TYPOS)
+    {
+        bail!(name, "a system or a recipe", "nothing of that name", "did you mean `{similar}`?");
+    }
     let mut recipes = Vec::new();
     for model in SystemConfig::open(name, &[])?.plan.models() {
         recipes.extend(recipes::find(&model.name)?);
@@ -37,8 +43,24 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
     Ok(recipes)
 }
 
+/// A name with more typing errors than this is not meant to be a recipe's.
+const MOST_TYPOS: usize = 2;
+
 /// True if a file is a recipe, even one with errors.
 fn has_objective(name: &str) -> bool {
     let text = read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION);
     text.is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_recipe_is_told_the_one_that_was_meant() {
+        let hint =
+            |name: &str| find_recipes(&[name.to_owned()], &[]).unwrap_err().to_problem().hint;
+        assert_eq!(hint("cross-encodr"), "did you mean `cross-encoder`?");
+        assert_eq!(hint("bert-rerankr"), "did you mean `bert-reranker`?");
+    }
 }

@@ -110,7 +110,7 @@ fn nearest(text: &str) -> Option<String> {
     let names =
         CATALOGUE.iter().flat_map(|spec| spec.names().map(move |name| (name.to_lowercase(), spec)));
     let (_, spec) = names
-        .map(|(name, spec)| (strsim::levenshtein(&base, &name), spec))
+        .map(|(name, spec)| (strsim::damerau_levenshtein(&base, &name), spec))
         .filter(|(distance, _)| *distance <= base.chars().count() / 3)
         .min_by_key(|(distance, _)| *distance)?;
     let digits = &text[text.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
@@ -122,6 +122,13 @@ fn nearest(text: &str) -> Option<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_mistyped_measure_is_told_the_one_that_was_meant() {
+        let hint = |name: &str| parse_measure(name).unwrap_err().to_problem().hint;
+        assert_eq!(hint("ndgc@10"), "did you mean `nDCG@10`?");
+        assert_eq!(hint("recal"), "did you mean `R@30`?");
+    }
 
     fn name(text: &str) -> String {
         parse_measure(text).unwrap_or_else(|error| panic!("{text}: {error}")).name()

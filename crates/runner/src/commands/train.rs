@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{ModelKind, Precision, Result, SplitRole, TrainingSummary};
 use clariq_experiment::training::{TrainMode, check_output, train as train_recipe};
-use clariq_systems::find_recipes;
+use clariq_systems::{SystemConfig, built_in, find_recipes};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -81,13 +81,29 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         row.extend(cells(trained.as_ref()));
         row.push(Cell::path(&folder));
         sheet.row(row);
-        uses.push(use_of(&name, kind, &folder));
+        let is_found = arguments.output.is_none() && arguments.set.is_empty();
+        let system = if is_found { system_with(&name)? } else { None };
+        uses.push(match system {
+            Some(system) => format!("run it: `clariq run {system}` (it finds the model)"),
+            None => use_of(&name, kind, &folder),
+        });
     }
     let printed = sheet.print(settings.format)?;
     for text in uses {
         settings.note(&text);
     }
     Ok(printed)
+}
+
+/// The first built-in system with the model of a recipe, which it finds by the name.
+fn system_with(recipe: &str) -> Result<Option<&'static str>> {
+    for name in built_in::names() {
+        let models = SystemConfig::open_any(name, &[])?.models();
+        if models.iter().any(|model| model.name == recipe) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// A note that shows how to use a trained model.

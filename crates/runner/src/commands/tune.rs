@@ -31,6 +31,9 @@ pub(crate) struct TuneArgs {
     /// task.stage.key=…; repeatable
     #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
     pub(crate) grid: Vec<String>,
+    /// Parameter that all points have, as stage.key=value; repeatable
+    #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
+    pub(crate) set: Vec<String>,
     /// Measure to maximise, such as nDCG@3 [default: R@30 for ClariQ, nDCG@10 for others]
     #[arg(long, short, value_name = "MEASURE")]
     pub(crate) measure: Option<String>,
@@ -53,7 +56,9 @@ pub(crate) struct TuneArgs {
 const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome> {
-    let grid = Grid::parse(&arguments.grid)?;
+    // What is set is a parameter of the grid with one value.
+    let axes: Vec<&String> = arguments.set.iter().chain(&arguments.grid).collect();
+    let grid = Grid::parse(&axes)?;
     let first = settings.load(&arguments.config, &grid.points().next().unwrap_or_default())?;
     let collection = settings.collection_for(slice::from_ref(&first))?;
     let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
