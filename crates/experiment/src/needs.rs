@@ -179,7 +179,7 @@ fn open_model(
     if let Some(clariq) = clariq.filter(|clariq| clariq.has(ClariqSplit::Train, true)) {
         let config = match table {
             NeedTable::Trained(config) => config,
-            // A request of train is never its own example: nothing has to be held out.
+            // No request is its own example: nothing has to be held out.
             NeedTable::FewShot(config) => {
                 let train = clariq.labelled(ClariqSplit::Train)?;
                 let model = FewShotModel::new(config.clone(), &train);

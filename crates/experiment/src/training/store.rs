@@ -130,7 +130,7 @@ fn find_or_train(
         }
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
-    let splits = recipe.train_on.splits().join(" and ");
+    let splits = recipe.train_on.names().join(" and ");
     let collection = session.collection.folder_name();
     let documents = session.documents.checksum();
     let data = format!("{splits} of {collection} (documents {})", documents.short());

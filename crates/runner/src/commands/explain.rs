@@ -67,11 +67,12 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let collection = settings.collection_for(slice::from_ref(&config))?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
     // A text belongs to no split, so that none need be named for it.
-    let (session, split) = match collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune) {
-        Ok(split) => (session.answering(split), Ok(split)),
-        Err(problem) if arguments.split.is_some() => return Err(problem.into()),
-        Err(problem) => (session, Err(problem)),
-    };
+    let (session, split) =
+        match collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune) {
+            Ok(split) => (session.answering(split), Ok(split)),
+            Err(problem) if arguments.split.is_some() => return Err(problem.into()),
+            Err(problem) => (session, Err(problem)),
+        };
     let contexts = Contexts::new(&session);
     let query = match &arguments.topic {
         Some(topic) => find_topic(&session, &config, split?, topic)?,
