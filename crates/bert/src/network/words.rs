@@ -63,9 +63,9 @@ impl SparseHead {
             let expected = format!("a tensor {dense}.weight");
             bail!(&folder.weights[0], expected, "a model without a head", hint);
         }
-        // Files from Python may have the bias under the name of the product.
+        // The product's own bias is the one that transformers adds; most files have it under the other name.
         let own_bias = format!("{decoder}.bias");
-        let bias = if weights.tensors.contains_key(bias) { bias } else { &own_bias };
+        let bias = if weights.tensors.contains_key(&own_bias) { &own_bias } else { bias };
         let is_tied = folder.config.get("tie_word_embeddings") != Some(&Value::Bool(false));
         let mut own_decoder = None;
         if !is_tied {

@@ -202,6 +202,19 @@ fn a_long_text_is_reduced_in_pieces() {
     }
 }
 
+#[test]
+fn of_two_biases_that_of_the_product_counts() {
+    let mut model = models()[0].clone();
+    let bias = model["tensors"]["cls.predictions.bias"].take();
+    assert!(bias.is_array());
+    model["tensors"]["cls.predictions.decoder.bias"] = bias.clone();
+    model["tensors"].as_object_mut().unwrap().remove("cls.predictions.bias");
+    let one = documents(folder(&model).path());
+    model["tensors"]["cls.predictions.bias"] = bias;
+    let both = documents(folder(&model).path());
+    assert!(one.rows().eq(both.rows()));
+}
+
 /// A tokenizer without special tokens has none for an empty text.
 #[test]
 fn a_text_without_tokens_has_no_words() {
