@@ -305,10 +305,14 @@ def test_qrels_replace_the_labels_of_a_split(dev_run, tmp_path):
         assert clariq.evaluate(dev_run, ["RR"], qrels=qrels) == {"RR": 1.0}
 
 
-def test_a_run_of_another_split_gives_a_warning(dev_run):
-    with pytest.warns(UserWarning) as caught:
-        assert clariq.evaluate(dev_run, ["R@5"], split="test") == {"R@5": 0.0}
-    assert "15 topics are not answered and count 0" in [str(one.message) for one in caught]
+def test_a_run_of_another_split_is_refused(dev_run):
+    with pytest.raises(clariq.ClariqError, match="found: only other topics, such as"):
+        clariq.evaluate(dev_run, ["R@5"], split="test")
+
+
+def test_a_warning_is_that_of_the_caller(dev_run):
+    with pytest.warns(UserWarning, match="R@100 counts no more") as caught:
+        clariq.evaluate(dev_run, ["R@100"])
     assert {one.filename for one in caught} == {__file__}
 
 
