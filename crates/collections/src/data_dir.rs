@@ -1,7 +1,7 @@
 //! The location of a collection's files: a folder, or a sample inside the program.
 
 use crate::documents::PACKED;
-use clariq_core::{Error, ProblemKind, problem};
+use clariq_core::{Error, ProblemKind, problem, sha256_of_stream};
 use clariq_files::Source;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,19 @@ pub(crate) fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> 
     let found = format!("`{}` and `{}`", one.display(), other.display());
     let hint = "leave one of them, or give each a data folder of its own";
     problem!(folder, "one file or folder of {what}", found, hint).into()
+}
+
+/// True if a file is what a zip archive contains.
+fn is_unpacked(file: &Path, archive: &Path) -> Result<bool, Error> {
+    if archive.extension().is_none_or(|ending| ending != "zip") {
+        return Ok(false);
+    }
+    let checksum = |path: &Path| {
+        let source = Source::new(path);
+        let content = source.stream()?;
+        sha256_of_stream(content).map_err(Error::io("read", path))
+    };
+    Ok(checksum(file)? == checksum(archive)?)
 }
 
 /// A folder with the files of a collection.
@@ -81,13 +94,20 @@ impl DataDir {
         folders: &[&str],
         names: impl IntoIterator<Item = &'n str>,
     ) -> Result<(), Error> {
+        names.into_iter().try_for_each(|name| self.check_one_of(folders, &[name]))
+    }
+
+    /// Refuses a folder in which a file that may have several names is there twice.
+    pub fn check_one_of(&self, folders: &[&str], names: &[&str]) -> Result<(), Error> {
         let Self::Folder(folder) = self else { return Ok(()) };
-        for name in names {
-            if let [one, other, ..] = &paths_of(folder, folders, name)[..] {
-                return Err(two_files(folder, &format!("`{name}`"), one, other));
-            }
+        let paths: Vec<PathBuf> =
+            names.iter().flat_map(|name| paths_of(folder, folders, name)).collect();
+        match &paths[..] {
+            // `unzip` leaves the archive beside the file.
+            [file, archive] if is_unpacked(file, archive)? => Ok(()),
+            [one, other, ..] => Err(two_files(folder, &format!("`{}`", names[0]), one, other)),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The file `name`; an error if it is missing.

@@ -227,8 +227,8 @@ pub trait Collection: Any + Send + Sync {
         false
     }
 
-    /// A remark to print beside figures.
-    fn remark(&self) -> Option<&'static str> {
+    /// A remark to print beside the figures of a split.
+    fn remark(&self, _split: Split) -> Option<String> {
         None
     }
 

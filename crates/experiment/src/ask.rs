@@ -197,14 +197,14 @@ impl<'a> Asker<'a> {
         outcome: &RankerOutcome,
     ) -> Result<Vec<(RankedPart, Vec<RankedText>)>> {
         let Some(answer) = &outcome.answer else { return Ok(Vec::new()) };
-        let rankings = [
-            (RankedPart::Statements, &answer.statements),
-            (RankedPart::Documents, &outcome.ranking),
-        ];
-        let list = |(part, ranking): (RankedPart, &Vec<Hit>)| {
+        let list = |part: &RankedPart| {
+            let ranking = match part {
+                RankedPart::Statements => &answer.statements,
+                RankedPart::Documents => &outcome.ranking,
+            };
             let best = &ranking[..ranking.len().min(SHOWN)];
-            Ok((part, self.system.list(conversation, part, best)?))
+            Ok((*part, self.system.list(conversation, *part, best)?))
         };
-        rankings.into_iter().map(list).collect()
+        self.system.parts().iter().map(list).collect()
     }
 }

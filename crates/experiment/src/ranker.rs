@@ -13,14 +13,14 @@ use clariq_collections::Task;
 use clariq_core::{Doc, Documents, Hit, Models, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
-use clariq_systems::plan::{AnswerPlan, CHOSEN, PASSAGES, STATEMENTS};
+use clariq_systems::plan::{AnswerPlan, CHOSEN, PASSAGES, STATEMENTS, StatementPlan};
 use clariq_systems::{Plan, SystemConfig};
 use serde_json::{Map, Value};
 use statements::UserStatements;
 use std::slice;
 
 /// The statements of a user for a request: the ranking, and the ranking that an answer chooses from.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct RankedStatements {
     ranking: Ranking,
     chosen: Ranking,
@@ -76,8 +76,10 @@ impl<'a> Ranker<'a> {
     /// The kinds of documents that it ranks.
     pub fn parts(&self) -> &'static [RankedPart] {
         match self.config.plan {
-            Plan::Rank(_) => &[RankedPart::Documents],
-            Plan::Answer(_) => &[RankedPart::Statements, RankedPart::Documents],
+            Plan::Answer(_) if self.config.ranks_statements() => {
+                &[RankedPart::Statements, RankedPart::Documents]
+            }
+            Plan::Rank(_) | Plan::Answer(_) => &[RankedPart::Documents],
         }
     }
 
@@ -107,8 +109,10 @@ impl<'a> Ranker<'a> {
     fn pipeline(&self, part: RankedPart) -> &'a Pipeline {
         match (&self.config.plan, part) {
             (Plan::Rank(pipeline), _) => pipeline,
-            (Plan::Answer(plan), RankedPart::Statements) => &plan.statements,
             (Plan::Answer(plan), RankedPart::Documents) => &plan.passages,
+            (Plan::Answer(plan), RankedPart::Statements) => {
+                plan.statements.as_ref().map_or(&plan.passages, |part| &part.ranked)
+            }
         }
     }
 
@@ -160,7 +164,9 @@ impl<'a> Ranker<'a> {
         part: RankedPart,
     ) -> Result<Vec<Ranking>> {
         let requests = self.requests(queries)?;
-        if let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) {
+        if let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part)
+            && let Some(plan) = &plan.statements
+        {
             let statements = self.rank_statements(plan, queries, &requests, &|_| {})?;
             return Ok(statements.into_iter().map(|statements| statements.ranking).collect());
         }
@@ -198,7 +204,7 @@ impl<'a> Ranker<'a> {
 
     /// The statements of a request's user, if the system has prompts and they are known.
     fn statement_texts(&self, query: &UserRequest) -> Result<Vec<String>> {
-        if !self.config.answers() || self.config.plan.prompts().is_empty() {
+        if !self.config.ranks_statements() || self.config.plan.prompts().is_empty() {
             return Ok(Vec::new());
         }
         match &query.statements {
@@ -218,7 +224,10 @@ impl<'a> Ranker<'a> {
         requests: &[Request],
         progress: Progress,
     ) -> Result<Vec<RankerOutcome>> {
-        let statements = self.rank_statements(plan, queries, requests, progress)?;
+        let statements = match &plan.statements {
+            Some(plan) => self.rank_statements(plan, queries, requests, progress)?,
+            None => vec![RankedStatements::default(); requests.len()],
+        };
         let passages =
             self.run_in_parts(&plan.passages, RankedPart::Documents, requests, progress)?;
         let mut materials = Vec::with_capacity(requests.len());
@@ -233,7 +242,9 @@ impl<'a> Ranker<'a> {
         let mut outcomes = Vec::with_capacity(requests.len());
         for (index, (ranking, responses)) in passages.into_iter().zip(responses).enumerate() {
             let RankedStatements { ranking: statements, mut chosen } = statements[index].clone();
-            chosen.truncate(plan.config.statements.count(&chosen));
+            if let Some(StatementPlan { rule, .. }) = &plan.statements {
+                chosen.truncate(rule.count(&chosen));
+            }
             let answer = Answer { responses, asks: asks[index].clone(), statements, chosen };
             let need = requests[index].need;
             outcomes.push(RankerOutcome { need, ranking, answer: Some(answer) });
@@ -245,7 +256,7 @@ impl<'a> Ranker<'a> {
     /// requests of one user are ranked together.
     fn rank_statements(
         &self,
-        plan: &AnswerPlan,
+        plan: &StatementPlan,
         queries: &[UserRequest],
         requests: &[Request],
         progress: Progress,
@@ -259,7 +270,7 @@ impl<'a> Ranker<'a> {
             let requests: Vec<Request> =
                 requests.iter().map(|request| user.request(request)).collect();
             let context = self.contexts.over(&user.bank);
-            let rankings = user.to_docs(run(&plan.statements, &context, &requests, progress)?);
+            let rankings = user.to_docs(run(&plan.ranked, &context, &requests, progress)?);
             let chosen = match &plan.chosen {
                 Some(pipeline) => user.to_docs(run(pipeline, &context, &requests, progress)?),
                 None => rankings.clone(),
@@ -286,7 +297,11 @@ impl<'a> Ranker<'a> {
     pub fn explain(&self, query: &UserRequest, part: RankedPart, doc: Doc) -> Result<Vec<Traces>> {
         let requests = self.requests(slice::from_ref(query))?;
         let pipeline = self.pipeline(part);
-        let (Plan::Answer(plan), RankedPart::Statements) = (&self.config.plan, part) else {
+        let statements = match (&self.config.plan, part) {
+            (Plan::Answer(plan), RankedPart::Statements) => plan.statements.as_ref(),
+            _ => None,
+        };
+        let Some(plan) = statements else {
             let collection = self.session().collection;
             let own = collection.part_of(self.task(part)?, query.request.id.as_str());
             let context = match own {

@@ -118,7 +118,7 @@ mod tests {
 
     fn deflated(files: &[(&str, &[u8])]) -> Vec<u8> {
         zipped(files, 8, |bytes| {
-            let level = flate2::Compression::fast();
+            let level = flate2::Compression::best();
             let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), level);
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
@@ -211,8 +211,13 @@ mod tests {
         let cut = deflated(&[("a", b"some text")]);
         let cut = read(cut[..cut.len() - 9].to_vec()).unwrap_err().to_problem();
         assert_eq!(cut.expected, "a whole zip archive");
-        let zeros = vec![0; 80 << 20];
-        let most = Source::memory("x.zip", deflated(&[("a", &zeros)])).read_at_most(1 << 20);
+        let zeros = vec![0; 96 << 20];
+        let bomb = deflated(&[("a", &zeros)]);
+        let most = Source::memory("x.zip", bomb.clone()).read_at_most(1 << 20);
         assert_eq!(most.unwrap_err().to_problem().expected, "at most 1 MiB, unpacked");
+        assert_eq!(
+            streamed(bomb).unwrap_err().to_problem().expected,
+            "a file that unpacks to at most 100 bytes for each of its own"
+        );
     }
 }

@@ -16,9 +16,11 @@ mod page;
 mod pages;
 mod request;
 mod scale;
+mod several;
 mod words;
 
 pub use charts::{Chart, charts};
 pub use judged::JudgedPage;
 pub use pages::page_of;
 pub use request::{PageRequest, PageRun, RenderedPage};
+pub use several::{SeveralRun, several_page};

@@ -106,7 +106,8 @@ pub(crate) fn page(
     .section(tasks)?;
     sections.push(Section { id: "conversations", name: "Conversations", content });
     let shown = count(compared.runs.len(), "run");
-    let remark = mtrag.remark().map_or_else(String::new, |remark| format!(" The {remark}."));
+    let remark = mtrag.remark(split.as_split());
+    let remark = remark.map_or_else(String::new, |remark| format!(" Note: {remark}."));
     let page = Page {
         title: request.title,
         lead: format!(

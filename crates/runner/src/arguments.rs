@@ -19,7 +19,8 @@ use std::sync::Arc;
 #[command(next_help_heading = "Common options")]
 pub(crate) struct CommonArguments {
     /// Folder of the collection [default: the variable `CLARIQ_DATA`, else data/clariq if present, else
-    /// the built-in sample]
+    /// the built-in sample]; `run`, `eval`, `compare` and `report` take several, or a folder of
+    /// folders
     #[arg(
         long,
         global = true, hide_short_help = true,
@@ -28,7 +29,7 @@ pub(crate) struct CommonArguments {
         hide_env = true,
         aliases = ["data_dir", "data-dir"]
     )]
-    pub(crate) data: Option<PathBuf>,
+    pub(crate) data: Vec<PathBuf>,
     /// Number of threads. It never changes results; training always uses two [default: one per
     /// core]
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]

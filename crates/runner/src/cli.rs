@@ -10,7 +10,7 @@ use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use clariq_core::{Engine, Problem, Result, read_regular};
+use clariq_core::{Engine, Problem, Result, bail, read_regular};
 use clariq_experiment::cache;
 use std::env;
 
@@ -182,6 +182,11 @@ fn long_version() -> String {
 }
 
 impl Command {
+    /// True if the command takes several data folders.
+    fn takes_several(&self) -> bool {
+        matches!(self, Self::Run(_) | Self::Eval(_) | Self::Compare(_) | Self::Report(_))
+    }
+
     /// Refuses a format that the command does not print, which would be ignored.
     fn check_format(&self, format: Option<Format>) -> Result<(), Problem> {
         let problem = |expected: &str, found: &str| Problem::at("--format", expected, found);
@@ -212,7 +217,18 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     let settings = Settings::new(cli.common, engine)?;
     // No output of a command may be one of its inputs or a file of the data folder.
     clariq_files::protect_inputs();
-    clariq_tracks::TRACKS.protect(&settings.data);
+    let all = settings.of_each();
+    if all.len() > 1 && !cli.command.takes_several() {
+        let found = format!("{} folders", all.len());
+        let hint = "`clariq run`, `eval`, `compare` and `report` take several";
+        bail!("--data", "one folder", found, hint);
+    }
+    if all.is_empty() {
+        clariq_tracks::TRACKS.protect(&settings.data);
+    }
+    for one in &all {
+        clariq_tracks::TRACKS.protect(&one.data);
+    }
     // Scoring takes milliseconds on one thread, and starting others may take longer than that. For
     // the rest, this could only fail if there were a pool already.
     if !matches!(cli.command, Command::Eval(_)) {
@@ -221,6 +237,10 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     }
     cli.command.check_format(settings.format)?;
     match cli.command {
+        Command::Run(arguments) if !all.is_empty() => run::run_each(&all, &arguments),
+        Command::Eval(arguments) if !all.is_empty() => eval::eval_each(&all, &arguments),
+        Command::Compare(arguments) if !all.is_empty() => compare::compare_each(&all, &arguments),
+        Command::Report(arguments) if !all.is_empty() => report::report_each(&all, &arguments),
         Command::Data(command) => data::data(&settings, &command),
         Command::Index(command) => index::index(&settings, &command),
         Command::Systems(arguments) => systems::systems(&settings, &arguments),

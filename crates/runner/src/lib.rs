@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod runs;
 mod settings;
+mod several;
 
 use clariq_core::{Engine, Error, ProblemKind};
 use failure::{Outcome, print_problem};

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const RUNS: [&str; 3] = [".run", ".json", ".jsonl"];
 
 /// The name of a file without `.gz` and the ending of a run or need file.
-fn stem(path: &Path) -> String {
+pub(crate) fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let whole = name.strip_suffix(".gz").unwrap_or(&name);
     let mut endings = RUNS.iter().chain(&[".need"]);
@@ -113,6 +113,9 @@ impl LabelSource {
             Self::Split(collection, split) => collection.evaluation(*split)?,
         };
         settings.warn(evaluation.warnings());
+        if let Self::Split(collection, split) = self {
+            settings.note_remark(&**collection, *split);
+        }
         Ok(evaluation)
     }
 

@@ -12,7 +12,7 @@ use clariq_rank::Override;
 use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Verbosity {
@@ -21,9 +21,13 @@ pub(crate) enum Verbosity {
     Verbose,
 }
 
+#[derive(Clone)]
 pub(crate) struct Settings {
+    /// The data folder, or the first of several.
     pub(crate) data: DataDir,
     pub(crate) data_was_named: bool,
+    /// All folders that were named.
+    folders: Vec<PathBuf>,
     pub(crate) options: SessionOptions,
     /// The engine for learned models, if this build has one.
     pub(crate) engine: Option<&'static dyn Engine>,
@@ -58,11 +62,12 @@ impl Settings {
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
-        let data = data.filter(|folder| !folder.as_os_str().is_empty());
-        let data_was_named = data.is_some();
+        let mut folders = data;
+        folders.retain(|folder| !folder.as_os_str().is_empty());
+        let data_was_named = !folders.is_empty();
         let usual = Path::new(USUAL_DATA);
-        let data = match data {
-            Some(folder) => DataDir::Folder(folder),
+        let data = match folders.first() {
+            Some(folder) => DataDir::Folder(folder.clone()),
             None if usual.join(TRACKS.kinds()[0].sign).exists() => {
                 DataDir::Folder(usual.to_owned())
             }
@@ -72,7 +77,26 @@ impl Settings {
         let options =
             SessionOptions { threads, seed, device, precision, ..SessionOptions::default() };
         let progress = !common.no_progress && !common.quiet;
-        Ok(Self { data, data_was_named, options, engine, format, verbosity, progress })
+        let named =
+            Self { data, data_was_named, folders, options, engine, format, verbosity, progress };
+        Ok(named)
+    }
+
+    /// The settings of each data folder, if several are named, or one with a collection in each of its
+    /// folders; none for a single collection.
+    pub(crate) fn of_each(&self) -> Vec<Self> {
+        let mut folders = self.folders.clone();
+        if let [folder] = &self.folders[..] {
+            if TRACKS.kind_of(&self.data).is_ok() {
+                return Vec::new();
+            }
+            let below = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            folders = below.map(|entry| entry.path()).collect();
+            folders.retain(|path| TRACKS.kind_of(&DataDir::Folder(path.clone())).is_ok());
+            folders.sort();
+        }
+        let of = |folder| Self { data: DataDir::Folder(folder), ..self.clone() };
+        folders.into_iter().map(of).collect()
     }
 
     /// Reads a system before anything is printed: the program with learned models takes over if the
@@ -213,6 +237,13 @@ impl Settings {
         session.engine = self.engine;
         session.observer = self;
         Ok(session)
+    }
+
+    /// Prints what the collection says beside the figures of a split.
+    pub(crate) fn note_remark(&self, collection: &dyn Collection, split: Split) {
+        if let Some(remark) = collection.remark(split) {
+            self.note(&format!("note: {remark}"));
+        }
     }
 
     pub(crate) fn note(&self, text: &str) {

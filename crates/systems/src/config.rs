@@ -19,8 +19,8 @@ use models::Endpoints;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The tasks for which a system with a table `[answer]` ranks.
-const ANSWERED: [&str; 2] = [STATEMENTS, PASSAGES];
+/// The tasks of a collection whose every request has statements of its user.
+const WITH_STATEMENTS: [&str; 2] = [STATEMENTS, PASSAGES];
 
 /// The task of collections without submissions. Its documents are passages for such a system, and
 /// statements come with the requests.
@@ -163,12 +163,23 @@ impl SystemConfig {
     /// True if a collection with these tasks has all tasks of the system.
     pub fn ranks_for(&self, tasks: &[Task]) -> bool {
         let of_documents = tasks.iter().all(|task| task.name() == DOCUMENTS);
-        !self.answers() || of_documents || has_answered(tasks)
+        !self.answers() || of_documents || has_all(tasks, self.answered_tasks())
+    }
+
+    /// The tasks for which a system that answers ranks.
+    fn answered_tasks(&self) -> &'static [&'static str] {
+        if self.ranks_statements() { &WITH_STATEMENTS } else { &[PASSAGES] }
+    }
+
+    /// True if it ranks the statements of a user.
+    pub fn ranks_statements(&self) -> bool {
+        matches!(&self.plan, Plan::Answer(plan) if plan.statements.is_some())
     }
 
     /// True if it answers by the tasks of a collection with submissions.
     pub fn is_for(&self, collection: &dyn Collection) -> bool {
-        has_answered(collection.tasks()) == self.answers()
+        let tasks = collection.tasks();
+        if self.answers() { has_all(tasks, self.answered_tasks()) } else { !has_answered(tasks) }
     }
 
     /// Refuses a collection without the tasks of the system.
@@ -176,7 +187,7 @@ impl SystemConfig {
         if self.ranks_for(collection.tasks()) {
             return Ok(());
         }
-        let expected = format!("a collection with {}", ANSWERED.join(" and "));
+        let expected = format!("a collection with {}", self.answered_tasks().join(" and "));
         let tasks: Vec<&str> = collection.tasks().iter().map(|task| task.name()).collect();
         let tasks = tasks.join(" and ");
         let found = format!("{} in {}, with {tasks}", collection.kind(), collection.location());
@@ -261,9 +272,13 @@ impl SystemConfig {
     }
 }
 
-/// True if a collection ranks for the tasks of a system that answers.
+/// True if every request of a collection with these tasks has statements of its user, and passages.
 pub fn has_answered(tasks: &[Task]) -> bool {
-    ANSWERED.iter().all(|name| tasks.iter().any(|task| task.name() == *name))
+    has_all(tasks, &WITH_STATEMENTS)
+}
+
+fn has_all(tasks: &[Task], names: &[&str]) -> bool {
+    names.iter().all(|name| tasks.iter().any(|task| task.name() == *name))
 }
 
 /// The text of a configuration.

@@ -30,10 +30,8 @@ pub enum Plan {
 
 /// The pipelines and the rules of a system that answers, or asks where it cannot.
 pub struct AnswerPlan {
-    /// Ranks the statements of the user.
-    pub statements: Pipeline,
-    /// Scores the statements that an answer uses; `statements` does so by default.
-    pub chosen: Option<Pipeline>,
+    /// Ranks and chooses the statements of the user; `None` for a system that uses none.
+    pub statements: Option<StatementPlan>,
     /// Ranks passages.
     pub passages: Pipeline,
     /// Ranks the sentences of the best passages; `None` for a system that only ranks.
@@ -42,6 +40,16 @@ pub struct AnswerPlan {
     pub config: AnswerConfig,
     /// The table `[ask]`, if the system asks clarifying questions.
     pub ask: Option<AskConfig>,
+}
+
+/// The pipelines and the rule for the statements of the user.
+pub struct StatementPlan {
+    /// Ranks them.
+    pub ranked: Pipeline,
+    /// Scores those that an answer uses; `ranked` does so by default.
+    pub chosen: Option<Pipeline>,
+    /// Chooses those that an answer uses.
+    pub rule: StatementRule,
 }
 
 impl Plan {
@@ -61,12 +69,10 @@ impl Plan {
             let Some((at, ask)) = ask else { return Ok(Self::Rank(pipeline)) };
             return Ok(Self::Rank(ask.write_questions(&at, pipeline)?));
         };
-        let chosen = tasks.remove(CHOSEN);
         let mut take = |task: &str| {
             let none = || problem!(&at, "a table [[tasks.{task}.stages]]", "none", HINT);
             tasks.remove(task).ok_or_else(none)
         };
-        let statements = take(STATEMENTS)?;
         let passages = take(PASSAGES)?;
         let sentences = config.extracts().then(|| take(SENTENCES)).transpose()?;
         if config.response.is_none() {
@@ -79,13 +85,14 @@ impl Plan {
         if let Some((at, ask)) = &ask {
             ask.check_beside_answers(at, sentences.is_some())?;
         }
+        let statements = take_statements(&at, &mut tasks, config.statements)?;
         if let Some(task) = tasks.keys().next() {
             let expected =
                 format!("one of the tasks {STATEMENTS}, {PASSAGES}, {SENTENCES}, {CHOSEN}");
             bail!(&at, expected, "`{task}`", HINT);
         }
         let ask = ask.map(|(_, ask)| ask);
-        let plan = AnswerPlan { statements, chosen, passages, sentences, config, ask };
+        let plan = AnswerPlan { statements, passages, sentences, config, ask };
         Ok(Self::Answer(Box::new(plan)))
     }
 
@@ -148,7 +155,9 @@ impl Plan {
         match self {
             Self::Rank(pipeline) => add_depths("", &pipeline.parameters(), &mut depths),
             Self::Answer(plan) => {
-                add_depths("statements.", &plan.statements.parameters(), &mut depths);
+                if let Some(statements) = &plan.statements {
+                    add_depths("statements.", &statements.ranked.parameters(), &mut depths);
+                }
                 add_depths("passages.", &plan.passages.parameters(), &mut depths);
             }
         }
@@ -187,6 +196,25 @@ pub(crate) fn each_once<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> 
         }
     }
     all
+}
+
+/// The pipelines of statements with their rule: all of them, or none.
+fn take_statements(
+    at: &Location,
+    tasks: &mut BTreeMap<String, Pipeline>,
+    rule: Option<StatementRule>,
+) -> Result<Option<StatementPlan>> {
+    match (tasks.remove(STATEMENTS), rule) {
+        (Some(ranked), Some(rule)) => {
+            Ok(Some(StatementPlan { ranked, chosen: tasks.remove(CHOSEN), rule }))
+        }
+        (Some(_), None) => bail!(at, "a key `statements`", "none", HINT),
+        (None, Some(_)) => bail!(at, "a table [[tasks.{STATEMENTS}.stages]]", "none", HINT),
+        (None, None) if tasks.contains_key(CHOSEN) => {
+            bail!(at, "a table [[tasks.{STATEMENTS}.stages]] beside `{CHOSEN}`", "none", HINT)
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 /// Refuses a system without responses that has to write something.
@@ -262,11 +290,12 @@ impl AnswerPlan {
 
     /// The pipelines by task, in the order of their names.
     pub fn tasks(&self) -> impl Iterator<Item = (&'static str, &Pipeline)> {
+        let statements = self.statements.as_ref();
         let tasks = [
-            (CHOSEN, self.chosen.as_ref()),
+            (CHOSEN, statements.and_then(|part| part.chosen.as_ref())),
             (PASSAGES, Some(&self.passages)),
             (SENTENCES, self.sentences.as_ref()),
-            (STATEMENTS, Some(&self.statements)),
+            (STATEMENTS, statements.map(|part| &part.ranked)),
         ];
         tasks.into_iter().filter_map(|(task, pipeline)| Some((task, pipeline?)))
     }

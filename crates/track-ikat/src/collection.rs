@@ -191,8 +191,8 @@ impl Collection for Ikat {
         Ok(Some(Box::new(IkatEvaluation::open(self, split_of(split)?)?)))
     }
 
-    fn remark(&self) -> Option<&'static str> {
-        (!self.is_sample()).then_some(SUBSTITUTE)
+    fn remark(&self, _split: Split) -> Option<String> {
+        (!self.is_sample()).then(|| SUBSTITUTE.to_owned())
     }
 
     fn take_passages(

@@ -1,7 +1,7 @@
 //! The check of a folder, which reports all problems at once.
 
 use crate::domains::Domain;
-use crate::folder::{FormKind, MtragSplit, corpus};
+use crate::folder::{FormKind, MtragSplit, check_single, corpus};
 use crate::ids::key;
 use crate::passages::for_each_passage;
 use crate::tasks::{Context, TaskFile};
@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 /// Reads every file of a folder and reports all problems.
 pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
+    report.note(check_single(data))?;
     let mut passages: HashMap<Domain, HashSet<String>> = HashMap::new();
     let mut requests: Vec<(MtragSplit, HashSet<String>)> = Vec::new();
     for split in MtragSplit::ALL {

@@ -50,10 +50,6 @@ const TASKS: [Task; 1 + Domain::ALL.len()] = {
     tasks
 };
 
-/// The reason why figures cannot be compared with published ones.
-const SUBSTITUTE: &str = "passages are those of the references, a substitute for the collections in \
-                          corpora/passage_level: figures on them only compare with each other";
-
 impl Collection for Mtrag {
     fn registered(&self) -> &'static Kind {
         &KIND
@@ -148,8 +144,18 @@ impl Collection for Mtrag {
         with_turn(request, turn.checked_sub(back).filter(|turn| *turn > 0)?)
     }
 
-    fn remark(&self) -> Option<&'static str> {
-        self.passages.has_substitutes().then_some(SUBSTITUTE)
+    /// The reason why figures cannot be compared with published ones.
+    fn remark(&self, split: Split) -> Option<String> {
+        let tasks = self.tasks(MtragSplit::parse(split.name()).ok()?).ok()?;
+        let replaced = self.passages.substituted(tasks.iter().map(|task| task.domain));
+        let names: Vec<&str> = replaced.iter().map(|domain| domain.name()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "the passages of {} are those of the references, a substitute for the collection \
+                 in corpora/passage_level: figures over them only compare with each other",
+                names.join(", ")
+            )
+        })
     }
 
     fn own_evaluation(&self, split: Split) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {

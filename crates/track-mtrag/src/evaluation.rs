@@ -35,11 +35,37 @@ pub(crate) fn names() -> Vec<String> {
     parts.flat_map(|part| MEASURES.map(|measure| format!("{part} {measure}"))).collect()
 }
 
+/// The passages that a run ranks for a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RankedPassages {
+    /// Those of the collection.
+    Collection,
+    /// Those of references, which stand in for the collection.
+    References,
+    /// Some that the folder does not have.
+    Others,
+    /// Of several kinds, in the mean of domains.
+    Several,
+}
+
+impl RankedPassages {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Collection => "collection",
+            Self::References => "references",
+            Self::Others => "others",
+            Self::Several => "several",
+        }
+    }
+}
+
 /// The figures of a domain.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DomainFigures {
     /// The domain, or `all` for the weighted mean.
     pub(crate) name: &'static str,
+    /// What was ranked.
+    pub(crate) passages: RankedPassages,
     /// The number of requests that the run answers.
     pub(crate) answered: usize,
     /// The number of them that are judged.
@@ -178,6 +204,26 @@ impl<'a> MtragEvaluation<'a> {
         Ok(Answered { run, requests })
     }
 
+    /// The kind of the passages that a run ranks for each domain.
+    fn passages_of(&self, run: &Run) -> HashMap<Domain, RankedPassages> {
+        let mut kinds = HashMap::new();
+        for line in &run.lines {
+            let domain = self.domains[&line.topic];
+            let part = self.mtrag.passages.of(domain);
+            let has = part.filter(|part| part.documents.find(line.document.as_str()).is_some());
+            let kind = match has {
+                None => RankedPassages::Others,
+                Some(part) if part.is_substitute => RankedPassages::References,
+                Some(_) => RankedPassages::Collection,
+            };
+            let known = kinds.entry(domain).or_insert(kind);
+            if kind == RankedPassages::Others {
+                *known = kind;
+            }
+        }
+        kinds
+    }
+
     /// The figures of each domain that a run answers, and the weighted mean.
     fn figures_of(&self, answered: &Answered) -> Vec<DomainFigures> {
         let scores =
@@ -192,11 +238,13 @@ impl<'a> MtragEvaluation<'a> {
                 values.entry(self.domains[request]).or_default().push(of_request);
             }
         }
+        let passages = self.passages_of(&answered.run);
         let mut all = Vec::with_capacity(values.len() + 1);
         for (domain, values) in &values {
             let mean = |measure: usize| exact_mean(values.iter().map(|of| of[measure]));
             all.push(DomainFigures {
                 name: domain.name(),
+                passages: passages.get(domain).copied().unwrap_or(RankedPassages::Others),
                 answered: counts[domain],
                 judged: values.len(),
                 values: (0..MEASURES.len()).map(mean).map(five_digits).collect(),
@@ -235,7 +283,11 @@ fn weighted_mean(domains: &[DomainFigures]) -> DomainFigures {
         *sum /= answered.max(1) as f64;
     }
     let judged = domains.iter().map(|domain| domain.judged).sum();
-    DomainFigures { name: ALL, answered, judged, values }
+    let mut passages = domains.first().map_or(RankedPassages::Others, |domain| domain.passages);
+    if domains.iter().any(|domain| domain.passages != passages) {
+        passages = RankedPassages::Several;
+    }
+    DomainFigures { name: ALL, passages, answered, judged, values }
 }
 
 /// A figure rounded as Python's `round(figure, 5)` does.
@@ -244,12 +296,13 @@ fn five_digits(figure: f64) -> f64 {
 }
 
 fn table(figures: &[DomainFigures]) -> ResultTable {
-    let mut header = vec!["domain", "answered", "judged"];
+    let mut header = vec!["domain", "passages", "answered", "judged"];
     header.extend(MEASURES);
     let mut rows = Vec::with_capacity(figures.len());
     for domain in figures {
         let mut row = vec![
             ResultCell::Text(domain.name.to_owned()),
+            ResultCell::Text(domain.passages.name().to_owned()),
             ResultCell::Count(domain.answered),
             ResultCell::Count(domain.judged),
         ];
@@ -336,6 +389,7 @@ mod tests {
     fn domains_count_by_the_requests_that_are_answered() {
         let domain = |name, answered, value| DomainFigures {
             name,
+            passages: RankedPassages::References,
             answered,
             judged: 1,
             values: vec![value; MEASURES.len()],
@@ -343,6 +397,7 @@ mod tests {
         let all = weighted_mean(&[domain("clapnq", 3, 0.5), domain("govt", 1, 0.1)]);
         assert_eq!((all.name, all.answered, all.judged), ("all", 4, 2));
         assert_eq!(all.values, [0.4; MEASURES.len()]);
+        assert_eq!(all.passages, RankedPassages::References);
     }
 
     #[test]

@@ -67,19 +67,27 @@ impl MtragSplit {
 
     /// A form of the requests of a domain.
     pub(crate) fn form(self, data: &DataDir, domain: Domain, form: FormKind) -> Option<Source> {
+        first(data, &self.form_names(domain, form))
+    }
+
+    fn form_names(self, domain: Domain, form: FormKind) -> Vec<String> {
         let form = form.name();
         let folder = self.folder;
         let name = |name: &&str| format!("{folder}/retrieval_tasks/{name}/{name}_{form}.jsonl");
-        domain.names().iter().find_map(|domain| data.file(&name(domain)))
+        domain.names().iter().map(name).collect()
     }
 
     /// The relevant passages of a domain's requests. MTRAG-UN has them in one folder.
     pub(crate) fn qrels(self, data: &DataDir, domain: Domain) -> Option<Source> {
+        first(data, &self.qrels_names(domain))
+    }
+
+    fn qrels_names(self, domain: Domain) -> Vec<String> {
         let folder = format!("{}/retrieval_tasks", self.folder);
-        domain.names().iter().find_map(|name| {
-            data.file(&format!("{folder}/{name}/qrels/dev.tsv"))
-                .or_else(|| data.file(&format!("{folder}/qrels/{name}.tsv")))
-        })
+        let names = |name: &&str| {
+            [format!("{folder}/{name}/qrels/dev.tsv"), format!("{folder}/qrels/{name}.tsv")]
+        };
+        domain.names().iter().flat_map(names).collect()
     }
 
     /// The files of its requests.
@@ -116,11 +124,36 @@ impl FormKind {
 
 /// The passages of a domain. One of the released files is called `.json`.
 pub(crate) fn corpus(data: &DataDir, domain: Domain) -> Option<Source> {
-    let names = domain
-        .names()
-        .iter()
-        .flat_map(|name| ["jsonl", "json"].map(|ending| format!("{CORPORA}/{name}.{ending}")));
-    names.into_iter().find_map(|name| data.file(&name))
+    first(data, &corpus_names(domain))
+}
+
+fn corpus_names(domain: Domain) -> Vec<String> {
+    let names = domain.names().iter();
+    names
+        .flat_map(|name| ["jsonl", "json"].map(|ending| format!("{CORPORA}/{name}.{ending}")))
+        .collect()
+}
+
+fn first(data: &DataDir, names: &[String]) -> Option<Source> {
+    names.iter().find_map(|name| data.file(name))
+}
+
+/// Refuses two files for one thing: two names of a domain, or two different files, plain and packed.
+pub(crate) fn check_single(data: &DataDir) -> Result<(), Error> {
+    let mut all = Vec::new();
+    for domain in Domain::ALL {
+        for split in MtragSplit::ALL {
+            all.extend(FormKind::ALL.map(|form| split.form_names(domain, form)));
+            all.push(split.qrels_names(domain));
+        }
+        all.push(corpus_names(domain));
+    }
+    all.extend(MtragSplit::ALL.map(|split| vec![split.tasks_name()]));
+    for names in &all {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        data.check_one_of(&[""], &names)?;
+    }
+    Ok(())
 }
 
 /// The splits of a folder.

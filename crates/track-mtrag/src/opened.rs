@@ -1,7 +1,7 @@
 //! The repository's folder, opened: the tasks of all splits, and the passages that are ranked for them.
 
 use crate::domains::Domain;
-use crate::folder::{FormKind, MtragSplit, splits};
+use crate::folder::{FormKind, MtragSplit, check_single, splits};
 use crate::ids::{key, with_turn};
 use crate::passages::AllPassages;
 use crate::tasks::{Context, MtragTask, TaskFile};
@@ -25,6 +25,7 @@ impl Mtrag {
     /// Opens a folder: reads the tasks of all splits that it has, and the passages. `keeper` stores
     /// passages that are too many for memory.
     pub fn open(data: DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
+        check_single(&data)?;
         let mut read = Vec::new();
         let mut contexts = Vec::new();
         for split in splits(&data) {

@@ -14,7 +14,7 @@ use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, shorten};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
 
@@ -165,9 +165,9 @@ impl AllPassages {
         self.domains.iter().find(|part| part.domain == domain)
     }
 
-    /// True if the passages of references stand in for a collection.
-    pub(crate) fn has_substitutes(&self) -> bool {
-        self.domains.iter().any(|part| part.is_substitute)
+    /// Those of the domains in which the passages of references stand in for a collection.
+    pub(crate) fn substituted(&self, domains: impl Iterator<Item = Domain>) -> BTreeSet<Domain> {
+        domains.filter(|it| self.of(*it).is_some_and(|part| part.is_substitute)).collect()
     }
 
     /// The domain of a passage, and its number there.

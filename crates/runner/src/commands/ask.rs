@@ -121,9 +121,9 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
         bail!("--conversations", expected, found, hint);
     }
     let Some(file) = &arguments.statements else { return Ok(Vec::new()) };
-    if !asker.answers() {
+    if !asker.system.config.ranks_statements() {
         let expected = "a system that ranks statements";
-        let found = "one that asks questions";
+        let found = "one that ranks none";
         bail!("--statements", expected, found, "`ikat-bm25` is one");
     }
     let input = Source::new(file).read_at_most(MOST_OF_A_CONFIGURATION)?;

@@ -5,11 +5,12 @@ mod sheets;
 use crate::arguments::{Names, RunArguments, one_of};
 use crate::failure::Outcome;
 use crate::output::Format;
-use crate::output::print_all;
+use crate::output::{Cell, Sheet, print_all};
 use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
+use crate::several::SeveralScores;
 use clap::Args;
-use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest};
+use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest, does_not_apply};
 use clariq_core::{Problem, Result, bail, problem};
 use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
 use clariq_files::Source;
@@ -111,6 +112,67 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     print_all(&sheets, settings.format)?;
     explain(settings, &compared, topics > 0);
     Ok(Outcome::Done)
+}
+
+/// Compares systems over the collections of several folders: a column for each, the means, and tests
+/// over the requests of all.
+pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<Outcome> {
+    let format = all[0].format;
+    let refused = [
+        ("--qrels", arguments.compared.judged.qrels.is_some()),
+        ("--topics", arguments.topics.is_some()),
+        ("--digits", arguments.digits.is_some()),
+        ("--baseline", arguments.compared.baseline.is_some()),
+    ];
+    if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(does_not_apply(flag, "several collections").into());
+    }
+    let measures = runs::measures(&arguments.measures)?;
+    let by = ComparisonOptions {
+        part: arguments.task.as_deref(),
+        measures: &measures,
+        ties: arguments.ties,
+    };
+    let split = arguments.compared.split.as_deref();
+    let scores = SeveralScores::read(all, &arguments.compared.runs, split, &by)?;
+    if scores.systems.len() < 2 {
+        let hint = "`clariq eval` scores a single system over several --data";
+        let only = &scores.systems[0].name;
+        bail!("RUN", "two systems or more", "`{only}` alone", hint);
+    }
+    let names = scores.measures();
+    let pooled: Vec<Vec<Column>> =
+        scores.systems.iter().map(|system| system.all_pooled(names.len())).collect();
+    let columns: Vec<&[Column]> = pooled.iter().map(Vec::as_slice).collect();
+    let tested = test_against_baseline(&columns, 0, all[0].options.seed);
+    let mut header = vec!["by".to_owned(), "run".to_owned()];
+    header.extend(scores.columns());
+    header.extend(["diff", "p rand", "p Holm", ""].map(str::to_owned));
+    let mut sheet = Sheet::new(&header);
+    for (measure, name) in names.iter().enumerate() {
+        for (run, system) in scores.systems.iter().enumerate() {
+            let mut row = vec![Cell::text(name), Cell::text(&system.name)];
+            row.extend(system.means(measure).into_iter().map(|mean| Cell::Figure(mean, 4)));
+            let test = tested.iter().find(|test| (test.run, test.column) == (run, measure));
+            row.extend(test.map_or(vec![Cell::Nothing; 3], |test| {
+                vec![
+                    Cell::Figure(test.test.mean_difference, 4),
+                    Cell::Probability(test.test.randomisation_p),
+                    Cell::Probability(test.corrected),
+                ]
+            }));
+            let is_marked = test.is_some_and(|test| test.corrected <= arguments.alpha);
+            row.push(Cell::Mark(is_marked));
+            sheet.row(row);
+        }
+    }
+    let outcome = sheet.print(format)?;
+    all[0].note(&format!(
+        "mean: of the collections; weighted: of all {} requests, over which the tests are; diff: of \
+         the weighted means",
+        pooled[0][0].values.len()
+    ));
+    Ok(outcome)
 }
 
 /// Keeps the columns that all runs have: only iKAT runs by this program, for example, have rankings

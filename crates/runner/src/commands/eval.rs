@@ -8,6 +8,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet, print as print_text, print_all};
 use crate::runs;
 use crate::settings::Settings;
+use crate::several::SeveralScores;
 use clariq_collections::evaluation::{
     ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat, ResultCell, ResultTable,
 };
@@ -45,9 +46,28 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     let kind = scorer.file_kind();
     check_origin(settings, &*collection, kind, &request.file)?;
     settings.warn(scorer.warnings());
+    settings.note_remark(&*collection, split);
     let result = scorer.score(&request)?;
     warn_of_record(settings, kind, &request.file)?;
     print(settings, arguments, kind, &request, &result)
+}
+
+/// Scores runs over the collections of several folders: a column for each, and the means.
+pub(crate) fn eval_each(all: &[Settings], arguments: &EvalArgs) -> Result<Outcome> {
+    let measures = runs::measures(&arguments.measures)?;
+    let (runs, by) = arguments.over_several(&measures)?;
+    let scores = SeveralScores::read(all, runs, arguments.split.as_deref(), &by)?;
+    let mut header = vec!["measure".to_owned(), "run".to_owned()];
+    header.extend(scores.columns());
+    let mut sheet = Sheet::new(&header);
+    for (measure, name) in scores.measures().into_iter().enumerate() {
+        for system in &scores.systems {
+            let mut row = vec![Cell::text(&name), Cell::text(&system.name)];
+            row.extend(system.means(measure).into_iter().map(|mean| Cell::Figure(mean, 4)));
+            sheet.row(row);
+        }
+    }
+    sheet.print(all[0].format)
 }
 
 /// The runs whose records could describe the file: a need file is beside its run.

@@ -139,7 +139,8 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome>
     print_header(format)?;
     let all_candidates = arguments.depth.is_none();
     let printer = Printer { system, format, depth, all_candidates, cut, answered: Cell::default() };
-    let mut requests = RequestReader::new(name, lines, session.documents, config.answers());
+    let mut requests =
+        RequestReader::new(name, lines, session.documents, config.ranks_statements());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
     }
@@ -398,8 +399,10 @@ impl Printer<'_> {
             object["ranking"] = documents;
             return Ok(object);
         };
-        let statements = self.list(query, RankedPart::Statements, &answer.statements)?;
-        object[self.system.task_name(RankedPart::Statements)] = json!(statements);
+        if self.system.config.ranks_statements() {
+            let statements = self.list(query, RankedPart::Statements, &answer.statements)?;
+            object[self.system.task_name(RankedPart::Statements)] = json!(statements);
+        }
         object[self.system.task_name(RankedPart::Documents)] = documents;
         if !answer.responses.is_empty() {
             object["response"] = response_json(&self.system, query, answer)?;

@@ -5,11 +5,13 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
+use crate::several::SeveralScores;
 use clap::Args;
+use clariq_collections::evaluation::{ComparisonOptions, does_not_apply};
 use clariq_core::Result;
 use clariq_experiment::record::{self, RunRecord};
 use clariq_files::{MOST_OF_A_RUN, Source, StagedFile, Target, protect, refuse_input};
-use clariq_report::{PageRequest, PageRun, RenderedPage};
+use clariq_report::{PageRequest, PageRun, RenderedPage, SeveralRun, several_page};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -98,6 +100,50 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         summary(arguments, paths.len(), &split, &rendered).print(settings.format)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Writes a page over the collections of several folders: a part for each, and the means.
+pub(crate) fn report_each(all: &[Settings], arguments: &ReportArgs) -> Result<Outcome> {
+    let refused = [
+        ("--qrels", arguments.compared.judged.qrels.is_some()),
+        ("--baseline", arguments.compared.baseline.is_some()),
+        ("--need", !arguments.needs.is_empty()),
+        ("--charts", arguments.charts.is_some()),
+    ];
+    if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(does_not_apply(flag, "several collections").into());
+    }
+    for path in &arguments.compared.runs {
+        protect(path);
+        protect(&record::path_of(path));
+    }
+    refuse_input(&arguments.output)?;
+    let by = ComparisonOptions { part: None, measures: &[], ties: None };
+    let split = arguments.compared.split.as_deref();
+    let scores = SeveralScores::read(all, &arguments.compared.runs, split, &by)?;
+    let measures = scores.measures().len();
+    let mut shown = Vec::with_capacity(scores.systems.len());
+    for system in &scores.systems {
+        let columns = scores.parts(system, measures);
+        shown.push(SeveralRun { name: system.name.clone(), columns });
+    }
+    let title = arguments
+        .title
+        .clone()
+        .unwrap_or_else(|| format!("{} collections: {} systems compared", all.len(), shown.len()));
+    let html = several_page(&title, &scores.remarks(), &shown, all[0].options.seed);
+    let target = Target::new(&arguments.output);
+    target.write(|out| out.write_all(html.as_bytes()))?;
+    if target.is_stream() {
+        return Ok(Outcome::Done);
+    }
+    let cells = [
+        ("systems", Cell::count(shown.len())),
+        ("collections", Cell::count(all.len())),
+        ("bytes", Cell::count(html.len())),
+        ("page", Cell::path(&arguments.output)),
+    ];
+    Sheet::of(cells).print(all[0].format)
 }
 
 /// The runs as shown, and the position of the baseline: one that is not among them comes first.

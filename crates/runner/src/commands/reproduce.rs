@@ -47,9 +47,6 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     let collection = settings.collection_for(&configs)?;
     let systems = if configs.is_empty() { built_in(settings, &*collection)? } else { configs };
     systems.iter().try_for_each(|config| config.check_tasks(&*collection))?;
-    if let Some(remark) = collection.remark() {
-        settings.note(&format!("note: {remark}"));
-    }
     let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
     let for_reading = matches!(settings.format, None | Some(Format::Table));
@@ -67,6 +64,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
             settings.note(&format!("note: {split} has no labels in {data} and is left out"));
             continue;
         }
+        settings.note_remark(&*collection, split);
         let session = session.clone().answering(split);
         let checked = if arguments.names.is_empty() {
             expecting(&session, &systems, split)

@@ -8,6 +8,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::documents::document_files;
+use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::{Collection, OWN, Split};
 use clariq_core::{Name, Result, SplitRole, bail};
 use clariq_experiment::reproduce::check_expected;
@@ -98,11 +99,46 @@ impl RunArgs {
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     check_arguments(arguments)?;
     let systems = load_systems(settings, arguments)?;
+    let input = if arguments.file().is_some() { "file" } else { "split" };
+    let mut table = RunTable::new(input, &systems, arguments);
+    run_over(settings, arguments, &systems, &mut table)?;
+    table.print(settings, arguments)
+}
+
+/// Runs systems over the collections of several folders.
+pub(crate) fn run_each(all: &[Settings], arguments: &RunArgs) -> Result<Outcome> {
+    check_arguments(arguments)?;
+    let refused = [
+        ("--output", arguments.output.is_some()),
+        ("--conversations", arguments.conversations.is_some()),
+        ("--requests", arguments.requests.is_some()),
+        ("--candidates", arguments.candidates.is_some()),
+        ("--passages", !arguments.passages.is_empty()),
+    ];
+    if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(does_not_apply(flag, "several collections").into());
+    }
+    let systems = load_systems(&all[0], arguments)?;
+    let mut table = RunTable::new("split", &systems, arguments);
+    for settings in all {
+        // The usual depth is that of the collection.
+        let systems = load_systems(settings, arguments)?;
+        run_over(settings, arguments, &systems, &mut table)?;
+    }
+    table.print(&all[0], arguments)
+}
+
+fn run_over(
+    settings: &Settings,
+    arguments: &RunArgs,
+    systems: &[SystemConfig],
+    table: &mut RunTable,
+) -> Result<()> {
     let candidates = match &arguments.candidates {
         Some(path) => Some(CandidateRun::read(&Source::new(path))?),
         None => None,
     };
-    let mut collection = settings.collection_for(&systems)?;
+    let mut collection = settings.collection_for(systems)?;
     if !arguments.passages.is_empty() {
         take_passages(&mut *collection, &arguments.passages, candidates.as_ref())?;
     }
@@ -116,25 +152,23 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
 
     if let Some((file, kind)) = arguments.file() {
         let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;
-        check_systems(&session, &systems)?;
+        check_systems(&session, systems)?;
         let contexts = Contexts::new(&session);
-        let mut table = RunTable::new("file", &systems, arguments);
-        for system in &systems {
+        for system in systems {
             table.write(arguments, &contexts, system, &input)?;
         }
-        return table.print(settings, arguments);
+        return Ok(());
     }
 
     let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let session = session.answering(split);
-    check_systems(&session, &systems)?;
+    check_systems(&session, systems)?;
     let contexts = Contexts::new(&session);
-    let mut table = RunTable::new("split", &systems, arguments);
-    for system in &systems {
+    for system in systems {
         let input = open_split(&session, system, split, candidates.as_ref())?;
         table.write(arguments, &contexts, system, &*input)?;
     }
-    table.print(settings, arguments)
+    Ok(())
 }
 
 fn check_arguments(arguments: &RunArgs) -> Result<()> {
@@ -232,6 +266,8 @@ struct RunTable {
     has_class: bool,
     /// Takes the place of the table in a dry run.
     dry_run: Option<DryRunTable>,
+    /// The runs so far: two collections of one name would have the same.
+    paths: Vec<PathBuf>,
 }
 
 impl RunTable {
@@ -243,7 +279,7 @@ impl RunTable {
             columns.insert(1, "class");
         }
         let dry_run = arguments.calls.dry_run.then(DryRunTable::new);
-        Self { sheet: Sheet::new(&columns), has_class, dry_run }
+        Self { sheet: Sheet::new(&columns), has_class, dry_run, paths: Vec::new() }
     }
 
     /// Runs a system and adds its row.
@@ -259,6 +295,11 @@ impl RunTable {
             Some(path) => path.clone(),
             None => usual_path(Path::new("runs"), session, system, input.name()),
         };
+        if self.paths.contains(&path) {
+            let hint = "run the folders one by one, with --output";
+            bail!(&*path, "a run of its own for each collection", "a second one", hint);
+        }
+        self.paths.push(path.clone());
         let summary = write_run(contexts, system, input, arguments.run_tag.as_deref(), &path)?;
         if let Some(dry_run) = &mut self.dry_run {
             dry_run.add(session, &system.full_name());

@@ -177,12 +177,13 @@ fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> 
     let lab = Lab::new(engine);
     let mut checked = Vec::new();
     for name in names() {
-        // The last utterance alone finds nothing in a bank, where it is an answer such as "no".
-        let is_of_last = name.starts_with("mtrag");
         let Some(config) = built_in(name, space).filter(|config| !config.answers()) else {
             continue;
         };
-        if is_of_last {
+        // The last utterance alone finds nothing in a bank, where it is an answer such as "no".
+        if name.starts_with("mtrag") {
+            check_mtrag(&lab, &config);
+            checked.push(name);
             continue;
         }
         lab.open(&clariq_track_clariq::SAMPLE, &config, "dev", |collection, system| {
@@ -195,6 +196,29 @@ fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> 
         checked.push(name);
     }
     checked
+}
+
+/// Checks a system over the requests of the MTRAG sample, together and without those of later
+/// turns.
+fn check_mtrag(lab: &Lab, config: &SystemConfig) {
+    let sight = if config.uses.contains(&Uses::RewritesByPeople) {
+        SystemClass::Manual
+    } else {
+        SystemClass::Automatic
+    };
+    let sample = DataDir::Folder(root().join("data/sample-mtrag"));
+    lab.open(&sample, config, "mtrag", |collection, system| {
+        let split = collection.find_split("mtrag").unwrap();
+        let seen = collection.requests_seen(split, collection.tasks()[0], sight.into()).unwrap();
+        let queries: Vec<UserRequest> = seen.map(|one| one.unwrap().into()).collect();
+        let whole = check(system, queries.clone());
+        let first: Vec<UserRequest> =
+            queries.into_iter().filter(|query| query.request.turns().count() == 0).collect();
+        let found = rank(system, &[first]);
+        assert!(!found.is_empty() && found.len() < whole.len());
+        assert_same(&config.name, &found, &whole);
+        whole
+    });
 }
 
 /// Checks every built-in system that answers, over all turns. Topics that end early or lack other
@@ -237,6 +261,9 @@ const CHARACTERS: &str = "characters = 1.0";
 fn a_ranking_depends_on_its_request_alone() {
     let checked = check_ranking(None, CHARACTERS);
     for name in ["no-question", "bm25", "bm25-english", "bm25-conversation", "dense", "strict"] {
+        assert!(checked.contains(&name), "{name} of {checked:?}");
+    }
+    for name in ["mtrag-bm25", "mtrag-bm25-rewritten", "mtrag-dense", "mtrag-hybrid"] {
         assert!(checked.contains(&name), "{name} of {checked:?}");
     }
 }

@@ -23,6 +23,7 @@ mod learned;
 mod learned_conversations;
 #[cfg(feature = "bert")]
 mod learned_rewriting;
+mod mtrag;
 #[cfg(feature = "bert")]
 mod need;
 mod own;
@@ -34,6 +35,7 @@ mod rewrites;
 mod run;
 mod run_conversations;
 mod setup;
+mod several;
 #[cfg(feature = "bert")]
 mod sparse;
 #[path = "../../../net/tests/it/stub.rs"]

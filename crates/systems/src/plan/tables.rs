@@ -24,8 +24,9 @@ pub struct AnswerConfig {
     /// The number of passages in a submission per turn.
     #[serde(default = "number::<100, _>")]
     pub passages: usize,
-    /// The choice of the statements that an answer uses.
-    pub statements: StatementRule,
+    /// The choice of the statements that an answer uses, if it uses any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statements: Option<StatementRule>,
     /// The number of responses per turn, each from passages of its own.
     #[serde(default = "number::<1, _>")]
     pub responses: usize,
@@ -174,11 +175,15 @@ impl AskConfig {
 
     /// The reason to ask in place of an answer, if there is one.
     pub fn reason(&self, request: &Request, passages: &[Hit]) -> Option<String> {
-        let best = passages.first()?;
         let asked = request.turns().filter(|turn| turn.system.trim_end().ends_with('?'));
         if asked.count() >= self.most {
             return None;
         }
+        let Some(best) = passages.first() else {
+            // Extracts of passages make no question without any.
+            let can_ask = self.score_below.is_some() && self.writer.is_some();
+            return can_ask.then(|| "no passage was found".to_owned());
+        };
         if let (Some(least), Some(need)) = (self.need, request.need)
             && need >= least
         {
@@ -211,12 +216,13 @@ impl AnswerConfig {
     }
 
     fn check(&self, at: &Location) -> Result<()> {
-        let statements = &self.statements;
         let mut ranges = vec![
             ("passages", self.passages, 1..=MOST_PASSAGES),
-            ("statements.most", statements.most, 1..=MOST_PASSAGES),
             ("responses", self.responses, 1..=MOST_RESPONSES),
         ];
+        if let Some(statements) = &self.statements {
+            ranges.push(("statements.most", statements.most, 1..=MOST_PASSAGES));
+        }
         if let Some(response) = &self.response {
             // The validator of 2025 counts the words of all responses to a turn together.
             let tokens = MOST_TOKENS / self.responses.max(1);
@@ -240,8 +246,9 @@ impl AnswerConfig {
             let hint = "they choose the sentences of an extract";
             bail!(at, expected, "one of them", hint);
         }
-        let StatementRule { least, gap, .. } = statements;
-        if !least.is_finite() || gap.is_nan() || *gap < 0.0 {
+        if let Some(StatementRule { least, gap, .. }) = &self.statements
+            && (!least.is_finite() || gap.is_nan() || *gap < 0.0)
+        {
             let expected = "statements.gap of at least 0, and a number as least";
             bail!(at, expected, "least {least} and gap {gap}", HINT);
         }

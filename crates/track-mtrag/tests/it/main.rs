@@ -4,6 +4,7 @@
 
 mod asking;
 mod common;
+mod release;
 mod released;
 mod sample;
 mod scores;

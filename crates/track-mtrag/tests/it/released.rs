@@ -23,7 +23,7 @@ fn two_domains_are_read_as_they_were_released() {
         (count(Domain::Clapnq.task()), count(Domain::Govt.task()), count(PASSAGES)),
         (312, 435, 747)
     );
-    assert!(mtrag.remark().is_some());
+    assert!(mtrag.remark(MtragSplit::ALL[1].as_split()).is_some());
     let named = mtrag.statistics().unwrap().named;
     let un = &named["splits"]["mtrag-un"];
     let answerability: Vec<(&str, u64)> = un["answerability"]

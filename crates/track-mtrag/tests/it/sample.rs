@@ -118,7 +118,7 @@ fn each_domain_has_its_passages_packed_or_plain() {
     assert_eq!((part.task, part.first), (Domain::Govt.task(), 6));
     assert_eq!(sample.part_of(Domain::Govt.task(), "cc01<::>2"), None);
     assert_eq!(sample.part_of(PASSAGES, "nobody"), None);
-    assert!(sample.remark().is_none());
+    assert_eq!(sample.remark(MtragSplit::ALL[1].as_split()), None);
     assert!(sample.documents(Domain::Telco.task()).is_err());
 }
 
@@ -130,8 +130,9 @@ fn reference_passages_stand_in_for_missing_collections() {
     let mtrag = open(folder.path());
     assert_eq!(mtrag.documents(Domain::Govt.task()).unwrap().len(), 7);
     assert_eq!(mtrag.documents(Domain::Cloud.task()).unwrap().len(), 6);
-    let remark = mtrag.remark().unwrap();
-    assert!(remark.starts_with("passages are those of the references, a substitute"), "{remark}");
+    let remark = mtrag.remark(MtragSplit::ALL[1].as_split()).unwrap();
+    let expected = "the passages of govt are those of the references, a substitute for the";
+    assert!(remark.starts_with(expected), "{remark}");
 }
 
 #[test]

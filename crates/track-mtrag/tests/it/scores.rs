@@ -66,9 +66,9 @@ fn figures_of_random_runs_equal_those_of_pytrec_eval() {
         let found = rows(&mtrag, "mtrag-un", &folder.path().join("run.jsonl"));
         for (row, (domain, answered, judged, values)) in found.iter().zip(&case.figures) {
             assert_eq!(row[0], ResultCell::Text(domain.clone()));
-            assert_eq!(row[1], ResultCell::Count(*answered), "{number} {domain}");
-            assert_eq!(row[2], ResultCell::Count(*judged), "{number} {domain}");
-            for (cell, expected) in row[3..].iter().zip(values) {
+            assert_eq!(row[2], ResultCell::Count(*answered), "{number} {domain}");
+            assert_eq!(row[3], ResultCell::Count(*judged), "{number} {domain}");
+            for (cell, expected) in row[4..].iter().zip(values) {
                 let ResultCell::Figure(value, 5) = cell else { panic!("{cell:?}") };
                 let difference = (value - expected).abs();
                 assert!(difference < 1e-9, "{number} {domain}: {value}, not {expected}");

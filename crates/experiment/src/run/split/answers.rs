@@ -38,7 +38,8 @@ pub(super) struct AnsweredSplit<'a> {
     sight: Sight,
     form: Box<dyn AnswerForm + 'a>,
     team: Option<String>,
-    statements: RankedTask<'a>,
+    /// The statements of users, if the system ranks them.
+    statements: Option<RankedTask<'a>>,
     passages: RankedTask<'a>,
     candidates: Option<CandidateDocs>,
     /// The maximum number of passages per turn in a submission.
@@ -57,7 +58,9 @@ impl<'a> AnsweredSplit<'a> {
         config.check_tasks(collection)?;
         let form = open_form(session, config, &source)?;
         let sight = sight_of(config);
-        let statements = RankedTask::of(collection, STATEMENTS)?;
+        let ranks_statements = config.ranks_statements();
+        let statements =
+            ranks_statements.then(|| RankedTask::of(collection, STATEMENTS)).transpose()?;
         let passages = RankedTask::of(collection, PASSAGES)?;
         let mut ids: Vec<RequestId> = Vec::new();
         for request in collection.requests_seen(split, passages.task, sight)? {
@@ -152,9 +155,14 @@ impl RunInput for AnsweredSplit<'_> {
 
     fn read(&self, send: &mut dyn FnMut(UserRequest) -> ControlFlow<()>) -> Result<SkippedRecords> {
         // The requests of the two tasks differ only in their candidates.
-        let of_statements = self.requests(self.statements.task)?;
-        for (statement_request, request) in of_statements.zip(self.requests(self.passages.task)?) {
-            let statements = Statements::Known(statement_request?.candidates);
+        let of_user = self.statements.as_ref().map(|part| self.requests(part.task));
+        let mut of_user = of_user.transpose()?;
+        for request in self.requests(self.passages.task)? {
+            let of_user = of_user.as_mut().and_then(Iterator::next).transpose()?;
+            let statements = match of_user {
+                Some(request) => Statements::Known(request.candidates),
+                None => Statements::Own(Vec::new()),
+            };
             let mut request = request?;
             set_candidates(self.candidates.as_ref(), &mut request);
             if send(UserRequest { request, statements }).is_break() {
@@ -165,16 +173,17 @@ impl RunInput for AnsweredSplit<'_> {
     }
 
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
-        vec![
-            ("submission", path.to_owned()),
-            (STATEMENTS, ranking_path(path, self.statements.task)),
-            (PASSAGES, ranking_path(path, self.passages.task)),
-        ]
+        let mut files = vec![("submission", path.to_owned())];
+        files.push((PASSAGES, ranking_path(path, self.passages.task)));
+        if let Some(statements) = &self.statements {
+            files.push((STATEMENTS, ranking_path(path, statements.task)));
+        }
+        files
     }
 
     fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64> {
         let passages = &entry.outcome.ranking;
-        let (Some(answer), [submission, statement_run, passage_run]) = (&entry.outcome.answer, out)
+        let (Some(answer), [submission, passage_run, others @ ..]) = (&entry.outcome.answer, out)
         else {
             return Ok(0);
         };
@@ -188,7 +197,9 @@ impl RunInput for AnsweredSplit<'_> {
             passages: &passages[..passages.len().min(self.most_passages)],
         };
         self.form.put(submission, &submitted)?;
-        self.put_run(statement_run, entry, &self.statements, statements)?;
+        if let (Some(task), Some(statement_run)) = (&self.statements, others.first_mut()) {
+            self.put_run(statement_run, entry, task, statements)?;
+        }
         self.put_run(passage_run, entry, &self.passages, passages)?;
         Ok((statements.len() + passages.len()) as u64)
     }

@@ -72,7 +72,8 @@ pub(super) fn serve(
         }
         let (id, turn) = match line {
             Ok(line) => {
-                let usual = asker.answers().then_some(statements);
+                let ranks_statements = asker.system.config.ranks_statements();
+                let usual = ranks_statements.then_some(statements);
                 parse(&line, usual, waiting.as_ref(), &lines.location())
             }
             Err(problem) => (None, Err(problem.hint(HINT))),

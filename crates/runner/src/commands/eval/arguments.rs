@@ -4,8 +4,8 @@ use super::clariq::ClariqEvalArgs;
 use crate::arguments::{Names, labelled_split, one_of};
 use crate::output::Format;
 use clap::Args;
-use clariq_collections::evaluation::{EvalRequest, TieRule, does_not_apply};
-use clariq_core::Problem;
+use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule, does_not_apply};
+use clariq_core::{Problem, problem};
 use clariq_eval::{Measure, Ties};
 use clariq_files::Source;
 use clariq_tracks::TRACKS;
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct EvalArgs {
-    /// Run or need file to score; `-` for standard input
+    /// Run or need file to score; `-` for standard input. With several --data, a run over each
     #[arg(value_name = "RUN", required_unless_present = "run_file")]
-    run: Option<PathBuf>,
+    pub(super) runs: Vec<PathBuf>,
     /// Same as RUN
-    #[arg(long, visible_alias = "run_file", value_name = "FILE", conflicts_with = "run")]
+    #[arg(long, visible_alias = "run_file", value_name = "FILE", conflicts_with = "runs")]
     run_file: Option<PathBuf>,
     #[arg(long, visible_alias = "experiment_type", alias = "experiment-type", value_name = "SPLIT",
           help = labelled_split())]
@@ -81,6 +81,35 @@ impl EvalArgs {
         self.qrels.as_deref().filter(|_| alone)
     }
 
+    /// The runs over several collections, and how they are scored.
+    ///
+    /// # Errors
+    ///
+    /// An option of one track, or for a single run.
+    pub(super) fn over_several<'a>(
+        &'a self,
+        measures: &'a [Measure],
+    ) -> Result<(&'a [PathBuf], ComparisonOptions<'a>), Problem> {
+        const SEVERAL: &str = "several collections";
+        self.clariq.refuse_all(SEVERAL)?;
+        self.refuse_answers(SEVERAL)?;
+        let others = [
+            ("--qrels", self.qrels.is_some()),
+            ("--out-file", self.out_file.is_some()),
+            ("--per-topic", self.per_topic),
+        ];
+        if let Some((flag, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(does_not_apply(flag, SEVERAL));
+        }
+        let ties = match self.ties {
+            Some(TieRule::Interval) => return Err(does_not_apply("--ties interval", SEVERAL)),
+            Some(TieRule::Order(ties)) => Some(ties),
+            None => None,
+        };
+        let runs = if self.runs.is_empty() { self.run_file.as_slice() } else { &self.runs };
+        Ok((runs, ComparisonOptions { part: None, measures, ties }))
+    }
+
     /// Refuses `--answers`, which is for runs of iKAT.
     pub(super) fn refuse_answers(&self, what: &str) -> Result<(), Problem> {
         if self.answers.is_some() { Err(does_not_apply("--answers", what)) } else { Ok(()) }
@@ -97,8 +126,14 @@ impl EvalArgs {
         format: Option<Format>,
     ) -> Result<EvalRequest<'a>, Problem> {
         self.clariq.check_format(format)?;
+        if self.runs.len() > 1 {
+            let found = format!("{} files", self.runs.len());
+            let hint = "`clariq compare` compares runs; several --data take a run for each";
+            return Err(problem!("RUN", "one file", found, hint));
+        }
+        let run = self.runs.first().or(self.run_file.as_ref());
         Ok(EvalRequest {
-            file: self.run.as_ref().or(self.run_file.as_ref()).cloned().unwrap_or("-".into()),
+            file: run.cloned().unwrap_or("-".into()),
             measures,
             ties: self.ties,
             per_topic: self.per_topic,

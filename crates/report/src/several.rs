@@ -1,0 +1,50 @@
+//! A page over several collections: the scores of each system over each, and the means.
+
+use crate::answer::answer;
+use crate::figures::{self, ComparedRuns, RunFigures};
+use crate::page::Page;
+use crate::words::count;
+use clariq_eval::Column;
+use maud::html;
+
+/// A system with its columns; their parts are the collections and the means.
+pub struct SeveralRun {
+    /// Its name on the page.
+    pub name: String,
+    /// The same parts and measures for all systems.
+    pub columns: Vec<Column>,
+}
+
+/// The page, as HTML. The first system is the baseline; `remarks` are what collections say beside
+/// their figures.
+///
+/// # Panics
+///
+/// If there is no system, or the systems have different columns.
+pub fn several_page(title: &str, remarks: &[String], runs: &[SeveralRun], seed: u64) -> String {
+    let mut shown = Vec::with_capacity(runs.len());
+    for SeveralRun { name, columns } in runs {
+        shown.push(RunFigures { name, uses: &[], columns: columns.clone() });
+    }
+    let compared = ComparedRuns::new(shown, 0, seed, "request");
+    let intro = "The scores over each collection; `mean` is the mean of the collections, `weighted` \
+                 that of all requests.";
+    let remarks: Vec<(&str, String)> =
+        remarks.iter().map(|remark| ("note", remark.clone())).collect();
+    let section = figures::section(&compared, intro, ["Scores over each collection"; 2], &remarks);
+    let baseline = compared.baseline().name;
+    let lead = format!("{}; baseline: {baseline}.", count(runs.len(), "system"));
+    // The last part is that of all requests; its first measure is the usual one.
+    let columns = &compared.baseline().columns;
+    let last = columns.last().map(|column| column.part.clone());
+    let focus = columns.iter().position(|column| Some(&column.part) == last.as_ref());
+    Page {
+        title,
+        lead,
+        answer: answer(&compared, focus.unwrap_or_default()),
+        sections: vec![section],
+        footer: html! { "Seed " (seed) "." },
+        style: include_str!("ikat/style.css"),
+    }
+    .render()
+}

@@ -1,0 +1,109 @@
+//! MTRAG from a run to a page, over the sample.
+
+use crate::chat::succeed;
+use crate::common::{Bench, root};
+use crate::stub::{Received, Reply, Stub, completion};
+use serde_json::Value;
+
+fn data() -> String {
+    root().join("data/sample-mtrag").display().to_string()
+}
+
+#[test]
+fn systems_without_models_are_run_scored_validated_and_shown() {
+    let bench = Bench::new();
+    let data = data();
+    for (system, split) in [
+        ("mtrag-bm25-last", "mtrag-un"),
+        ("mtrag-bm25-questions", "mtrag-un"),
+        ("mtrag-bm25", "mtrag-un"),
+        ("mtrag-bm25-rewritten", "mtrag"),
+    ] {
+        let on = format!("--data {data} --split {split}");
+        succeed(&bench, &format!("run {system} {on} -o one.run"));
+        let scored = succeed(&bench, &format!("eval one.run {on} --format json"));
+        let scored: Value = serde_json::from_str(&scored.stdout).expect("JSON");
+        let domains = scored["domains"].as_array().expect("domains");
+        let all = domains.last().expect("the mean");
+        assert_eq!(all["domain"], "all");
+        assert_eq!(all["passages"], "collection");
+        assert!(all["R@10"].as_f64().expect("a figure") > 0.5, "{system}: {all}");
+        succeed(&bench, &format!("validate one.jsonl {on}"));
+        succeed(&bench, &format!("report one.run one.jsonl {on} -o one.html"));
+        let page = bench.text("one.html");
+        assert!(page.contains("clarifying") || split == "mtrag", "{system}");
+    }
+    succeed(&bench, &format!("data export --data {data} -o exported"));
+    succeed(&bench, "data check --data exported");
+}
+
+#[test]
+fn figures_over_a_substitute_say_so() {
+    let bench = Bench::new();
+    for name in [
+        "mtragun-human/generation_tasks/reference.jsonl",
+        "mtragun-human/retrieval_tasks/qrels/govt.tsv",
+    ] {
+        let text = std::fs::read(root().join("data/sample-mtrag").join(name)).expect("the sample");
+        bench.write(&format!("data/{name}"), text);
+    }
+    succeed(&bench, "run mtrag-bm25-last --data data --split mtrag-un -o one.run");
+    succeed(&bench, "run mtrag-bm25 --data data --split mtrag-un -o two.run");
+    let note = "note: the passages of cloud, govt are those of the references, a substitute for the \
+                collection in corpora/passage_level: figures over them only compare with each other";
+    let scored = succeed(&bench, "eval one.run --data data --split mtrag-un --format tsv");
+    assert!(scored.stderr.contains(note), "{}", scored.stderr);
+    let row = scored.stdout.lines().find(|line| line.starts_with("govt\t")).expect("a domain");
+    assert!(row.starts_with("govt\treferences\t"), "{row}");
+    let named = succeed(&bench, "eval one.run --data data --split mtrag-un -m nDCG@5");
+    assert!(named.stderr.contains(note), "{}", named.stderr);
+    let compared = succeed(&bench, "compare one.run two.run --data data --split mtrag-un");
+    assert!(compared.stderr.contains(note), "{}", compared.stderr);
+    succeed(&bench, "report one.run two.run --data data --split mtrag-un -o one.html");
+    assert!(bench.text("one.html").contains("a substitute for the collection"));
+}
+
+/// Rewrites nothing, finds an answer to all requests but one, and writes an answer or a question.
+fn chat(received: &Received, _: usize) -> Reply {
+    let messages = received.body["messages"].as_array().expect("messages");
+    let all: Vec<&str> = messages.iter().filter_map(|one| one["content"].as_str()).collect();
+    let all = all.join("\n");
+    let last = all.lines().find_map(|line| line.strip_prefix("Last utterance: "));
+    let text = if let Some(last) = last.filter(|_| all.ends_with("Rewritten:")) {
+        last
+    } else if all.ends_with("Grade:") {
+        if all.contains("Query: how much is it") { "1" } else { "3" }
+    } else if all.contains("cite the passages") {
+        "It is so [1]."
+    } else {
+        "Which licence do you mean?"
+    };
+    Reply::Json(completion(text))
+}
+
+#[test]
+fn a_chat_answers_or_asks_where_no_passage_has_an_answer() {
+    let bench = Bench::new();
+    let stub = Stub::start(chat);
+    let on = format!("--data {} --split mtrag-un", data());
+    let set = format!("--set models.chat.url={}/v1", stub.url);
+    succeed(&bench, &format!("run mtrag-chat {on} {set} -o one.jsonl"));
+    let answers: Vec<Value> = bench
+        .text("one.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(answers.len(), 8);
+    for answer in &answers {
+        let has_passages = answer["contexts"].as_array().is_some_and(|all| !all.is_empty());
+        let is_answered = has_passages && answer["task_id"] != "cc03<::>1";
+        let expected = if is_answered { "It is so." } else { "Which licence do you mean?" };
+        assert_eq!(answer["predictions"][0]["text"], expected, "{answer}");
+    }
+    assert!(!bench.path("one.statements.run").exists());
+    succeed(&bench, &format!("validate one.jsonl {on}"));
+    let scored = succeed(&bench, &format!("eval one.jsonl {on}"));
+    assert!(scored.stdout.contains("collection"), "{}", scored.stdout);
+    succeed(&bench, &format!("report one.jsonl {on} -o one.html"));
+    assert!(bench.text("one.html").contains("Which licence do you mean?"));
+}
