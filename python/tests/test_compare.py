@@ -110,7 +110,7 @@ def test_the_folder_of_documents_is_removed(tmp_path, monkeypatch):
 
 def test_a_training_says_where_its_model_is(tmp_path, monkeypatch):
     row = {"model": "mine", "steps": 8, "loss, first 10": 0.7, "loss, last 10": 0.5}
-    row |= {"held-out R@30": None, "folder": "/cache/mine"}
+    row |= {"held-out R@5": None, "held-out R@30": None, "folder": "/cache/mine"}
     command = tmp_path / "clariq"
     command.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/words\necho '{json.dumps([row])}'\n")
     command.chmod(stat.S_IRWXU)

@@ -62,12 +62,23 @@ pub struct JudgedQuestions {
     pub relevant: Vec<Vec<u32>>,
     /// For each topic, questions that a system ranks high and that are not relevant, best first.
     pub candidates: Vec<Vec<u32>>,
+    /// How held-out topics are evaluated; empty where none is held out.
+    pub evaluation: Vec<TopicEvaluation>,
+}
+
+/// How a held-out topic is evaluated: as a run of the system that the model is for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TopicEvaluation {
+    /// All relevant questions, each once. Recall counts the empty question, too.
+    pub relevant: Vec<u32>,
+    /// The questions that a cross-encoder reorders, relevant or not.
+    pub pool: Vec<u32>,
 }
 
 impl JudgedQuestions {
     /// Their checksum, over the parts of each field with their lengths.
     fn checksum(&self) -> Checksum {
-        let Self { topics, requests, questions, relevant, candidates } = self;
+        let Self { topics, requests, questions, relevant, candidates, evaluation } = self;
         let mut sum = Sha256Sum::default();
         let count = |length: usize| (length as u64).to_le_bytes();
         for texts in [topics, requests, questions] {
@@ -77,14 +88,21 @@ impl JudgedQuestions {
                 sum.update(text.as_bytes());
             }
         }
+        let update_list = |sum: &mut Sha256Sum, list: &[u32]| {
+            sum.update(&count(list.len()));
+            for question in list {
+                sum.update(&question.to_le_bytes());
+            }
+        };
         for lists in [relevant, candidates] {
             sum.update(&count(lists.len()));
             for list in lists {
-                sum.update(&count(list.len()));
-                for question in list {
-                    sum.update(&question.to_le_bytes());
-                }
+                update_list(&mut sum, list);
             }
+        }
+        for topic in evaluation {
+            update_list(&mut sum, &topic.relevant);
+            update_list(&mut sum, &topic.pool);
         }
         sum.checksum()
     }
@@ -167,15 +185,19 @@ mod tests {
             questions: texts(&["d", "e"]),
             relevant: vec![vec![0], vec![1]],
             candidates: vec![vec![1], vec![0]],
+            evaluation: vec![TopicEvaluation { relevant: vec![0], pool: vec![1] }],
         };
         let mut checksums = vec![base.checksum()];
-        let changes: [fn(&mut JudgedQuestions); 6] = [
+        let changes: [fn(&mut JudgedQuestions); 9] = [
             |other| other.topics[1] = "3".to_owned(),
             |other| other.requests = vec!["a".to_owned(), "bc".to_owned()],
             |other| other.questions.push(String::new()),
             |other| other.relevant = vec![vec![0, 1], vec![]],
             |other| other.candidates = vec![vec![1], vec![1]],
             |other| std::mem::swap(&mut other.relevant, &mut other.candidates),
+            |other| other.evaluation.clear(),
+            |other| other.evaluation[0].relevant.push(1),
+            |other| other.evaluation[0].pool.clear(),
         ];
         for change in changes {
             let mut other = base.clone();
@@ -184,6 +206,6 @@ mod tests {
         }
         checksums.sort();
         checksums.dedup();
-        assert_eq!(checksums.len(), 7);
+        assert_eq!(checksums.len(), 10);
     }
 }

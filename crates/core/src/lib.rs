@@ -45,7 +45,10 @@ pub use defaults::{number, positive};
 pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::Embeddings;
 pub use encoder::{Decoding, DocumentVectors, Encoder, PairScorer, Progress, TextGenerator};
-pub use engine::{Engine, JudgedQuestions, Training, TrainingEvent, TrainingSummary, training_key};
+pub use engine::{
+    Engine, JudgedQuestions, TopicEvaluation, Training, TrainingEvent, TrainingSummary,
+    training_key,
+};
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{DocId, FacetId, Name, RequestId};

@@ -153,6 +153,15 @@ impl Objective {
         }
     }
 
+    /// True if an epoch sees a relevant pair once, and not once per row of the labels.
+    pub fn sees_pairs_once(&self) -> bool {
+        match self {
+            Self::InBatchSoftmax { .. } | Self::SparseSoftmax { .. } => true,
+            Self::CrossEntropy { .. } => false,
+            Self::Listwise { unique, .. } => *unique,
+        }
+    }
+
     fn sizes(&self) -> (usize, usize) {
         match *self {
             Self::InBatchSoftmax { batch, .. } | Self::SparseSoftmax { batch, .. } => (batch, 1),

@@ -13,8 +13,8 @@ use crate::ranker::{Ranker, UserRequest};
 use crate::session::{Contexts, Session, SessionOptions};
 use clariq_collections::Split;
 use clariq_core::{
-    JudgedQuestions, ModelName, Precision, Ranking, ReadingOverrides, Recipe, Request, Result,
-    TrainingSummary, bail,
+    JudgedQuestions, ModelKind, ModelName, Precision, Ranking, ReadingOverrides, Recipe, Request,
+    Result, TrainingSummary, bail,
 };
 use clariq_rank::Override;
 use clariq_systems::{SystemConfig, recipes};
@@ -52,6 +52,10 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     Ok(())
 }
 
+/// The system, and the number of its first questions, that a cross-encoder reorders for held-out topics:
+/// those of the published pipeline, `bert-reranker`.
+const FIRST_STAGE: (&str, usize) = ("bm25", 30);
+
 /// Trains a recipe, unless its model of this data is found, and copies the model to `output`.
 /// Returns the folder of the model, and the figures of a training that was needed.
 pub fn train(
@@ -63,6 +67,15 @@ pub fn train(
     recipe.train_on = recipe.train_on.to_answer(session.split.map(Split::role));
     session.engine_for(&recipe.name)?;
     let (mut examples, requests) = examples::collect(session, &recipe)?;
+    if recipe.held_out == 0.0 {
+        examples.evaluation.clear();
+    } else if recipe.objective.kind() == ModelKind::CrossEncoder {
+        let (system, depth) = FIRST_STAGE;
+        let rankings = mine(session, &recipe, system, depth, requests.clone())?;
+        for (topic, ranking) in examples.evaluation.iter_mut().zip(rankings) {
+            topic.pool = ranking.iter().map(|hit| hit.doc.0).collect();
+        }
+    }
     if let Some((system, depth)) = recipe.negatives() {
         let rankings = mine(session, &recipe, system, depth, requests)?;
         set_negatives(&mut examples, &rankings);
@@ -93,8 +106,9 @@ fn mine(
     depth: usize,
     requests: Vec<Request>,
 ) -> Result<Vec<Ranking>> {
-    // The examples of a model must not depend on the precision that it is run with.
-    let options = SessionOptions { precision: Precision::F32, ..session.options.clone() };
+    // The examples of a model must not depend on the precision or the need model of the run.
+    let options =
+        SessionOptions { precision: Precision::F32, need_model: None, ..session.options.clone() };
     let session = Session { options, models: Arc::default(), ..session.clone() };
     let contexts = Contexts::new(&session);
     let config = mining_system(recipe, system, depth)?;

@@ -129,15 +129,22 @@ fn card(about: &ModelCard) -> String {
     let recipe = training.recipe;
     let curve = &counts.curve;
     let count = split.train.len();
-    let pairs = training.examples.pairs(&split.train, true).len();
+    let pairs = training.examples.pairs(&split.train, recipe.objective.sees_pairs_once()).len();
     let learned_from = format!(
         "{count} topics of {}, with {pairs} relevant (request, document) pairs",
         training.data
     );
-    let (library, kind) = match recipe.objective.kind() {
-        ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
-        ModelKind::Sparse => ("sentence-transformers", "Sparse encoder (SPLADE)"),
-        _ => ("transformers", "Cross-encoder of (request, document) pairs"),
+    let ranks_bank = "ranking the whole bank";
+    let (library, kind, ranks) = match recipe.objective.kind() {
+        ModelKind::Encoder => {
+            ("sentence-transformers", "Encoder (mean of the tokens, length 1)", ranks_bank)
+        }
+        ModelKind::Sparse => ("sentence-transformers", "Sparse encoder (SPLADE)", ranks_bank),
+        _ => (
+            "transformers",
+            "Cross-encoder of (request, document) pairs",
+            "reordering the first 30 of BM25",
+        ),
     };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \
@@ -159,7 +166,7 @@ fn card(about: &ModelCard) -> String {
     if let Some([r5, r10, r20, r30]) = curve.last_recall() {
         let _ = writeln!(
             text,
-            "Held-out topics, last evaluation: R@5 {r5:.4}, R@10 {r10:.4}, R@20 {r20:.4}, R@30 {r30:.4}."
+            "Held-out topics, last evaluation, {ranks}: R@5 {r5:.4}, R@10 {r10:.4}, R@20 {r20:.4}, R@30 {r30:.4}."
         );
     }
     text += "\n`curve.csv` and `curve.svg` have every step; `training.json` says what made the weights.\n";

@@ -320,6 +320,7 @@ mod tests {
             questions: (0..12).map(|number| format!("is it number {number}")).collect(),
             relevant: vec![vec![1, 2, 3], vec![4, 5], vec![6, 7]],
             candidates: vec![vec![8, 9, 10], vec![8, 9, 11], vec![9, 10, 11]],
+            evaluation: Vec::new(),
         }
     }
 

@@ -76,25 +76,26 @@ pub(crate) fn steps(
         shuffle(&mut pairs, &mut random);
         pairs
     };
+    let relevant = judged.pairs(&split.train, recipe.objective.sees_pairs_once());
     match &recipe.objective {
         Objective::InBatchSoftmax { batch, per_request, .. }
         | Objective::SparseSoftmax { batch, per_request, .. } => {
-            let pairs = shuffled(judged.pairs(&split.train, true));
+            let pairs = shuffled(relevant);
             if *per_request == 0 {
                 return in_batches(&pairs, *batch);
             }
             by_request(&pairs, *batch, *per_request, &mut random)
         }
         Objective::CrossEntropy { batch, negatives, .. } => {
-            let mut pairs = judged.pairs(&split.train, false);
+            let mut pairs = relevant;
             for &topic in &split.train {
                 let questions = topped_up(judged, topic, *negatives, recipe.seed);
                 pairs.extend(questions.into_iter().map(|question| (topic, question)));
             }
             shuffled(pairs).chunks(*batch).map(<[_]>::to_vec).collect()
         }
-        Objective::Listwise { batch, negatives, depth, unique, .. } => {
-            let positives = shuffled(judged.pairs(&split.train, *unique));
+        Objective::Listwise { batch, negatives, depth, .. } => {
+            let positives = shuffled(relevant);
             let list = |(topic, question): (usize, u32)| {
                 let candidates = &judged.candidates[topic];
                 let mut pool: Vec<u32> = candidates.iter().copied().take(*depth).collect();
@@ -224,6 +225,7 @@ mod tests {
                 .collect(),
             relevant: vec![vec![1, 2, 2], vec![3, 4], vec![5, 6]],
             candidates: vec![vec![7, 8], vec![9], vec![10, 11, 12]],
+            evaluation: Vec::new(),
         }
     }
 

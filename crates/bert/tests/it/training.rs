@@ -4,7 +4,8 @@ use crate::families::{families, folder as family_folder};
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{
-    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Recipe, Training, TrainingEvent,
+    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Recipe, TopicEvaluation,
+    Training, TrainingEvent,
 };
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
@@ -61,6 +62,16 @@ pub(crate) fn judged() -> JudgedQuestions {
         .relevant
         .iter()
         .map(|relevant| (1..all).filter(|question| !relevant.contains(question)).take(5).collect())
+        .collect();
+    // A pool has one relevant question, and the bank's empty question is relevant and found by none.
+    judged.evaluation = judged
+        .relevant
+        .iter()
+        .zip(&judged.candidates)
+        .map(|(relevant, candidates)| TopicEvaluation {
+            relevant: [&[0], &relevant[..]].concat(),
+            pool: [&relevant[..1], &candidates[..]].concat(),
+        })
         .collect();
     judged
 }
@@ -326,6 +337,28 @@ fn early_stopping_keeps_the_best_weights() {
         }
     });
     assert_eq!(stopped, Some(6));
+}
+
+#[test]
+fn held_out_recall_is_that_of_the_pool_or_of_the_bank() {
+    let _alone = alone();
+    for (objective, found) in [(OBJECTIVES[0], 0.75), (OBJECTIVES[1], 0.25), (OBJECTIVES[2], 0.25)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let (base, options, examples) = (tiny(), ModelOptions::default(), judged());
+        let recipe = recipe(objective, 1.0);
+        let training = Training {
+            recipe: &recipe,
+            base: &base,
+            examples: &examples,
+            data: String::new(),
+            options: &options,
+            resume: false,
+        };
+        let curve = run_training(&training, &folder.path().join("model"), &mut |_| {}).unwrap();
+        // All 24 questions with a text are among the first 30, and all 6 of a pool.
+        assert_eq!(curve.last_recall().unwrap()[3], found, "{objective}");
+    }
 }
 
 #[test]

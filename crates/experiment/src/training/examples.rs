@@ -2,7 +2,9 @@
 
 use crate::session::Session;
 use clariq_collections::Split;
-use clariq_core::{Doc, Documents, JudgedQuestions, Recipe, Request, Result, bail};
+use clariq_core::{
+    Doc, Documents, JudgedQuestions, Recipe, Request, Result, TopicEvaluation, bail,
+};
 use clariq_track_clariq::ClariQ;
 
 /// The examples of a recipe without negatives, and the requests for which negatives can be mined.
@@ -27,12 +29,19 @@ fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, Judg
         questions: bank.rows().iter().map(|row| row.text.clone()).collect(),
         relevant: vec![Vec::new(); labelled.topics.len()],
         candidates: Vec::new(),
+        evaluation: vec![TopicEvaluation::default(); labelled.topics.len()],
     };
     for row in &labelled.rows {
-        let question = bank.find(row.question.as_str());
-        if let Some(question) = question.filter(|&found| !bank.text(found).is_empty()) {
-            judged.relevant[labelled.facets[row.facet].topic].push(question.0);
+        let topic = labelled.facets[row.facet].topic;
+        let Some(question) = bank.find(row.question.as_str()) else { continue };
+        judged.evaluation[topic].relevant.push(question.0);
+        if !bank.text(question).is_empty() {
+            judged.relevant[topic].push(question.0);
         }
+    }
+    for topic in &mut judged.evaluation {
+        topic.relevant.sort_unstable();
+        topic.relevant.dedup();
     }
     Ok((labelled.topics.iter().map(Request::from).collect(), judged))
 }
@@ -79,9 +88,12 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, Judge
             let Some(judgements) = qrels.topic(&request.id) else { continue };
             let relevant = judgements.documents().filter(|(_, grade)| *grade > 0);
             let relevant = relevant.filter_map(|(id, _)| Some(documents.find(id.as_str())?.0));
-            let mut relevant: Vec<u32> =
-                relevant.filter(|&doc| !judged.questions[doc as usize].is_empty()).collect();
+            let mut relevant: Vec<u32> = relevant.collect();
             relevant.sort_unstable();
+            judged
+                .evaluation
+                .push(TopicEvaluation { relevant: relevant.clone(), pool: Vec::new() });
+            relevant.retain(|&doc| !judged.questions[doc as usize].is_empty());
             judged.topics.push(request.id.to_string());
             judged.requests.push(request.flatten().into_owned());
             judged.relevant.push(relevant);

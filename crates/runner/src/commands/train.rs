@@ -44,8 +44,15 @@ impl TrainArgs {
     }
 }
 
-const COLUMNS: [&str; 6] =
-    ["model", "steps", "loss, first 10", "loss, last 10", "held-out R@30", "folder"];
+const COLUMNS: [&str; 7] = [
+    "model",
+    "steps",
+    "loss, first 10",
+    "loss, last 10",
+    "held-out R@5",
+    "held-out R@30",
+    "folder",
+];
 
 pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome> {
     let recipes = find_recipes(&arguments.configs, &arguments.set)?;
@@ -121,12 +128,16 @@ fn use_of(name: &str, kind: ModelKind, folder: &Path) -> String {
 }
 
 /// Steps, losses and recall of a training; empty cells if the model existed already.
-fn cells(trained: Option<&TrainingSummary>) -> [Cell; 4] {
+fn cells(trained: Option<&TrainingSummary>) -> [Cell; 5] {
     let Some(trained) = trained else { return std::array::from_fn(|_| Cell::Nothing) };
+    let recall = |depth: usize| {
+        trained.recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[depth], 4))
+    };
     [
         Cell::count(trained.steps),
         Cell::Figure(trained.first_loss, 4),
         Cell::Figure(trained.last_loss, 4),
-        trained.recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[3], 4)),
+        recall(0),
+        recall(3),
     ]
 }

@@ -272,6 +272,50 @@ fn folds_hold_out_other_topics() {
     assert!(first.iter().filter(|topic| second.contains(topic)).count() < first.len() / 2);
 }
 
+/// Means of R@5, 10, 20 and 30 over some topics of a run of train.
+fn mean_recall(bench: &Bench, run: &str, topics: &[&str]) -> [f64; 4] {
+    bench.succeed(&format!("eval {run} --data data --split train --out-file scores.json"));
+    let scores: Value = serde_json::from_slice(&bench.read("scores.json")).expect("JSON");
+    ["Recall5", "Recall10", "Recall20", "Recall30"].map(|measure| {
+        let scores = topics.iter().map(|topic| scores[measure][topic].as_f64().expect("a score"));
+        scores.sum::<f64>() / topics.len() as f64
+    })
+}
+
+#[test]
+fn held_out_figures_are_those_of_the_runs_that_a_model_is_for() {
+    let bench = bench();
+    // The ties of the published run decide which questions are among the first 30.
+    let first = format!("{BM25}\nties = {{ numpy = [\"575333ff3f8b\"] }}");
+    write(&bench, "pairs.toml", &system("pairs", "", &[&first, "\"rerank\"\nmodel = \"@/model\""]));
+    write(
+        &bench,
+        "space.toml",
+        "name = \"space\"\n[space]\nmodels = { \"@/model\" = 1.0 }\n[[stages]]\nstage = \"dense\"\ndepth = 30\n",
+    );
+    for (recipe, system) in [("scorer.toml", "pairs.toml"), ("vectors.toml", "space.toml")] {
+        let _ = fs::remove_dir_all(bench.path("model"));
+        let work = Work::on(&bench, "data", "train");
+        // As many tokens as the model has positions: those that the runs below read.
+        let set = ["held_out=0.3", "max_tokens=96"];
+        let (folder, trained, _) =
+            work.train(recipe, &set, TrainMode::Reuse, Some("model")).expect("a model");
+        let card = fs::read(folder.join("training.json")).expect("a file");
+        let card: Value = serde_json::from_slice(&card).expect("JSON");
+        let topics = card["held_out_topics"].as_array().expect("topics").iter();
+        let topics: Vec<&str> = topics.map(|topic| topic.as_str().expect("an id")).collect();
+        work.run(system, &[], "held-out.run").expect("a run");
+        let (of_run, held_out) = (
+            mean_recall(&bench, "held-out.run", &topics),
+            trained.expect("a training").recall.expect("held-out topics"),
+        );
+        for (of_run, held_out) in of_run.iter().zip(held_out) {
+            assert!((of_run - held_out).abs() < 1e-9, "{recipe}: {of_run} {held_out}");
+        }
+        assert!(of_run[3] < 0.9, "{recipe}: {of_run:?}");
+    }
+}
+
 #[test]
 fn a_trained_model_is_reused_and_other_data_train_another() {
     let bench = bench();
