@@ -27,9 +27,18 @@ pub trait Evaluation: Sync {
     /// The figures of what a system wrote, under the names that configurations give them.
     fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error>;
 
-    /// The value of a measure for every judged request, where the collection has a definition of
-    /// its own.
-    fn values(&self, _run: &Run, _measure: &str) -> Option<Vec<(RequestId, f64)>> {
+    /// The value of a measure for every judged case, where the collection has a definition of its own.
+    /// A case is a request, or one of several that belong to a request.
+    fn values(
+        &self,
+        _run: &Run,
+        _measure: &Measure,
+    ) -> Result<Option<Vec<(RequestId, f64)>>, Error> {
+        Ok(None)
+    }
+
+    /// The request of a case that is none itself, such as a facet of a topic.
+    fn request_of(&self, _case: &RequestId) -> Option<&RequestId> {
         None
     }
 

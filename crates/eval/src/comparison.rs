@@ -12,6 +12,8 @@ pub struct Column {
     pub part: String,
     /// The name of the measure.
     pub measure: String,
+    /// What has a value: `turn`, `topic` or `facet`.
+    pub unit: &'static str,
     /// The topics with their values, in the order of [`sort_by_topic`].
     pub values: Vec<(RequestId, f64)>,
     /// The depth of the run, if the measure has a greater cut-off.
@@ -26,7 +28,7 @@ impl Column {
         mut values: Vec<(RequestId, f64)>,
     ) -> Self {
         sort_by_topic(&mut values, |(topic, _)| topic.as_str());
-        Self { part: part.into(), measure: measure.into(), values, short_of: None }
+        Self { part: part.into(), measure: measure.into(), unit: "turn", values, short_of: None }
     }
 
     /// The part and the measure: `statements (NIST) nDCG@3`.

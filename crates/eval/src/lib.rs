@@ -39,7 +39,9 @@ pub use measures::{
     Measure, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
     table as measure_table,
 };
-pub use need_interval::{ReliabilityBin, need_interval, reliability, weighted_f1};
+pub use need_interval::{
+    ReliabilityBin, bootstrap_interval, need_interval, reliability, weighted_f1,
+};
 pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};

@@ -26,11 +26,20 @@ pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
 
 /// The 95 % interval of the weighted F1 over `rounds` samples of the topics, drawn from `seed`.
 pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f64) {
+    bootstrap_interval(pairs, rounds, seed, weighted_f1)
+}
+
+/// The 95 % interval of a figure over `rounds` samples of `items`, drawn from `seed`.
+pub fn bootstrap_interval<T: Copy>(
+    items: &[T],
+    rounds: u32,
+    seed: u64,
+    figure: impl Fn(&[T]) -> f64,
+) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut draw = || pairs[((u64::from(random.next_u32()) * pairs.len() as u64) >> 32) as usize];
-    let mut figures: Vec<f64> = (0..rounds)
-        .map(|_| weighted_f1(&pairs.iter().map(|_| draw()).collect::<Vec<_>>()))
-        .collect();
+    let mut draw = || items[((u64::from(random.next_u32()) * items.len() as u64) >> 32) as usize];
+    let mut figures: Vec<f64> =
+        (0..rounds).map(|_| figure(&items.iter().map(|_| draw()).collect::<Vec<_>>())).collect();
     figures.sort_by(f64::total_cmp);
     let at =
         |thousandth: usize| figures.get(figures.len() * thousandth / 1000).copied().unwrap_or(0.0);

@@ -173,7 +173,7 @@ struct Judge<'a> {
     qrels: Qrels,
     measures: &'a [Measure],
     /// The judged topics: first those with a request, in the order of the requests, then the
-    /// others.
+    /// others. For measures of other cases, such as facets, the cases.
     topics: Vec<RequestId>,
 }
 
@@ -201,7 +201,7 @@ impl GridSearch<'_> {
         let fold_of = self.folds(&judge)?;
         // No parameter of a stage changes needs: one prediction is enough for the whole grid.
         if first.plan.sees_need()
-            && let Some(needs) = predict_split(&session, &first, &requests)?
+            && let Some(needs) = predict_split(&session, &first, &requests, false)?
         {
             for query in &mut queries {
                 query.request.need = needs.of(&query.request);
@@ -213,7 +213,7 @@ impl GridSearch<'_> {
             let config = self.open(&values)?;
             let system = open_system(&contexts, &config, NeedScope::Never)?;
             let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
-            trials.push(judge.trial(values, &run));
+            trials.push(judge.trial(values, &run)?);
             bar.advance(1);
         }
         bar.finish(&format!("{} points", trials.len()));
@@ -242,7 +242,9 @@ impl GridSearch<'_> {
         let mut conversations = Vec::with_capacity(judge.topics.len());
         for topic in &judge.topics {
             let next = numbers.len();
-            let conversation = judge.session.collection.conversation_of(topic.as_str());
+            let request = judge.own.as_ref().and_then(|own| own.request_of(topic));
+            let request = request.unwrap_or(topic).as_str();
+            let conversation = judge.session.collection.conversation_of(request);
             conversations.push(*numbers.entry(conversation).or_insert(next));
         }
         if (2..=numbers.len()).contains(&self.folds) {
@@ -319,15 +321,21 @@ impl<'a> Judge<'a> {
             let text = format!("warning: {missing} topics are not answered and count 0");
             session.observer.note(&text);
         }
+        if let Some(cases) = own_cases(own.as_deref(), measures)? {
+            topics = cases;
+        }
         Ok(Self { session, own, qrels, measures, topics })
     }
 
     /// Scores a run for every judged topic; a topic without a ranking counts 0.
-    fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
+    fn trial(&self, values: Vec<Override>, run: &Run) -> Result<Trial> {
         let ranked = RankedRun::new(run);
         let mut all: Vec<HashMap<RequestId, f64>> = Vec::with_capacity(self.measures.len());
         for measure in self.measures {
-            let own = self.own.as_ref().and_then(|own| own.values(run, &measure.name()));
+            let own = match &self.own {
+                Some(own) => own.values(run, measure)?,
+                None => None,
+            };
             all.push(if let Some(values) = own {
                 values.into_iter().collect()
             } else {
@@ -342,8 +350,27 @@ impl<'a> Judge<'a> {
         }
         let mean = |measure: usize| exact_mean(scores.iter().map(|values| values[measure]));
         let means = (0..self.measures.len()).map(mean).collect();
-        Trial { values, scores, means }
+        Ok(Trial { values, scores, means })
     }
+}
+
+/// The cases of measures whose cases are not the requests themselves.
+fn own_cases(own: Option<&dyn Evaluation>, measures: &[Measure]) -> Result<Option<Vec<RequestId>>> {
+    let Some(own) = own else { return Ok(None) };
+    let mut found = Vec::with_capacity(measures.len());
+    for measure in measures {
+        let values = own.values(&Run::default(), measure)?.unwrap_or_default();
+        let cases: Vec<RequestId> = values.into_iter().map(|(case, _)| case).collect();
+        let is_other = cases.first().is_some_and(|case| own.request_of(case).is_some());
+        found.push(is_other.then_some(cases));
+    }
+    if found.windows(2).any(|pair| pair[0] != pair[1]) {
+        let names: Vec<String> = measures.iter().map(Measure::name).collect();
+        let hint = "tune by one of them at a time";
+        let names = names.join(", ");
+        bail!("--measure", "measures of the same cases", names, hint);
+    }
+    Ok(found.pop().flatten())
 }
 
 impl TuningResult {

@@ -284,7 +284,7 @@ const TESTS: [&str; 8] = [
     "p (Holm)",
 ];
 
-fn tests(compared: &ComparedRuns) -> Markup {
+pub(crate) fn tests(compared: &ComparedRuns) -> Markup {
     html! {
         table {
             caption { "Each run against " (compared.baseline().name) }

@@ -6,6 +6,7 @@ mod context_relevance;
 mod document_relevance;
 mod facet_requests;
 mod leaderboard;
+mod named_documents;
 mod need_report;
 mod official;
 mod oracle;

@@ -22,6 +22,8 @@ pub(super) struct MeasureSpec {
     pub(super) trec_cut: Option<&'static str>,
     /// Name in the `ClariQ` scorer; the cut-off follows at once.
     pub(super) clariq: Option<&'static str>,
+    /// Name in the `ClariQ` scorer, where it is a measure of the documents retrieved after a question.
+    pub(super) clariq_documents: Option<&'static str>,
     /// An example of the complete name.
     pub(super) example: &'static str,
     /// The value for a topic, in words.
@@ -64,6 +66,7 @@ impl MeasureSpec {
             trec: None,
             trec_cut: None,
             clariq: None,
+            clariq_documents: None,
             example,
             definition: "",
             source: "",
@@ -76,7 +79,8 @@ impl MeasureSpec {
 
     /// All its names, without parameters.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
-        [Some(self.name), self.alias, self.trec, self.trec_cut, self.clariq].into_iter().flatten()
+        let scorer = self.clariq.or(self.clariq_documents);
+        [Some(self.name), self.alias, self.trec, self.trec_cut, scorer].into_iter().flatten()
     }
 
     /// The row of the table of measures.
@@ -92,7 +96,7 @@ impl MeasureSpec {
             cut(self.alias, if self.needs_cutoff { "@k" } else { "" }),
             cut(self.trec, ""),
             cut(self.trec_cut, "_k"),
-            cut(self.clariq, "k"),
+            cut(self.clariq.or(self.clariq_documents), "k"),
         ];
         let cells = [
             name,
@@ -120,26 +124,35 @@ impl MeasureSpec {
         if let Some((parameter, _)) = given.first() {
             bail!(AT, "a parameter of {name}", "`{parameter}`", "write it as `{example}`")
         }
-        Ok(Measure { spec: self, by: MeasureParameters { cutoff, rel, p } })
+        Ok(Measure { spec: self, by: MeasureParameters { cutoff, rel, p }, documents: false })
     }
 }
 
 /// A measure with its parameters; [`parse_measure`](super::parse_measure) makes it from its name.
 #[derive(Debug, Clone, Copy)]
 pub struct Measure {
-    spec: &'static MeasureSpec,
-    by: MeasureParameters,
+    pub(super) spec: &'static MeasureSpec,
+    pub(super) by: MeasureParameters,
+    /// True if it was named as by the `ClariQ` scorer, where that name means documents.
+    pub(super) documents: bool,
 }
 
 impl PartialEq for Measure {
     fn eq(&self, other: &Self) -> bool {
-        self.spec.name == other.spec.name && self.by == other.by
+        (self.spec.name, self.by, self.documents) == (other.spec.name, other.by, other.documents)
     }
 }
 
 impl Measure {
+    /// The name of the `ClariQ` scorer, as in `MRR100`, if the measure was named so and the name means
+    /// documents there: those that are retrieved after a run's first question.
+    pub fn clariq_documents(&self) -> Option<String> {
+        let name = self.spec.clariq_documents.filter(|_| self.documents)?;
+        Some(format!("{name}{}", self.by.cutoff?))
+    }
+
     /// The name in the spelling of `ir_measures`; [`parse_measure`](super::parse_measure) of it gives
-    /// the same measure.
+    /// the same measure of a ranking.
     pub fn name(&self) -> String {
         let MeasureParameters { cutoff, rel, p } = self.by;
         let parameters = match rel {

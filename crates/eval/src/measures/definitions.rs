@@ -21,7 +21,7 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
     MeasureSpec {
         alias: Some("Precision"),
         trec_cut: Some("P"),
-        clariq: Some("P"),
+        clariq_documents: Some("P"),
         needs_cutoff: true,
         definition: "relevant documents among the first k / k",
         source: "van Rijsbergen, 1979; trec_eval `P_k`",
@@ -31,7 +31,7 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
         alias: Some("NDCG"),
         trec: Some("ndcg"),
         trec_cut: Some("ndcg_cut"),
-        clariq: Some("NDCG"),
+        clariq_documents: Some("NDCG"),
         takes_rel: false,
         definition: "Σ grade / log₂(rank + 1) over the first k, divided by that of the ideal ranking",
         source: "Järvelin and Kekäläinen, TOIS 2002; trec_eval `ndcg_cut_k` (linear gains)",
@@ -48,7 +48,7 @@ pub(super) static CATALOGUE: &[MeasureSpec] = &[
     MeasureSpec {
         alias: Some("MRR"),
         trec: Some("recip_rank"),
-        clariq: Some("MRR"),
+        clariq_documents: Some("MRR"),
         definition: "1 / rank of the first relevant document",
         source: "Kantor and Voorhees, Information Retrieval 2000; trec_eval `recip_rank`",
         ..MeasureSpec::new("RR", "RR@10", reciprocal_rank)

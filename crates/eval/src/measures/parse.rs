@@ -10,22 +10,23 @@ use clariq_core::{Error, Result, problem};
 /// * that of `ir_measures`, `R@30`, `nDCG`, `P(rel=2)@5`, `RBP(p=0.5)`;
 /// * that of `trec_eval`, `recall_30`, `ndcg_cut_10`, `map`, `recip_rank`, with `.` in place of
 ///   the last `_` as well;
-/// * that of the `ClariQ` scorer, `Recall30`, `NDCG10`, `P5`, `MRR100`.
+/// * that of the `ClariQ` scorer, `Recall30`, `NDCG10`, `P5`, `MRR100`; all but the first mean
+///   documents in `ClariQ`: see [`Measure::clariq_documents`].
 pub fn parse_measure(text: &str) -> Result<Measure> {
     let text = text.trim();
     let (name, mut given) = split(text).ok_or_else(|| no_form(text))?;
     let bare = name == text;
     let spec = CATALOGUE.iter().find(|spec| spec.name == name || spec.alias == Some(name));
     let spec = spec.or_else(|| CATALOGUE.iter().find(|spec| bare && spec.trec == Some(name)));
-    let spec = match (spec, if bare { with_number(name) } else { None }) {
-        (Some(spec), _) => spec,
-        (None, Some((spec, cutoff))) => {
-            given.push(("cutoff", cutoff));
-            spec
-        }
-        (None, None) => return Err(unknown(text)),
+    if let Some(spec) = spec {
+        return spec.build(given);
+    }
+    let numbered = if bare { with_number(name) } else { None };
+    let Some(NumberedName { spec, cutoff, documents }) = numbered else {
+        return Err(unknown(text));
     };
-    spec.build(given)
+    given.push(("cutoff", cutoff));
+    Ok(Measure { documents, ..spec.build(given)? })
 }
 
 /// Makes measures from names between commas or white space, as in `R@5, RBP(p=0.5,rel=2) map`. A
@@ -75,13 +76,27 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     (is_word(name) && keys.iter().all(|key| is_word(key)) && !twice).then_some((name, parameters))
 }
 
+/// A name that ends with its cut-off.
+struct NumberedName<'n> {
+    spec: &'static MeasureSpec,
+    cutoff: &'n str,
+    /// See [`Measure::clariq_documents`].
+    documents: bool,
+}
+
 /// `recall_30`, `recall.30`, `Recall30`.
-fn with_number(name: &str) -> Option<(&'static MeasureSpec, &str)> {
+fn with_number(name: &str) -> Option<NumberedName<'_>> {
     let rest = |known: Option<&str>| known.and_then(|known| name.strip_prefix(known));
     CATALOGUE.iter().find_map(|spec| {
         let after_mark = rest(spec.trec_cut).and_then(|rest| rest.strip_prefix(['_', '.']));
-        let number = after_mark.or_else(|| rest(spec.clariq)).filter(|number| !number.is_empty());
-        number.filter(|number| whole(number).is_some()).map(|number| (spec, number))
+        let of_questions = after_mark.or_else(|| rest(spec.clariq));
+        let documents = of_questions.is_none();
+        let cutoff = of_questions.or_else(|| rest(spec.clariq_documents))?;
+        whole(cutoff).filter(|_| !cutoff.is_empty()).map(|_| NumberedName {
+            spec,
+            cutoff,
+            documents,
+        })
     })
 }
 
@@ -160,6 +175,21 @@ mod tests {
                 assert_eq!(name(other), canonical, "{other}");
             }
         }
+    }
+
+    #[test]
+    fn only_names_of_the_clariq_scorer_mean_its_documents() {
+        let documents = |text: &str| parse_measure(text).unwrap().clariq_documents();
+        for name in ["MRR100", "P1", "NDCG3", "NDCG20"] {
+            assert_eq!(documents(name).as_deref(), Some(name));
+        }
+        for name in
+            ["RR@100", "MRR@100", "recip_rank", "P_1", "P.1", "P@1", "ndcg_cut_3", "Recall5"]
+        {
+            assert_eq!(documents(name), None, "{name}");
+        }
+        let both = parse_measures("MRR100,RR@100,MRR100,Recall5,R@5").unwrap();
+        assert_eq!(both.iter().map(Measure::name).collect::<Vec<_>>(), ["RR@100", "RR@100", "R@5"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::ClariqPage;
 use super::leaderboard::{is_released, part};
+use crate::figures::{ComparedRuns, RunFigures, tests};
 use crate::page::scroll;
 use crate::words::figure;
 use clariq_core::{Error, ProblemKind};
@@ -20,8 +21,10 @@ pub(crate) struct DocumentsOfRuns {
 
 /// Document relevance of a run.
 pub(crate) struct DocumentFigures {
-    /// By the measures of the leaderboard.
+    /// The means by the measures of the leaderboard.
     figures: Vec<f64>,
+    /// The values of the facets by the same measures.
+    columns: Vec<Column>,
     /// The contexts without an answer, or whose question has no scores in the table.
     not_covered: usize,
     /// All contexts.
@@ -57,12 +60,16 @@ pub(super) fn relevance(
         let mut scored = Vec::with_capacity(runs.len());
         for run in runs {
             let scores = document_relevance(run, &table, labels);
-            let find = |name: &str| scores.metrics.iter().find(|metric| metric.measure == name);
-            let means = DOCUMENT_MEASURES.map(|name| find(name).map_or(0.0, Column::mean));
+            let find = |name: &str| {
+                let found = scores.metrics.iter().find(|metric| metric.measure == name).cloned();
+                found.unwrap_or_else(|| Column::new("", name, Vec::new()))
+            };
+            let columns = DOCUMENT_MEASURES.map(find).to_vec();
             scored.push(DocumentFigures {
-                figures: means.to_vec(),
+                figures: columns.iter().map(Column::mean).collect(),
                 not_covered: scores.missing + scores.not_candidates,
-                contexts: scores.metrics.first().map_or(0, |metric| metric.values.len()),
+                contexts: columns.first().map_or(0, |column| column.values.len()),
+                columns,
             });
         }
         all.push(DocumentsOfRuns { with, runs: scored });
@@ -83,10 +90,32 @@ pub(super) fn section(comparison: &ClariqPage) -> Markup {
             @for documents in comparison.documents {
                 h3 { (documents.title()) }
                 (scroll(&format!("Document relevance: {}", documents.title()), &table(&names, documents)))
+                (differences(comparison, documents).unwrap_or_default())
                 (board(comparison, &names, documents).unwrap_or_default())
             }
         }
     }
+}
+
+/// The tests of every run against the baseline, over facets.
+fn differences(comparison: &ClariqPage, documents: &DocumentsOfRuns) -> Option<Markup> {
+    let request = comparison.request;
+    let has_values = documents.runs.iter().flat_map(|run| &run.columns).all(|column| !column.values.is_empty());
+    if request.runs.len() < 2 || !has_values {
+        return None;
+    }
+    let runs = request.runs.iter().zip(&documents.runs).map(|(run, of_run)| RunFigures {
+        name: &run.name,
+        uses: &[],
+        columns: of_run.columns.clone(),
+    });
+    let compared = ComparedRuns::new(runs.collect(), request.baseline, request.seed, "facet");
+    Some(html! {
+        details {
+            summary { "Tests against the baseline, over facets" }
+            (scroll("Tests of document relevance", &tests(&compared)))
+        }
+    })
 }
 
 fn table(names: &[&str], documents: &DocumentsOfRuns) -> Markup {
@@ -148,7 +177,7 @@ mod tests {
     fn facets_without_scores_are_counted_beside_the_figures() {
         let small = Small::new(&[("whole", &[]), ("partial", &[])]);
         let run =
-            |not_covered| DocumentFigures { figures: vec![0.25; 4], not_covered, contexts: 160 };
+            |not_covered| DocumentFigures { figures: vec![0.25; 4], columns: Vec::new(), not_covered, contexts: 160 };
         let documents =
             [DocumentsOfRuns { with: RetrievedWith::Answer, runs: vec![run(0), run(55)] }];
         let page = ClariqPage { documents: &documents, ..small.comparison() };

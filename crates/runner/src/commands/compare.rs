@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use crate::several::SeveralScores;
 use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest, does_not_apply};
-use clariq_core::{Problem, Result, bail, problem};
+use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
 use clariq_files::Source;
 use std::path::PathBuf;
@@ -107,7 +107,11 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let mut sheets: Vec<_> = sheets.into_iter().map(|sheet| ("comparisons", sheet)).collect();
     if topics > 0 {
         let requests = labels.last_said()?;
-        sheets.push(("topics", compared.topics(&requests, topics, settings.format)));
+        let text = |case: &RequestId| {
+            let request = evaluation.request_of(case).unwrap_or(case);
+            requests.get(request).cloned().unwrap_or_default()
+        };
+        sheets.push(("topics", compared.topics(&text, topics, settings.format)));
     }
     print_all(&sheets, settings.format)?;
     explain(settings, &compared, topics > 0);
@@ -240,7 +244,10 @@ fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
     let over = if columns.iter().all(|column| column.part.is_empty()) {
         format!("{} topics", columns[0].values.len())
     } else {
-        "the turns of each table".to_owned()
+        let mut units: Vec<String> =
+            columns.iter().map(|column| format!("{}s", column.unit)).collect();
+        units.dedup();
+        format!("the {} of each table", units.join(" or "))
     };
     settings.note(&format!(
         "* p Holm <= {}: significant; that is p rand corrected for {count} comparison{} (Holm 1979).\n\

@@ -7,7 +7,6 @@ use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Result, bail};
-use clariq_eval::Measure;
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_track_clariq::ClariQ;
 use std::path::PathBuf;
@@ -90,7 +89,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let rewrites = rewrites.as_ref();
     let search = GridSearch { system, rewrites, grid, labels, task, measures, by, folds };
     let tuned = search.run(&session)?;
-    let names = measures.iter().map(Measure::name);
+    let names = measures.iter().map(|m| m.clariq_documents().unwrap_or_else(|| m.name()));
     let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);
     let mut row = |name: String, means: &[f64]| {

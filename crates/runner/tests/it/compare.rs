@@ -1,6 +1,6 @@
 //! `clariq compare`, and `clariq eval --full`, on runs over the sample.
 
-use crate::common::{Bench, Finished, root};
+use crate::common::{Bench, Finished, eval_table, root};
 use std::fs;
 
 /// A bench with two runs over the sample's dev requests.
@@ -150,6 +150,87 @@ fn measures_are_named_and_topics_can_be_left_out() {
     assert!(rows[7].contains("$^{\\dagger}$"), "{latex}");
     let refused = bench.run(&["compare", "none.run", "bm25.run", "--digits", "2"]);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+}
+
+#[test]
+fn names_of_the_official_scorer_mean_documents_in_every_command() {
+    let bench = with_runs();
+    let refused = bench.run(&words("compare --data data bm25.run none.run -m MRR100"));
+    assert_eq!(refused.status, Some(2));
+    for text in
+        ["`single_turn_train_eval`", "document relevance MRR100", "RR@100 is the measure of"]
+    {
+        assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
+    }
+    // Only never asking is a candidate, and better than the worst one.
+    let figures = [("Q00001", 0.5), ("MIN", 0.25), ("MAX", 0.75)];
+    let table = eval_table(&["MRR100", "P1", "NDCG3", "NDCG5"], "VF0012", &figures);
+    bench.write("data/single_turn_train_eval.pkl", table);
+    let documents = [["bm25.run", "0.25"], ["none.run", "0.5"]];
+    let rows = json(&compare(&bench, "bm25.run none.run -m MRR100 -m RR@100 --format json"));
+    let shown: Vec<_> = rows["comparisons"].as_array().expect("rows").iter().collect();
+    assert_eq!(shown.len(), 4);
+    for (row, [run, mean]) in shown.iter().zip(documents) {
+        assert_eq!(row["measure"], "documents MRR100");
+        assert_eq!(
+            (&row["run"], &row["topics"], row["mean"].to_string()),
+            (&run.into(), &1.into(), mean.to_owned())
+        );
+    }
+    assert_eq!(
+        (&shown[2]["measure"], &shown[2]["topics"]),
+        (&"questions RR@100".into(), &15.into())
+    );
+    let differing = &rows["topics"][0];
+    assert_eq!((&differing["topic"], &differing["diff"]), (&"F0012".into(), &0.25.into()));
+    assert!(!differing["request"].as_str().expect("a text").is_empty());
+    let named =
+        bench.succeed("-q eval none.run --data data -m MRR100,RR@100,P1 --format csv").stdout;
+    let rows: Vec<&str> =
+        named.lines().skip(1).map(|row| row.split_at(row.find(',').expect("a cell")).0).collect();
+    assert_eq!(rows, ["MRR100", "RR@100", "P1"]);
+    assert!(named.contains("MRR100,all,0.5") && named.contains("P1,all,0.5"), "{named}");
+    bench.succeed("-q report bm25.run none.run --data data");
+    assert!(bench.text("report.html").contains("Tests against the baseline, over facets"));
+}
+
+#[test]
+fn a_parameter_is_tuned_by_document_relevance() {
+    let bench = with_runs();
+    let context = |facet: &str, figures: [(&str, f64); 3]| {
+        let table = eval_table(&["MRR100"], facet, &figures);
+        let inner = table.strip_prefix("(dVMRR100\n(d").and_then(|rest| rest.strip_suffix("ss."));
+        format!("{}s", inner.expect("one context"))
+    };
+    let facets: String = bench
+        .text("data/dev.tsv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').find(|cell| is_facet(cell)).expect("a facet").to_owned())
+        .collect::<std::collections::BTreeSet<_>>()
+        .iter()
+        .map(|facet| context(&format!("V{facet}"), [("Q00001", 0.5), ("MIN", 0.25), ("MAX", 0.75)]))
+        .collect();
+    bench.write("data/single_turn_train_eval.pkl", format!("(dVMRR100\n(d{facets}s."));
+    bench.write(
+        "stops.toml",
+        "name = \"stops\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n[[stages]]\nstage = \"no_question\"\nrank = 1\n",
+    );
+    let line = "-q tune stops.toml --data data --split dev --measure MRR100 --grid no_question.rank=2,1 --format json";
+    let rows: serde_json::Value = json(&bench.succeed(line));
+    let shown = |row: usize| (rows[row]["parameters"].clone(), rows[row]["MRR100"].clone());
+    assert_eq!(shown(0), ("no_question.rank=1".into(), 0.5.into()));
+    assert_eq!(shown(1), ("no_question.rank=2".into(), 0.25.into()));
+    assert_eq!(shown(2), ("held out".into(), 0.5.into()));
+}
+
+/// `F0012`.
+fn is_facet(cell: &str) -> bool {
+    cell.len() == 5 && cell.starts_with('F') && cell[1..].bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
 }
 
 #[test]

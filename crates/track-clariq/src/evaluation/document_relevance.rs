@@ -79,7 +79,8 @@ fn score(
             });
             values.push((id, figure));
         }
-        metrics.push(Column { values, ..Column::new("", metric.name, Vec::new()) });
+        let column = Column::new("", metric.name, Vec::new());
+        metrics.push(Column { values, unit: "facet", ..column });
     }
     DocumentRelevance {
         metrics,

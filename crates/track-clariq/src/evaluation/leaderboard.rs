@@ -108,6 +108,15 @@ impl Leaderboard {
         self.ordered_by.iter().map(|&index| rounded(figures[index])).collect()
     }
 
+    /// The entries with these figures, up to one in the fourth decimal: some were published cut, and not
+    /// rounded.
+    pub fn equals(&self, figures: &[f64]) -> impl Iterator<Item = &LeaderboardEntry> {
+        let is_equal = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-4;
+        self.entries.iter().filter(move |entry| {
+            entry.figures.len() == figures.len() && entry.figures.iter().zip(figures).all(is_equal)
+        })
+    }
+
     /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four
     /// decimals of the published ones.
     pub fn place(&self, figures: &[f64]) -> Placement {
@@ -196,6 +205,24 @@ mod tests {
         let second = board.place(&[0.9, 0.1, 0.8335, 0.8743]);
         assert_eq!((second.rank, second.before), (2, 1));
         assert_eq!(board.place(&[0.0; 4]).rank, 28);
+    }
+
+    #[test]
+    fn figures_of_a_published_row_find_it() {
+        let names = |task, split, figures: &[f64]| -> Vec<String> {
+            board(task, false, split).equals(figures).map(|entry| entry.model.clone()).collect()
+        };
+        // The published run of BM25 on dev, whose R@5 was published as .3245.
+        let recalls = [0.324_557, 0.563_804, 0.667_5, 0.691_282];
+        assert_eq!(names(ScorerTask::Ranking, ClariqSplit::Dev, &recalls), ["BM25"]);
+        let documents = [0.309_592, 0.231_25, 0.160_769, 0.152_997];
+        let both = ["BM25", "BERT+BM25"];
+        assert_eq!(names(ScorerTask::Documents, ClariqSplit::Dev, &documents), both);
+        let worst = [0.084_055, 0.0125, 0.025_19, 0.031_353];
+        let oracle = ["Oracle WorstQuestion"];
+        assert_eq!(names(ScorerTask::Documents, ClariqSplit::Dev, &worst), oracle);
+        assert!(names(ScorerTask::Ranking, ClariqSplit::Test, &recalls).is_empty());
+        assert!(names(ScorerTask::Documents, ClariqSplit::Dev, &worst[..3]).is_empty());
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The challenge's official scorer as the evaluation of `ClariQ`.
 
-use super::task::{DocumentsTask, OfficialTask};
+use super::named_documents::{NamedDocuments, is_of_documents, remarks};
+use super::task::{DocumentsTask, OfficialTask, ScorerTask};
 use super::{
-    CUTOFFS, ContextScorer, DocumentRelevance, clarification_need, document_relevance,
-    multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
+    CUTOFFS, ContextScorer, DocumentRelevance, Leaderboard, RELEASED_BANK, clarification_need,
+    document_relevance, multi_turn_document_relevance, need_report, question_relevance,
+    recall_interval, table_stem,
 };
 use crate::conversation::{RecordOptions, read_records};
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader};
@@ -18,12 +20,13 @@ use clariq_collections::evaluation::{
     ScoredTopics, ShortMeasures, SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
 };
 use clariq_collections::read_once;
-use clariq_core::{Error, ProblemKind, RequestId, bail};
-use clariq_eval::{Column, Ties, diagnose};
+use clariq_core::{Documents as _, Error, ProblemKind, RequestId, bail};
+use clariq_eval::{Column, Measure, Ties, diagnose, parse_measure};
 use clariq_files::{Run, Source, python_float};
 use std::io::BufRead as _;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::slice;
 use std::sync::OnceLock;
 
 /// Weighted F1 of need labels, as configurations name it.
@@ -50,11 +53,13 @@ pub struct Official<'a> {
     clariq: &'a ClariQ,
     split: ClariqSplit,
     labels: OnceLock<Labelled>,
+    documents: NamedDocuments<'a>,
 }
 
 impl<'a> Official<'a> {
     pub fn new(clariq: &'a ClariQ, split: ClariqSplit) -> Self {
-        Self { clariq, split, labels: OnceLock::new() }
+        let documents = NamedDocuments::new(clariq, split);
+        Self { clariq, split, labels: OnceLock::new(), documents }
     }
 
     /// The labels; an error if there are none.
@@ -102,6 +107,22 @@ impl<'a> Official<'a> {
         }
     }
 
+    /// A note that names the published rows with these figures.
+    fn published(&self, task: ScorerTask, multi_turn: bool, figures: &[f64]) -> Vec<String> {
+        let bank = self.clariq.bank.checksum().as_str();
+        let board = Leaderboard::published(task, multi_turn, self.split);
+        let Some(board) = board.filter(|_| bank.starts_with(RELEASED_BANK)) else {
+            return Vec::new();
+        };
+        let rows = board.equals(figures);
+        let rows: Vec<String> = rows.map(|row| format!("{} by {}", row.model, row.team)).collect();
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let (rows, split) = (rows.join(", "), self.split);
+        vec![format!("note: the published scores on {split} of {rows} (configs/leaderboard)")]
+    }
+
     /// Recall of relevant questions.
     fn questions(&self, request: &EvalRequest, leaderboard: bool) -> Result<EvalResult, Error> {
         request.takes("--task question_relevance", &[EvalFlag::Ties, EvalFlag::OutFile])?;
@@ -134,6 +155,7 @@ impl<'a> Official<'a> {
             return Ok(EvalResult { figures, highest, warnings, ..EvalResult::default() });
         }
         Ok(EvalResult {
+            notes: self.published(ScorerTask::Ranking, false, &scores.means),
             figures: names.zip(scores.means.iter().copied()).collect(),
             topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
             short: short.names,
@@ -172,6 +194,10 @@ impl<'a> Official<'a> {
             tables = need_report(&predictions, labels).tables(figures);
         }
         let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
+        let mut notes = self.published(ScorerTask::Need, false, &figures);
+        if request.out_file {
+            notes.push(NO_FILE.to_owned());
+        }
         Ok(EvalResult {
             figures: ["Precision", "Recall", "F1"]
                 .map(str::to_owned)
@@ -184,7 +210,7 @@ impl<'a> Official<'a> {
                 let spaces = if name == "F1" { " " } else { "  " };
                 format!("{name}:{spaces}{}", python_float(figure))
             }),
-            notes: if request.out_file { vec![NO_FILE.to_owned()] } else { Vec::new() },
+            notes,
             text: leaderboard.then(|| cells.join("\n")),
             tables,
             legend: full.then_some(NEED_LEGEND),
@@ -201,6 +227,7 @@ impl<'a> Official<'a> {
         request.takes("--task document_relevance", &[EvalFlag::OutFile])?;
         let stem = table_stem(self.split, options.multi_turn);
         let scores = self.document_scores(&request.file, options, &stem)?;
+        let warnings = remarks(&scores, "contexts");
         let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
         let figures: Vec<(String, f64)> =
             known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
@@ -214,6 +241,12 @@ impl<'a> Official<'a> {
             figures.iter().find(|(metric, _)| metric == name).map(|(_, figure)| *figure)
         };
         let board: Option<Vec<f64>> = DOCUMENT_MEASURES.into_iter().map(figure_of).collect();
+        let notes = match &board {
+            Some(figures) if !options.no_answer => {
+                self.published(ScorerTask::Documents, options.multi_turn, figures)
+            }
+            _ => Vec::new(),
+        };
         let leaderboard = match board {
             Some(figures) => Some(leaderboard_row(&request.file, &figures)),
             None if options.leaderboard => {
@@ -225,17 +258,8 @@ impl<'a> Official<'a> {
         Ok(EvalResult {
             figures,
             topics: if request.by_topic() { scores.metrics } else { Vec::new() },
-            warnings: counted(&[
-                (
-                    scores.tied,
-                    "topics have several questions with the highest score; the last in the file counts",
-                ),
-                (scores.missing, "contexts are not answered and count 0"),
-                (
-                    scores.not_candidates,
-                    "contexts ask a question without scores in the table; its minimum is used",
-                ),
-            ]),
+            warnings,
+            notes,
             form: FigureFormat::Lines(scorer_line),
             text: leaderboard.filter(|_| options.leaderboard),
             ..EvalResult::default()
@@ -330,7 +354,11 @@ impl Evaluation for Official<'_> {
         if request.measures.is_empty() {
             return self.score_as(&OfficialTask::Questions { leaderboard: false }, request);
         }
-        self.by_qrels()?.score(request)
+        if !request.measures.iter().any(is_of_documents) {
+            return self.by_qrels()?.score(request);
+        }
+        let run = self.run(&Source::new(&request.file))?;
+        self.documents.score(request, &run, self.labels()?, &self.by_qrels()?.qrels)
     }
 
     /// The figures of the run and of the need file beside it; measures by name are those that are
@@ -344,24 +372,35 @@ impl Evaluation for Official<'_> {
             figures.push((NEED_F1.to_owned(), clarification_need(&needs, self.labels()?).f1));
         }
         let mut notes = Vec::new();
-        if written.expected.iter().any(|name| DOCUMENT_MEASURES.contains(name)) {
+        if written.expected.iter().any(|name| means_documents(name)) {
             let documents = self.expected_documents(run, written)?;
             figures.extend(documents.figures);
             notes = documents.notes;
         }
-        let is_new = |name: &&str| {
-            !DOCUMENT_MEASURES.contains(name) && figures.iter().all(|(known, _)| known != name)
-        };
+        let is_new =
+            |name: &&str| !means_documents(name) && figures.iter().all(|(known, _)| known != name);
         let others: Vec<&str> = written.expected.iter().copied().filter(is_new).collect();
         figures.extend(self.by_qrels()?.by_name(run, others.into_iter()));
         Ok(EvalResult { figures, notes, ..EvalResult::default() })
     }
 
     /// The official recalls, which differ from the usual ones if a run repeats a question.
-    fn values(&self, run: &Run, measure: &str) -> Option<Vec<(RequestId, f64)>> {
-        let cutoff = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == measure)?;
-        let scores = question_relevance(run, self.labels().ok()?, Ties::Official);
-        scores.columns("").into_iter().nth(cutoff).map(|column| column.values)
+    fn values(&self, run: &Run, measure: &Measure) -> Result<Option<Vec<(RequestId, f64)>>, Error> {
+        let labels = self.labels()?;
+        let (documents, _) = self.documents.columns(run, labels, slice::from_ref(measure))?;
+        if let Some(column) = documents.into_iter().next() {
+            return Ok(Some(column.values));
+        }
+        let name = measure.name();
+        let Some(cutoff) = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == name) else {
+            return Ok(None);
+        };
+        let scores = question_relevance(run, labels, Ties::Official);
+        Ok(scores.columns("").into_iter().nth(cutoff).map(|column| column.values))
+    }
+
+    fn request_of(&self, case: &RequestId) -> Option<&RequestId> {
+        self.documents.topics(self.labels().ok()?).get(case)
     }
 
     fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
@@ -369,7 +408,12 @@ impl Evaluation for Official<'_> {
             (self.clariq as &dyn Collection).find_task(part)?;
         }
         if !by.measures.is_empty() {
-            return self.by_qrels()?.columns(source, by);
+            if !by.measures.iter().any(is_of_documents) {
+                return self.by_qrels()?.columns(source, by);
+            }
+            let run = self.run(source)?;
+            self.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+            return self.documents.compared(by, &run, self.labels()?, &self.by_qrels()?.qrels);
         }
         let ties = by.ties.unwrap_or(Ties::Official);
         let topics = self.topics()?;
@@ -388,6 +432,11 @@ impl Evaluation for Official<'_> {
     fn focus(&self) -> usize {
         CUTOFFS.len() - 1
     }
+}
+
+/// True for a name of the official scorer that means documents.
+fn means_documents(name: &str) -> bool {
+    parse_measure(name).is_ok_and(|measure| is_of_documents(&measure))
 }
 
 fn scorer_line(name: &str, figure: f64) -> String {

@@ -5,7 +5,6 @@ use crate::output::Format;
 use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten_names, terminal};
 use clariq_core::RequestId;
 use clariq_eval::{BaselineTest, Column};
-use std::collections::HashMap;
 
 /// The maximum width of the names of runs beside requests in a terminal.
 const RUN_WIDTH: usize = 20;
@@ -33,8 +32,8 @@ impl ComparisonResult {
         let mut sheets: Vec<(&str, Sheet)> = Vec::new();
         for (column, run, tested) in self.rows() {
             if sheets.last().is_none_or(|(part, _)| *part != column.part) {
-                let turns = column.values.len();
-                let title = format!("{}, {turns} turns", column.part);
+                let Column { part, unit, values, .. } = column;
+                let title = format!("{part}, {} {unit}s", values.len());
                 let title = (!column.part.is_empty()).then_some(title);
                 sheets.push((&column.part, Sheet { title, ..Sheet::new(&header) }));
             }
@@ -121,7 +120,7 @@ impl ComparisonResult {
     /// Up to `count` topics on which each run differs most from the baseline, with their requests.
     pub(super) fn topics(
         &self,
-        requests: &HashMap<RequestId, String>,
+        text: &dyn Fn(&RequestId) -> String,
         count: usize,
         format: Option<Format>,
     ) -> Sheet {
@@ -144,7 +143,7 @@ impl ComparisonResult {
                 sheet.row(vec![
                     Cell::text(&names[index]),
                     Cell::text(topic.as_str()),
-                    Cell::text(requests.get(topic).map_or("", String::as_str)),
+                    Cell::text(text(topic)),
                     Cell::Figure(base, 4),
                     Cell::Figure(value, 4),
                     Cell::Figure(without_sign_of_zero(value - base), 4),
