@@ -6,6 +6,7 @@ pub use trec_run::{FileCheck, check_run, topics_of};
 
 use clariq_core::Findings;
 use clariq_files::FileContent;
+use std::path::Path;
 
 /// Options of a validation.
 pub struct ValidationOptions<'a> {
@@ -13,6 +14,17 @@ pub struct ValidationOptions<'a> {
     pub tokens: &'a dyn Fn(&str) -> usize,
     /// The number of warnings that the validators of iKAT 2023 and 2024 let pass.
     pub max_warnings: usize,
+    /// The conversations that a multi-turn run answers.
+    pub conversations: Option<&'a Path>,
+    /// A list of the ids of the passages that a submission may name.
+    pub passages: Option<&'a Path>,
+}
+
+impl<'a> ValidationOptions<'a> {
+    /// Without files beside the run.
+    pub fn new(tokens: &'a dyn Fn(&str) -> usize, max_warnings: usize) -> Self {
+        Self { tokens, max_warnings, conversations: None, passages: None }
+    }
 }
 
 /// The official program's verdict.
@@ -41,6 +53,8 @@ pub struct Validation {
     pub let_through: Findings,
     /// The number of turns or topics that the run answers.
     pub answered: usize,
+    /// What could not be checked.
+    pub notes: Vec<String>,
 }
 
 /// The fields of the first line that is not blank: two in a need file, six in a TREC run.

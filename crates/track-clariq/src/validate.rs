@@ -1,10 +1,12 @@
 //! The check of a run or need file: lines that the official scorer refuses, and lines that it ignores.
 
 use super::ClariQ;
+use crate::conversation::{RecordOptions, read_records};
 use crate::need_file::parse_need_file;
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader, without_quotes};
 use crate::text_run::{NOT_IN_THE_BANK, is_text_run, parse_text_run};
 use clariq_collections::documents::Bank;
+use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::validation::{
     FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
@@ -12,23 +14,33 @@ use clariq_collections::{Collection, DataDir};
 use clariq_core::{Error, Findings, RequestId, problem};
 use clariq_files::{FileContent, Source, shorten};
 use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Checks a TREC run, or a need file if its first line has two fields, over a split.
 pub(super) fn validate(
     data: &DataDir,
     split: &str,
     file: &Source,
-    _options: &ValidationOptions,
+    options: &ValidationOptions,
 ) -> Result<Validation, Error> {
     let clariq = ClariQ::open(data.clone())?;
     let topics = topics_of(&clariq, (&clariq as &dyn Collection).find_split(split)?)?;
-    validate_file(file, &topics, &clariq.bank)
+    validate_file(file, &topics, &clariq.bank, options.conversations)
 }
 
-fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Validation, Error> {
+fn validate_file(
+    file: &Source,
+    topics: &[RequestId],
+    bank: &Bank,
+    conversations: Option<&Path>,
+) -> Result<Validation, Error> {
     let input = file.read()?;
     if is_text_run(&input, bank) {
-        return Ok(check_text_run(&input, bank));
+        return check_text_run(&input, bank, conversations);
+    }
+    if conversations.is_some() {
+        return Err(does_not_apply("--conversations", "a run of a split").into());
     }
     let reader = OfficialReader::new(topics.iter());
     let mut check = FileCheck::new(&input.name, topics);
@@ -45,8 +57,13 @@ fn validate_file(file: &Source, topics: &[RequestId], bank: &Bank) -> Result<Val
     Ok(check.finish())
 }
 
-/// Checks a multi-turn run. Missing contexts are not found, because no file of the folder lists them.
-fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
+/// Checks a multi-turn run. Contexts without a prediction are found with the file of conversations; no
+/// file of the data folder lists them.
+fn check_text_run(
+    input: &FileContent,
+    bank: &Bank,
+    conversations: Option<&Path>,
+) -> Result<Validation, Error> {
     let mut official = Findings::default();
     let mut let_through = Findings::default();
     let run = parse_text_run(input, bank, &mut |problem| official.add(problem));
@@ -78,7 +95,49 @@ fn check_text_run(input: &FileContent, bank: &Bank) -> Validation {
     } else {
         OfficialVerdict::Accepted { warnings: 0 }
     };
-    Validation { verdict, official, let_through, answered: contexts.len() }
+    let mut notes = Vec::new();
+    if let Some(file) = conversations {
+        check_contexts(&contexts, file, &input.name, &mut let_through)?;
+    } else {
+        notes.push(format!(
+            "note: {}: {} contexts are answered; whether any is missing was not checked: \
+             --conversations names the file that the run answers",
+            input.name,
+            contexts.len()
+        ));
+    }
+    Ok(Validation { verdict, official, let_through, answered: contexts.len(), notes })
+}
+
+/// Finds the contexts of a file of conversations without a prediction, and predictions for others. The
+/// challenge wants one prediction for each context.
+fn check_contexts(
+    answered: &HashSet<&RequestId>,
+    file: &Path,
+    run: &str,
+    let_through: &mut Findings,
+) -> Result<(), Error> {
+    let mut known = HashSet::new();
+    read_records(&Source::new(file), &RecordOptions::default(), &mut |record| {
+        known.insert(RequestId::from(record.conversation.id.to_string().as_str()));
+        ControlFlow::Continue(())
+    })?;
+    let file = file.display();
+    let mut missing: Vec<&RequestId> = known.iter().filter(|id| !answered.contains(id)).collect();
+    missing.sort_by_key(|id| id.as_str().parse::<i64>().unwrap_or_default());
+    for id in missing {
+        let found = format!("none for context {id} of {file}");
+        let hint = "a context without one counts 0";
+        let_through.add(problem!(run, "a prediction for every context", found, hint).warning());
+    }
+    let mut others: Vec<&&RequestId> = answered.iter().filter(|id| !known.contains(**id)).collect();
+    others.sort_unstable();
+    for id in others {
+        let found = format!("context {id}");
+        let hint = "it is ignored: is the run for other conversations?";
+        let_through.add(problem!(run, "a context of {file}", found, hint).warning());
+    }
+    Ok(())
 }
 
 fn check_needs(
@@ -120,7 +179,7 @@ mod tests {
         let bank = Bank::new(vec![row("Q1"), row("Q2")], crate::NO_QUESTION);
         let topics = ["1", "2"].map(RequestId::from);
         let file = Source::memory("file", text.as_bytes());
-        let found = validate_file(&file, &topics, &bank).unwrap();
+        let found = validate_file(&file, &topics, &bank, None).unwrap();
         assert_eq!(found.let_through.count("file", Severity::Error), 0);
         let facts = found.let_through.iter();
         (found.verdict, facts.map(|fact| (fact.first.expected.clone(), fact.count)).collect())

@@ -4,6 +4,7 @@
 //! `run_validation/main.py` of 2023 and 2024, `validate_trec_ikat25.py` of 2025). These stop at the
 //! first error; here all findings are listed, and the verdict is the same.
 
+mod collection;
 mod lines;
 mod object;
 mod overlooked;
@@ -14,7 +15,8 @@ use super::run::lines::{Line, read_lines, submission};
 use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
 use super::topics::TopicFile;
 use clariq_core::{Error, Findings, Location, problem};
-use clariq_files::Source;
+use clariq_files::{Source, shorten};
+use std::collections::HashSet;
 
 /// The most warnings that the validators of 2023 and 2024 accept: one more is an error.
 pub const MAX_WARNINGS: usize = 2000;
@@ -47,6 +49,17 @@ struct Rule {
 /// For each violation, the line, if the form has lines, and the value that was found.
 type Violations = Vec<(Option<u64>, String)>;
 
+/// Lists the passages that the collection does not have.
+fn passage_not_in_the_collection(run: &CheckedRun, found: &mut Violations) {
+    for (turn, response) in run.responses() {
+        for passage in &response.passages {
+            if run.unknown_passages.contains(passage.id.as_str()) {
+                found.push((turn.line, format!("`{}` in turn {}", shorten(&passage.id), turn.id)));
+            }
+        }
+    }
+}
+
 /// A run to check, with the topics of its year.
 struct CheckedRun<'a> {
     submission: &'a Submission,
@@ -54,6 +67,8 @@ struct CheckedRun<'a> {
     lines: &'a [Line],
     topics: &'a TopicFile,
     options: &'a ValidationOptions<'a>,
+    /// The passages of the run that the list of the collection lacks.
+    unknown_passages: HashSet<&'a str>,
 }
 
 impl CheckedRun<'_> {
@@ -78,7 +93,7 @@ impl CheckedRun<'_> {
 /// let topics = SAMPLE.topics(IkatSplit::TEST_2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
-/// let options = ValidationOptions { tokens: &tokens, max_warnings: MAX_WARNINGS };
+/// let options = ValidationOptions::new(&tokens, MAX_WARNINGS);
 /// assert_eq!(validate(&run, &topics, &options)?.verdict, OfficialVerdict::NothingToValidate);
 /// # Ok::<(), clariq_core::Error>(())
 /// ```
@@ -102,7 +117,14 @@ pub fn validate(
     } else {
         Submission::parse(input, Some(topics.year), &mut refuse)
     };
-    let run = CheckedRun { submission: &submission, lines: &lines, topics, options };
+    let named = submission.turns.iter().flat_map(|turn| &turn.responses);
+    let named = named.flat_map(|response| &response.passages).map(|passage| passage.id.as_str());
+    let unknown_passages = match options.passages {
+        Some(list) => collection::missing(&Source::new(list), named.collect())?,
+        None => HashSet::new(),
+    };
+    let run =
+        CheckedRun { submission: &submission, lines: &lines, topics, options, unknown_passages };
     let rules = if topics.year.has_line_runs() {
         lines::RULES
     } else if errors > 0 || submission.turns.is_empty() {
@@ -140,5 +162,6 @@ pub fn validate(
     } else {
         OfficialVerdict::Accepted { warnings }
     };
-    Ok(Validation { verdict, official, let_through: overlooked, answered: submission.turns.len() })
+    let answered = submission.turns.len();
+    Ok(Validation { verdict, official, let_through: overlooked, answered, notes: Vec::new() })
 }

@@ -86,6 +86,7 @@ impl<'a> SubmissionCheck<'a> {
             official: self.official,
             let_through: self.let_through,
             answered,
+            notes: Vec::new(),
         }
     }
 

@@ -36,7 +36,7 @@ pub fn ikat(bytes: &[u8]) {
     }
     let sample = SAMPLE.topics(IkatSplit::TEST_2023).unwrap_or_else(|error| panic!("{error}"));
     let tokens = |text: &str| text.len();
-    let options = ValidationOptions { tokens: &tokens, max_warnings: MAX_WARNINGS };
+    let options = ValidationOptions::new(&tokens, MAX_WARNINGS);
     for topics in [&sample, &topics] {
         drop(validate(&source, topics, &options));
     }

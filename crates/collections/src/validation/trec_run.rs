@@ -72,6 +72,7 @@ impl<'a> FileCheck<'a> {
             official: self.official,
             let_through: self.let_through,
             answered: self.answered.len(),
+            notes: Vec::new(),
         }
     }
 

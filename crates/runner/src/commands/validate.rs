@@ -6,6 +6,7 @@ use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
+use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Findings, Result, Severity, bail};
 use clariq_experiment::record;
@@ -27,12 +28,22 @@ pub(crate) struct ValidateArgs {
     /// iKAT 2023 and 2024: maximum number of warnings before the run is rejected
     #[arg(long, value_name = "N", default_value_t = MAX_WARNINGS)]
     max_warnings: usize,
+    /// ClariQ: conversations that a multi-turn run answers, in any form that `run --conversations`
+    /// reads; contexts without a prediction are counted
+    #[arg(long, value_name = "FILE")]
+    conversations: Option<PathBuf>,
+    /// iKAT: ids of the collection's passages, one in a line, or page, number and checksum between
+    /// tabs; passages that are not among them are named
+    #[arg(long, value_name = "FILE")]
+    passages: Option<PathBuf>,
 }
 
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome> {
+    let tokens = &clariq_track_ikat::tokens::count;
     let options = ValidationOptions {
-        tokens: &clariq_track_ikat::tokens::count,
-        max_warnings: arguments.max_warnings,
+        conversations: arguments.conversations.as_deref(),
+        passages: arguments.passages.as_deref(),
+        ..ValidationOptions::new(tokens, arguments.max_warnings)
     };
     let split = &split_of(settings, arguments)?;
     let Some(kind) = settings.kind_with_split(split) else {
@@ -45,9 +56,11 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
     let mut outcome = Outcome::Done;
     for run in &arguments.runs {
         let file = Source::new(run);
+        refuse_unused(kind.name, &options)?;
         let found = (kind.validate)(&settings.data_of(kind), split, &file, &options)?;
         print_findings(&found.official, None);
         print_findings(&found.let_through, Some("not checked officially"));
+        found.notes.iter().for_each(|note| settings.note(note));
         note_prompts(settings, run);
         sheet.row(row(&file.name(), &found));
         if found.verdict == OfficialVerdict::Error {
@@ -73,6 +86,21 @@ fn split_of(settings: &Settings, arguments: &ValidateArgs) -> Result<String> {
             bail!("--split", "the split that the run is for", found, "for example --split dev")
         }
     }
+}
+
+/// Refuses a file that the check of a collection would not look at.
+fn refuse_unused(kind: &str, options: &ValidationOptions) -> Result<()> {
+    let is_clariq = kind == clariq_track_clariq::KIND.name;
+    let is_ikat = kind == clariq_track_ikat::KIND.name;
+    for (flag, is_given, applies) in [
+        ("--conversations", options.conversations.is_some(), is_clariq),
+        ("--passages", options.passages.is_some(), is_ikat),
+    ] {
+        if is_given && !applies {
+            return Err(does_not_apply(flag, &format!("a run of {kind}")).into());
+        }
+    }
+    Ok(())
 }
 
 /// Notes that a language model wrote texts of a run, if the record beside it lists prompts.

@@ -1,6 +1,6 @@
 //! The rules of 2023 and 2024.
 
-use super::{CheckedRun, Rejected, Rule, Violations, Warned};
+use super::{CheckedRun, Rejected, Rule, Violations, Warned, passage_not_in_the_collection};
 use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
 use clariq_files::shorten;
@@ -45,8 +45,15 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         reaction: Rejected,
         expected: "a turn id `<conversation>_<turn>`",
-        hint: "such as 9-1_3, in 2024 0_3",
+        hint: "such as 9-1_3",
         find: turn_id_of_another_form,
+    },
+    Rule {
+        reaction: Rejected,
+        expected: "a turn id of two whole numbers, `<conversation>_<turn>`",
+        hint: "the official validator of 2024 reads conversations as integers, such as 0_3, and fails \
+               on topics that name them by texts",
+        find: turn_id_of_no_integers,
     },
     Rule {
         reaction: Rejected,
@@ -95,6 +102,12 @@ pub(super) const RULES: &[Rule] = &[
         expected: "a passage id `page:number` with one colon",
         hint: "such as clueweb22-en0004-50-00170:0",
         find: passage_id_of_another_form,
+    },
+    Rule {
+        reaction: Warned,
+        expected: "a passage of the collection",
+        hint: "the list of --passages does not have it",
+        find: passage_not_in_the_collection,
     },
     Rule {
         reaction: Warned,
@@ -224,6 +237,18 @@ fn conversation_of<'r>(run: &'r CheckedRun, turn: &SubmittedTurn) -> Option<&'r 
 }
 
 fn turn_id_of_another_form(run: &CheckedRun, found: &mut Violations) {
+    if run.submission.year != Year::Y2024 {
+        unread_turn_ids(run, found);
+    }
+}
+
+fn turn_id_of_no_integers(run: &CheckedRun, found: &mut Violations) {
+    if run.submission.year == Year::Y2024 {
+        unread_turn_ids(run, found);
+    }
+}
+
+fn unread_turn_ids(run: &CheckedRun, found: &mut Violations) {
     for turn in run.turns() {
         if split_turn_id(&turn.id, run.submission.year).is_none() {
             found.push((None, format!("`{}`", shorten(&turn.id))));

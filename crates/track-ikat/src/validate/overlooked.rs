@@ -1,6 +1,6 @@
 //! Rules of every year that the official validators do not check.
 
-use super::{CheckedRun, MOST_TOKENS, Overlooked, Rule, Violations};
+use super::{CheckedRun, MOST_TOKENS, Overlooked, Rule, Violations, passage_not_in_the_collection};
 use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
 use clariq_files::shorten;
@@ -8,6 +8,12 @@ use std::collections::HashSet;
 use std::iter;
 
 pub(super) const RULES: &[Rule] = &[
+    Rule {
+        reaction: Overlooked,
+        expected: "a passage of the collection",
+        hint: "the list of --passages does not have it",
+        find: unknown_passage_of_2025,
+    },
     Rule {
         reaction: Overlooked,
         expected: "every turn once",
@@ -130,6 +136,13 @@ fn no_text(run: &CheckedRun, found: &mut Violations) {
         if response.text.trim().is_empty() {
             found.push((turn.line, format!("none in turn {}", turn.id)));
         }
+    }
+}
+
+/// The validators of earlier years warn.
+fn unknown_passage_of_2025(run: &CheckedRun, found: &mut Violations) {
+    if run.submission.year.has_line_runs() {
+        passage_not_in_the_collection(run, found);
     }
 }
 

@@ -16,7 +16,7 @@ fn words(text: &str) -> usize {
 }
 
 fn options() -> ValidationOptions<'static> {
-    ValidationOptions { tokens: &words, max_warnings: MAX_WARNINGS }
+    ValidationOptions::new(&words, MAX_WARNINGS)
 }
 
 fn check(run: Vec<u8>, topics: &TopicFile) -> Validation {

@@ -28,7 +28,7 @@ fn with_responses(mut lines: Vec<Value>, keeps_collection: bool) -> Vec<Value> {
 }
 
 fn validate_at(path: &Path) -> Validation {
-    let options = ValidationOptions { tokens: &|_| 0, max_warnings: 0 };
+    let options = ValidationOptions::new(&|_| 0, 0);
     let data = DataDir::Folder(sample_folder());
     (KIND.validate)(&data, "mtrag-un", &Source::new(path), &options).unwrap()
 }
