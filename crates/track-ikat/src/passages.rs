@@ -15,10 +15,19 @@ pub const SENTENCES: usize = 10;
 /// The number of sentences between the starts of two passages.
 pub const STRIDE: usize = 5;
 
-/// The passages of a page's text: their sentences, joined by spaces.
-pub fn of(page: &str) -> Vec<String> {
+/// The passages of a page's text: their sentences, joined by spaces. `starts` are those of the sentences
+/// in characters of [`page_text`]; without them, sentences are found by rules.
+pub fn of(page: &str, starts: Option<&[usize]>) -> Vec<String> {
     let text = page_text(page);
-    let sentences = sentences::split(&text);
+    let sentences = match starts {
+        None => sentences::split(&text),
+        Some(characters) => {
+            let mut bytes: Vec<usize> = text.char_indices().map(|(byte, _)| byte).collect();
+            bytes.push(text.len());
+            let byte = |character: &usize| bytes[(*character).min(bytes.len() - 1)];
+            sentences::cut(&text, &characters.iter().map(byte).collect::<Vec<_>>())
+        }
+    };
     windows(sentences.len()).map(|window| sentences[window].join(" ")).collect()
 }
 

@@ -52,6 +52,10 @@ pub struct WebPage {
     /// Its text, of which the first line is the title.
     #[serde(rename = "Clean-Text")]
     pub text: String,
+    /// Where its sentences start, as another program found: characters of [`passages::page_text`],
+    /// the first 0. Without it, sentences are found by rules.
+    #[serde(rename = "Sentence-Starts")]
+    pub sentence_starts: Option<Vec<usize>>,
 }
 
 impl WebPage {
@@ -72,6 +76,20 @@ impl WebPage {
         if page.id.is_empty() || page.id.contains(|c: char| c.is_whitespace() || c.is_control()) {
             let found = format!("the id `{}`", printable(&page.id, SHOWN));
             return Err(wrong(format!("{found}, empty or with blanks")));
+        }
+        if let Some(starts) = &page.sentence_starts {
+            let characters = passages::page_text(&page.text).chars().count();
+            let rises = starts.windows(2).all(|pair| pair[0] < pair[1]);
+            let begins = starts.first().is_none_or(|first| *first == 0);
+            let ends = starts.last().is_none_or(|last| *last < characters);
+            if !(rises && begins && ends && starts.is_empty() == (characters == 0)) {
+                let id = printable(&page.id, SHOWN);
+                let expected = "`Sentence-Starts` that rise from 0, below the number of characters of \
+                                the text: its first 10,000, stripped";
+                let found = format!("others, of {characters} characters, in page {id}");
+                let hint = "the documentation has the script that writes them (Other engines)";
+                return Err(Box::new(problem!((file, number), expected, found, hint)));
+            }
         }
         Ok(page)
     }
@@ -223,7 +241,7 @@ fn cut_block(block: &LineBlock, file: &str) -> Vec<Result<PassageLines, Box<Prob
 
 impl PassageLines {
     fn of(page: &WebPage) -> Self {
-        let passages = passages::of(&page.text);
+        let passages = passages::of(&page.text, page.sentence_starts.as_deref());
         let url = page.url.trim();
         let mut cut = Self { passages: passages.len() as u64, ..Self::default() };
         for (number, passage) in passages.iter().enumerate() {

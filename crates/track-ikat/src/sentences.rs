@@ -63,7 +63,11 @@ pub fn starts(text: &str) -> Vec<usize> {
 
 /// The sentences of `text`. A single space after a sentence is not part of it, as in spaCy.
 pub fn split(text: &str) -> Vec<&str> {
-    let starts = starts(text);
+    cut(text, &starts(text))
+}
+
+/// The sentences of `text` that start at these bytes.
+pub fn cut<'t>(text: &'t str, starts: &[usize]) -> Vec<&'t str> {
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts.iter().zip(ends).map(|(&start, end)| without_one_space(&text[start..end])).collect()
 }

@@ -42,7 +42,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
         return print(settings, arguments, "run", &request, &result);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
-    let scorer = Scorer::open(&*collection, split, arguments)?;
+    let scorer = Scorer::open(&*collection, split, arguments, settings.options.seed)?;
     let kind = scorer.file_kind();
     check_origin(settings, &*collection, kind, &request.file)?;
     settings.warn(scorer.warnings());

@@ -1,6 +1,7 @@
 //! The evaluation of iKAT by the track's figures, for rankings and sets of statements, passages, and
 //! responses.
 
+use super::assessed::{Rating, nugget_recall, ratings};
 use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
 use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
@@ -107,13 +108,17 @@ impl<'a> IkatEvaluation<'a> {
         Ok(ReadSubmission { submission, evaluated, warnings })
     }
 
-    /// Scores a file; `answers` are reference answers in place of the split's.
+    /// Scores a file, optionally by files beside the labels of the split.
     pub fn score_with(
         &self,
         request: &EvalRequest,
-        answers: Option<&Path>,
+        assessed: &AssessedBy,
     ) -> Result<EvalResult, Error> {
         request.takes("runs of iKAT", &[EvalFlag::Qrels])?;
+        let AssessedBy { answers, .. } = *assessed;
+        if assessed.matches.is_some() || assessed.ratings.is_some() {
+            return self.score_assessed(request, assessed);
+        }
         let mut replaced = None;
         if request.qrels.is_some() || answers.is_some() {
             let labels = replaced.insert(IkatLabels::read(self.ikat, self.split)?);
@@ -146,6 +151,59 @@ impl<'a> IkatEvaluation<'a> {
         figures.extend(graded(&evaluated, labels)?);
         Ok(EvalResult { figures, warnings, ..EvalResult::default() })
     }
+
+    /// Scores the responses of a submission by what people decided, beside ROUGE where the split or
+    /// `answers` have reference answers.
+    fn score_assessed(
+        &self,
+        request: &EvalRequest,
+        assessed: &AssessedBy,
+    ) -> Result<EvalResult, Error> {
+        if request.qrels.is_some() || !request.measures.is_empty() {
+            let hint = "score passages and statements by a command of their own";
+            let found = "--qrels or -m beside them";
+            bail!("--matches and --ratings", "responses alone", found, hint);
+        }
+        let topics = self.ikat.topics(self.split)?;
+        let source = Source::new(&request.file);
+        let ReadSubmission { submission, evaluated, warnings } = self.read(&source)?;
+        let mut labels = IkatLabels::read(self.ikat, self.split)?;
+        labels.replace(None, assessed.answers, topics)?;
+        let mut rows = Vec::new();
+        if !labels.are_absent() {
+            rows = figures(&evaluated, &labels)?;
+            rows.retain(|(name, _)| name.starts_with("response "));
+        }
+        if let Some(file) = assessed.matches {
+            let run = assessed.matched_run.unwrap_or(&submission.run_name);
+            let recall = nugget_recall(&Source::new(file), run, topics)?;
+            rows.push((format!("{}, {} turns", recall.name(), recall.values.len()), recall.mean()));
+        }
+        if let Some(file) = assessed.ratings {
+            for rating in ratings(&Source::new(file), topics, assessed.seed)? {
+                let Rating { name, turns, mean, interval: (low, high) } = rating;
+                rows.push((format!("rating {name}, {turns} turns"), mean));
+                rows.push((format!("rating {name}, 95 % from"), low));
+                rows.push((format!("rating {name}, 95 % to"), high));
+            }
+        }
+        Ok(EvalResult { figures: rows, warnings, ..EvalResult::default() })
+    }
+}
+
+/// Files with assessments of responses.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AssessedBy<'a> {
+    /// Reference answers in place of the split's.
+    pub answers: Option<&'a Path>,
+    /// Nuggets that responses of runs hold, as people decided.
+    pub matches: Option<&'a Path>,
+    /// The name of the run in that file; by default, that of the submission.
+    pub matched_run: Option<&'a str>,
+    /// Ratings by people, turn by turn.
+    pub ratings: Option<&'a Path>,
+    /// The seed of intervals.
+    pub seed: u64,
 }
 
 /// The means of columns.
@@ -209,7 +267,7 @@ fn repeated(submission: &Submission) -> usize {
 
 impl Evaluation for IkatEvaluation<'_> {
     fn score(&self, request: &EvalRequest) -> Result<EvalResult, Error> {
-        self.score_with(request, None)
+        self.score_with(request, &AssessedBy::default())
     }
 
     fn figures(&self, written: &SystemOutput) -> Result<EvalResult, Error> {

@@ -3,7 +3,7 @@
 
 use clariq_collections::DataDir;
 use clariq_collections::evaluation::EvalRequest;
-use clariq_track_ikat::evaluation::IkatEvaluation;
+use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
 use clariq_track_ikat::{Ikat, IkatSplit};
 use clariq_tracks::TRACKS;
 use serde_json::json;
@@ -88,9 +88,19 @@ impl Data {
         request: &EvalRequest,
         answers: &Path,
     ) -> Result<Vec<(String, f64)>, String> {
+        let assessed = AssessedBy { answers: Some(answers), ..AssessedBy::default() };
+        self.score_assessed(split, request, &assessed)
+    }
+
+    fn score_assessed(
+        &self,
+        split: &str,
+        request: &EvalRequest,
+        assessed: &AssessedBy,
+    ) -> Result<Vec<(String, f64)>, String> {
         let ikat = Ikat::open(self.folder(), None).unwrap();
         let evaluation = IkatEvaluation::open(&ikat, IkatSplit::parse(split).unwrap());
-        let scored = evaluation.and_then(|open| open.score_with(request, Some(answers)));
+        let scored = evaluation.and_then(|open| open.score_with(request, assessed));
         scored.map(|scored| scored.figures).map_err(|error| error.to_string())
     }
 }
@@ -148,6 +158,69 @@ fn trec_runs_are_scored_by_the_grades_of_their_year() {
     let statements = data.put("s.run", "0_1 Q0 1 1 2 r\n0_1 Q0 2 2 1 r\n");
     let error = data.score("2024", &eval_request(&statements)).unwrap_err();
     assert!(error.contains("expected labels of statements of 2024"), "{error}");
+}
+
+#[test]
+fn responses_are_scored_by_nuggets_and_ratings_of_people() {
+    let data = Data::with_labels();
+    let turn = |id: &str| json!({"turn_id": id, "responses": [{"rank": 1, "text": "Tomatoes need water."}]});
+    let run = json!({"run_name": "run-1", "run_type": "automatic", "eval_response": true,
+                     "turns": [turn("0_1"), turn("0_2")]});
+    let file = data.put("r.json", &run.to_string());
+    // Two of three nuggets of the first turn, none of one of the second; another run has all.
+    let study = "1_0_1_1_run-1\t1\n1_0_1_2_run-1\t1\n1_0_1_3_run-1\t0\n2_0_2_1_run-1\t0\n2_0_2_1_other\t1\n";
+    let study = data.put("study.txt", study);
+    let nuggets = |held: &[&str], others: &[&str]| json!({"nuggets": {"matched": held, "not-matched": others}});
+    let object = json!({"0_1": {"run-1": nuggets(&["a", "b"], &["c"]), "other": nuggets(&["a"], &[])},
+                        "0_2": {"run-1": nuggets(&[], &["d"])}});
+    let object = data.put("matches.json", &object.to_string());
+    // Two judges of the first turn.
+    let ratings = data.put("ratings.csv", "turn,relevance,conciseness\n0_1,4,1\n0_1,2,\n0_2,5,1\n");
+    for matches in [&study, &object] {
+        let assessed = AssessedBy {
+            matches: Some(matches),
+            ratings: Some(&ratings),
+            seed: 42,
+            ..AssessedBy::default()
+        };
+        let found = data.score_assessed("2024", &eval_request(&file), &assessed).unwrap();
+        assert_figures(
+            &found,
+            &[
+                ("response ROUGE-1", 2.0 / 3.0),
+                ("response nugget recall, 2 turns", 1.0 / 3.0),
+                ("rating relevance, 2 turns", 4.0),
+                ("rating relevance, 95 % from", 3.0),
+                ("rating relevance, 95 % to", 5.0),
+                ("rating conciseness, 2 turns", 1.0),
+                ("rating conciseness, 95 % to", 1.0),
+            ],
+        );
+        let other = AssessedBy { matched_run: Some("other"), ..assessed };
+        let found = data.score_assessed("2024", &eval_request(&file), &other).unwrap();
+        assert_figures(&found, &[("response nugget recall, 1 turns", 1.0)]);
+        let none = AssessedBy { matched_run: Some("none"), ..assessed };
+        let error = data.score_assessed("2024", &eval_request(&file), &none).unwrap_err();
+        assert!(error.contains("the file has other, run-1"), "{error}");
+    }
+    for (name, text, says) in [
+        ("m", "1_0_1_1_run-1 1\n", "a nugget of a turn with 0 or 1"),
+        ("m", "1_0_1_1_run-1\t1\n1_0_1_1_run-1\t0\n", "every nugget once"),
+        ("m", "1_9_9_1_run-1\t1\n", "turns of"),
+        ("r", "topic,relevance\n0_1,3\n", "a header `turn,RATING`"),
+        ("r", "turn,relevance\n0_1,high\n", "a number"),
+        ("r", "turn,relevance\n9_1,3\n", "turns of"),
+        ("r", "turn,relevance\n0_1\n", "as many fields"),
+    ] {
+        let wrong = data.put("wrong", text);
+        let wrong = Some(&*wrong);
+        let assessed = match name {
+            "m" => AssessedBy { matches: wrong, ..AssessedBy::default() },
+            _ => AssessedBy { ratings: wrong, ..AssessedBy::default() },
+        };
+        let error = data.score_assessed("2024", &eval_request(&file), &assessed).unwrap_err();
+        assert!(error.contains(says), "{text:?}: {error}");
+    }
 }
 
 #[test]

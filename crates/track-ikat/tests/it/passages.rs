@@ -1,8 +1,12 @@
 //! Windows of sentences, and the part of a page that is read.
 
-use clariq_track_ikat::passages::{CHARACTERS, of, page_text};
+use clariq_track_ikat::passages::{self, CHARACTERS, page_text};
 use clariq_track_ikat::sentences;
 use proptest::prelude::*;
+
+fn of(page: &str) -> Vec<String> {
+    passages::of(page, None)
+}
 
 /// The windows as the guidelines' script makes them, step by step.
 fn windows_of_the_script(sentences: &[&str]) -> Vec<String> {

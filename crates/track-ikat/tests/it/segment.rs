@@ -50,6 +50,30 @@ fn the_files_are_those_of_the_script() {
 }
 
 #[test]
+fn sentences_of_another_program_are_taken_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    // Twelve sentences of two characters, in which no rule sees one.
+    let text = "é ".repeat(12);
+    let line = |starts: &[usize]| {
+        serde_json::json!({ "URL": "u", "ClueWeb22-ID": "p", "Clean-Text": text,
+                            "Sentence-Starts": starts })
+        .to_string()
+    };
+    let starts: Vec<usize> = (0..12).map(|number| 2 * number).collect();
+    assert_eq!(cut(line(&starts), folder.path()).unwrap().passages, 2);
+    let passages = read(folder.path(), JSON_LINES);
+    let second = passages.lines().nth(1).unwrap();
+    assert!(
+        second.contains(&format!("\"contents\": \"{}\"", ["\\u00e9"; 7].join(" "))),
+        "{second}"
+    );
+    for wrong in [&[1, 2][..], &[0, 4, 4], &[0, 23], &[]] {
+        let error = cut(line(wrong), folder.path()).unwrap_err().to_string();
+        assert!(error.contains("`Sentence-Starts` that rise from 0"), "{wrong:?}: {error}");
+    }
+}
+
+#[test]
 fn threads_and_packing_change_no_byte() {
     let lines: Vec<String> = (0..300).map(|number| page(number, number % 37)).collect();
     let lines = lines.join("\n");

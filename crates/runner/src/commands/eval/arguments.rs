@@ -8,6 +8,7 @@ use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule, do
 use clariq_core::{Problem, problem};
 use clariq_eval::{Measure, Ties};
 use clariq_files::Source;
+use clariq_track_ikat::evaluation::AssessedBy;
 use clariq_tracks::TRACKS;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,16 @@ pub(crate) struct EvalArgs {
     /// Reference answers for ROUGE, JSON keyed by turn
     #[arg(long, value_name = "FILE", help_heading = "iKAT")]
     pub(super) answers: Option<PathBuf>,
+    /// Nuggets that responses of runs hold, as people decided: lines of the study of 2024, or its JSON;
+    /// gives nugget recall
+    #[arg(long, value_name = "FILE", help_heading = "iKAT")]
+    matches: Option<PathBuf>,
+    /// Name of the run in the file of --matches [default: that of RUN]
+    #[arg(long, value_name = "NAME", requires = "matches", help_heading = "iKAT")]
+    matched_run: Option<String>,
+    /// Ratings by people, a table `turn,RATING`; gives means with intervals
+    #[arg(long, value_name = "FILE", help_heading = "iKAT")]
+    ratings: Option<PathBuf>,
 }
 
 const OFFICIAL: &str = "Only the first line with each score counts, as in the official scorer";
@@ -110,9 +121,28 @@ impl EvalArgs {
         Ok((runs, ComparisonOptions { part: None, measures, ties }))
     }
 
-    /// Refuses `--answers`, which is for runs of iKAT.
+    /// Refuses files of assessed answers, which are for runs of iKAT.
     pub(super) fn refuse_answers(&self, what: &str) -> Result<(), Problem> {
-        if self.answers.is_some() { Err(does_not_apply("--answers", what)) } else { Ok(()) }
+        let given = [
+            ("--answers", self.answers.is_some()),
+            ("--matches", self.matches.is_some()),
+            ("--ratings", self.ratings.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(does_not_apply(flag, what)),
+            None => Ok(()),
+        }
+    }
+
+    /// The files of assessed answers.
+    pub(super) fn assessed(&self, seed: u64) -> AssessedBy<'_> {
+        AssessedBy {
+            answers: self.answers.as_deref(),
+            matches: self.matches.as_deref(),
+            matched_run: self.matched_run.as_deref(),
+            ratings: self.ratings.as_deref(),
+            seed,
+        }
     }
 
     /// The request to score. The scorer refuses flags that do not apply to it.
@@ -188,7 +218,8 @@ mod tests {
                     .map_err(Error::from)
                     .and_then(|()| self.by_qrels.score(&EvalRequest { qrels: None, ..request }))
             } else {
-                let opened = Scorer::open(self.sample, ClariqSplit::Dev.as_split(), &only.eval);
+                let split = ClariqSplit::Dev.as_split();
+                let opened = Scorer::open(self.sample, split, &only.eval, 42);
                 opened.and_then(|scorer| scorer.score(&request))
             };
             match scored {

@@ -7,16 +7,15 @@ use clariq_collections::{Collection, Split};
 use clariq_core::Result;
 use clariq_track_clariq::evaluation::{Official, OfficialTask};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
-use clariq_track_ikat::evaluation::IkatEvaluation;
+use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
 use clariq_track_ikat::{Ikat, IkatSplit};
-use std::path::Path;
 
 /// What measures by name do not have: the options of tracks.
 pub(super) const BY_NAME: &str = "measures by name";
 
 pub(super) enum Scorer<'a> {
-    Clariq(Official<'a>, OfficialTask),
-    Ikat(Box<IkatEvaluation<'a>>, Option<&'a Path>),
+    Clariq(Box<Official<'a>>, OfficialTask),
+    Ikat(Box<IkatEvaluation<'a>>, AssessedBy<'a>),
     Any(Box<dyn Evaluation + 'a>),
 }
 
@@ -30,24 +29,25 @@ impl<'a> Scorer<'a> {
         collection: &'a dyn Collection,
         split: Split,
         arguments: &'a EvalArgs,
+        seed: u64,
     ) -> Result<Self> {
         if let (Some(clariq), Some(split)) =
             (collection.downcast::<ClariQ>(), ClariqSplit::named(split.name()))
         {
             arguments.refuse_answers("runs of ClariQ")?;
-            let official = Official::new(clariq, split);
+            let official = Box::new(Official::new(clariq, split));
             if arguments.measures.is_empty() {
                 return Ok(Self::Clariq(official, arguments.clariq.official_task()?));
             }
             arguments.clariq.refuse_all(BY_NAME)?;
-            return Ok(Self::Any(Box::new(official)));
+            return Ok(Self::Any(official));
         }
         if let (Some(ikat), Some(split)) =
             (collection.downcast::<Ikat>(), IkatSplit::parse(split.name()))
         {
             arguments.clariq.refuse_all("runs of iKAT")?;
             let evaluation = Box::new(IkatEvaluation::open(ikat, split)?);
-            return Ok(Self::Ikat(evaluation, arguments.answers.as_deref()));
+            return Ok(Self::Ikat(evaluation, arguments.assessed(seed)));
         }
         arguments.clariq.refuse_all(BY_NAME)?;
         arguments.refuse_answers(BY_NAME)?;
@@ -73,7 +73,7 @@ impl<'a> Scorer<'a> {
     pub(super) fn score(&self, request: &EvalRequest) -> Result<EvalResult> {
         match self {
             Self::Clariq(official, task) => official.score_as(task, request),
-            Self::Ikat(evaluation, answers) => evaluation.score_with(request, *answers),
+            Self::Ikat(evaluation, assessed) => evaluation.score_with(request, assessed),
             Self::Any(evaluation) => evaluation.score(request),
         }
     }
