@@ -6,7 +6,7 @@ mod search;
 
 use crate::inference::on_threads;
 use crate::models::device;
-use crate::weights::read_all;
+use crate::weights::{read_all, values};
 use clariq_core::{
     Decoding, ModelOptions, Progress, Result, TextGenerator, bail, problem, sha256_hex,
 };
@@ -156,6 +156,44 @@ impl T5 {
         Generator { network, encoded: &encoded, start, end }.generate(decoding)
     }
 
+    /// The mean log-probability of a text's tokens after a source, by one pass through the decoder, which
+    /// is given the text itself (teacher forcing): minus the loss of transformers.
+    fn target_likelihood(&self, network: &T5Network, source: &[i64], text: &str) -> Result<f32> {
+        let at = &*self.folder.tokenizer;
+        let mut encoding =
+            guard::encode(at, &self.tokenizer, guard::beginning(text, MOST_OF_A_TEXT))?;
+        let room = self.max_tokens.saturating_sub(count_special_tokens(&self.tokenizer, false));
+        if encoding.len() > room {
+            self.cut.fetch_add(1, Ordering::Relaxed);
+        }
+        let encoding = guard::call(at, || {
+            encoding.truncate(room, 0, TruncationDirection::Right);
+            self.tokenizer.post_process(encoding, None, true)
+        })?;
+        let labels: Vec<i64> = encoding.get_ids().iter().map(|&id| i64::from(id)).collect();
+        let Some((_, all_but_last)) = labels.split_last() else { return Ok(0.0) };
+        let given = [&[self.folder.shape.start], all_but_last].concat();
+        let tensor = |ids: &[i64]| Tensor::from_slice(ids).unsqueeze(0).to_device(self.device);
+        let output = tch::no_grad(|| {
+            let encoded = network.model.encode(&tensor(source), None);
+            let given = tensor(&given);
+            network.model.forward_t(
+                None,
+                None,
+                Some(&encoded),
+                Some(&given),
+                None,
+                None,
+                None,
+                None,
+                false,
+            )
+        });
+        let log_probabilities = output.decoder_output.log_softmax(-1, Kind::Float);
+        let of_labels = log_probabilities.gather(-1, &tensor(&labels).unsqueeze(-1), false);
+        Ok(values(&of_labels.mean(Kind::Float).view(1))?[0])
+    }
+
     /// Generates ids for each text, in order.
     pub fn ids(
         &self,
@@ -186,6 +224,17 @@ impl TextGenerator for T5 {
         progress: Progress,
     ) -> Result<Vec<String>> {
         self.ids(texts, decoding, progress)?.iter().map(|ids| self.decode(ids)).collect()
+    }
+
+    fn likelihood(&self, source: &str, targets: &[&str]) -> Result<Vec<f32>> {
+        let source = self.encode(source)?;
+        let score = |(): &mut (), number: usize| {
+            let network = self.network()?;
+            let score = self.target_likelihood(&network, &source, targets[number])?;
+            self.idle.lock().push(network);
+            Ok(score)
+        };
+        on_threads(self.threads, targets.len(), || Ok(()), score)
     }
 
     fn cut(&self) -> usize {

@@ -1,5 +1,6 @@
 //! The abilities of learned models: encoding texts, scoring pairs, generating text.
 
+use crate::bail;
 use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
 use crate::problem::Result;
@@ -140,6 +141,18 @@ pub trait TextGenerator: Send + Sync {
         decoding: &Decoding,
         progress: Progress,
     ) -> Result<Vec<String>>;
+
+    /// The mean log-probability of the tokens of each target after `source`, the end of the text
+    /// included.
+    ///
+    /// # Errors
+    ///
+    /// A model that only generates.
+    fn likelihood(&self, _source: &str, _targets: &[&str]) -> Result<Vec<f32>> {
+        let expected = "a model that scores texts, such as the folder of a T5";
+        let hint = "the stage `likelihood` needs one";
+        bail!("likelihood", expected, "one that only generates", hint)
+    }
 
     /// Number of texts so far that exceeded the model's length and were cut.
     fn cut(&self) -> usize {

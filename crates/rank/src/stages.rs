@@ -14,6 +14,7 @@ mod exclude;
 mod exclude_asked;
 mod feedback;
 mod fuse;
+mod likelihood;
 mod no_question;
 mod open_questions;
 mod rm3;
@@ -40,6 +41,7 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("exclude_asked", of_keys::<exclude_asked::ExcludeAsked>),
     ("feedback", feedback::build),
     ("fuse", fuse::build),
+    ("likelihood", likelihood::build),
     ("no_question", no_question::build),
     ("open_questions", open_questions::build),
     ("rerank", cross_encoder::build_rerank),

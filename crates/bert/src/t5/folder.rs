@@ -342,7 +342,7 @@ mod tests {
             ("layer_norm_epsilon", json!(0.0), "above 0"),
             ("eos_token_id", json!(9), "eos_token_id below vocab_size, found 9"),
             ("eos_token_id", json!([1, 2]), "eos_token_id a whole number"),
-            ("decoder_start_token_id", json!(null), "missing field `decoder_start_token_id`"),
+            ("decoder_start_token_id", json!(null), "a key `decoder_start_token_id`"),
             ("no_repeat_ngram_size", json!(3), "no_repeat_ngram_size 0, found `3`"),
             ("bad_words_ids", json!([[1]]), "bad_words_ids null, found `[[1]]`"),
             ("is_encoder_decoder", json!(false), "is_encoder_decoder true"),

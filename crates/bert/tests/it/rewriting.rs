@@ -200,3 +200,31 @@ fn folders_that_are_almost_right_are_refused() {
     let many = Decoding { beams: NonZeroUsize::new(64).unwrap(), ..greedy() };
     assert!(model.generate(&["a"], &many, &|_| {}).is_err(), "more beams than words");
 }
+
+#[derive(Deserialize)]
+struct Likelihoods {
+    requests: Vec<String>,
+    documents: Vec<String>,
+    models: BTreeMap<String, Vec<Vec<f32>>>,
+}
+
+#[test]
+fn likelihoods_are_those_of_transformers() {
+    let golden = fs::read(data().join("likelihood.json")).unwrap();
+    let golden: Likelihoods = serde_json::from_slice(&golden).unwrap();
+    let documents: Vec<&str> = golden.documents.iter().map(String::as_str).collect();
+    for (name, rows) in &golden.models {
+        for threads in [1, 3] {
+            let model = open(&data().join(name), threads, ReadingOverrides::default()).unwrap();
+            for (request, expected) in golden.requests.iter().zip(rows) {
+                let found = model.likelihood(request, &documents).unwrap();
+                for (found, expected) in found.iter().zip(expected) {
+                    assert!(
+                        (found - expected).abs() < 1e-4,
+                        "{name}, `{request}`: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -193,7 +193,7 @@ fn a_prompt_is_part_of_the_parameters() {
 fn keys_that_do_not_fit_are_refused_with_their_line() {
     for (keys, says) in [
         ("method = \"pairwise\"", "one.toml:6: expected `pointwise` or `listwise`"),
-        ("method = \"pointwise\"", "missing field `score`"),
+        ("method = \"pointwise\"", "expected a key `score`, found"),
         ("method = \"pointwise\"\nscore = \"words\"", "one.toml:7: "),
         ("method = \"pointwise\"\nscore = \"grade\"\nwindow = 3", "unknown field `window`"),
         ("method = \"listwise\"\nscore = \"grade\"", "unknown field `score`"),

@@ -83,7 +83,7 @@ fn pipelines_inherit_the_rewriting_model_of_the_system() {
 #[test]
 fn keys_that_do_not_fit_are_refused_with_their_line() {
     for (keys, says) in [
-        ("", "missing field `model`"),
+        ("", "expected a key `model`, found"),
         ("model = \"a\", beam = 1", "unknown field `beam`"),
         ("model = \"a\", beams = 0", "beams from 1 to 64, found 0"),
         ("model = \"a\", beams = 65", "beams from 1 to 64, found 65"),

@@ -135,6 +135,9 @@ fn cases() -> Vec<Case> {
         case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 2", &["r"], &[], &["Q4", "Q5"]),
         own(case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 1", &["r"], &[], &["Q4", "Q3"])),
         case("stage = \"rerank\"\nmodel = \"letters\"\ndepth = 2", &["r"], &["Q2", "Q3", "Q5"], &["Q3", "Q2", "Q5"]),
+        case("stage = \"likelihood\"\nmodel = \"red boats\"\ndepth = 2", &["r"], &["Q3", "Q2", "Q5"], &["Q2", "Q3", "Q5"]),
+        case("stage = \"likelihood\"\nmodel = \"red boats\"", &["r"], &["Q4", "Q3", "Q2"], &["Q2", "Q3", "Q4"]),
+        case("stage = \"likelihood\"\nmodel = \"red boats\"\nprefix = \"long: \"", &["r"], &["Q2", "Q3", "Q4"], &["Q4", "Q3", "Q2"]),
         case(YES, &["r"], &["Q2", "Q3", "Q5"], &["Q3", "Q2", "Q5"]),
         own(case(YES, &["r"], &["Q3", "Q4"], &["Q4", "Q3"])),
         // Q3 and Q5 have the same grade, and keep their order.
@@ -233,7 +236,7 @@ fn every_stage_has_an_example() {
 }
 
 /// Stages that score by what they explain; the others tell why a document is where it is.
-const SCORING: [&str; 12] = [
+const SCORING: [&str; 13] = [
     "bm25",
     "candidates",
     "chat_rerank",
@@ -241,6 +244,7 @@ const SCORING: [&str; 12] = [
     "feedback",
     "competition",
     "cross_encode",
+    "likelihood",
     "rerank",
     "open_questions",
     "fuse",
