@@ -150,6 +150,9 @@ impl Problem {
     /// The problem of a message of serde, which may contain the expected content: `unknown field ...,
     /// expected one of ...`. Otherwise `expected` is used.
     pub fn of_serde(at: impl Into<Location>, message: &str, expected: &str) -> Self {
+        if let Some(key) = message.strip_prefix("missing field ") {
+            return Self::at(at, format!("a key {key}"), "a table without it");
+        }
         let (mut found, expected) =
             message.rsplit_once(", expected ").unwrap_or((message, expected));
         for kind in ["invalid type: ", "invalid value: "] {

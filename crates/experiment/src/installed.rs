@@ -12,6 +12,9 @@ pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
 /// The model of base size that `clariq setup --model` installs.
 pub const BASE_MODEL: &str = "all-mpnet-base-v2";
 
+/// The sparse encoder that `clariq setup --model` installs.
+const SPARSE_MODEL: &str = "splade-tiny";
+
 /// The folder of a model: a path, or an installed model in `models`.
 pub fn find(models: &Path, name: &str) -> Option<PathBuf> {
     let folders = [PathBuf::from(name), models.join(name)];
@@ -30,15 +33,10 @@ pub(crate) fn locate(models: &Path, name: &str, kind: ModelKind) -> Result<PathB
     let recipes: Vec<String> = recipes::names().map(|name| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
-    let install = match name {
-        DEFAULT_MODEL => "`clariq setup` installs it".to_owned(),
-        BASE_MODEL | "splade-tiny" => format!("`clariq setup --model {name}` installs it"),
-        _ if name.contains('/') => format!("`clariq setup --model {name}` installs it"),
-        _ => "`clariq setup --model ORGANISATION/NAME` installs one from the hub".to_owned(),
-    };
+    let install = how_to_install(name);
     let stage = stage_of(kind);
     let hint = format!(
-        "{install}; `clariq doctor` lists the installed ones, and --set names any folder, as in \
+        "{install} installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in \
          {stage}.model=FOLDER"
     );
     bail!(format!("model `{name}`"), expected, found, hint)
@@ -52,6 +50,16 @@ fn stage_of(kind: ModelKind) -> &'static str {
         ModelKind::CrossEncoder => "rerank",
         ModelKind::TextGenerator => "rewrite",
         ModelKind::Chat => "chat_rerank",
+    }
+}
+
+/// The command that installs a model: only some have weights that `clariq setup` finds by itself.
+pub fn how_to_install(name: &str) -> String {
+    match name {
+        DEFAULT_MODEL => "`clariq setup`".to_owned(),
+        BASE_MODEL | SPARSE_MODEL => format!("`clariq setup --model {name}`"),
+        _ if name.contains('/') => format!("`clariq setup --model {name}`"),
+        _ => format!("`clariq setup --model {name} --from DIR`"),
     }
 }
 

@@ -67,13 +67,25 @@ pub(crate) fn open(
     if is_wanted {
         return Ok(open_model(session, config, false)?.map(|(model, _)| model));
     }
-    let named = session.options.need_model.as_ref();
-    if let (NeedScope::ForStages, Some(file)) = (predict, named) {
-        let expected = "a system whose stages look at predicted needs";
-        let found = format!("{} with `{}`", file.display(), config.name);
-        bail!("--need-model", expected, found, "leave it out: it would change nothing");
+    if let NeedScope::ForStages = predict {
+        refuse_named(session, config)?;
     }
     Ok(None)
+}
+
+/// Refuses a need model that the user named, where nothing would use it.
+fn refuse_named(session: &Session, config: &SystemConfig) -> Result<()> {
+    let Some(file) = &session.options.need_model else { return Ok(()) };
+    let expected =
+        "a need file of ClariQ to write, or a system whose stages look at predicted needs";
+    let found = format!("{} with `{}`", file.display(), config.name);
+    bail!("--need-model", expected, found, "leave it out: it would change nothing")
+}
+
+/// True if a run over a split of the collection has a need file beside it.
+pub(crate) fn writes_needs(session: &Session, config: &SystemConfig) -> bool {
+    let is_clariq = session.collection.downcast::<ClariQ>().is_some();
+    config.need.is_some() || is_clariq && session.options.need_model.is_some()
 }
 
 /// Predicts the needs of requests that have none.
@@ -108,14 +120,20 @@ impl PredictedNeeds {
     }
 }
 
-/// Predicts the needs of the requests of a split, if the system has a need model. If stages use
-/// needs, requests of train get held-out predictions: otherwise, rankings of train would see their
+/// Predicts the needs of the requests of a split, if stages or `writes` use them and there is a need
+/// model. If stages use needs, requests of train get held-out predictions: otherwise, rankings of train would see their
 /// labels and those of dev would not.
 pub(crate) fn predict_split(
     session: &Session,
     config: &SystemConfig,
     requests: &[Request],
+    writes: bool,
 ) -> Result<Option<PredictedNeeds>> {
+    let are_used = config.plan.sees_need() || writes && writes_needs(session, config);
+    if !are_used {
+        refuse_named(session, config)?;
+        return Ok(None);
+    }
     let is_learned_from = session.split.map(Split::role) == Some(SplitRole::Learn);
     let holds_out = config.plan.sees_need() && is_learned_from;
     let Some((model, held_out)) = open_model(session, config, holds_out)? else { return Ok(None) };
@@ -156,14 +174,8 @@ fn open_model(
     holds_out: bool,
 ) -> Result<Option<(NeedModel, Vec<Prediction>)>> {
     let named = session.options.need_model.as_deref();
-    let Some(table) = &config.need else {
-        let Some(file) = named else { return Ok(None) };
-        let hint = "`bm25-conversation` has one; the documentation lists the need models (reference, Models)";
-        let found = format!("{} with `{}`, which has none", file.display(), config.name);
-        bail!("--need-model", "a system with a table [need]", found, hint);
-    };
     if let Some(file) = named {
-        if matches!(table, NeedTable::FewShot(_)) {
+        if matches!(config.need, Some(NeedTable::FewShot(_))) {
             let found = format!("{} with `{}`", file.display(), config.name);
             bail!("--need-model", "a system whose [need] has a `model`", found, "leave it out");
         }
@@ -175,6 +187,7 @@ fn open_model(
         };
         return Ok(Some((NeedModel::Classifier(Box::new(model)), Vec::new())));
     }
+    let Some(table) = &config.need else { return Ok(None) };
     let clariq = session.collection.downcast::<ClariQ>();
     if let Some(clariq) = clariq.filter(|clariq| clariq.has(ClariqSplit::Train, true)) {
         let config = match table {
@@ -191,12 +204,15 @@ fn open_model(
         let model = NeedModel::Classifier(Box::new(training.fit()?));
         return Ok(Some((model, held_out.unwrap_or_default())));
     }
-    let conditions = if config.plan.sees_need() { ", and need conditions are off" } else { "" };
-    let location = session.collection.location();
-    let name = &config.name;
-    let text =
-        format!("note: no need labels in {location}: `{name}` predicts no needs{conditions}");
-    session.observer.note(&text);
+    // Other collections have no need files: there is nothing to miss unless stages look at needs.
+    if clariq.is_some() || config.plan.sees_need() {
+        let conditions = if config.plan.sees_need() { ", and need conditions are off" } else { "" };
+        let location = session.collection.location();
+        let name = &config.name;
+        let text =
+            format!("note: no need labels in {location}: `{name}` predicts no needs{conditions}");
+        session.observer.note(&text);
+    }
     Ok(None)
 }
 

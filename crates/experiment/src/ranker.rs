@@ -242,9 +242,8 @@ impl<'a> Ranker<'a> {
         let mut outcomes = Vec::with_capacity(requests.len());
         for (index, (ranking, responses)) in passages.into_iter().zip(responses).enumerate() {
             let RankedStatements { ranking: statements, mut chosen } = statements[index].clone();
-            if let Some(StatementPlan { rule, .. }) = &plan.statements {
-                chosen.truncate(rule.count(&chosen));
-            }
+            let rule = plan.statements.as_ref().and_then(|statements| statements.rule);
+            chosen.truncate(rule.map_or(0, |rule| rule.count(&chosen)));
             let answer = Answer { responses, asks: asks[index].clone(), statements, chosen };
             let need = requests[index].need;
             outcomes.push(RankerOutcome { need, ranking, answer: Some(answer) });

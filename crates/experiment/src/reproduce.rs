@@ -41,8 +41,8 @@ pub struct Figure<'s> {
     pub published: Option<f64>,
     /// The figure that the configuration expects.
     pub expected: Option<f64>,
-    /// The figure of the run.
-    pub obtained: f64,
+    /// The figure of the run; `None` where the data have no labels.
+    pub obtained: Option<f64>,
     /// The comparison, if a figure is expected.
     pub verdict: Option<Verdict>,
 }
@@ -59,7 +59,8 @@ impl fmt::Display for Verdict {
 
 impl fmt::Display for Figure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:.6}", self.measure, self.obtained)?;
+        f.write_str(&self.measure)?;
+        self.obtained.map_or(Ok(()), |obtained| write!(f, " {obtained:.6}"))?;
         self.verdict.map_or(Ok(()), |verdict| write!(f, " {verdict}"))
     }
 }
@@ -181,7 +182,34 @@ fn compare<'s>(
     });
     let system = config.name.as_str();
     let uses = config.uses_for(Some(split.role()));
-    Figure { system, uses, measure, published, expected: expected_figure, obtained, verdict }
+    let (expected, obtained) = (expected_figure, Some(obtained));
+    Figure { system, uses, measure, published, expected, obtained, verdict }
+}
+
+/// The figures that were published for a split whose labels the data do not have.
+pub fn published<'s>(
+    session: &Session,
+    systems: &'s [SystemConfig],
+    split: Split,
+) -> Vec<Figure<'s>> {
+    let mut figures = Vec::new();
+    for config in systems {
+        let Some(expected) = expected(config, session.documents.checksum(), split) else {
+            continue;
+        };
+        for (measure, published) in &expected.published {
+            figures.push(Figure {
+                system: &config.name,
+                uses: config.uses_for(Some(split.role())),
+                measure: measure.clone(),
+                published: Some(*published),
+                expected: expected.measures.get(measure).copied(),
+                obtained: None,
+                verdict: None,
+            });
+        }
+    }
+    figures
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ pub fn run(
 ) -> Result<RunSummary> {
     let session = contexts.session;
     let is_stream = Target::new(path).is_stream();
-    check::refuse_input_as_output(config, input, path)?;
+    check::refuse_input_as_output(session, config, input, path)?;
     check_input(config, input, session.observer)?;
     session.registry.calls().begin_run();
     // The calls of this run must be its own: documents that were encoded for another system are
@@ -105,10 +105,8 @@ pub fn run(
     let predict = if requests.is_some() { NeedScope::Never } else { NeedScope::ForStages };
     let system = open_system(contexts, config, predict)?;
     let needs = match requests {
-        Some(requests) if config.plan.sees_need() || config.need.is_some() && !is_stream => {
-            predict_split(session, config, requests)?
-        }
-        _ => None,
+        Some(requests) => predict_split(session, config, requests, !is_stream)?,
+        None => None,
     };
     let full_name = config.full_name();
     let tag = tag.unwrap_or(&full_name).replace(char::is_whitespace, "_");

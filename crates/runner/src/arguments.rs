@@ -4,7 +4,7 @@ use crate::output::Format;
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clariq_collections::Kind;
-use clariq_core::{Name, Precision, Result, bail, multiplies_bf16};
+use clariq_core::{Precision, Result, bail, multiplies_bf16};
 use clariq_files::Source;
 use clariq_index::{Analyzer, Variant};
 use clariq_rank::{Override, Uses};
@@ -253,9 +253,13 @@ const VARIANTS: Names<Variant> = &[
     ("ql", Variant::Ql, ""),
 ];
 
-/// A name that may become part of a file name or a field of a run.
-pub(crate) fn parse_name(text: &str) -> Result<Name, &'static str> {
-    Name::new(text).map_err(|_| "expected a name of letters, digits, `-`, `_` and `.`")
+/// A run tag, as in `TEAM/MODEL`: a field of a line.
+pub(crate) fn parse_tag(text: &str) -> Result<String, &'static str> {
+    let is_field = |c: char| !c.is_whitespace() && !c.is_control();
+    if text.is_empty() || !text.chars().all(is_field) {
+        return Err("expected a tag without blanks, such as TEAM/MODEL");
+    }
+    Ok(text.to_owned())
 }
 
 /// `64M`, `1G`, `500000K` or plain bytes; decimal units.

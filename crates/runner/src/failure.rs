@@ -115,12 +115,10 @@ fn expected_of(error: &clap::Error) -> String {
         "invalid float literal" | "cannot parse float from empty string" => "a number".to_owned(),
         "" => "a value".to_owned(),
         _ if reason.contains("would be zero") => "a whole number of at least 1".to_owned(),
-        _ if reason.contains("digit")
-            || reason.contains("integer")
-            || reason.contains("number too") =>
-        {
-            "a whole number of at least 0".to_owned()
-        }
+        "invalid digit found in string"
+        | "cannot parse integer from empty string"
+        | "number too large to fit in target type"
+        | "number too small to fit in target type" => "a whole number of at least 0".to_owned(),
         _ => reason.strip_prefix("expected ").unwrap_or(&reason).to_owned(),
     }
 }

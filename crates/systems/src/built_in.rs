@@ -7,9 +7,10 @@ use std::path::Path;
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "no-question" "bm25" "bm25-english" "ql" "rm3" "bm25-tuned" "sparse" "dense" "dense-base" "dense-tuned" "hybrid"
-    "bert-reranker" "bert-ranker" "published-bert-reranker" "reranker-base"
-    "ranker-base" "strict" "strict-base" "best" "best-base" "bm25-multi-turn" "bm25-conversation"
+    "bert-reranker" "bert-ranker" "published-bert-reranker" "published-bert-ranker"
+    "reranker-base" "ranker-base" "strict" "strict-base" "best" "best-base" "bm25-multi-turn" "bm25-conversation"
     "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
+    "ikat-manual-labelled"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response" "rerank-endpoint" "clariq-chat"
     "ikat-organisers-2025" "ikat-chat" "mtrag-bm25-last" "mtrag-bm25-questions"
     "mtrag-bm25-rewritten" "mtrag-bm25" "mtrag-dense" "mtrag-hybrid" "mtrag-reranked" "mtrag-chat"

@@ -48,8 +48,8 @@ pub struct StatementPlan {
     pub ranked: Pipeline,
     /// Scores those that an answer uses; `ranked` does so by default.
     pub chosen: Option<Pipeline>,
-    /// Chooses those that an answer uses.
-    pub rule: StatementRule,
+    /// Chooses those that an answer uses; without it, none.
+    pub rule: Option<StatementRule>,
 }
 
 impl Plan {
@@ -205,10 +205,9 @@ fn take_statements(
     rule: Option<StatementRule>,
 ) -> Result<Option<StatementPlan>> {
     match (tasks.remove(STATEMENTS), rule) {
-        (Some(ranked), Some(rule)) => {
+        (Some(ranked), rule) => {
             Ok(Some(StatementPlan { ranked, chosen: tasks.remove(CHOSEN), rule }))
         }
-        (Some(_), None) => bail!(at, "a key `statements`", "none", HINT),
         (None, Some(_)) => bail!(at, "a table [[tasks.{STATEMENTS}.stages]]", "none", HINT),
         (None, None) if tasks.contains_key(CHOSEN) => {
             bail!(at, "a table [[tasks.{STATEMENTS}.stages]] beside `{CHOSEN}`", "none", HINT)

@@ -1,7 +1,9 @@
 //! Refusals before the first request is ranked.
 
 use super::input::RunInput;
+use crate::needs::writes_needs;
 use crate::record;
+use crate::session::Session;
 use clariq_core::{Observer, Result, bail, printable};
 use clariq_files::{Target, refuse_input};
 use clariq_systems::{Rewrites, SystemConfig};
@@ -26,6 +28,7 @@ pub fn check_input(
 
 /// Refuses a path if the run, or a file beside it, would replace a file that is read.
 pub(super) fn refuse_input_as_output(
+    session: &Session,
     config: &SystemConfig,
     input: &dyn RunInput,
     path: &Path,
@@ -39,7 +42,7 @@ pub(super) fn refuse_input_as_output(
     }
     refuse_input(&record::path_of(path))?;
     refuse_input(&record::completions_path(path))?;
-    if config.need.is_some() && input.in_memory().is_some() {
+    if writes_needs(session, config) && input.in_memory().is_some() {
         refuse_input(&record::need_path(path))?;
     }
     Ok(())

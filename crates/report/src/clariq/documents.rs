@@ -100,7 +100,8 @@ pub(super) fn section(comparison: &ClariqPage) -> Markup {
 /// The tests of every run against the baseline, over facets.
 fn differences(comparison: &ClariqPage, documents: &DocumentsOfRuns) -> Option<Markup> {
     let request = comparison.request;
-    let has_values = documents.runs.iter().flat_map(|run| &run.columns).all(|column| !column.values.is_empty());
+    let has_values =
+        documents.runs.iter().flat_map(|run| &run.columns).all(|column| !column.values.is_empty());
     if request.runs.len() < 2 || !has_values {
         return None;
     }
@@ -176,8 +177,12 @@ mod tests {
     #[test]
     fn facets_without_scores_are_counted_beside_the_figures() {
         let small = Small::new(&[("whole", &[]), ("partial", &[])]);
-        let run =
-            |not_covered| DocumentFigures { figures: vec![0.25; 4], columns: Vec::new(), not_covered, contexts: 160 };
+        let run = |not_covered| DocumentFigures {
+            figures: vec![0.25; 4],
+            columns: Vec::new(),
+            not_covered,
+            contexts: 160,
+        };
         let documents =
             [DocumentsOfRuns { with: RetrievedWith::Answer, runs: vec![run(0), run(55)] }];
         let page = ClariqPage { documents: &documents, ..small.comparison() };

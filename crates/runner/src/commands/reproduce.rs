@@ -11,7 +11,7 @@ use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::Result;
 use clariq_experiment::installed::{self, DEFAULT_MODEL};
-use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
+use clariq_experiment::reproduce::{Figure, Verdict, check, expecting, published};
 use clariq_experiment::run::usual_path;
 use clariq_rank::Uses;
 use clariq_systems::{SystemConfig, built_in, check_names_differ};
@@ -61,7 +61,13 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         }
         if collection.qrels(split, session.task)?.is_none() {
             let data = collection.location();
-            settings.note(&format!("note: {split} has no labels in {data} and is left out"));
+            let figures = published(&session, &systems, split);
+            let shown = if figures.is_empty() { "left out" } else { "not run" };
+            settings.note(&format!("note: {split} has no labels in {data} and is {shown}"));
+            for figure in figures {
+                any_uses |= !figure.uses.is_empty();
+                table.lock().row(row(split.name(), &figure, for_reading));
+            }
             continue;
         }
         settings.note_remark(&*collection, split);
@@ -141,8 +147,9 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     }
     for (base, names) in without_base {
         settings.note(&format!(
-            "note: {base} is not installed; {} left out: `clariq setup --model {base}` installs it",
-            names.join(", ")
+            "note: {base} is not installed; {} left out: {} installs it",
+            names.join(", "),
+            installed::how_to_install(&base)
         ));
     }
     if !left_out.is_empty() {
@@ -178,10 +185,11 @@ fn row(split: &str, figure: &Figure, for_reading: bool) -> Vec<Cell> {
         Cell::text(&figure.measure),
         number(figure.published),
         number(figure.expected),
-        Cell::Figure(figure.obtained, 6),
+        number(figure.obtained),
     ];
     if !for_reading {
-        let difference = figure.expected.map(|expected| figure.obtained - expected);
+        let difference =
+            figure.expected.zip(figure.obtained).map(|(expected, obtained)| obtained - expected);
         // A difference that is shown as zero has no sign.
         row.push(number(difference.map(|by| if by.abs() < 5e-7 { 0.0 } else { by })));
     }

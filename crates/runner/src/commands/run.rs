@@ -1,6 +1,6 @@
 //! `clariq run`: ranks every request of a split or of a file, by one or several systems.
 
-use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_name};
+use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_tag};
 use crate::commands::calls::{CallArgs, DryRunTable};
 use crate::commands::reproduce::uses_cell;
 use crate::failure::Outcome;
@@ -10,7 +10,7 @@ use clap::Args;
 use clariq_collections::documents::document_files;
 use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::{Collection, OWN, Split};
-use clariq_core::{Name, Result, SplitRole, bail};
+use clariq_core::{Result, SplitRole, bail};
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
     CandidateRun, FileInput, RequestFileKind, RunInput, open_split, run as write_run, usual_path,
@@ -65,14 +65,16 @@ pub(crate) struct RunArgs {
     /// Task of the collection to rank for, such as a domain of MTRAG [default: the usual one]
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// Run tag, the last field of every line [default: the system's name]
-    #[arg(long, value_name = "NAME", value_parser = parse_name)]
-    run_tag: Option<Name>,
+    /// Run tag, the last field of every line; TEAM/MODEL fills both columns of ClariQ's leaderboard
+    /// [default: the system's name]
+    #[arg(long, value_name = "TAG", value_parser = parse_tag)]
+    run_tag: Option<String>,
     /// `team_id` of an iKAT submission, in 2025's form [default: clariq]
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new(),
           conflicts_with_all = ["conversations", "requests"])]
     team: Option<String>,
-    /// Use this need model, saved by `clariq need train -o`, instead of the system's own
+    /// Predict the need file by this model, saved by `clariq need train -o`, instead of the system's
+    /// own
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]

@@ -75,7 +75,8 @@ const SYSTEMS: [&str; 15] = [
 ];
 
 /// The systems of the second table, in its order.
-const IKAT_SYSTEMS: [&str; 4] = ["ikat-bm25", "ikat-dense", "ikat-automatic", "ikat-manual"];
+const IKAT_SYSTEMS: [&str; 5] =
+    ["ikat-bm25", "ikat-dense", "ikat-automatic", "ikat-manual", "ikat-manual-labelled"];
 
 /// The figures that the configuration of a system expects on a split of a real collection.
 fn expected(config: &str, collection: &str, split: &str) -> toml::Table {

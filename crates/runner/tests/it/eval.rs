@@ -79,6 +79,19 @@ fn mean(figures: &serde_json::Value) -> f64 {
 }
 
 #[test]
+fn a_run_tag_of_team_and_model_fills_the_columns_of_the_board() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q run bm25 --data data --split dev --run-tag Team_1/bm25+x -o a.run");
+    let row = bench.succeed("-q eval a.run --data data --split dev --leaderboard").stdout;
+    assert!(row.starts_with("| RANK | Team_1 | bm25+x | 0.4140 |"), "{row}");
+    for tag in ["", "a b", "a\tb"] {
+        let refused = bench.run(&["run", "bm25", "--data", "data", "--run-tag", tag]);
+        let expected = "expected: a tag without blanks, such as TEAM/MODEL";
+        assert!(refused.stderr.contains(expected), "{tag}: {}", refused.stderr);
+    }
+}
+
+#[test]
 fn figures_per_topic_are_written_in_every_output_form() {
     let bench = with_everything();
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");

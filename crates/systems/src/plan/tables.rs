@@ -24,7 +24,7 @@ pub struct AnswerConfig {
     /// The number of passages in a submission per turn.
     #[serde(default = "number::<100, _>")]
     pub passages: usize,
-    /// The choice of the statements that an answer uses, if it uses any.
+    /// The choice of the statements that an answer uses; without it, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statements: Option<StatementRule>,
     /// The number of responses per turn, each from passages of its own.
@@ -54,12 +54,14 @@ pub struct FitRule {
 #[derive(Debug, Clone, Copy, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatementRule {
-    /// The maximum number of statements.
+    /// The maximum number of statements; 0 for none.
     most: usize,
     /// The minimum score of a statement after the best.
     least: f64,
     /// The maximum difference to the score of the best.
     gap: f64,
+    /// The score of the best below which none is chosen; by default, the best always is.
+    none_below: Option<f64>,
 }
 
 /// The rule that composes a text of sentences of the best passages.
@@ -221,7 +223,7 @@ impl AnswerConfig {
             ("responses", self.responses, 1..=MOST_RESPONSES),
         ];
         if let Some(statements) = &self.statements {
-            ranges.push(("statements.most", statements.most, 1..=MOST_PASSAGES));
+            ranges.push(("statements.most", statements.most, 0..=MOST_PASSAGES));
         }
         if let Some(response) = &self.response {
             // The validator of 2025 counts the words of all responses to a turn together.
@@ -246,11 +248,14 @@ impl AnswerConfig {
             let hint = "they choose the sentences of an extract";
             bail!(at, expected, "one of them", hint);
         }
-        if let Some(StatementRule { least, gap, .. }) = &self.statements
-            && (!least.is_finite() || gap.is_nan() || *gap < 0.0)
-        {
-            let expected = "statements.gap of at least 0, and a number as least";
-            bail!(at, expected, "least {least} and gap {gap}", HINT);
+        if let Some(StatementRule { least, gap, none_below, .. }) = &self.statements {
+            if !least.is_finite() || gap.is_nan() || *gap < 0.0 {
+                let expected = "statements.gap of at least 0, and a number as least";
+                bail!(at, expected, "least {least} and gap {gap}", HINT);
+            }
+            if let Some(score) = none_below.filter(|score| !score.is_finite()) {
+                bail!(at, "a number as statements.none_below", "{score}", HINT);
+            }
         }
         if let Some(fits) = self.fits.filter(|fits| !(0.0..=1.0).contains(&fits.words)) {
             let found = fits.words.to_string();
@@ -267,11 +272,14 @@ impl AnswerConfig {
 }
 
 impl StatementRule {
-    /// The number of the best statements that are chosen: at least one, if there is one.
+    /// The number of the best statements that are chosen.
     pub fn count(&self, ranking: &[Hit]) -> usize {
-        let Some(best) = ranking.first() else { return 0 };
+        let Some(best) = ranking.first().filter(|_| self.most > 0) else { return 0 };
+        if self.none_below.is_some_and(|least| best.score < least) {
+            return 0;
+        }
         let is_near = |hit: &&Hit| hit.score >= self.least && best.score - hit.score <= self.gap;
-        let more = ranking[1..].iter().take(self.most.saturating_sub(1)).take_while(is_near);
+        let more = ranking[1..].iter().take(self.most - 1).take_while(is_near);
         1 + more.count()
     }
 }
@@ -283,15 +291,20 @@ mod tests {
 
     #[test]
     fn the_best_statement_is_chosen_and_others_only_if_near() {
-        let rule = StatementRule { most: 3, least: 0.3, gap: 0.2 };
-        let count = |scores: &[f64]| {
+        let rule = StatementRule { most: 3, least: 0.3, gap: 0.2, none_below: None };
+        let count_by = |rule: StatementRule, scores: &[f64]| {
             let hits: Vec<Hit> = scores.iter().map(|&score| Hit { doc: Doc(0), score }).collect();
             rule.count(&hits)
         };
+        let count = |scores: &[f64]| count_by(rule, scores);
         assert_eq!(count(&[]), 0);
         assert_eq!(count(&[0.1]), 1);
         assert_eq!(count(&[0.6, 0.5, 0.45, 0.44]), 3);
         assert_eq!(count(&[0.6, 0.3]), 1);
         assert_eq!(count(&[0.35, 0.29]), 1);
+        let may_leave_none = StatementRule { none_below: Some(0.4), ..rule };
+        assert_eq!(count_by(may_leave_none, &[0.39, 0.38]), 0);
+        assert_eq!(count_by(may_leave_none, &[0.4, 0.38]), 2);
+        assert_eq!(count_by(StatementRule { most: 0, ..rule }, &[0.9]), 0);
     }
 }

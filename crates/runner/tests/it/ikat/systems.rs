@@ -82,6 +82,35 @@ fn a_figure_has_the_same_name_for_every_kind_of_file() {
 }
 
 #[test]
+fn a_system_may_list_no_statement() {
+    let bench = Bench::new();
+    let system = fs::read_to_string(root().join("configs/ikat-bm25.toml")).unwrap();
+    let (system, _) = system.split_once("\n[[expected]]").unwrap();
+    let rule = system.lines().find(|line| line.starts_with("statements = ")).unwrap();
+    let listed = |rules: &str| {
+        bench.write("mine.toml", system.replacen(rule, rules, 1));
+        bench.succeed("-q run mine.toml --split 2023-test -o mine.json");
+        let run: serde_json::Value = serde_json::from_slice(&bench.read("mine.json")).unwrap();
+        let turns = run["turns"].as_array().unwrap().iter();
+        turns
+            .map(|turn| turn["responses"][0]["ptkb_provenance"].as_array().map_or(0, Vec::len))
+            .collect::<Vec<_>>()
+    };
+    let usual = listed(rule);
+    assert!(usual.iter().all(|count| *count >= 1), "{usual:?}");
+    let none = vec![0; usual.len()];
+    assert_eq!(listed(""), none);
+    assert_eq!(listed("statements = { most = 0, least = 0.0, gap = 0.0 }"), none);
+    let rule_with = |least: &str| {
+        format!("statements = {{ most = 1, least = 0.0, gap = 0.0, none_below = {least} }}")
+    };
+    assert_eq!(listed(&rule_with("-1.0")), usual);
+    assert_eq!(listed(&rule_with("1000.0")), none);
+    let validated = bench.succeed("-q validate mine.json --split 2023-test --format tsv").stdout;
+    assert!(validated.contains("accepted"), "{validated}");
+}
+
+#[test]
 fn a_manual_system_may_use_the_relevant_statements_of_its_turn_and_of_earlier_ones() {
     let bench = Bench::new();
     let manual = fs::read_to_string(root().join("configs/ikat-bm25.toml")).unwrap();

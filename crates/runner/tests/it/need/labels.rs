@@ -3,6 +3,7 @@
 use super::{QUICK, predicted, relabel};
 use crate::common::Bench;
 use clariq_collections::DataDir;
+use clariq_systems::SystemConfig;
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::Value;
 
@@ -31,6 +32,43 @@ fn a_saved_model_a_configuration_and_a_run_give_the_same_labels() {
     assert_eq!(saved, bench.text("a.need"));
     bench.succeed("need predict need.json --data data -o b.need");
     assert_eq!(saved, bench.text("b.need"));
+}
+
+#[test]
+fn a_named_model_predicts_beside_any_system_or_is_refused() {
+    let bench = Bench::with_sample();
+    bench.succeed(&format!("need train bm25-tuned --data data {QUICK} -o need.json"));
+    let saved = predicted(&bench, "need.json", "dev", "");
+    bench.write(
+        "own.toml",
+        "name = \"own\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n",
+    );
+    bench.succeed("run own.toml --data data -o alone.run");
+    assert!(!bench.path("alone.need").exists());
+    for system in ["own.toml", "ql", "no-question", "bm25"] {
+        bench.succeed(&format!("run {system} --data data -o a.run --need-model need.json"));
+        assert_eq!(saved, bench.text("a.need"), "{system}");
+        let missing = format!("run {system} --data data -o b.run --need-model none.json");
+        let missing = bench.run(&missing.split(' ').collect::<Vec<_>>());
+        assert_eq!(missing.status, Some(2), "{system}");
+        assert!(missing.stderr.contains("error: none.json: missing file"), "{}", missing.stderr);
+        // Standard output has one file, the run.
+        let stream = format!("run {system} --data data -o - --need-model need.json");
+        let stream = bench.run(&stream.split(' ').collect::<Vec<_>>());
+        assert_eq!((stream.status, &*stream.stdout), (Some(2), ""), "{system}");
+        assert!(stream.stderr.contains("it would change nothing"), "{}", stream.stderr);
+    }
+}
+
+#[test]
+fn every_system_of_the_challenge_writes_both_files() {
+    let without: Vec<String> = clariq_systems::built_in::names()
+        .map(|name| SystemConfig::open_any(name, &[]).expect("a system"))
+        .filter(|system| system.expected.iter().any(|it| it.collection == "clariq"))
+        .filter(|system| system.need.is_none())
+        .map(|system| system.name)
+        .collect();
+    assert!(without.is_empty(), "{without:?}");
 }
 
 #[test]

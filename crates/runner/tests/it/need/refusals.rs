@@ -60,8 +60,8 @@ const BAD_TRAINING: &[Case] = &[
     case(
         "no need model",
         NOTHING,
-        "need train no-question --data data -o out/old.json",
-        ["no-question", "[need]", "without one"],
+        "need train bm25-multi-turn --data data -o out/old.json",
+        ["bm25-multi-turn", "[need]", "without one"],
     ),
     case(
         "an unknown need model",

@@ -40,7 +40,7 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         "no depth",
         changed!("depth = 30" to ""),
         MINE,
-        ["mine.toml:3", "TOML", "missing field `depth`"],
+        ["mine.toml:3", "a key `depth`", "a table without it"],
     ),
     case(
         "unknown analyser",
@@ -75,8 +75,13 @@ const BAD_CONFIGURATIONS: &[Case] = &[
     ),
     case(
         "nothing predicts the need that a --set uses",
-        NOTHING,
-        "run no-question --set no_question.when_need=2",
+        |bench| {
+            bench.write(
+                "bare.toml",
+                "name = \"bare\"\n[[stages]]\nstage = \"no_question\"\nrank = 1\n",
+            );
+        },
+        "run bare.toml --set no_question.when_need=2",
         ["command line, no_question.when_need=2", "[need]", "without"],
     ),
     case("bad name", changed!("mine" to "a/b"), MINE, ["mine.toml:1", "letters, digits", "`a/b`"]),
