@@ -161,7 +161,7 @@ impl<'a> Asker<'a> {
     fn reason(&self, conversation: &UserRequest, empty_question: Option<Doc>) -> Result<String> {
         let about = empty_question.unwrap_or(Doc(0));
         let traces = self.system.explain(conversation, RankedPart::Documents, about)?;
-        let stages = traces.iter().flat_map(|(_, stages)| stages);
+        let stages = traces.iter().flat_map(|trace| &trace.stages);
         let parts =
             stages.filter_map(|stage| stage.explanation.as_ref()).flat_map(|why| &why.parts);
         let stops: Vec<&str> = parts.filter_map(|part| part.what.strip_prefix(STOPS)).collect();
@@ -180,7 +180,7 @@ impl<'a> Asker<'a> {
         let candidates = self.list(conversation, &ranking[..ranking.len().min(SHOWN)])?;
         Ok(QuestionExplanation {
             candidates,
-            stages: traces.into_iter().flat_map(|(_, traces)| traces).collect(),
+            stages: traces.into_iter().flat_map(|trace| trace.stages).collect(),
         })
     }
 

@@ -24,7 +24,7 @@
 //! let question = &system.list(&query, RankedPart::Documents, &[best])?[0];
 //! println!("{}: {}", question.id, question.text);
 //! let traces = system.explain(&query, RankedPart::Documents, best.doc)?;
-//! # assert_eq!(traces[0].1[0].rank, Some(1));
+//! # assert_eq!(traces[0].stages[0].rank, Some(1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -99,7 +99,7 @@ pub use clariq_core::{Job, Observer, Silent};
 pub use models::needs_engine;
 pub use needs::{HeldOutNeeds, NeedModels, NeedScope};
 pub use ranker::{
-    Answer, RankedPart, RankedText, Ranker, RankerOutcome, Statements, Traces, UserRequest,
+    Answer, PipelineTrace, RankedPart, RankedText, Ranker, RankerOutcome, Statements, UserRequest,
 };
 pub use session::{Contexts, Session, SessionOptions};
 pub use training::open_system;

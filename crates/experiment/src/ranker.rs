@@ -26,8 +26,13 @@ struct RankedStatements {
     chosen: Ranking,
 }
 
-/// The trace of a document through the stages of a pipeline, with the task of the pipeline.
-pub type Traces = (&'static str, Vec<StageTrace>);
+/// The trace of a document through a pipeline.
+pub struct PipelineTrace {
+    /// The task that the pipeline ranks for.
+    pub task: &'static str,
+    /// The effect of each stage.
+    pub stages: Vec<StageTrace>,
+}
 
 /// An open system with its models.
 pub struct Ranker<'a> {
@@ -293,7 +298,12 @@ impl<'a> Ranker<'a> {
     }
 
     /// Traces a document through the pipelines that rank it.
-    pub fn explain(&self, query: &UserRequest, part: RankedPart, doc: Doc) -> Result<Vec<Traces>> {
+    pub fn explain(
+        &self,
+        query: &UserRequest,
+        part: RankedPart,
+        doc: Doc,
+    ) -> Result<Vec<PipelineTrace>> {
         let requests = self.requests(slice::from_ref(query))?;
         let pipeline = self.pipeline(part);
         let statements = match (&self.config.plan, part) {
@@ -317,9 +327,9 @@ impl<'a> Ranker<'a> {
                 bail!("DOCUMENT_ID", "a document of the domain of the request", found, hint);
             };
             let batch = Batch::new(context, &requests);
-            let traces = pipeline.explain(&batch, doc, &Ranking::new())?;
+            let stages = pipeline.explain(&batch, doc, &Ranking::new())?;
             self.session().report_answers();
-            return Ok(vec![(self.task_name(part), traces)]);
+            return Ok(vec![PipelineTrace { task: self.task_name(part), stages }]);
         };
         let user = self.statements_of(query)?;
         let Some(doc) = user.find(doc) else {
@@ -330,9 +340,11 @@ impl<'a> Ranker<'a> {
         let requests: Vec<Request> = requests.iter().map(|request| user.request(request)).collect();
         let context = self.contexts.over(&user.bank);
         let batch = Batch::new(&context, &requests);
-        let mut all = vec![(self.task_name(part), pipeline.explain(&batch, doc, &Ranking::new())?)];
+        let stages = pipeline.explain(&batch, doc, &Ranking::new())?;
+        let mut all = vec![PipelineTrace { task: self.task_name(part), stages }];
         if let Some(chosen) = &plan.chosen {
-            all.push((CHOSEN, chosen.explain(&batch, doc, &Ranking::new())?));
+            let stages = chosen.explain(&batch, doc, &Ranking::new())?;
+            all.push(PipelineTrace { task: CHOSEN, stages });
         }
         self.session().report_answers();
         Ok(all)

@@ -41,8 +41,15 @@ pub fn is_record(path: &Path) -> bool {
     runs.iter().any(|run| Path::new(run).is_file())
 }
 
-/// An output of a command: its key in the record, its path, and its content.
-pub type RecordedOutput = (&'static str, PathBuf, StagedFile);
+/// An output of a command.
+pub struct RecordedOutput {
+    /// Its key in the record.
+    pub kind: &'static str,
+    /// The path that it will have.
+    pub path: PathBuf,
+    /// Its content.
+    pub file: StagedFile,
+}
 
 /// The arithmetic of learned models, which determines the last digits of their scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,17 +143,17 @@ pub(crate) fn record_calls(
         return Ok(None);
     }
     let path = completions_path(path);
-    let staged = StagedFile::new(&path, |out| write_exchanges(out, &exchanges))?;
-    Ok(Some(("completions", path, staged)))
+    let file = StagedFile::new(&path, |out| write_exchanges(out, &exchanges))?;
+    Ok(Some(RecordedOutput { kind: "completions", path, file }))
 }
 
 /// Commits staged outputs, and then their record.
 pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result<()> {
     let mut outputs = Map::new();
-    for (kind, path, staged) in &files {
+    for RecordedOutput { kind, path, file } in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let source = staged.source();
-        let checksum = sha256_of_stream(source.stream()?).map_err(Error::io("read", path))?;
+        let content = file.source();
+        let checksum = sha256_of_stream(content.stream()?).map_err(Error::io("read", path))?;
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);
@@ -154,7 +161,7 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result
         serde_json::to_writer_pretty(&mut *out, &made_by)?;
         writeln!(out)
     })?;
-    files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(StagedFile::commit)
+    files.into_iter().map(|output| output.file).chain([record]).try_for_each(StagedFile::commit)
 }
 
 /// The part of a run's record that other commands read.

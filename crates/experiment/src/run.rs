@@ -12,7 +12,7 @@ mod split;
 
 use crate::needs::{NeedScope, PredictedNeeds, predict_split};
 use crate::ranker::{Ranker, RankerOutcome, UserRequest};
-use crate::record::{self, describe};
+use crate::record::{self, RecordedOutput, describe};
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
 use clariq_collections::{Collection, Submitter};
@@ -133,8 +133,8 @@ pub fn run(
     if !is_stream {
         if let (Some(needs), Some(requests)) = (&needs, requests) {
             let path = record::need_path(path);
-            let staged = StagedFile::new(&path, |out| needs.put(out, requests))?;
-            files.push(("need", path, staged));
+            let file = StagedFile::new(&path, |out| needs.put(out, requests))?;
+            files.push(RecordedOutput { kind: "need", path, file });
         }
         files.extend(record::record_calls(session, config, path, &mut made_by)?);
         input.count(&mut made_by, summary.requests, &skipped);
@@ -307,7 +307,7 @@ impl<'a> RunWriter<'a> {
     }
 
     /// Completes the files, which do not have their names yet; none for a stream.
-    fn finish(self) -> Result<Vec<record::RecordedOutput>> {
+    fn finish(self) -> Result<Vec<RecordedOutput>> {
         let mut files = Vec::new();
         match self.output {
             RunOutput::Stream(mut out) => {
@@ -318,7 +318,8 @@ impl<'a> RunWriter<'a> {
                 for (index, (kind, path, mut writer)) in writers.into_iter().enumerate() {
                     let written = self.input.put_end(index, &mut writer);
                     written.map_err(Error::io("write", &path))?;
-                    files.push((kind, path, writer.finish()?));
+                    let file = writer.finish()?;
+                    files.push(RecordedOutput { kind, path, file });
                 }
             }
         }
@@ -330,5 +331,5 @@ fn nothing_ranked(config: &SystemConfig, input: &dyn RunInput, requests: u64) ->
     let expected = "a system that ranks something for at least one request";
     let found = format!("nothing for any of {requests} requests of {}", input.location());
     let hint = "`clariq explain --system …` shows what each stage does with a document";
-    problem!(&*config.file, expected, found, hint).kind(ProblemKind::Empty)
+    problem!(&*config.file, expected, found, hint)
 }

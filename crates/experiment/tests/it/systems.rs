@@ -76,8 +76,8 @@ fn statements_that_come_with_a_request_are_numbered_in_its_order() {
         assert!(!answer.chosen.is_empty() && !answer.text().is_empty());
         for hit in &answer.statements[..2] {
             let traces = system.explain(&query, RankedPart::Statements, hit.doc).unwrap();
-            assert_eq!(traces[0].0, STATEMENTS.name());
-            let rank = traces[0].1.last().unwrap().rank;
+            assert_eq!(traces[0].task, STATEMENTS.name());
+            let rank = traces[0].stages.last().unwrap().rank;
             assert_eq!(rank, answer.statements.iter().position(|one| one == hit).map(|i| i + 1));
         }
     });
@@ -98,7 +98,7 @@ fn an_explanation_agrees_with_the_ranking() {
             {
                 let Some(best) = ranking.first() else { continue };
                 let traces = system.explain(query, part, best.doc).unwrap();
-                let last = traces[0].1.last().unwrap();
+                let last = traces[0].stages.last().unwrap();
                 assert_eq!((last.rank, last.score), (Some(1), Some(best.score)));
             }
         }

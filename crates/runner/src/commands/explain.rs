@@ -9,7 +9,8 @@ use clariq_collections::Split;
 use clariq_core::{Doc, Request, Result, SplitRole, bail, fixed, printable};
 use clariq_experiment::run::{check_input, open_split};
 use clariq_experiment::{
-    Contexts, NeedScope, RankedPart, Ranker, Session, Statements, Traces, UserRequest, open_system,
+    Contexts, NeedScope, PipelineTrace, RankedPart, Ranker, Session, Statements, UserRequest,
+    open_system,
 };
 use clariq_rank::StageTrace;
 use clariq_systems::SystemConfig;
@@ -142,7 +143,7 @@ fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(Rank
 fn print(
     format: Option<Format>,
     [request, id, text]: [&str; 3],
-    pipelines: &[Traces],
+    pipelines: &[PipelineTrace],
     is_of_one_task: bool,
 ) -> Result<Outcome> {
     if let Some(format) = format.filter(|format| *format != Format::Json) {
@@ -151,11 +152,11 @@ fn print(
     if format == Some(Format::Json) {
         let mut all = json!({ "request": request, "question_id": id, "question": text });
         match pipelines {
-            [(_, traces)] if is_of_one_task => all["stages"] = json!(traces),
+            [trace] if is_of_one_task => all["stages"] = json!(trace.stages),
             several => {
                 let mut tasks = Map::new();
-                for (task, traces) in several {
-                    tasks.insert((*task).to_owned(), json!(traces));
+                for PipelineTrace { task, stages } in several {
+                    tasks.insert((*task).to_owned(), json!(stages));
                 }
                 all["tasks"] = tasks.into();
             }
@@ -166,8 +167,8 @@ fn print(
     print_text(|out| {
         writeln!(out, "request   {}", printable(request, usize::MAX))?;
         writeln!(out, "{kind}  {} {text:?}", printable(id, usize::MAX))?;
-        for (task, traces) in pipelines {
-            for trace in traces {
+        for PipelineTrace { task, stages } in pipelines {
+            for trace in stages {
                 let task = if is_of_one_task { String::new() } else { format!("{task}, ") };
                 write!(out, "\n{task}{}", trace_lines(trace, usize::MAX, ""))?;
             }
@@ -177,9 +178,9 @@ fn print(
 }
 
 /// The rank of the document after each stage, as a table.
-fn stages(pipelines: &[Traces]) -> Sheet {
+fn stages(pipelines: &[PipelineTrace]) -> Sheet {
     let mut sheet = Sheet::new(&["stage", "rank", "of", "score"]);
-    for trace in pipelines.iter().flat_map(|(_, traces)| traces) {
+    for trace in pipelines.iter().flat_map(|trace| &trace.stages) {
         let rank = trace.rank.map_or(Cell::Nothing, Cell::count);
         let score = trace.score.map_or(Cell::Nothing, |score| Cell::Figure(score, 6));
         sheet.row(vec![Cell::text(trace.stage), rank, Cell::count(trace.length), score]);

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::Result;
-use clariq_experiment::record;
+use clariq_experiment::record::{self, RecordedOutput};
 use clariq_experiment::run::folder_of;
 use clariq_files::{StagedFile, Target};
 use clariq_track_clariq::evaluation::{Choice, OracleRequest, oracle_run};
@@ -67,7 +67,7 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
         target.write(|out| out.write_all(&lines))?;
         return Ok(Outcome::Done);
     }
-    let run = StagedFile::new(&path, |out| out.write_all(&lines))?;
+    let file = StagedFile::new(&path, |out| out.write_all(&lines))?;
     let made_by = json!({
         "clariq": env!("CARGO_PKG_VERSION"),
         "oracle": name,
@@ -76,8 +76,8 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
         "split": split.name(),
         "bank": { "sha256": bank.checksum(), "questions": bank.len() },
     });
-    let files = vec![("run", path.clone(), run)];
-    record::put(&path, made_by, files)?;
+    let run = RecordedOutput { kind: "run", path: path.clone(), file };
+    record::put(&path, made_by, vec![run])?;
     let count = lines.split(|&byte| byte == b'\n').count() - 1;
     Sheet::of([
         ("oracle", Cell::text(name)),
