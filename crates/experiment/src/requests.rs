@@ -4,9 +4,7 @@
 use crate::ranker::{Statements, UserRequest};
 use clariq_collections::documents::is_header_line;
 use clariq_collections::requests::request_in;
-use clariq_core::{
-    Documents, Location, Problem, RequestId, Result, bail, printable, problem, sha256_hex,
-};
+use clariq_core::{Documents, Problem, RequestId, Result, printable, problem};
 use clariq_files::archive::ExpectedContent;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use std::collections::HashMap;
@@ -30,7 +28,7 @@ pub struct RequestReader<'a> {
     documents: &'a dyn Documents,
     takes_statements: bool,
     /// The line of each id so far, if ids must be unique.
-    ids: Option<HashMap<IdHash, u32>>,
+    ids: Option<HashMap<RequestId, Option<u64>>>,
 }
 
 impl<'a> RequestReader<'a> {
@@ -45,8 +43,8 @@ impl<'a> RequestReader<'a> {
         Self { lines, documents, takes_statements, ids: None }
     }
 
-    /// Refuses repeated ids, as TREC runs require, and more requests than ids fit into memory. By
-    /// default, ids may repeat and a stream need not end.
+    /// Refuses repeated ids, as TREC runs require; all ids are then in memory. By default, ids may
+    /// repeat and a stream need not end.
     #[must_use]
     pub fn with_unique_ids(self) -> Self {
         Self { ids: Some(HashMap::new()), ..self }
@@ -69,18 +67,28 @@ impl<'a> RequestReader<'a> {
                     return Ok(Some(Err(Problem { at, ..problem }.hint(HINT))));
                 }
             };
-            if let Some(ids) = &mut self.ids
-                && let Some(problem) = insert(ids, &query.request.id, self.lines.location())?
-            {
-                return Ok(Some(Err(problem)));
-            }
-            return Ok(Some(Ok(query)));
+            return Ok(Some(self.check_id(query)));
         }
     }
 
     /// The number of the last line that was read.
     pub fn line(&self) -> Option<u64> {
         self.lines.location().line
+    }
+
+    /// Refuses an id that an earlier line has, if ids must be unique.
+    fn check_id(&mut self, query: UserRequest) -> Result<UserRequest, Problem> {
+        let Some(ids) = &mut self.ids else { return Ok(query) };
+        let at = self.lines.location();
+        let id = &query.request.id;
+        if let Some(first) = ids.get(id) {
+            let first = first.map_or(String::new(), |line| format!(" in line {line}"));
+            let found = format!("`{}`, as{first}", printable(id.as_str(), SHOWN));
+            let hint = "a run has one ranking per id; --skip-bad keeps the first request";
+            return Err(problem!(at, "a request with an id of its own", found, hint));
+        }
+        ids.insert(id.clone(), at.line);
+        Ok(query)
     }
 
     /// Parses a line. Its number and a hint are added to a problem later.
@@ -96,40 +104,6 @@ impl<'a> RequestReader<'a> {
         }
         Ok(UserRequest { request, statements: Statements::Own(statements) })
     }
-}
-
-/// The maximum number of ids, which take 570 MB. A million take 36 MB.
-const MOST_IDS: usize = 25_000_000;
-
-/// The first 96 bits of an id's SHA-256. Two ids of the largest file share them with a probability of
-/// 10⁻¹⁴.
-type IdHash = [u32; 3];
-
-/// Adds the id of a line. Returns a problem if an earlier line has the same id; too many ids are an
-/// error.
-fn insert(
-    lines: &mut HashMap<IdHash, u32>,
-    id: &RequestId,
-    at: Location,
-) -> Result<Option<Problem>> {
-    let hash = hash(id);
-    if let Some(first) = lines.get(&hash) {
-        let found = format!("`{}`, as in line {first}", printable(id.as_str(), SHOWN));
-        let expected = "a request with an id of its own";
-        let hint = "a run has one ranking per id; --skip-bad keeps the first request";
-        return Ok(Some(problem!(at, expected, found, hint)));
-    }
-    if lines.len() == MOST_IDS {
-        let hint = "put the rest into a file of its own";
-        bail!(at, "at most {MOST_IDS} requests", "more of them", hint);
-    }
-    lines.insert(hash, at.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX));
-    Ok(None)
-}
-
-fn hash(id: &RequestId) -> IdHash {
-    let digits = sha256_hex(id.as_str().as_bytes());
-    [0, 8, 16].map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default())
 }
 
 #[cfg(test)]
