@@ -17,18 +17,16 @@ use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::{Contexts, Statements, UserRequest};
 use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source, stdin};
 use clariq_systems::has_answered;
-use clariq_track_clariq::conversation::{MOST_TURNS, RecordOptions, read_records};
+use clariq_track_clariq::conversation::MOST_TURNS;
 use clariq_tracks::TRACKS;
-use serde_json::Value;
 use std::io::{self, IsTerminal};
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::slice;
 
 #[derive(Args)]
 pub(crate) struct AskArgs {
     /// First utterance of the user. Replies are read from standard input, one per line
-    #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
+    #[arg(value_name = "REQUEST", required_unless_present = "json")]
     request: Option<String>,
     /// Built-in system or configuration file [default: dense-conversation, or bm25-conversation
     /// without learned models; for iKAT, ikat-automatic or ikat-bm25]
@@ -46,9 +44,6 @@ pub(crate) struct AskArgs {
     /// Read requests and replies as JSON lines, and write questions or answers as JSON lines
     #[arg(long)]
     json: bool,
-    /// Print the next question for every conversation of a file
-    #[arg(long, value_name = "FILE", conflicts_with = "request")]
-    conversations: Option<PathBuf>,
     /// Use this need model, saved by `clariq need train -o`, instead of the system's own
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
@@ -95,9 +90,6 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     let contexts = Contexts::new(&session);
     let asker = Asker::open(&contexts, &config, arguments.max_turns, arguments.explain)?;
     let statements = read_statements(arguments, &asker)?;
-    if let Some(file) = &arguments.conversations {
-        return answer_file(settings, arguments, &asker, file);
-    }
     match &arguments.request {
         Some(request) if !arguments.json => {
             let request = Request::new("0", request.as_str());
@@ -114,12 +106,6 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
 
 /// The lines of `--statements`; blank lines are skipped.
 fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
-    if asker.answers() && arguments.conversations.is_some() {
-        let expected = "a system that asks";
-        let found = "one that answers";
-        let hint = "`clariq rank` answers a file of requests as JSON lines";
-        bail!("--conversations", expected, found, hint);
-    }
     let Some(file) = &arguments.statements else { return Ok(Vec::new()) };
     if !asker.system.config.ranks_statements() {
         let expected = "a system that ranks statements";
@@ -175,43 +161,4 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Re
 
 fn replies() -> Result<BoundedLines<'static>> {
     Ok(BoundedLines::new("<stdin>", stdin()?, MOST_OF_A_LINE))
-}
-
-/// Prints the next question for every context of a file, in its order.
-fn answer_file(
-    settings: &Settings,
-    arguments: &AskArgs,
-    asker: &Asker,
-    file: &Path,
-) -> Result<Outcome> {
-    let mut failure = None;
-    let source = Source::new(file);
-    let counts = read_records(&source, &RecordOptions::default(), &mut |record| {
-        if record.again {
-            return ControlFlow::Continue(());
-        }
-        match answer(arguments, asker, Request::from(&record.conversation).into()) {
-            Ok(_) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    })?;
-    settings.detail(&format!("{} records", counts.records));
-    failure.map_or(Ok(Outcome::Done), Err)
-}
-
-fn answer(arguments: &AskArgs, asker: &Asker, mut conversation: UserRequest) -> Result<Outcome> {
-    let next = asker.next(&mut conversation)?;
-    let id = &conversation.request.id;
-    if arguments.json {
-        let mut object = moves::object(asker, &conversation, &next)?;
-        // Ids of contexts are whole numbers in every file of conversations.
-        object["context_id"] = Value::from(id.as_str().parse::<i64>().ok());
-        return print(|out| writeln!(out, "{object}"));
-    }
-    let question = printable(next.text().unwrap_or_default(), usize::MAX);
-    let reasons = moves::reasons(asker, &conversation, &next)?;
-    print(|out| write!(out, "{id}\t{question}\n{reasons}"))
 }

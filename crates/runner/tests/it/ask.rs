@@ -235,25 +235,6 @@ fn bad_arguments_are_refused() {
 }
 
 #[test]
-fn conversations_of_a_file_are_answered_as_in_a_run() {
-    let bench = Bench::with_sample();
-    let file = "data/multi_turn_human_generated_data.tsv";
-    let finished = ask(
-        &bench,
-        &["--conversations", file, "--system", "bm25-multi-turn", "--max-turns", "20"],
-        "",
-    );
-    let run = bench
-        .succeed(&format!("-q run bm25-multi-turn --data data --conversations {file} -o -"))
-        .stdout;
-    let lines: Vec<String> =
-        run.lines().map(|line| line.splitn(3, '"').take(2).collect::<String>()).collect();
-    let asked: Vec<String> =
-        finished.stdout.lines().map(|line| line.replace('\t', " 0 ")).collect();
-    assert_eq!(asked, lines);
-}
-
-#[test]
 fn python_drives_it_as_a_subprocess() {
     let script = root().join("scripts/clariq_ask.py");
     let bench = Bench::with_sample();
