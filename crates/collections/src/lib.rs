@@ -1,5 +1,5 @@
-//! What every collection has: one trait, an entry for a registry that recognises it by the files of a
-//! data folder, documents of one's own, and evaluation by judgements. A track is a crate with an
+//! Collections: one trait, an entry for a registry that recognises each by the files of a data folder,
+//! documents of one's own, and evaluation by judgements. A track is a crate with an
 //! implementation of [`Collection`] and a [`Kind`].
 
 /// The files of a folder of the calling crate as [`EmbeddedFile`]s.
@@ -69,7 +69,7 @@ pub struct Annotation {
     /// The clarification need of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<NeedLabel>,
-    /// The reference response.
+    /// The response that people wrote as a reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// The possible information needs of the request.

@@ -22,7 +22,7 @@ impl Split {
         self.name
     }
 
-    /// What its labels are for.
+    /// The use of its labels.
     pub const fn role(self) -> SplitRole {
         self.role
     }

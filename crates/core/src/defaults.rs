@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-/// A whole number.
+/// The number `N` in any type of number.
 pub fn number<const N: u16, T: From<u16>>() -> T {
     N.into()
 }

@@ -130,7 +130,7 @@ pub struct Kept<'k> {
     pub model: &'k ModelName,
     /// The folder of the cache.
     pub folder: &'k str,
-    /// What it is in words, in the plural.
+    /// Its name for messages, in the plural.
     pub what: &'k str,
     /// Everything that it depends on.
     pub key: &'k str,
@@ -157,7 +157,7 @@ pub trait Models: Send + Sync {
         Ok(Arc::new(DocumentVectors::encode(&*encoder, documents, progress)?))
     }
 
-    /// What `make` writes; may come from a cache.
+    /// The bytes that `make` writes; may come from a cache.
     fn keep(&self, kept: &Kept, make: MakeKept) -> Result<SharedBytes> {
         let _ = kept;
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! The one error type of all crates.
+//! The error type of all crates.
 //!
 //! A [`Problem`] has a location (file and line, or an argument), the expected and the found content,
 //! and a hint. An [`Error`] is a problem, or a refusal by the operating system, which

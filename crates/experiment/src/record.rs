@@ -47,7 +47,7 @@ pub struct RecordedOutput {
     pub kind: &'static str,
     /// The path that it will have.
     pub path: PathBuf,
-    /// Its content.
+    /// The file, until all outputs take their places.
     pub file: StagedFile,
 }
 

@@ -148,7 +148,8 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>, longest: usize) -> io
         if line.len() + part.len() <= longest || end.is_some() {
             line.extend_from_slice(part);
         }
-        let (count, is_last) = (part.len(), end.is_some() || part.is_empty());
+        let count = part.len();
+        let is_last = end.is_some() || part.is_empty();
         length += count as u64;
         lines.consume(count);
         if is_last {

@@ -38,7 +38,7 @@ pub enum Bm25Form {
 /// A form of BM25 with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bm25 {
-    /// The formula.
+    /// The formula, with parameters that only it has.
     pub form: Bm25Form,
     /// Term saturation, 0 or more.
     pub k1: f64,

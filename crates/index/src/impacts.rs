@@ -38,7 +38,7 @@ thread_local! {
 /// The part of a file with the documents of a window.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct WindowPart {
-    /// Its first byte.
+    /// The place of its first byte in the file.
     offset: usize,
     /// Words that have a list, which may be empty.
     words: usize,

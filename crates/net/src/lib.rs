@@ -1,4 +1,4 @@
-//! What goes over the network: downloads, services with retries, and models behind servers.
+//! The network: downloads, services with retries, and models behind servers.
 //!
 //! Every wait has a limit, every answer a largest size, and no message shows a key.
 //!

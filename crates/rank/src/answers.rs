@@ -75,7 +75,7 @@ fn distinct<'t>(
     texts
 }
 
-/// The one digit of a range that stands alone: a bare one in the first or last line, as in `Grade: 2`,
+/// The digit of a range that stands alone: a bare one in the first or last line, as in `Grade: 2`,
 /// or else the only number in the text. The range itself, as in `2/3` or `from 0 to 3`, does not count.
 pub fn digit(answer: &Completion, range: &RangeInclusive<u8>) -> Option<u8> {
     if answer.cut {

@@ -20,7 +20,7 @@ const SHOWN: usize = 5;
 /// The number of characters shown of a passage.
 const EXCERPT: usize = 240;
 
-/// What a run has for a request.
+/// The rankings and responses of a run.
 struct RunByRequest<'a> {
     name: &'a str,
     ranked: RankedRun,

@@ -1,4 +1,4 @@
-//! What a page shows, and what becomes of it.
+//! The request for a page, and the page made of it.
 
 use clariq_eval::Measure;
 use clariq_files::Source;

@@ -1,4 +1,4 @@
-//! What the configuration of a system means. A TOML file, with parameters that override its own, is
+//! Systems as their configurations describe them. A TOML file, with parameters that override its own, is
 //! read and checked once, into a [`SystemConfig`]; nothing is opened, trained or ranked here.
 //!
 //! ```

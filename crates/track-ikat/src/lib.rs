@@ -15,8 +15,7 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
-// What files hold must not end the process: in the modules that read them, nothing is indexed or
-// unwrapped.
+// No file may end the process: in the modules that read them, nothing is indexed or unwrapped.
 #[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod answers;
 mod check;

@@ -22,7 +22,7 @@ pub struct MtragSplit {
 pub(crate) enum FormKind {
     /// All utterances of the user.
     Questions,
-    /// The last utterance.
+    /// The last utterance of the user alone.
     LastTurn,
     /// The last utterance as people rewrote it, so that it can be understood alone.
     Rewrite,

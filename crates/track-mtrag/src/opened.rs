@@ -59,7 +59,7 @@ impl Mtrag {
         Ok(self.tasks(split)?.iter().map(|task| (key(task.id.as_str()), &task.id)).collect())
     }
 
-    /// What was said up to a task, with the utterances that people rewrote in place of the user's.
+    /// The conversation up to a task, with the utterances that people rewrote in place of the user's.
     pub(crate) fn rewritten(
         &self,
         split: MtragSplit,

@@ -32,7 +32,7 @@ pub enum Answerability {
 pub struct MtragTask {
     /// Its id in the spelling of its file.
     pub id: RequestId,
-    /// Its domain.
+    /// The domain whose passages answer it.
     pub domain: Domain,
     /// The name of the domain's collection in the file, which submissions repeat.
     pub collection: String,
@@ -40,13 +40,13 @@ pub struct MtragTask {
     pub said: Vec<Utterance>,
     /// The last utterance as people rewrote it.
     pub rewritten: Option<String>,
-    /// Whether it can be answered, if that was released.
+    /// The label that says if it can be answered; `None` if none was released.
     pub answerability: Option<Answerability>,
     /// The kinds of the question, such as `Factoid`.
     pub question_types: Vec<String>,
     /// The relation to earlier turns, such as `Follow-up`.
     pub relations: Vec<String>,
-    /// The reference responses.
+    /// Responses that people wrote as references.
     pub targets: Vec<String>,
     /// The ids of the reference passages.
     pub contexts: Vec<String>,

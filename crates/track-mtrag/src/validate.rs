@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// The largest submission.
+/// The maximum number of bytes of a submission.
 const MOST_BYTES: usize = 20 << 20;
 
 const HINT: &str = "the documentation describes submissions to MTRAGEval (reference, Formats)";

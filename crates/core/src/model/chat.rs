@@ -85,16 +85,16 @@ pub struct Completion {
     /// empty if none were requested or the server gives none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub first_token: Vec<(String, f64)>,
-    /// What the model thought before `text`, if its server leaves that in the text. In recordings, the
+    /// The thoughts of the model before `text`, if its server leaves them in the text. In recordings, the
     /// text is whole.
     #[serde(skip)]
     pub thinking: Thinking,
 }
 
-/// What a model thought before it answered.
+/// The thoughts of a model before its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Thinking {
-    /// Nothing that its server tells.
+    /// None that its server tells.
     #[default]
     None,
     /// It came to an end, and is no part of the text.

@@ -45,7 +45,7 @@ pub(super) fn kept(
     in_memory(make, progress)
 }
 
-/// What `make` writes, without a file.
+/// The bytes that `make` writes, without a file.
 pub(super) fn in_memory(make: MakeKept, progress: Progress) -> Result<SharedBytes> {
     let mut bytes = Vec::new();
     make(&mut bytes, progress)?;

@@ -62,7 +62,7 @@ struct CallState {
     /// The exchanges of a run in the order of their first use, and their keys.
     used: Vec<Exchange>,
     used_keys: HashSet<String>,
-    /// What is to be told about the cache and the servers.
+    /// Messages about the cache and the servers.
     notes: Vec<String>,
     /// The calls of a dry run by model.
     planned: BTreeMap<String, Planned>,
@@ -130,7 +130,7 @@ impl Calls {
         std::mem::take(&mut self.state().used)
     }
 
-    /// What there is to tell about the cache and the servers since the last time.
+    /// The messages about the cache and the servers since the last time.
     pub fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut self.state().notes)
     }

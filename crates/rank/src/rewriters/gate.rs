@@ -14,7 +14,7 @@ use std::sync::Arc;
 enum When {
     #[default]
     Always,
-    /// Those that [`refers_back`] recognises.
+    /// Utterances that [`refers_back`] recognises.
     RefersBack,
 }
 

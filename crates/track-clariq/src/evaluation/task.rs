@@ -14,7 +14,7 @@ pub enum ScorerTask {
     Documents,
 }
 
-/// What a file is scored as.
+/// The task that a file is scored for, with its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfficialTask {
     /// Recall of relevant questions.

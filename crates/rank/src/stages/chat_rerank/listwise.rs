@@ -149,7 +149,8 @@ impl Listwise {
             let before = place - window.start;
             let after = order.iter().position(|old| *old == before).unwrap_or(before);
             place = window.start + after;
-            let (first, last) = (window.start + 1, window.end);
+            let first = window.start + 1;
+            let last = window.end;
             let repaired = if *is_repaired { ", repaired" } else { "" };
             let what = format!(
                 "rank after the window {first} to {last}, which the model ordered as {text:?}{repaired}"
@@ -180,7 +181,8 @@ impl Progress<'_> {
             self.docs[place] = before[old];
         }
         let text = completion.text.clone();
-        let (order, is_repaired) = (read.order.clone(), !read.is_whole);
+        let order = read.order.clone();
+        let is_repaired = !read.is_whole;
         self.permuted.push(Permuted { window, order, text, is_repaired });
         read
     }

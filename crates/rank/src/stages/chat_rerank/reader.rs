@@ -1,4 +1,4 @@
-//! What both methods read: documents, cut to their first words, in a request to the model.
+//! The input of both methods: documents, cut to their first words, in a request to the model.
 
 use crate::chat::{Chat, Conversation};
 use crate::context::Context;

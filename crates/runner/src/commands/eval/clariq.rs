@@ -46,7 +46,7 @@ const TASKS: Names<ScorerTask> = &[
 ];
 
 impl ClariqEvalArgs {
-    /// What the file is scored as.
+    /// The task that the file is scored for.
     ///
     /// # Errors
     ///

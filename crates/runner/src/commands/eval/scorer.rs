@@ -10,7 +10,7 @@ use clariq_track_clariq::{ClariQ, ClariqSplit};
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
 use clariq_track_ikat::{Ikat, IkatSplit};
 
-/// What measures by name do not have: the options of tracks.
+/// The scorer that has no options of tracks, as messages call it.
 pub(super) const BY_NAME: &str = "measures by name";
 
 pub(super) enum Scorer<'a> {
