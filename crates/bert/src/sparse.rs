@@ -35,11 +35,11 @@ pub(crate) fn network(folder: &SparseFolder, device: Device, kind: Kind) -> Resu
     Ok(network)
 }
 
-/// Words with their weights, by ascending number.
-type Words = Vec<(u32, f32)>;
+/// SparseVector with their weights, by ascending number.
+type SparseVector = Vec<(u32, f32)>;
 
 /// The words with a weight, of each text.
-fn words(network: &Network, batch: &TokenBatch) -> Result<Vec<Words>> {
+fn words(network: &Network, batch: &TokenBatch) -> Result<Vec<SparseVector>> {
     let rows = values(&network.pooled(batch)?)?;
     let of_text = |row: &[f32]| {
         let words = (0..).zip(row.iter().copied());

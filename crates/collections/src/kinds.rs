@@ -60,9 +60,9 @@ impl Kind {
 }
 
 /// The collections of a program, in the order in which a folder is compared with them.
-pub struct Registry(&'static [&'static Kind]);
+pub struct Tracks(&'static [&'static Kind]);
 
-impl Registry {
+impl Tracks {
     pub const fn new(kinds: &'static [&'static Kind]) -> Self {
         Self(kinds)
     }

@@ -38,7 +38,7 @@ pub use answer::{
 pub use check::CheckReport;
 pub use data_dir::{DataDir, EmbeddedFile};
 pub use earlier_judgements::{EarlierJudgements, read_once};
-pub use kinds::{Kind, Open, Registry, Validate};
+pub use kinds::{Kind, Open, Tracks, Validate};
 pub use own::OWN;
 pub use released::{Release, ReleasedFile};
 pub use splits::{Split, Task};

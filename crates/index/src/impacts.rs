@@ -136,7 +136,7 @@ pub struct ImpactIndex {
 }
 
 /// A list of a window: places and weights.
-type List<'i> = (&'i [[u8; 2]], &'i [[u8; 4]]);
+type ImpactList<'i> = (&'i [[u8; 2]], &'i [[u8; 4]]);
 
 impl ImpactIndex {
     /// Opens an index.
@@ -195,7 +195,7 @@ impl ImpactIndex {
     }
 
     /// The list of a word in a window.
-    fn list(&self, part: &WindowPart, word: u32) -> List<'_> {
+    fn list(&self, part: &WindowPart, word: u32) -> ImpactList<'_> {
         let bytes = (*self.bytes).as_ref();
         let word = word as usize;
         if word >= part.words {

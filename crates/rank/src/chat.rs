@@ -38,7 +38,7 @@ const USUAL_SHARE: f64 = 0.1;
 /// The keys of a table that control how a chat model writes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keys {
+struct ChatKeys {
     max_tokens: Option<NonZeroU32>,
     temperature: Option<f64>,
     seed: Option<u64>,
@@ -104,7 +104,7 @@ impl Chat {
         let prompt = table.take_prompt(defaults.prompt, &variables)?;
         table.check_number("temperature", 0.0..=2.0, "temperature from 0 to 2", "")?;
         table.check_number("unread", 0.0..=1.0, "a share from 0 to 1", "")?;
-        let keys: Keys =
+        let keys: ChatKeys =
             table.take_keys(&["max_tokens", "temperature", "seed", "unread"]).read()?;
         let usual = ChatParameters::default();
         let parameters = ChatParameters {

@@ -82,7 +82,7 @@ pub(super) struct Caller {
 }
 
 /// An answer of a server, and the name that it gives its model; empty if it gives none.
-pub(super) struct Answer<T> {
+pub(super) struct CallAnswer<T> {
     pub(super) value: T,
     pub(super) model: String,
 }
@@ -196,12 +196,12 @@ impl Calls {
         caller: &Caller,
         calls: &[Call],
         keys: &[String],
-        ask: impl Fn(&Call) -> Result<Answer<T>> + Sync,
+        ask: impl Fn(&Call) -> Result<CallAnswer<T>> + Sync,
     ) -> Result<Vec<String>> {
         if caller.identity.served().is_none() && !self.is_dry_run() {
             let first = calls.first().zip(keys.first());
             self.send(caller, first.as_slice(), |call, key| {
-                let Answer { value, model } = ask(call)?;
+                let CallAnswer { value, model } = ask(call)?;
                 caller.identity.set_served(&model);
                 self.meet(caller, &model);
                 self.keep(caller, cache_key(key, &model), &value);
@@ -235,7 +235,7 @@ impl Calls {
         caller: &Caller,
         calls: &[Call],
         stand_in: impl Fn(&Call) -> T,
-        ask: impl Fn(&Call) -> Result<Answer<T>> + Sync,
+        ask: impl Fn(&Call) -> Result<CallAnswer<T>> + Sync,
         progress: Progress,
     ) -> Result<Vec<T>> {
         if calls.is_empty() {

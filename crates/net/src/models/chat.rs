@@ -1,6 +1,6 @@
 //! Chat models: `POST /chat/completions`.
 
-use super::calls::{Answer, Call};
+use super::calls::{Call, CallAnswer};
 use super::config::ChatConfig;
 use super::server::Server;
 use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result, Thinking};
@@ -119,7 +119,7 @@ impl ChatEndpoint {
         }
     }
 
-    fn ask(&self, call: &Call) -> Result<Answer<Completion>> {
+    fn ask(&self, call: &Call) -> Result<CallAnswer<Completion>> {
         let Call { about, request, .. } = call;
         let parameters = &request["parameters"];
         let mut body = json!({

@@ -1,6 +1,6 @@
 //! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
 
-use super::calls::{Answer, Call};
+use super::calls::{Call, CallAnswer};
 use super::config::EmbedConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
 use base64::Engine;
@@ -69,7 +69,7 @@ impl EmbedEndpoint {
         Call { about, request: self.server.request(content), items, bytes, most_tokens: 0 }
     }
 
-    fn ask(&self, call: &Call) -> Result<Answer<RecordedVectors>> {
+    fn ask(&self, call: &Call) -> Result<CallAnswer<RecordedVectors>> {
         let texts = &call.request["texts"];
         let count = call.items as usize;
         if self.config.dialect.is_tei() {

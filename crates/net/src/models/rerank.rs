@@ -1,6 +1,6 @@
 //! Rerankers: `POST /rerank`.
 
-use super::calls::{Answer, Call};
+use super::calls::{Call, CallAnswer};
 use super::config::RerankConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
 use clariq_core::{PairScorer, Progress, Result, bail};
@@ -50,7 +50,7 @@ impl RerankEndpoint {
         }
     }
 
-    fn ask(&self, call: &Call) -> Result<Answer<Vec<f32>>> {
+    fn ask(&self, call: &Call) -> Result<CallAnswer<Vec<f32>>> {
         let Call { about, request, .. } = call;
         let count = documents_of(request);
         if self.config.dialect.is_tei() {

@@ -1,6 +1,6 @@
 //! The server of a model: its address, the key, and the reading of its answers.
 
-use super::calls::{Answer, Caller, Calls};
+use super::calls::{CallAnswer, Caller, Calls};
 use super::config::EndpointConfig;
 use super::identity::Identity;
 use crate::http::CertificateAuthorities;
@@ -152,7 +152,7 @@ impl Server {
         body: &Value,
         most: u64,
         read: impl Fn(A) -> Result<T, String>,
-    ) -> Result<Answer<T>> {
+    ) -> Result<CallAnswer<T>> {
         let problem = |expected: &str, found: String, hint: &str| {
             let problem = problem!((self.service.location()), expected, found, hint);
             Error::from(problem.kind(ProblemKind::Server))
@@ -170,7 +170,7 @@ impl Server {
             let answer = json.and_then(|json| {
                 let model = json["model"].as_str().unwrap_or_default().to_owned();
                 let answer = A::deserialize(json).map_err(|error| error.to_string())?;
-                Ok(Answer { value: read(answer)?, model })
+                Ok(CallAnswer { value: read(answer)?, model })
             });
             answer.map(Reply::Whole).map_err(|found| {
                 let hint = "`url`, `dialect` and `kind` must be those of the server";

@@ -1,6 +1,6 @@
 //! Sparse encoders: `POST /embed_sparse` of text-embeddings-inference.
 
-use super::calls::{Answer, Call};
+use super::calls::{Call, CallAnswer};
 use super::config::SparseConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server, name_of};
 use clariq_core::{Progress, Result, SparseEncoder, SparseVectors, bail};
@@ -21,7 +21,7 @@ struct WordWeight {
 }
 
 /// The words of each text with their weights, as they are cached and recorded.
-type Weights = Vec<Vec<(u32, f32)>>;
+type WeightsByText = Vec<Vec<(u32, f32)>>;
 
 impl SparseEndpoint {
     pub(super) fn new(server: Server, config: SparseConfig) -> Self {
@@ -37,7 +37,7 @@ impl SparseEndpoint {
         Call { about, request: self.server.request(content), items, bytes, most_tokens: 0 }
     }
 
-    fn ask(&self, call: &Call) -> Result<Answer<Weights>> {
+    fn ask(&self, call: &Call) -> Result<CallAnswer<WeightsByText>> {
         let body = json!({ "inputs": call.request["texts"], "truncate": self.config.truncate });
         self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: Vec<Vec<WordWeight>>| {
             if answer.len() as u64 != call.items {
@@ -58,7 +58,7 @@ impl SparseEndpoint {
         let calls: Vec<Call> = sent.chunks(batch).map(|texts| self.call(texts)).collect();
         let stand_in = |call: &Call| vec![Vec::new(); call.items as usize];
         let ask = |call: &Call| self.ask(call);
-        let answers: Vec<Weights> =
+        let answers: Vec<WeightsByText> =
             self.server.calls.answer(&self.server.caller, &calls, stand_in, ask, progress)?;
         for (call, answer) in calls.iter().zip(&answers) {
             if answer.len() as u64 != call.items {

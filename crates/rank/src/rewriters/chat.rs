@@ -31,12 +31,12 @@ struct ChatRewrite {
     #[serde(flatten)]
     chat: Chat,
     #[serde(flatten)]
-    keys: Keys,
+    keys: RewriterKeys,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keys {
+struct RewriterKeys {
     /// Queries that the model writes.
     #[serde(default = "positive::<1>")]
     queries: NonZeroUsize,
@@ -44,7 +44,7 @@ struct Keys {
 
 /// The variables of the prompt.
 #[derive(Serialize)]
-struct Values<'a> {
+struct PromptValues<'a> {
     #[serde(flatten)]
     conversation: Conversation<'a>,
     queries: NonZeroUsize,
@@ -93,7 +93,8 @@ impl Rewriter for ChatRewrite {
 
 impl ChatRewrite {
     fn ask(&self, request: &Request) -> Result<ChatRequest> {
-        let values = Values { conversation: Conversation::of(request), queries: self.keys.queries };
+        let values =
+            PromptValues { conversation: Conversation::of(request), queries: self.keys.queries };
         self.chat.request(format!("{REWRITE} of request {}", request.id), &values)
     }
 }

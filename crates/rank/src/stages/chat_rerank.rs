@@ -12,7 +12,7 @@ use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Hit, Ranking, Request, Result, bail};
 use listwise::Listwise;
 use pointwise::Pointwise;
-use reader::{Keys, NAME, Reader};
+use reader::{NAME, Reader, ReaderKeys};
 use serde::Serialize;
 
 /// Requests whose documents are read together: enough for a server that answers many calls at once,
@@ -24,14 +24,14 @@ struct ChatRerank {
     #[serde(flatten)]
     chat: Chat,
     #[serde(flatten)]
-    method: Method,
+    method: RerankMethod,
     #[serde(flatten)]
-    keys: Keys,
+    keys: ReaderKeys,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "method", rename_all = "lowercase")]
-enum Method {
+enum RerankMethod {
     Pointwise(Pointwise),
     Listwise(Listwise),
 }
@@ -43,13 +43,13 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
         "pointwise" => {
             let method: Pointwise = table.take_keys(&["score"]).read()?;
             let defaults = method.defaults();
-            (Method::Pointwise(method), defaults)
+            (RerankMethod::Pointwise(method), defaults)
         }
         "listwise" => {
             let at = table.at("step");
             let method: Listwise = table.take_keys(&["window", "step"]).read()?;
             method.check(at)?;
-            (Method::Listwise(method), listwise::DEFAULTS)
+            (RerankMethod::Listwise(method), listwise::DEFAULTS)
         }
         other => {
             let at = table.file.at(span);
@@ -57,7 +57,7 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
         }
     };
     let mut chat = Chat::take(table, defaults)?;
-    if let Method::Pointwise(method) = &method {
+    if let RerankMethod::Pointwise(method) = &method {
         chat.parameters.top_logprobs = method.top_logprobs();
     }
     Ok(Box::new(ChatRerank { chat, method, keys: build.table.read()? }))
@@ -70,8 +70,8 @@ impl ChatRerank {
 
     fn reorder(&self, context: &Context, batch: &[(&Request, &[Hit])]) -> Result<Vec<Ranking>> {
         match &self.method {
-            Method::Pointwise(method) => method.reorder(self.reader(), context, batch),
-            Method::Listwise(method) => method.reorder(self.reader(), context, batch),
+            RerankMethod::Pointwise(method) => method.reorder(self.reader(), context, batch),
+            RerankMethod::Listwise(method) => method.reorder(self.reader(), context, batch),
         }
     }
 }
@@ -104,10 +104,10 @@ impl Stage for ChatRerank {
         let head = reader.head(request, before);
         let Some(index) = head.iter().position(|hit| hit.doc == doc) else { return Ok(None) };
         match &self.method {
-            Method::Pointwise(method) => {
+            RerankMethod::Pointwise(method) => {
                 method.explain(reader, one.context, request, doc).map(Some)
             }
-            Method::Listwise(method) => {
+            RerankMethod::Listwise(method) => {
                 method.explain(reader, one.context, request, head, index).map(Some)
             }
         }

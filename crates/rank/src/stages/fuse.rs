@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 /// The names of the methods in configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Method {
+enum FusionMethod {
     ReciprocalRank,
     WeightedSum,
 }
@@ -20,7 +20,7 @@ enum Method {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FusionParameters {
-    method: Method,
+    method: FusionMethod,
     /// A weight per input; the default is 1.
     #[serde(default)]
     weights: Vec<f64>,
@@ -83,8 +83,8 @@ fn describe(parameters: &FusionParameters, inputs: &[Pipeline]) -> About {
 impl FusionParameters {
     fn fusion(&self) -> Fusion {
         match self.method {
-            Method::ReciprocalRank => Fusion::ReciprocalRank { k: self.k },
-            Method::WeightedSum => Fusion::WeightedSum(self.normalise),
+            FusionMethod::ReciprocalRank => Fusion::ReciprocalRank { k: self.k },
+            FusionMethod::WeightedSum => Fusion::WeightedSum(self.normalise),
         }
     }
 }

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub(crate) use arguments::EvalArgs;
-use scorer::{BY_NAME, Scorer};
+use scorer::{BY_NAME, FileScorer};
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = runs::measures(&arguments.measures)?;
@@ -42,7 +42,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
         return print(settings, arguments, "run", &request, &result);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
-    let scorer = Scorer::open(&*collection, split, arguments, settings.options.seed)?;
+    let scorer = FileScorer::open(&*collection, split, arguments, settings.options.seed)?;
     let kind = scorer.file_kind();
     check_origin(settings, &*collection, kind, &request.file)?;
     settings.warn(scorer.warnings());

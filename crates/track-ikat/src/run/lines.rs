@@ -14,13 +14,13 @@ pub(crate) const FORM: &str = "a line has metadata, turn_id, responses and refer
 
 /// A line. The official program ignores other fields.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Line {
+pub(crate) struct TurnLine {
     #[serde(skip)]
     pub(crate) number: u64,
     pub(crate) metadata: RunMetadata,
     pub(crate) turn_id: String,
     pub(crate) responses: Option<Vec<LineResponse>>,
-    pub(crate) references: Scores,
+    pub(crate) references: PassageScores,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -36,16 +36,16 @@ pub(crate) struct RunMetadata {
 pub(crate) struct LineResponse {
     pub(crate) rank: Option<i32>,
     pub(crate) text: Option<String>,
-    pub(crate) citations: Option<Scores>,
+    pub(crate) citations: Option<PassageScores>,
     pub(crate) ptkb_provenance: Option<Vec<String>>,
 }
 
 /// Passage ids with their scores.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Entries<f64>")]
-pub(crate) struct Scores(pub(crate) Vec<(String, f64)>);
+pub(crate) struct PassageScores(pub(crate) Vec<(String, f64)>);
 
-impl From<Entries<f64>> for Scores {
+impl From<Entries<f64>> for PassageScores {
     /// The last score of a repeated passage counts, as in Python.
     fn from(entries: Entries<f64>) -> Self {
         let mut scores: indexmap::IndexMap<String, f64> = indexmap::IndexMap::new();
@@ -55,7 +55,7 @@ impl From<Entries<f64>> for Scores {
 }
 
 /// Reads the valid lines. The problems of other lines go to `sink`.
-pub(crate) fn read_lines(input: &FileContent, sink: Sink) -> Vec<Line> {
+pub(crate) fn read_lines(input: &FileContent, sink: Sink) -> Vec<TurnLine> {
     let mut lines = Vec::new();
     if !has_few_lines(input, MOST_LINES, sink) {
         return lines;
@@ -64,8 +64,8 @@ pub(crate) fn read_lines(input: &FileContent, sink: Sink) -> Vec<Line> {
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((number, text)) = texts.next() else { return ControlFlow::Break(()) };
         if !text.is_empty() {
-            match parse_json::<Line>((&*input.name, number), text) {
-                Ok(line) => lines.push(Line { number, ..line }),
+            match parse_json::<TurnLine>((&*input.name, number), text) {
+                Ok(line) => lines.push(TurnLine { number, ..line }),
                 Err(problem) => sink(problem.hint(FORM)),
             }
         }
@@ -85,7 +85,7 @@ pub(super) fn read(input: &FileContent, sink: Sink) -> Submission {
 }
 
 /// Makes a run of lines. A turn with a problem is left out.
-pub(crate) fn submission(lines: &[Line], file: &str, sink: Sink) -> Submission {
+pub(crate) fn submission(lines: &[TurnLine], file: &str, sink: Sink) -> Submission {
     let mut submission = Submission { year: Year::Y2025, ..Submission::default() };
     for line in lines {
         match submitted_turn(line, file) {
@@ -104,7 +104,7 @@ pub(crate) fn submission(lines: &[Line], file: &str, sink: Sink) -> Submission {
     submission
 }
 
-fn submitted_turn(line: &Line, file: &str) -> Result<SubmittedTurn, Problem> {
+fn submitted_turn(line: &TurnLine, file: &str) -> Result<SubmittedTurn, Problem> {
     let at = Location::line(file, line.number);
     let mut responses = Vec::new();
     for (response, rank) in line.responses.iter().flatten().zip(1..) {
@@ -134,7 +134,7 @@ fn submitted_turn(line: &Line, file: &str) -> Result<SubmittedTurn, Problem> {
     })
 }
 
-fn passages(scores: &Scores, used: bool) -> Vec<RankedPassage> {
+fn passages(scores: &PassageScores, used: bool) -> Vec<RankedPassage> {
     let passage = |(id, score): &(String, f64)| RankedPassage {
         id: id.clone(),
         score: *score,

@@ -1,7 +1,7 @@
 //! The rules of 2025.
 
 use super::{CheckedRun, MOST_TOKENS, Overlooked, Rejected, Rule, Violations, Warned};
-use crate::run::lines::{Line, LineResponse};
+use crate::run::lines::{LineResponse, TurnLine};
 use clariq_core::is_python_space;
 use clariq_files::shorten;
 use std::collections::HashSet;
@@ -112,14 +112,14 @@ fn count_words(text: &str) -> usize {
 }
 
 /// The number of words of every response.
-fn word_counts(line: &Line) -> Vec<usize> {
+fn word_counts(line: &TurnLine) -> Vec<usize> {
     let responses = line.responses.iter().flatten();
     responses.map(|response| response.text.as_deref().map_or(0, count_words)).collect()
 }
 
 /// The responses that the official program checks: it drops whole responses from the end while all
 /// of them have more than 250 words.
-fn checked_responses(line: &Line) -> &[LineResponse] {
+fn checked_responses(line: &TurnLine) -> &[LineResponse] {
     let responses = line.responses.as_deref().unwrap_or_default();
     let mut words: usize = word_counts(line).iter().sum();
     let mut count = responses.len();

@@ -48,7 +48,7 @@ struct Permuted {
 }
 
 /// The documents of a request while they are reordered.
-struct Progress<'b> {
+struct Reordering<'b> {
     request: &'b Request,
     docs: Vec<Hit>,
     windows: Vec<Range<usize>>,
@@ -87,15 +87,15 @@ impl Listwise {
         reader: Reader,
         context: &Context,
         batch: &[(&'b Request, &[Hit])],
-    ) -> Result<Vec<Progress<'b>>> {
-        let mut all: Vec<Progress> = Vec::with_capacity(batch.len());
+    ) -> Result<Vec<Reordering<'b>>> {
+        let mut all: Vec<Reordering> = Vec::with_capacity(batch.len());
         for &(request, hits) in batch {
             let windows = self.windows(hits.len());
-            all.push(Progress { request, docs: hits.to_vec(), windows, permuted: Vec::new() });
+            all.push(Reordering { request, docs: hits.to_vec(), windows, permuted: Vec::new() });
         }
         let rounds = all.iter().map(|one| one.windows.len()).max().unwrap_or_default();
         for round in 0..rounds {
-            let mut moving: Vec<&mut Progress> =
+            let mut moving: Vec<&mut Reordering> =
                 all.iter_mut().filter(|one| one.windows.len() > round).collect();
             let asked = moving.iter().map(|one| one.ask(reader, context, round));
             let asked = asked.collect::<Result<Vec<_>>>()?;
@@ -118,7 +118,7 @@ impl Listwise {
         batch: &[(&Request, &[Hit])],
     ) -> Result<Vec<Ranking>> {
         let mut reordered = Vec::with_capacity(batch.len());
-        for Progress { mut docs, .. } in self.permute(reader, context, batch)? {
+        for Reordering { mut docs, .. } in self.permute(reader, context, batch)? {
             let count = docs.len();
             for (index, hit) in docs.iter_mut().enumerate() {
                 hit.score = (count - index) as f64;
@@ -164,7 +164,7 @@ impl Listwise {
     }
 }
 
-impl Progress<'_> {
+impl Reordering<'_> {
     fn ask(&self, reader: Reader, context: &Context, round: usize) -> Result<ChatRequest> {
         let docs = &self.docs[self.windows[round].clone()];
         let passages = docs.iter().map(|hit| reader.text(context, hit.doc));

@@ -19,13 +19,13 @@ use std::num::NonZeroU32;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pointwise {
-    score: Score,
+    score: PointwiseScore,
 }
 
 /// How a document is scored.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Score {
+enum PointwiseScore {
     /// The probability that the answer begins with "yes", of "yes" and "no".
     Logprobs,
     /// The grade in the answer, from 0 to 3.
@@ -51,15 +51,15 @@ const UNCLEAR: f64 = -1.0;
 impl Pointwise {
     pub(super) fn defaults(&self) -> ChatDefaults {
         match self.score {
-            Score::Logprobs => YES_OR_NO,
-            Score::Grade => GRADE,
+            PointwiseScore::Logprobs => YES_OR_NO,
+            PointwiseScore::Grade => GRADE,
         }
     }
 
     pub(super) fn top_logprobs(&self) -> u8 {
         match self.score {
-            Score::Logprobs => ALTERNATIVES,
-            Score::Grade => 0,
+            PointwiseScore::Logprobs => ALTERNATIVES,
+            PointwiseScore::Grade => 0,
         }
     }
 
@@ -105,8 +105,8 @@ impl Pointwise {
         let text = completions[0].text.trim();
         let what = match (self.score, score) {
             (_, None) => format!("the answer \"{text}\" could not be read"),
-            (Score::Logprobs, _) => "probability of \"yes\" against \"no\"".to_owned(),
-            (Score::Grade, _) => format!("grade from 0 to {BEST_GRADE} in \"{text}\""),
+            (PointwiseScore::Logprobs, _) => "probability of \"yes\" against \"no\"".to_owned(),
+            (PointwiseScore::Grade, _) => format!("grade from 0 to {BEST_GRADE} in \"{text}\""),
         };
         Ok(Explanation::value(score.unwrap_or(UNCLEAR), what))
     }
@@ -116,7 +116,7 @@ fn ask(reader: Reader, context: &Context, request: &Request, doc: Doc) -> Result
     reader.ask(request, variable("passage", &reader.text(context, doc)?))
 }
 
-impl Score {
+impl PointwiseScore {
     /// The score that an answer gives; `None` if there is none in it.
     fn read(self, asked: &ChatRequest, completion: &Completion) -> Result<Option<f64>> {
         match self {

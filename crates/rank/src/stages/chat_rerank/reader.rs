@@ -14,7 +14,7 @@ pub(super) const NAME: &str = "chat_rerank";
 /// The keys of both methods.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct ReaderKeys {
     /// Documents that are reordered.
     #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
@@ -30,7 +30,7 @@ pub(super) struct Keys {
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) chat: &'a Chat,
-    pub(super) keys: &'a Keys,
+    pub(super) keys: &'a ReaderKeys,
 }
 
 impl Reader<'_> {

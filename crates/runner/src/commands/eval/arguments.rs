@@ -175,7 +175,7 @@ impl EvalArgs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scorer::{BY_NAME, Scorer};
+    use super::super::scorer::{BY_NAME, FileScorer};
     use super::*;
     use crate::runs;
     use clap::Parser;
@@ -219,7 +219,7 @@ mod tests {
                     .and_then(|()| self.by_qrels.score(&EvalRequest { qrels: None, ..request }))
             } else {
                 let split = ClariqSplit::Dev.as_split();
-                let opened = Scorer::open(self.sample, split, &only.eval, 42);
+                let opened = FileScorer::open(self.sample, split, &only.eval, 42);
                 opened.and_then(|scorer| scorer.score(&request))
             };
             match scored {

@@ -13,13 +13,13 @@ use clariq_track_ikat::{Ikat, IkatSplit};
 /// The scorer that has no options of tracks, as messages call it.
 pub(super) const BY_NAME: &str = "measures by name";
 
-pub(super) enum Scorer<'a> {
+pub(super) enum FileScorer<'a> {
     Clariq(Box<Official<'a>>, OfficialTask),
     Ikat(Box<IkatEvaluation<'a>>, AssessedBy<'a>),
     Any(Box<dyn Evaluation + 'a>),
 }
 
-impl<'a> Scorer<'a> {
+impl<'a> FileScorer<'a> {
     /// The scorer of a collection for the options that were given.
     ///
     /// # Errors
