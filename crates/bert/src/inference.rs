@@ -7,7 +7,7 @@
 use crate::batch::TokenBatch;
 use crate::network::Network;
 use crate::weights::values;
-use clariq_core::{Error, Progress, Result};
+use clariq_core::{Error, IoAction, Progress, Result};
 use clariq_folder::Tokens;
 use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -140,7 +140,7 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     let pool = builder
         .start_handler(|_| tch::set_num_threads(1))
         .build()
-        .map_err(|error| Error::io("start", "threads")(io::Error::other(error)))?;
+        .map_err(|error| Error::io(IoAction::Start, "threads")(io::Error::other(error)))?;
     Ok(Arc::clone(pools.entry(threads).or_insert(Arc::new(pool))))
 }
 

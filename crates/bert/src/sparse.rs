@@ -35,7 +35,7 @@ pub(crate) fn network(folder: &SparseFolder, device: Device, kind: Kind) -> Resu
     Ok(network)
 }
 
-/// SparseVector with their weights, by ascending number.
+/// Words with their weights, by ascending number.
 type SparseVector = Vec<(u32, f32)>;
 
 /// The words with a weight, of each text.

@@ -19,8 +19,8 @@ use adamw::AdamW;
 use card::{ModelCard, write_folder};
 use checkpoint::TrainingCounters;
 use clariq_core::{
-    Error, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training, TrainingEvent,
-    bail, training_key,
+    Error, IoAction, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training,
+    TrainingEvent, bail, training_key,
 };
 use clariq_folder::{ModelFolder, Sentence, SparseFolder, Tokenize, is_sparse};
 pub use curve::{Curve, CurvePoint};
@@ -77,10 +77,10 @@ pub fn train(
     let Learner { split, counts, .. } = learner;
     let made = aside.join("model");
     let _ = fs::remove_dir_all(&made);
-    fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
+    fs::create_dir_all(&made).map_err(Error::io(IoAction::Write, &made))?;
     let about = ModelCard { training, base: &base, split: &split, counts: &counts };
     write_folder(&made, &about, &weights)?;
-    fs::rename(&made, folder).map_err(Error::io("create", folder))?;
+    fs::rename(&made, folder).map_err(Error::io(IoAction::Write, folder))?;
     // The model is complete; what is left of its making is of no use.
     let _ = fs::remove_dir_all(&aside);
     Ok(counts.curve)
@@ -216,7 +216,7 @@ impl<'a> Learner<'a> {
     fn save(&mut self, checkpoint: &Path) -> Result<()> {
         self.counts.decay = self.optimizer.decay.to_bits();
         if let Some(folder) = checkpoint.parent() {
-            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+            fs::create_dir_all(folder).map_err(Error::io(IoAction::Write, folder))?;
         }
         checkpoint::write(checkpoint, &mut self.network, &self.optimizer, &self.best, &self.counts)
     }

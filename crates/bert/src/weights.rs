@@ -2,7 +2,7 @@
 //! Face; and errors of libtorch.
 
 use crate::names::{FUSED, layer_of, layer_tensor, layers_key, own_name, usual_name};
-use clariq_core::{Error, Result, bail, problem};
+use clariq_core::{Error, IoAction, Result, bail, problem};
 use clariq_folder::{COPY_AGAIN, Family, ModelFolder, ModelShape, OTHER_MODELS};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -196,7 +196,7 @@ pub(crate) fn write_tensors<const N: usize>(
     let partial = path.with_extension("partial");
     safetensors::serialize_to_file(views, &Some(metadata), &partial)
         .map_err(|error| problem!(path, "tensors that can be written", "{error}"))?;
-    fs::rename(&partial, path).map_err(Error::io("write", path))
+    fs::rename(&partial, path).map_err(Error::io(IoAction::Write, path))
 }
 
 /// The numbers of a tensor.

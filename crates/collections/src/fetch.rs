@@ -1,7 +1,7 @@
 //! Fetching released files into a data folder.
 
 use crate::{Release, ReleasedFile};
-use clariq_core::{Error, Observer, ProblemKind, bail, problem};
+use clariq_core::{Error, IoAction, Observer, ProblemKind, bail, problem};
 use clariq_files::Lock;
 use clariq_net::Timeouts;
 use clariq_net::download::{Downloader, LocalCopy, Origin, Published, TIMEOUTS};
@@ -58,7 +58,7 @@ pub fn fetch(
     observer: &dyn Observer,
 ) -> Result<Vec<(ReleasedFile, FetchOutcome)>, Error> {
     let folder = &request.folder;
-    fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
+    fs::create_dir_all(folder).map_err(Error::io(IoAction::Write, folder))?;
     let _lock = Lock::acquire(&folder.join(".fetch.lock"), || {
         observer.note("note: another command fetches into the same folder: waiting for it");
     })?;
@@ -108,7 +108,7 @@ fn fetch_file(
 ) -> Result<FetchOutcome, Error> {
     let target = request.folder.join(file.name);
     if let Some(below) = target.parent() {
-        fs::create_dir_all(below).map_err(Error::io("write", below))?;
+        fs::create_dir_all(below).map_err(Error::io(IoAction::Write, below))?;
     }
     match downloader.fetch(&published(file), &target, observer)? {
         Some(bytes) => Ok(FetchOutcome::Fetched(bytes)),

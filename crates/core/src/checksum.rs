@@ -1,6 +1,6 @@
 //! Checksums, which bind a result to its input.
 
-use crate::problem::{Error, Result};
+use crate::problem::{Error, IoAction, Result};
 use crate::regular::open_regular;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -93,7 +93,7 @@ fn parts(piece: &[&[u8]]) -> [u64; 4] {
 
 /// The SHA-256 of a file, read in blocks.
 pub fn sha256_of_file(path: &Path) -> Result<String> {
-    open_regular(path).and_then(sha256_of_stream).map_err(Error::io("read", path))
+    open_regular(path).and_then(sha256_of_stream).map_err(Error::io(IoAction::Read, path))
 }
 
 /// The SHA-256 of a stream, read in blocks.

@@ -59,7 +59,7 @@ pub use model_options::{ModelOptions, Precision};
 pub use observer::{Job, Observer, Silent};
 pub use once_map::OnceMap;
 pub use printable::{Escaped, fixed, is_python_space, printable, shorten};
-pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
+pub use problem::{Error, IoAction, Location, Problem, ProblemKind, Result, Severity};
 pub use processor::{instruction_set, multiplies_bf16};
 pub use python::find_python;
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};

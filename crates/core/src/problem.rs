@@ -213,13 +213,37 @@ pub enum Error {
     /// The operating system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// The attempted operation ("read", "write", …).
-        action: &'static str,
+        /// The operation that was attempted.
+        action: IoAction,
         /// The file or folder.
         path: PathBuf,
         /// The operating system's answer.
         source: io::Error,
     },
+}
+
+/// An operation that the operating system may refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IoAction {
+    /// To read a file or to list a folder.
+    Read,
+    /// To make or replace a file or folder.
+    Write,
+    /// To read and write a folder.
+    Use,
+    /// To start a program.
+    Start,
+}
+
+impl fmt::Display for IoAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Use => "use",
+            Self::Start => "start",
+        })
+    }
 }
 
 /// The result of functions in all crates.
@@ -233,7 +257,7 @@ impl From<Problem> for Error {
 
 impl Error {
     /// Makes an error of the operating system, with the attempted action and the file.
-    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl Fn(io::Error) -> Self {
+    pub fn io(action: IoAction, path: impl Into<PathBuf>) -> impl Fn(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path: path.clone(), source }
     }
@@ -252,8 +276,8 @@ impl Error {
             Self::Problem(problem) => problem.as_ref().clone(),
             Self::Io { action, path, source } => {
                 let at = format!("{}: cannot {action}", path.display());
-                Problem::at(at, expected_of(action), source.to_string())
-                    .hint(io_hint(source, action))
+                Problem::at(at, expected_of(*action), source.to_string())
+                    .hint(io_hint(source, *action))
             }
         }
     }
@@ -300,18 +324,20 @@ macro_rules! bail {
     };
 }
 
-fn expected_of(action: &str) -> &'static str {
+fn expected_of(action: IoAction) -> &'static str {
     match action {
-        "read" => "a file that can be read",
-        "write" => "a place where a file can be written",
-        "use" => "a folder that can be read and written",
-        _ => "no refusal by the system",
+        IoAction::Read => "a file that can be read",
+        IoAction::Write => "a place where a file can be written",
+        IoAction::Use => "a folder that can be read and written",
+        IoAction::Start => "no refusal by the system",
     }
 }
 
-fn io_hint(source: &io::Error, action: &str) -> &'static str {
+fn io_hint(source: &io::Error, action: IoAction) -> &'static str {
     match (source.kind(), action) {
-        (io::ErrorKind::NotFound, "write") => "no file can be created there: write somewhere else",
+        (io::ErrorKind::NotFound, IoAction::Write) => {
+            "no file can be created there: write somewhere else"
+        }
         (io::ErrorKind::NotFound, _) => "check the path",
         (io::ErrorKind::PermissionDenied, _) => "check the permissions, or choose another folder",
         (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, _) => {
@@ -321,7 +347,9 @@ fn io_hint(source: &io::Error, action: &str) -> &'static str {
         (io::ErrorKind::FileTooLarge, _) => {
             "raise the limit on file sizes (`ulimit -f`); nothing was replaced"
         }
-        (io::ErrorKind::IsADirectory, "write") => "name a file, for example one inside that folder",
+        (io::ErrorKind::IsADirectory, IoAction::Write) => {
+            "name a file, for example one inside that folder"
+        }
         // Creating a folder in a file's place says "exists", everything else "not a directory".
         (io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory, _) => {
             "a part of that path is a file where a folder is needed: name another folder"

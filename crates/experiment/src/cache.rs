@@ -5,7 +5,7 @@
 //! are removed.
 
 use clariq_core::{
-    AddText, Checksum, Documents, Error, Observer, Result, TextKeeper, sha256_of_file,
+    AddText, Checksum, Documents, Error, IoAction, Observer, Result, TextKeeper, sha256_of_file,
 };
 use clariq_files::{manifest, with_ending, write_atomically};
 use clariq_index::{BuildOptions, TextStore};
@@ -61,7 +61,7 @@ pub(crate) fn check(entry: &Path) -> CacheState {
 pub(crate) fn store(made: &Path, entry: &Path) -> Result<()> {
     manifest::write(made, SUMS, &manifest::names(made, SUMS)?)?;
     remove(entry)?;
-    fs::rename(made, entry).map_err(Error::io("create", entry))
+    fs::rename(made, entry).map_err(Error::io(IoAction::Write, entry))
 }
 
 /// Removes an entry. It is renamed first, so that an interrupted removal leaves no incomplete
@@ -73,7 +73,7 @@ pub(crate) fn remove(entry: &Path) -> Result<()> {
     let aside = beside(entry, "old");
     fs::rename(entry, &aside)
         .and_then(|()| fs::remove_dir_all(&aside))
-        .map_err(Error::io("replace", entry))
+        .map_err(Error::io(IoAction::Write, entry))
 }
 
 /// An entry of one file.
@@ -143,7 +143,7 @@ impl CacheEntry<'_> {
         })?;
         let _ = self.set_used();
         let folder = self.entry.parent().unwrap_or(Path::new("."));
-        remove_unused(folder, MOST_KEPT, *FIRST_USE).map_err(Error::io("list", folder))
+        remove_unused(folder, MOST_KEPT, *FIRST_USE).map_err(Error::io(IoAction::Read, folder))
     }
 
     /// Writes the file to the folder `made`, which then becomes the entry.
@@ -152,7 +152,7 @@ impl CacheEntry<'_> {
         made: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
-        fs::create_dir_all(made).map_err(Error::io("create", made))?;
+        fs::create_dir_all(made).map_err(Error::io(IoAction::Write, made))?;
         write_atomically(&made.join(self.file), fill)?;
         store(made, &self.entry)
     }

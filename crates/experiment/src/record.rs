@@ -8,7 +8,9 @@ use crate::needs::NeedModel;
 use crate::ranker::Ranker;
 use crate::session::Session;
 use clariq_collections::{Split, SystemClass};
-use clariq_core::{Error, ReadingOverrides, Result, read_regular, sha256_hex, sha256_of_stream};
+use clariq_core::{
+    Error, IoAction, ReadingOverrides, Result, read_regular, sha256_hex, sha256_of_stream,
+};
 use clariq_files::{StagedFile, with_ending};
 use clariq_net::write_exchanges;
 use clariq_systems::{Plan, SystemConfig};
@@ -153,7 +155,8 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result
     for RecordedOutput { kind, path, file } in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let content = file.source();
-        let checksum = sha256_of_stream(content.stream()?).map_err(Error::io("read", path))?;
+        let checksum =
+            sha256_of_stream(content.stream()?).map_err(Error::io(IoAction::Read, path))?;
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);

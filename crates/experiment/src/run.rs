@@ -16,7 +16,7 @@ use crate::record::{self, RecordedOutput, describe};
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
 use clariq_collections::{Collection, Submitter};
-use clariq_core::{Error, Job, Problem, ProblemKind, Request, Result, problem};
+use clariq_core::{Error, IoAction, Job, Problem, Request, Result, problem};
 use clariq_files::{StagedFile, StagedWriter, Target};
 use clariq_rank::Uses;
 use clariq_systems::SystemConfig;
@@ -291,15 +291,15 @@ impl<'a> RunWriter<'a> {
         }
         let entry = RunEntry { index, request, outcome, config, tag: self.tag };
         let count = self.input.put(&mut self.lines, &entry);
-        let count = count.map_err(Error::io("rank", self.input.location()))?;
+        let count = count.map_err(Error::io(IoAction::Read, self.input.location()))?;
         match &mut self.output {
             RunOutput::Stream(out) => {
                 let written = out.write_all(&self.lines[0]);
-                written.map_err(Error::io("write", Target::new(self.path).name()))?;
+                written.map_err(Error::io(IoAction::Write, Target::new(self.path).name()))?;
             }
             RunOutput::Files(writers) => {
                 for ((_, path, writer), lines) in writers.iter_mut().zip(&self.lines) {
-                    writer.write_all(lines).map_err(Error::io("write", &*path))?;
+                    writer.write_all(lines).map_err(Error::io(IoAction::Write, &*path))?;
                 }
             }
         }
@@ -312,12 +312,12 @@ impl<'a> RunWriter<'a> {
         match self.output {
             RunOutput::Stream(mut out) => {
                 let written = self.input.put_end(0, &mut out).and_then(|()| out.flush());
-                written.map_err(Error::io("write", Target::new(self.path).name()))?;
+                written.map_err(Error::io(IoAction::Write, Target::new(self.path).name()))?;
             }
             RunOutput::Files(writers) => {
                 for (index, (kind, path, mut writer)) in writers.into_iter().enumerate() {
                     let written = self.input.put_end(index, &mut writer);
-                    written.map_err(Error::io("write", &path))?;
+                    written.map_err(Error::io(IoAction::Write, &path))?;
                     let file = writer.finish()?;
                     files.push(RecordedOutput { kind, path, file });
                 }

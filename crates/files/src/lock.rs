@@ -3,7 +3,7 @@
 use crate::identity::FileIdentity;
 use crate::inputs::refuse_input;
 use crate::temporary::Temporary;
-use clariq_core::{Error, Result};
+use clariq_core::{Error, IoAction, Result};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
@@ -23,7 +23,7 @@ impl Lock {
         let mut wait = Some(wait);
         refuse_input(path)?;
         let file = open_alone(path, || wait.take().map_or((), |wait| wait()));
-        let file = file.map_err(Error::io("lock", path))?;
+        let file = file.map_err(Error::io(IoAction::Use, path))?;
         Ok(Self { _listed: Temporary::at(path), _file: file })
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::output::write_atomically;
 use crate::source::MOST_OF_A_TABLE;
-use clariq_core::{Error, Result, read_regular, sha256_of_file};
+use clariq_core::{Error, IoAction, Result, read_regular, sha256_of_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -36,7 +36,7 @@ pub fn difference(
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok(Some(format!("`{list}` is missing")));
         }
-        Err(error) => return Err(Error::io("read", folder.join(list))(error)),
+        Err(error) => return Err(Error::io(IoAction::Read, folder.join(list))(error)),
     };
     let mut sums = BTreeMap::new();
     for line in lines.lines() {
@@ -62,8 +62,8 @@ pub fn names(folder: &Path, list: &str) -> Result<Vec<String>> {
     let mut prefixes = vec![String::new()];
     while let Some(prefix) = prefixes.pop() {
         let folder = folder.join(&prefix);
-        for entry in fs::read_dir(&folder).map_err(Error::io("read", &folder))? {
-            let entry = entry.map_err(Error::io("read", &folder))?;
+        for entry in fs::read_dir(&folder).map_err(Error::io(IoAction::Read, &folder))? {
+            let entry = entry.map_err(Error::io(IoAction::Read, &folder))?;
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() {
                 prefixes.push(format!("{name}/"));

@@ -7,7 +7,7 @@
 use crate::inputs::{refuse_input, unprotect};
 use crate::source::Source;
 use crate::temporary::{self, Temporary};
-use clariq_core::{Error, Result, bail};
+use clariq_core::{Error, IoAction, Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::ffi::{OsStr, OsString};
@@ -47,7 +47,7 @@ impl Target {
         match self {
             Self::Path(path) => {
                 let file = fs::File::options().write(true).open(path);
-                let file = file.map_err(Error::io("write", path))?;
+                let file = file.map_err(Error::io(IoAction::Write, path))?;
                 Ok(Box::new(BufWriter::new(file)))
             }
             Self::Stdout => Ok(Box::new(BufWriter::new(io::stdout()))),
@@ -68,7 +68,9 @@ impl Target {
             Self::Path(path) => write_atomically(path, fill),
             Self::Stdout => {
                 let mut out = BufWriter::new(io::stdout().lock());
-                fill(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", "<stdout>"))
+                fill(&mut out)
+                    .and_then(|()| out.flush())
+                    .map_err(Error::io(IoAction::Write, "<stdout>"))
             }
         }
     }
@@ -89,7 +91,7 @@ pub fn write_atomically(
             .open(path)
             .and_then(|file| fill_file(file, path, fill))
             .map(drop)
-            .map_err(Error::io("write", path));
+            .map_err(Error::io(IoAction::Write, path));
     }
     StagedFile::new(path, fill)?.commit()
 }
@@ -108,7 +110,7 @@ impl StagedFile {
     /// `.zst` is compressed.
     pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self> {
         let mut out = StagedWriter::create(path)?;
-        fill(&mut out).map_err(Error::io("write", path))?;
+        fill(&mut out).map_err(Error::io(IoAction::Write, path))?;
         out.finish()
     }
 
@@ -116,7 +118,7 @@ impl StagedFile {
     /// before it is committed.
     pub fn begin(path: &Path) -> Result<(fs::File, Self)> {
         refuse_input(path)?;
-        Self::create(path).map_err(Error::io("write", path))
+        Self::create(path).map_err(Error::io(IoAction::Write, path))
     }
 
     fn create(path: &Path) -> io::Result<(fs::File, Self)> {
@@ -146,7 +148,7 @@ impl StagedFile {
     pub fn commit(self) -> Result<()> {
         let Self { file, path } = self;
         unprotect(file.path());
-        file.keep_as(&path).map_err(Error::io("write", &path))
+        file.keep_as(&path).map_err(Error::io(IoAction::Write, &path))
     }
 }
 
@@ -160,8 +162,8 @@ impl StagedWriter {
     /// Makes an empty temporary file beside `path`. A name that ends in `.gz` or `.zst` is compressed.
     pub fn create(path: &Path) -> Result<Self> {
         let (file, staged) = StagedFile::begin(path)?;
-        let out =
-            OutputEncoder::new(file, &staged.path).map_err(Error::io("write", &staged.path))?;
+        let out = OutputEncoder::new(file, &staged.path)
+            .map_err(Error::io(IoAction::Write, &staged.path))?;
         Ok(Self { out, staged })
     }
 
@@ -169,7 +171,7 @@ impl StagedWriter {
     pub fn finish(self) -> Result<StagedFile> {
         let Self { out, staged } = self;
         let flushed = out.finish().and_then(|file| file.sync_all());
-        flushed.map_err(Error::io("write", &staged.path))?;
+        flushed.map_err(Error::io(IoAction::Write, &staged.path))?;
         Ok(staged)
     }
 }
@@ -187,7 +189,7 @@ impl Write for StagedWriter {
 /// Makes a folder of what `write` puts into it, in one step: after a kill at any moment there is
 /// nothing under its name, or everything. A folder that exists must be empty.
 pub fn make_folder<T>(folder: &Path, write: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-    let refused = Error::io("write", folder);
+    let refused = Error::io(IoAction::Write, folder);
     let target = behind_link(folder);
     let here = std::env::current_dir().and_then(fs::canonicalize);
     if let (Ok(here), Ok(target)) = (here, fs::canonicalize(&target))

@@ -3,7 +3,7 @@
 use crate::text::into_text;
 use crate::zipped::{ZIP_MAGIC, ZippedFile};
 use clariq_core::{
-    Error, Problem, ProblemKind, Result, bail, open_regular, problem, sha256_of_stream,
+    Error, IoAction, Problem, ProblemKind, Result, bail, open_regular, problem, sha256_of_stream,
 };
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
@@ -94,7 +94,7 @@ impl Source {
 
     /// The SHA-256 of the bytes, without unpacking them.
     pub fn checksum(&self) -> Result<String> {
-        sha256_of_stream(self.open()?.1).map_err(Error::io("read", self.name()))
+        sha256_of_stream(self.open()?.1).map_err(Error::io(IoAction::Read, self.name()))
     }
 
     /// Reads a file of text of at most [`MOST_OF_A_RUN`], as [`read_at_most`](Self::read_at_most).
@@ -117,7 +117,7 @@ impl Source {
     }
 
     fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>> {
-        let refused = Error::io("read", name);
+        let refused = Error::io(IoAction::Read, name);
         let (size, mut raw) = self.open()?;
         // One byte more than the size, so that the end is read without growing.
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
@@ -141,7 +141,7 @@ impl Source {
     pub fn stream(&self) -> Result<Box<dyn BufRead + '_>> {
         let (_, raw) = self.open()?;
         let mut raw = BufReader::with_capacity(1 << 16, raw);
-        let refused = Error::io("read", self.name());
+        let refused = Error::io(IoAction::Read, self.name());
         Ok(match PackingFormat::of(raw.fill_buf().map_err(&refused)?) {
             Some(packing) => {
                 Box::new(BufReader::new(packing.reader(self, Box::new(raw), |packed| packed)?))
@@ -226,7 +226,7 @@ fn zipped(source: &Source, rest: impl Read) -> Result<ZippedFile<'_>> {
 fn into_memory(name: &str, input: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = input.take(MOST_OF_STDIN + 1).read_to_end(&mut bytes);
-    read.map_err(Error::io("read", name))?;
+    read.map_err(Error::io(IoAction::Read, name))?;
     if bytes.len() as u64 > MOST_OF_STDIN {
         let expected = format!("at most {} MiB", MOST_OF_STDIN >> 20);
         bail!(name, expected, "more", "write them to a file, and name it in place of `-`");
@@ -246,7 +246,7 @@ fn open_file(path: &Path) -> Result<File> {
                 "name a file; what another command writes is read from standard input, as `-`";
             problem!(path, "a regular file", "a pipe, a device or a socket", hint).into()
         }
-        _ => Error::io("read", path)(source),
+        _ => Error::io(IoAction::Read, path)(source),
     })?;
     crate::protect(path);
     Ok(file)
@@ -280,7 +280,7 @@ pub(crate) fn broken(name: &str, error: io::Error) -> Error {
             "the file is cut short or damaged, or a piece of it is missing: fetch it again"
         )
         .into(),
-        _ => Error::io("read", name)(error),
+        _ => Error::io(IoAction::Read, name)(error),
     }
 }
 

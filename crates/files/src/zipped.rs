@@ -2,7 +2,7 @@
 //!
 //! The directory of an archive is at its end, so that a stream is read into memory first.
 
-use clariq_core::{Error, Result, bail, problem};
+use clariq_core::{Error, IoAction, Result, bail, problem};
 use flate2::{Crc, bufread::DeflateDecoder};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::result::ZipError;
@@ -59,7 +59,7 @@ impl<'a> ZippedFile<'a> {
             );
         };
         let mut archive = archive.into_inner();
-        archive.seek(SeekFrom::Start(start)).map_err(Error::io("read", name))?;
+        archive.seek(SeekFrom::Start(start)).map_err(Error::io(IoAction::Read, name))?;
         Ok(Self { packed: Box::new(archive.take(size)), is_deflated, crc })
     }
 

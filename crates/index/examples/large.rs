@@ -18,7 +18,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the files are its own")]
 
-use clariq_core::{AddText, Documents, sha256};
+use clariq_core::{AddText, Documents, IoAction, sha256};
 use clariq_index::{
     Analyzer, BuildOptions, Depth, DocumentIndex, Query, Scorer, TextStore, Variant, WeightingModel,
 };
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     measured("generate", || Ok((json!({}), generate(&folder, passages, requests)?)))?;
     let fill = |add: AddText| {
         let path = folder.join("passages.tsv");
-        let failed = clariq_core::Error::io("read", &path);
+        let failed = clariq_core::Error::io(IoAction::Read, &path);
         for line in BufReader::new(File::open(&path).map_err(&failed)?).lines() {
             let line = line.map_err(&failed)?;
             let (id, text) = line.split_once('\t').unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The files of an index for tantivy: small ones in memory, large ones mapped.
 
-use clariq_core::{Error, Result, read_regular, sha256_hex, sha256_of_file};
+use clariq_core::{Error, IoAction, Result, read_regular, sha256_hex, sha256_of_file};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,8 +51,8 @@ impl CheckedFiles {
             Arc::make_mut(&mut self.mapped).insert(name.into());
             return Ok(None);
         }
-        let bytes = read_regular(&path, LARGE).map_err(Error::io("use", &self.path))?;
-        self.atomic_write(Path::new(name), &bytes).map_err(Error::io("use", &self.path))?;
+        let bytes = read_regular(&path, LARGE).map_err(Error::io(IoAction::Use, &self.path))?;
+        self.atomic_write(Path::new(name), &bytes).map_err(Error::io(IoAction::Use, &self.path))?;
         Ok(Some(bytes))
     }
 }

@@ -4,7 +4,7 @@
 use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, IndexMetadata, LENGTH, NUMBER, TEXT};
 use crate::folder::{self, damaged};
-use clariq_core::{Doc, Documents, Error, Result, bail};
+use clariq_core::{Doc, Documents, Error, IoAction, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -172,17 +172,17 @@ impl DocumentIndex {
     }
 
     pub(crate) fn find(&self, token: &str) -> Result<Option<TermInfo>> {
-        self.postings.terms().get(token).map_err(Error::io("use", &self.folder))
+        self.postings.terms().get(token).map_err(Error::io(IoAction::Use, &self.folder))
     }
 
     /// The tokens in order.
     pub(crate) fn vocabulary(&self) -> Result<TermStreamer<'_>> {
-        self.postings.terms().stream().map_err(Error::io("use", &self.folder))
+        self.postings.terms().stream().map_err(Error::io(IoAction::Use, &self.folder))
     }
 
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats> {
-        let files = fs::read_dir(&self.folder).map_err(Error::io("use", &self.folder))?;
+        let files = fs::read_dir(&self.folder).map_err(Error::io(IoAction::Use, &self.folder))?;
         let bytes = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum();
         Ok(IndexStats {
             analyzer: self.analyzer(),

@@ -6,7 +6,7 @@
 //! SHA-256, which is checked before tantivy opens it.
 
 use crate::checked::{CheckedFiles, META};
-use clariq_core::{Error, Problem, ProblemKind, Result, problem, read_regular};
+use clariq_core::{Error, IoAction, Problem, ProblemKind, Result, problem, read_regular};
 use clariq_files::{MOST_OF_A_CONFIGURATION, manifest, temporary};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -58,14 +58,14 @@ pub(crate) fn is_vacant(folder: &Path) -> Result<bool> {
     if !folder.is_dir() {
         return Err(foreign(folder, "a file"));
     }
-    Ok(fs::read_dir(folder).map_err(Error::io("use", folder))?.next().is_none())
+    Ok(fs::read_dir(folder).map_err(Error::io(IoAction::Use, folder))?.next().is_none())
 }
 
 /// Returns the metadata of the index in the folder, before its files are checked.
 pub(crate) fn payload(folder: &Path) -> Result<String> {
     if is_vacant(folder)? {
         let source = io::Error::new(ErrorKind::NotFound, "no index has been built here");
-        return Err(Error::io("use", folder)(source));
+        return Err(Error::io(IoAction::Use, folder)(source));
     }
     match read_payload(folder)? {
         Some(payload) => Ok(payload),
@@ -80,7 +80,7 @@ fn read_payload(folder: &Path) -> Result<Option<String>> {
     let bytes = match read_regular(&folder.join(META), MOST_OF_A_CONFIGURATION) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("use", folder)(error)),
+        Err(error) => return Err(Error::io(IoAction::Use, folder)(error)),
     };
     let meta: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
     let payload = meta.as_ref().and_then(|meta| meta.get("payload")?.as_str());
@@ -90,7 +90,7 @@ fn read_payload(folder: &Path) -> Result<Option<String>> {
 /// Opens the index in the folder after checking its files. If `written` is the list that [`make`]
 /// has just returned for it, the files are not read again.
 pub(crate) fn open(folder: &Path, written: Option<&[u8]>) -> Result<Index> {
-    let mut files = CheckedFiles::new(folder).map_err(Error::io("use", folder))?;
+    let mut files = CheckedFiles::new(folder).map_err(Error::io(IoAction::Use, folder))?;
     let names = FolderContents::of(folder)?.index;
     if written.is_some() && list(folder).as_deref() == written {
         names.iter().try_for_each(|name| files.take(name).map(drop))?;
@@ -131,8 +131,8 @@ struct FolderContents {
 impl FolderContents {
     fn of(folder: &Path) -> Result<Self> {
         let mut contents = Self::default();
-        for entry in fs::read_dir(folder).map_err(Error::io("use", folder))? {
-            let entry = entry.map_err(Error::io("use", folder))?;
+        for entry in fs::read_dir(folder).map_err(Error::io(IoAction::Use, folder))? {
+            let entry = entry.map_err(Error::io(IoAction::Use, folder))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 contents.others.push(name);
@@ -181,7 +181,7 @@ pub(crate) fn make(
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let refused = Error::io("use", folder);
+    let refused = Error::io(IoAction::Use, folder);
     fs::create_dir_all(parent).map_err(&refused)?;
     let replace = !is_vacant(folder)?;
     let before = list(folder);

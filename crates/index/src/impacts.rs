@@ -8,7 +8,9 @@
 //! places in the window, and their weights. Numbers are little-endian. A line of JSON at the end lists
 //! the windows, and the last eight bytes are its length.
 
-use clariq_core::{Best, Doc, Error, Hit, Ranking, Result, SharedBytes, SparseVectors, problem};
+use clariq_core::{
+    Best, Doc, Error, Hit, IoAction, Ranking, Result, SharedBytes, SparseVectors, problem,
+};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -250,7 +252,7 @@ pub fn map_file(path: &Path) -> Result<SharedBytes> {
     let mapped = MmapDirectory::open(folder).map_err(io::Error::other).and_then(|folder| {
         folder.get_file_handle(name).map_err(io::Error::other)?.read_bytes(0..file_length(path)?)
     });
-    Ok(Arc::new(mapped.map_err(Error::io("map", path))?))
+    Ok(Arc::new(mapped.map_err(Error::io(IoAction::Read, path))?))
 }
 
 fn file_length(path: &Path) -> io::Result<usize> {

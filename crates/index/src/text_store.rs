@@ -3,7 +3,7 @@
 use crate::build::{self, commit, merge};
 use crate::folder::{self, damaged, invalid, is_vacant, payload, refused};
 use clariq_core::{
-    AddText, Checksum, Doc, Documents, Error, ProblemKind, Result, UnorderedSum, problem,
+    AddText, Checksum, Doc, Documents, Error, IoAction, ProblemKind, Result, UnorderedSum, problem,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ impl Documents for TextStore {
     }
 
     fn text(&self, doc: Doc) -> Result<Cow<'_, str>> {
-        self.texts.text(doc).map(Cow::Owned).map_err(Error::io("read", &self.folder))
+        self.texts.text(doc).map(Cow::Owned).map_err(Error::io(IoAction::Read, &self.folder))
     }
 
     fn find(&self, id: &str) -> Option<Doc> {
@@ -176,7 +176,7 @@ impl StoredTexts {
     fn check_same(&self, repeat: u32, sum: &UnorderedSum) -> Result<()> {
         let ord = self.ids.ords().first(repeat).unwrap_or_default();
         let doc = Doc(ord as u32);
-        let refused = Error::io("read", STORE);
+        let refused = Error::io(IoAction::Read, STORE);
         let id = self.id(doc).map_err(&refused)?;
         let text = self.text(doc).map_err(&refused)?;
         if text != self.stored(repeat).map_err(&refused)? {

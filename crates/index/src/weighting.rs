@@ -7,7 +7,7 @@ use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
 use crate::model::WeightingModel;
 use crate::query_likelihood::QueryLikelihood;
-use clariq_core::{Doc, Error, Result};
+use clariq_core::{Doc, Error, IoAction, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -232,7 +232,7 @@ impl Weighting {
 fn blocks(index: &DocumentIndex, info: &TermInfo) -> Result<BlockSegmentPostings> {
     let blocks =
         index.postings.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs);
-    blocks.map_err(Error::io("use", &index.folder))
+    blocks.map_err(Error::io(IoAction::Use, &index.folder))
 }
 
 /// The number of occurrences of a token in all documents.

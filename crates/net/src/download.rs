@@ -2,7 +2,7 @@
 
 use crate::http::{Client, Redirects, Timeouts, describe};
 use clariq_core::{
-    Error, Observer, ProblemKind, Result, bail, open_regular, problem, sha256_of_file,
+    Error, IoAction, Observer, ProblemKind, Result, bail, open_regular, problem, sha256_of_file,
 };
 use clariq_files::temporary::{self, Temporary};
 use std::ffi::OsString;
@@ -96,7 +96,7 @@ impl Published<'_> {
     pub fn compare(&self, path: &Path) -> Result<LocalCopy> {
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LocalCopy::Absent),
-            Err(error) => return Err(Error::io("read", path)(error)),
+            Err(error) => return Err(Error::io(IoAction::Read, path)(error)),
             Ok(found) if !found.is_file() => {
                 let found = if found.is_dir() { "a directory" } else { "a device or a pipe" };
                 let hint = "move it away or choose another folder with `--data`";
@@ -146,10 +146,10 @@ impl<'a> Downloader<'a> {
         observer: &dyn Observer,
     ) -> Result<Option<u64>> {
         let Some(incoming) = self.open(file)? else { return Ok(None) };
-        let (out, temporary) = create_beside(target).map_err(Error::io("write", target))?;
+        let (out, temporary) = create_beside(target).map_err(Error::io(IoAction::Write, target))?;
         let size = self.receive(file, incoming, out, target, observer)?;
         self.verify(file, temporary.path(), target)?;
-        temporary.keep_as(target).map_err(Error::io("write", target))?;
+        temporary.keep_as(target).map_err(Error::io(IoAction::Write, target))?;
         Ok(Some(size))
     }
 
@@ -194,7 +194,7 @@ impl<'a> Downloader<'a> {
             match bytes.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => {
-                    out.write_all(&buffer[..count]).map_err(Error::io("write", target))?;
+                    out.write_all(&buffer[..count]).map_err(Error::io(IoAction::Write, target))?;
                     size += count as u64;
                     task.advance(count as u64);
                 }
@@ -212,7 +212,7 @@ impl<'a> Downloader<'a> {
         if incoming.size.is_some_and(|announced| size < announced) {
             return Err(self.cut(file, size, incoming.size, "the connection was closed"));
         }
-        out.sync_all().map_err(Error::io("write", target))?;
+        out.sync_all().map_err(Error::io(IoAction::Write, target))?;
         task.finish(&format!("{size} bytes"));
         Ok(size)
     }
@@ -259,13 +259,13 @@ fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
 fn open_local(path: &Path) -> Result<Option<IncomingFile>> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        found => found.map_err(Error::io("read", path))?,
+        found => found.map_err(Error::io(IoAction::Read, path))?,
     };
     if !found.is_file() {
         let hint = "`--from` names the folder that holds the files";
         bail!(path, "a file", "no regular file", hint);
     }
-    let bytes = Box::new(open_regular(path).map_err(Error::io("read", path))?);
+    let bytes = Box::new(open_regular(path).map_err(Error::io(IoAction::Read, path))?);
     Ok(Some(IncomingFile { bytes, size: Some(found.len()) }))
 }
 
@@ -299,7 +299,7 @@ fn stand_in(path: &Path) -> Result<Option<&'static str>> {
     let mut head = Vec::new();
     open_regular(path)
         .and_then(|file| file.take(64).read_to_end(&mut head))
-        .map_err(Error::io("read", path))?;
+        .map_err(Error::io(IoAction::Read, path))?;
     let text = head.trim_ascii_start().to_ascii_lowercase();
     Ok(if head.is_empty() {
         Some("an empty file")

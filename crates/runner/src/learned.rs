@@ -4,7 +4,7 @@
 //! linked with it, and becomes the other program as soon as it has read a system that needs a model,
 //! before it reads requests or prints anything.
 
-use clariq_core::{Error, Result};
+use clariq_core::{Error, IoAction, Result};
 use clariq_experiment::cache;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub(crate) fn take_over() -> Result<()> {
         command.env(WAITING, "passive");
     }
     let source = become_process(&mut command);
-    Err(Error::Io { action: "start", path: program, source })
+    Err(Error::Io { action: IoAction::Start, path: program, source })
 }
 
 /// The command that starts the program. `clariq setup` links libtorch to `libtorch` in the cache.

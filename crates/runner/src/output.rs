@@ -10,7 +10,7 @@ pub(crate) mod terminal;
 
 use crate::failure::Outcome;
 use clap::ValueEnum;
-use clariq_core::{Error, Escaped, Result, printable, problem};
+use clariq_core::{Error, Escaped, IoAction, Result, printable, problem};
 pub(crate) use delimited::open as open_delimited;
 use serde::Serialize;
 pub(crate) use sheet::{Cell, ComparedFigure, Direction, Sheet};
@@ -46,7 +46,7 @@ fn refused(source: io::Error) -> Error {
     let at = "standard output";
     // The reader of a pipe may have closed it early, which is no problem.
     if source.kind() == io::ErrorKind::BrokenPipe {
-        return Error::io("write", at)(source);
+        return Error::io(IoAction::Write, at)(source);
     }
     let expected = "a terminal, a pipe or a file that can be written";
     problem!(at, expected, (source.to_string()), "check whether the disk is full").into()

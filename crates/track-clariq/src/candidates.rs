@@ -4,7 +4,7 @@
 use super::read_dictionaries;
 use clariq_collections::entries::Entries;
 use clariq_collections::text_or_number::IdOrNumber;
-use clariq_core::{Error, parse_json};
+use clariq_core::{Error, IoAction, parse_json};
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, Target};
 use serde::Deserialize;
@@ -40,7 +40,7 @@ pub fn write_candidates(source: &Source, target: &Target) -> Result<(), Error> {
             let score = documents.len() - index;
             let rank = index + 1;
             writeln!(lines, "{topic} Q0 {document} {rank} {score} top10k")
-                .map_err(Error::io("write", "<candidates>"))?;
+                .map_err(Error::io(IoAction::Write, "<candidates>"))?;
         }
         Ok(ControlFlow::Continue(()))
     })?;

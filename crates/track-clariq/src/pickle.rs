@@ -10,7 +10,7 @@ use crate::check::{CONVERSATIONS, EVAL_TABLES};
 use crate::conversation::{self, dictionary};
 use crate::eval_table::{self, locate};
 use clariq_collections::DataDir;
-use clariq_core::{Error, bail, find_python, problem};
+use clariq_core::{Error, IoAction, bail, find_python, problem};
 use clariq_files::archive::Archive;
 use clariq_files::{Source, write_atomically};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ fn convert(pickle: &Archive, depth: usize) -> Result<Option<PathBuf>, Error> {
         serde_json::to_writer(&mut *out, &header)?;
         out.write_all(b"\n")?;
         let read = unpickle(pickle, depth, &mut |line| {
-            out.write_all(line).map_err(Error::io("write", &path))?;
+            out.write_all(line).map_err(Error::io(IoAction::Write, &path))?;
             Ok(ControlFlow::Continue(()))
         });
         read.map_err(|error| {
@@ -127,7 +127,7 @@ fn read_converted(pickle: &Archive, converted: &Source, each: LineSink) -> Resul
 /// Returns false if `each` stopped early.
 fn for_each_line(lines: &mut dyn BufRead, name: &str, each: LineSink) -> Result<bool, Error> {
     let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).map_err(Error::io("read", name))? > 0 {
+    while lines.read_until(b'\n', &mut line).map_err(Error::io(IoAction::Read, name))? > 0 {
         if each(&line)?.is_break() {
             return Ok(false);
         }
@@ -168,8 +168,8 @@ fn unpickle(pickle: &Archive, depth: usize, each: LineSink) -> Result<(), Error>
     }
     let mut message = String::new();
     let mut stderr = python.0.stderr.take().expect("a pipe");
-    stderr.read_to_string(&mut message).map_err(Error::io("read", pickle.name()))?;
-    let status = python.0.wait().map_err(Error::io("read", pickle.name()))?;
+    stderr.read_to_string(&mut message).map_err(Error::io(IoAction::Read, pickle.name()))?;
+    let status = python.0.wait().map_err(Error::io(IoAction::Read, pickle.name()))?;
     if status.success() {
         return Ok(());
     }
@@ -195,7 +195,7 @@ fn start(depth: usize) -> Result<Process, Error> {
 
 fn no_python(program: &Path, error: io::Error) -> Error {
     if error.kind() != io::ErrorKind::NotFound {
-        return Error::io("start", program)(error);
+        return Error::io(IoAction::Start, program)(error);
     }
     let hint = "install Python, or read the file once with `clariq data fetch --all` where it is \
                 installed, and copy the .pkl.jsonl.gz file that this writes";

@@ -6,7 +6,7 @@
 //! the first. 2025 sorts the references of a turn by score.
 
 use super::run::{Submission, SubmittedTurn};
-use clariq_core::{Error, bail};
+use clariq_core::{Error, IoAction, bail};
 use clariq_files::{Source, Target, python_float};
 use std::collections::HashSet;
 use std::io::Write;
@@ -20,7 +20,7 @@ pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
 
 /// Writes the passages of a run as a TREC run; `file` is its name for messages.
 pub fn put_trec(out: &mut dyn Write, submission: &Submission, file: &str) -> Result<(), Error> {
-    let cannot_write = Error::io("write", "<trec run>");
+    let cannot_write = Error::io(IoAction::Write, "<trec run>");
     for turn in &submission.turns {
         let passages = if submission.year.has_line_runs() {
             by_score(turn)

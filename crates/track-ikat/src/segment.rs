@@ -4,7 +4,7 @@
 //! MD5 of every passage. They only depend on the pages, and appear when all are complete.
 
 use crate::passages;
-use clariq_core::{Error, Problem, ProblemKind, printable, problem};
+use clariq_core::{Error, IoAction, Problem, ProblemKind, printable, problem};
 use clariq_files::{BoundedLines, Source, StagedFile, protect};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
@@ -171,12 +171,12 @@ impl SegmentOutput {
     }
 
     fn write(&mut self, content: &str) -> Result<(), Error> {
-        self.out.write_all(content.as_bytes()).map_err(Error::io("write", &self.path))
+        self.out.write_all(content.as_bytes()).map_err(Error::io(IoAction::Write, &self.path))
     }
 
     fn finish(mut self) -> Result<StagedFile, Error> {
         let done = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
-        done.map_err(Error::io("write", &self.path))?;
+        done.map_err(Error::io(IoAction::Write, &self.path))?;
         Ok(self.staged)
     }
 }

@@ -11,7 +11,7 @@ mod overlooked;
 
 pub use clariq_collections::validation::{OfficialVerdict, Validation, ValidationOptions};
 
-use super::run::lines::{Line, read_lines, submission};
+use super::run::lines::{TurnLine, read_lines, submission};
 use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
 use super::topics::TopicFile;
 use clariq_core::{Error, Findings, Location, problem};
@@ -64,7 +64,7 @@ fn passage_not_in_the_collection(run: &CheckedRun, found: &mut Violations) {
 struct CheckedRun<'a> {
     submission: &'a Submission,
     /// The lines of 2025.
-    lines: &'a [Line],
+    lines: &'a [TurnLine],
     topics: &'a TopicFile,
     options: &'a ValidationOptions<'a>,
     /// The passages of the run that the list of the collection lacks.

@@ -3,7 +3,7 @@
 use crate::train::checkpoint::TrainingCounters;
 use crate::train::steps::ExampleSplit;
 use crate::weights::Weights;
-use clariq_core::{Error, ModelKind, Objective, Result, Training, read_regular};
+use clariq_core::{Error, IoAction, ModelKind, Objective, Result, Training, read_regular};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
 use clariq_folder::{Family, ModelFolder};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) ->
         let Ok(bytes) = read_regular(&from, MOST_OF_A_TABLE) else { return Ok(()) };
         let to = into.join(to);
         if let Some(folder) = to.parent() {
-            std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+            std::fs::create_dir_all(folder).map_err(Error::io(IoAction::Write, folder))?;
         }
         write_atomically(&to, |out| out.write_all(&bytes))
     };

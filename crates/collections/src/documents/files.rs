@@ -1,6 +1,6 @@
 //! The files of documents in a folder, by their names.
 
-use clariq_core::{Error, bail, problem};
+use clariq_core::{Error, IoAction, bail, problem};
 use clariq_files::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,8 +109,8 @@ impl DocumentFolder {
 /// The entries of a folder whose names do not begin with a dot, sorted.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-        let entry = entry.map_err(Error::io("read", folder))?;
+    for entry in fs::read_dir(folder).map_err(Error::io(IoAction::Read, folder))? {
+        let entry = entry.map_err(Error::io(IoAction::Read, folder))?;
         if !entry.file_name().to_string_lossy().starts_with('.') {
             paths.push(entry.path());
         }

@@ -55,7 +55,7 @@ pub(super) fn in_memory(make: MakeKept, progress: Progress) -> Result<SharedByte
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::{ModelKind, ModelName, Silent, problem};
+    use clariq_core::{IoAction, ModelKind, ModelName, Silent, problem};
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -72,7 +72,7 @@ mod tests {
         let get = |folder: &Path, key: &str| {
             let make: MakeKept = &|out, _| {
                 calls.fetch_add(1, Ordering::Relaxed);
-                out.write_all(b"weights").map_err(Error::io("write", "memory"))
+                out.write_all(b"weights").map_err(Error::io(IoAction::Write, "memory"))
             };
             let found = kept_at(folder, key, make).unwrap();
             assert_eq!((*found).as_ref(), b"weights");
@@ -93,7 +93,7 @@ mod tests {
     fn what_cannot_be_made_leaves_no_entry() {
         let folder = tempfile::tempdir().unwrap();
         let make: MakeKept = &|out, _| {
-            out.write_all(b"half").map_err(Error::io("write", "memory"))?;
+            out.write_all(b"half").map_err(Error::io(IoAction::Write, "memory"))?;
             Err(problem!("model", "weights", "NaN").into())
         };
         let made = kept_at(folder.path(), "a", make);

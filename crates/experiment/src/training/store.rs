@@ -4,8 +4,8 @@ use crate::cache::{self, CacheState};
 use crate::installed;
 use crate::session::Session;
 use clariq_core::{
-    Error, Job, JudgedQuestions, ReadingOverrides, Recipe, Result, Training, TrainingEvent,
-    TrainingSummary, bail, read_regular, training_key,
+    Error, IoAction, Job, JudgedQuestions, ReadingOverrides, Recipe, Result, Training,
+    TrainingEvent, TrainingSummary, bail, read_regular, training_key,
 };
 use clariq_files::{Lock, MOST_OF_A_TABLE, manifest, with_ending, write_atomically};
 use serde_json::Value;
@@ -40,7 +40,7 @@ impl<'a> TrainedModel<'a> {
         let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
         let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
         let folder = models.join(format!("{}-{}", recipe.name, &key[..12]));
-        fs::create_dir_all(&models).map_err(Error::io("create", &models))?;
+        fs::create_dir_all(&models).map_err(Error::io(IoAction::Write, &models))?;
         Ok(Self { recipe, base, key, folder })
     }
 
@@ -64,7 +64,7 @@ impl<'a> TrainedModel<'a> {
 
     /// Records the folder of a copy, which is used if the model is removed from the cache.
     fn set_copy(&self, copy: &Path) -> Result<()> {
-        let path = fs::canonicalize(copy).map_err(Error::io("read", copy))?;
+        let path = fs::canonicalize(copy).map_err(Error::io(IoAction::Read, copy))?;
         write_atomically(&self.copy_file(), |out| write!(out, "{}", path.display()))
     }
 
@@ -175,11 +175,11 @@ fn copy(model: &Path, output: &Path) -> Result<()> {
     for name in &names {
         let file = made.join(name);
         let folder = file.parent().unwrap_or(&made);
-        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        fs::copy(model.join(name), &file).map_err(Error::io("write", &file))?;
+        fs::create_dir_all(folder).map_err(Error::io(IoAction::Write, folder))?;
+        fs::copy(model.join(name), &file).map_err(Error::io(IoAction::Write, &file))?;
     }
     manifest::write(&made, cache::SUMS, &names)?;
-    fs::rename(&made, output).map_err(Error::io("create", output))
+    fs::rename(&made, output).map_err(Error::io(IoAction::Write, output))
 }
 
 #[cfg(test)]
@@ -222,9 +222,9 @@ mod tests {
             _: &mut dyn FnMut(&TrainingEvent),
         ) -> Result<TrainingSummary> {
             self.0.fetch_add(1, Ordering::SeqCst);
-            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+            fs::create_dir_all(folder).map_err(Error::io(IoAction::Write, folder))?;
             let (path, begin) = (folder.join("tokenizer.json"), Instant::now());
-            fs::write(&path, "{}").map_err(Error::io("write", &path))?;
+            fs::write(&path, "{}").map_err(Error::io(IoAction::Write, &path))?;
             while self.1.0.load(Ordering::SeqCst) < 2 && begin.elapsed().as_secs() < 9 {
                 thread::yield_now();
             }

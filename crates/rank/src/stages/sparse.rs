@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::conversation::{ConversationWeights, TermHistory, explain};
 use clariq_core::{
-    Doc, Error, Explanation, Kept, ModelKind, ModelName, Ranking, ReadingOverrides, Request,
-    Result, Role, SparseEncoder, SparseVectors, WeightedText, bail, encode_sparsely,
+    Doc, Error, Explanation, IoAction, Kept, ModelKind, ModelName, Ranking, ReadingOverrides,
+    Request, Result, Role, SparseEncoder, SparseVectors, WeightedText, bail, encode_sparsely,
 };
 use clariq_index::{IMPACTS_FORMAT, ImpactIndex, ImpactWriter, WINDOW};
 use rayon::prelude::*;
@@ -91,7 +91,7 @@ impl Sparse {
             documents: documents.len(),
         };
         let bytes = context.models.keep(&kept, &|out, progress| {
-            let refused = Error::io("write", "the index of weights");
+            let refused = Error::io(IoAction::Write, "the index of weights");
             let mut writer = ImpactWriter::new(out);
             encode_sparsely(encoder, documents, WINDOW, progress, |vectors| {
                 writer.add(&largest(&vectors, ratio)).map_err(&refused)

@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use clariq_core::{Error, Result};
+use clariq_core::{Error, IoAction, Result};
 use clariq_experiment::installed::{BASE_MODEL, DEFAULT_MODEL};
 use clariq_files::Target;
 use clariq_systems::{built_in, recipes};
@@ -85,7 +85,7 @@ pub(crate) fn man(command: Command, arguments: &ManArgs) -> Result<Outcome> {
     let Some(folder) = &arguments.output else {
         return print(|mut out| Man::new(command).render(&mut out));
     };
-    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    fs::create_dir_all(folder).map_err(Error::io(IoAction::Write, folder))?;
     command = command.disable_help_subcommand(true);
     // Sets the names of the subcommands' pages.
     command.build();

@@ -7,7 +7,7 @@ use crate::failure::Outcome;
 use crate::learned::become_process;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Error, Result, find_python, problem};
+use clariq_core::{Error, IoAction, Result, find_python, problem};
 use clariq_experiment::installed::{self, model_types};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcom
     }
     let source = become_process(&mut command);
     if source.kind() != io::ErrorKind::NotFound {
-        return Err(Error::Io { action: "start", path: python, source });
+        return Err(Error::Io { action: IoAction::Start, path: python, source });
     }
     let hint = "install Python with pip, for example `apt install python3-pip`";
     Err(problem!("python3", "Python 3.9 or later", "no such program", hint).into())

@@ -6,7 +6,7 @@ use crate::{
     put_text_run_line,
 };
 use clariq_collections::{Collection, Split};
-use clariq_core::{Documents, Error, Problem, RequestId, Result, bail, problem};
+use clariq_core::{Documents, Error, IoAction, Problem, RequestId, Result, bail, problem};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -119,7 +119,7 @@ pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Resul
         None => NO_QUESTION.to_owned(),
     };
     let name = request.name;
-    let write = Error::io("write", "run");
+    let write = Error::io(IoAction::Write, "run");
     if request.multi_turn {
         let chosen = oracle_of_contexts(&table, request.metric, choice);
         for (context, question) in chosen.ok_or_else(|| no_metric(request.metric, &table))? {
