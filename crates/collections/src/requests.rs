@@ -8,13 +8,16 @@ use clariq_core::{
     parse_json, problem,
 };
 use clariq_files::{
-    FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source,
-    has_few_lines, not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
+    FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, Sink, Source, has_few_lines, not_utf8,
+    read_strictly, shorten, strictly, until_too_many_errors,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+
+/// The maximum number of requests in a file; MS MARCO's training set has fewer.
+const MOST_REQUESTS: usize = 1 << 20;
 
 const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
                     id, a tab and a text";
@@ -167,8 +170,8 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
                     let found = format!("`{}`, which is on line {first} already", request.id);
                     let hint = "remove one of the two, or give it an id of its own";
                     sink(problem!(at, "an id that no other request has", found, hint));
-                } else if first_lines.len() == MOST_TOPICS {
-                    sink(problem!(at, "at most {MOST_TOPICS} requests", "more", FORM));
+                } else if first_lines.len() == MOST_REQUESTS {
+                    sink(problem!(at, "at most {MOST_REQUESTS} requests", "more", FORM));
                 } else {
                     first_lines.insert(request.id.to_string(), number);
                     requests.push(request);

@@ -32,7 +32,7 @@ mod zipped;
 
 pub use inputs::{protect, protect_inputs, refuse_input};
 pub use journal::Journal;
-pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE, MOST_TOPICS};
+pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE};
 pub use lock::Lock;
 pub use output::{StagedFile, StagedWriter, Target, make_folder, with_ending, write_atomically};
 pub use python::python_float;

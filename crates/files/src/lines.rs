@@ -4,7 +4,6 @@ use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_
 use crate::source::{FileContent, broken};
 use crate::text::{BYTE_ORDER_MARK, not_text};
 use clariq_core::{Location, Problem, ProblemKind, Result, problem};
-use std::collections::HashSet;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 use std::str;
@@ -137,31 +136,6 @@ impl<'a> BoundedLines<'a> {
     }
 }
 
-/// Maximum number of topics of a run or of judgements; MS MARCO's training set has fewer.
-pub const MOST_TOPICS: usize = 1 << 20;
-
-/// True if there are at most [`MOST_TOPICS`]; otherwise a problem is reported.
-pub(crate) fn has_few_topics<'a>(
-    name: &str,
-    topics: impl Iterator<Item = &'a str>,
-    sink: Sink,
-) -> bool {
-    // The lines of a topic are usually consecutive.
-    let mut seen = HashSet::new();
-    let mut last = "";
-    for topic in topics {
-        if topic == std::mem::replace(&mut last, topic) || !seen.insert(topic) {
-            continue;
-        }
-        if seen.len() > MOST_TOPICS {
-            let hint = "is this the right file? its first field names the topic";
-            sink(problem!(name, "at most {MOST_TOPICS} topics", "more", hint));
-            return false;
-        }
-    }
-    true
-}
-
 /// A line with its fields.
 pub struct Line<'a> {
     /// The name of the file and the number of the line.
@@ -211,8 +185,8 @@ impl IgnoredLines {
     }
 }
 
-/// Reads the lines of a file, or of a part of it, one after the other. Blank lines are skipped.
-pub(crate) struct FieldReader<'a> {
+/// Reads the lines of a file one after the other. Blank lines are skipped.
+struct FieldReader<'a> {
     name: &'a str,
     /// The number of the next line.
     number: u64,
@@ -223,16 +197,15 @@ pub(crate) struct FieldReader<'a> {
     most: usize,
     fields: Vec<&'a str>,
     /// True until a line is found.
-    pub(crate) is_empty: bool,
-    pub(crate) ignored: IgnoredLines,
+    is_empty: bool,
+    ignored: IgnoredLines,
 }
 
 impl<'a> FieldReader<'a> {
-    /// Begins at the line with the number `first`, which is the first of `bytes`.
-    pub(crate) fn new(name: &'a str, first: u64, bytes: &'a [u8], form: LineForm) -> Self {
+    fn new(name: &'a str, bytes: &'a [u8], form: LineForm) -> Self {
         Self {
             name,
-            number: first,
+            number: 1,
             rest: Some(bytes),
             form,
             most: form.names.split(' ').count(),
@@ -243,7 +216,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// The next line, or its problem; `None` at the end.
-    pub(crate) fn next(&mut self) -> Option<Result<Line<'_>, Box<Problem>>> {
+    fn next(&mut self) -> Option<Result<Line<'_>, Box<Problem>>> {
         loop {
             let number = self.number;
             let at = (self.name, number);
@@ -311,7 +284,7 @@ pub fn for_each_line(
     if !has_few_lines(input, MOST_LINES, sink) {
         return IgnoredLines::default();
     }
-    let mut reader = FieldReader::new(&input.name, 1, &input.bytes, form);
+    let mut reader = FieldReader::new(&input.name, &input.bytes, form);
     until_too_many_errors(&input.name, sink, |sink| {
         match reader.next() {
             None => return ControlFlow::Break(()),
@@ -328,7 +301,7 @@ pub fn for_each_line(
 }
 
 /// The problem of a file without lines.
-pub(crate) fn no_lines(name: &str, form: LineForm) -> Problem {
+fn no_lines(name: &str, form: LineForm) -> Problem {
     let hint = "an empty file scores nothing: was the run that wrote it interrupted?";
     let expected = format!("lines of the form `{}`", form.names);
     problem!((name, 1), expected, "nothing", hint).kind(ProblemKind::Empty)
@@ -394,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_stops_after_too_many_errors_or_topics() {
+    fn reading_stops_after_too_many_errors() {
         let read = |text: String| {
             let input = FileContent { name: "x".to_owned(), bytes: text.into_bytes().into() };
             let mut problems = Vec::new();
@@ -403,8 +376,6 @@ mod tests {
         };
         let errors = read("x\n".repeat(2 * MOST_ERRORS));
         assert_eq!(errors, (0, MOST_ERRORS + 1, "fewer than 100000 errors".to_owned()));
-        let judged: Vec<_> = (0..=MOST_TOPICS).map(|topic| format!("{topic} 0 d 1\n")).collect();
-        assert_eq!(read(judged.concat()), (0, 1, format!("at most {MOST_TOPICS} topics")));
     }
 
     #[test]

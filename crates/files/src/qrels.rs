@@ -3,7 +3,7 @@
 //! that of BEIR, `query-id corpus-id score`. Lines that begin with `#` are comments, as in `trec_eval` 10, unless
 //! they have the form of the others.
 
-use crate::lines::{LineForm, for_each_line, has_few_topics};
+use crate::lines::{LineForm, for_each_line};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
 use crate::table::is_header;
@@ -63,10 +63,6 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
             "0 and below is not relevant, 1 and above is",
         )),
     });
-    let topics = judgements.iter().map(|judgement| judgement.topic.as_str());
-    if !has_few_topics(&input.name, topics, sink) {
-        judgements.clear();
-    }
     (judgements, ignored.comments.len())
 }
 

@@ -1,13 +1,9 @@
 //! Run files: `<topic> 0 <document> <rank> <score> <run>`.
 
-use crate::lines::{FieldReader, IgnoredLines, Line, LineForm, has_few_topics, no_lines};
-use crate::sink::{
-    MOST_ERRORS, MOST_LINES, Sink, has_few_lines, read_strictly, until_too_many_errors,
-};
+use crate::lines::{IgnoredLines, Line, LineForm, for_each_line};
+use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
 use clariq_core::{DocId, Problem, RequestId, Result, problem};
-use rayon::prelude::*;
-use std::ops::ControlFlow;
 use std::{fmt, io};
 
 const FORM: LineForm = LineForm {
@@ -21,9 +17,6 @@ const FORM: LineForm = LineForm {
 /// The score that replaces a score equal to 0 after another: so close to 0 that negative scores
 /// after it are not lowered.
 const JUST_BELOW_ZERO: f32 = -1e-30;
-
-/// The bytes per thread below which a single thread is faster.
-const WORTH_A_THREAD: usize = 1 << 20;
 
 /// A line of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,18 +48,24 @@ pub fn read_run(source: &Source) -> Result<Run> {
 
 /// Reads a run, reports every problem to `sink`, and leaves lines with problems out.
 pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
+    let mut run = Run { name: input.name.clone(), ..Run::default() };
     if let Some(problem) = is_json(input) {
         sink(problem);
-        return Run { name: input.name.clone(), ..Run::default() };
+        return run;
     }
-    if !has_few_lines(input, MOST_LINES, sink) {
-        return Run { name: input.name.clone(), ..Run::default() };
+    let lines = &mut run.lines;
+    run.ignored =
+        for_each_line(input, FORM, sink, |line, sink| match parse_line(line, lines.last()) {
+            Ok(line) => lines.push(line),
+            Err(problem) => sink(*problem),
+        });
+    if let Some(&first) = run.ignored.trailing_words.first() {
+        let count = run.ignored.trailing_words.len();
+        let hint = "trec_eval ignores them, too: was a tag with blanks written?";
+        let found = format!("words after the last field, on {count} lines in all");
+        sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
     }
-    // Reading the number of threads starts them. There are more pieces than threads, because some
-    // threads may be busy.
-    let most = input.bytes.len() / WORTH_A_THREAD;
-    let pieces = if most > 1 { most.min(8 * rayon::current_num_threads()) } else { 1 };
-    parse_in_pieces(input, pieces, sink)
+    run
 }
 
 /// The problem of a run in the form of ranx, `pytrec_eval` and BEIR.
@@ -78,72 +77,6 @@ fn is_json(input: &FileContent) -> Option<Problem> {
         let hint = "write a line for each document: `topic 0 document rank score run`";
         problem!((&*input.name, 1), "the lines of a TREC run", found, hint)
     })
-}
-
-/// Reads a run in `pieces` pieces in parallel. The result does not depend on their number.
-fn parse_in_pieces(input: &FileContent, pieces: usize, sink: Sink) -> Run {
-    let pieces: Vec<Piece> = split_lines(&input.bytes, pieces)
-        .into_par_iter()
-        .map(|(first, bytes)| parse_piece(&input.name, first, bytes))
-        .collect();
-    let is_empty = pieces.iter().all(|piece| piece.is_empty);
-    let mut run = Run { name: input.name.clone(), ..Run::default() };
-    run.lines.reserve_exact(pieces.iter().map(|piece| piece.lines.len()).sum());
-    let mut problems = Vec::new();
-    for piece in pieces {
-        run.lines.extend(piece.lines);
-        run.ignored.comments.extend(piece.ignored.comments);
-        run.ignored.trailing_words.extend(piece.ignored.trailing_words);
-        problems.extend(piece.problems);
-    }
-    // Each piece counts its errors by itself: after too many, the lines would depend on the pieces.
-    let gave_up = problems.len() >= MOST_ERRORS;
-    let mut problems = problems.into_iter();
-    until_too_many_errors(&input.name, sink, |sink| match problems.next() {
-        Some(problem) => {
-            sink(problem);
-            ControlFlow::Continue(())
-        }
-        None => ControlFlow::Break(()),
-    });
-    if is_empty {
-        sink(no_lines(&input.name, FORM));
-    }
-    if let Some(&first) = run.ignored.trailing_words.first() {
-        let count = run.ignored.trailing_words.len();
-        let hint = "trec_eval ignores them, too: was a tag with blanks written?";
-        let found = format!("words after the last field, on {count} lines in all");
-        sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
-    }
-    run.ignored.report_comments(&input.name, sink);
-    let topics = run.lines.iter().map(|line| line.topic.as_str());
-    if gave_up || !has_few_topics(&input.name, topics, sink) {
-        run.lines.clear();
-    }
-    run
-}
-
-/// A part of a run.
-struct Piece {
-    lines: Vec<RunLine>,
-    problems: Vec<Problem>,
-    ignored: IgnoredLines,
-    is_empty: bool,
-}
-
-fn parse_piece(name: &str, first: u64, bytes: &[u8]) -> Piece {
-    let mut lines: Vec<RunLine> = Vec::new();
-    let mut problems = Vec::new();
-    let mut reader = FieldReader::new(name, first, bytes, FORM);
-    while problems.len() < MOST_ERRORS
-        && let Some(line) = reader.next()
-    {
-        match line.and_then(|line| parse_line(&line, lines.last())) {
-            Ok(line) => lines.push(line),
-            Err(problem) => problems.push(*problem),
-        }
-    }
-    Piece { lines, problems, is_empty: reader.is_empty, ignored: reader.ignored }
 }
 
 fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Problem>> {
@@ -162,24 +95,6 @@ fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Proble
         score,
         line: line.at.1,
     })
-}
-
-/// Splits a file into pieces of whole lines and about equal length, each with the number of its
-/// first line.
-fn split_lines(bytes: &[u8], pieces: usize) -> Vec<(u64, &[u8])> {
-    let mut all = Vec::with_capacity(pieces);
-    let mut rest = bytes;
-    let mut first = 1;
-    for left in (2..=pieces).rev() {
-        let middle = rest.len() / left;
-        let Some(feed) = memchr::memchr(b'\n', &rest[middle..]) else { break };
-        let (piece, after) = rest.split_at(middle + feed + 1);
-        all.push((first, piece));
-        first += memchr::memchr_iter(b'\n', piece).count() as u64;
-        rest = after;
-    }
-    all.push((first, rest));
-    all
 }
 
 fn score(field: &str) -> Option<f64> {
@@ -294,7 +209,7 @@ mod tests {
         let found: Vec<_> =
             problems.iter().map(|problem| (problem.severity, &*problem.found)).collect();
         let words = "words after the last field, on 1 lines in all";
-        let expected = [words, "comments, 2 in all"].map(|found| (Severity::Warning, found));
+        let expected = ["comments, 2 in all", words].map(|found| (Severity::Warning, found));
         assert_eq!(found, expected);
         assert!(parse("# 8 0 Q2 0 10 a\n").is_err(), "a file of comments alone");
     }
@@ -363,23 +278,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn pieces_make_no_difference(
-            lines in prop::collection::vec("(101|7) 0 Q[0-9]{1,2}[ \t]+1 (-?[0-9]{1,20}(\\.[0-9]{0,20})?(e-?[0-9]{1,3})?|nan|x)( t)?( u)?[ \r]?|#?[ ab\u{feff}]{0,3}", 0..30)
-        ) {
-            let bytes = lines.join("\n").into_bytes().into();
-            let input = FileContent { name: "a.run".to_owned(), bytes };
-            let parse = |pieces| {
-                let mut problems = Vec::new();
-                let run = parse_in_pieces(&input, pieces, &mut |problem| problems.push(problem));
-                (run, problems)
-            };
-            let whole = parse(1);
-            for pieces in 2..5 {
-                prop_assert_eq!(&parse(pieces), &whole);
-            }
-        }
-
         #[test]
         fn nudged_scores_strictly_decrease_and_stay_close(
             mut scores in prop::collection::vec(prop_oneof![Just(0.0), Just(3.5), -50.0..50.0_f64, -1e-9..1e-9_f64], 1..60)
