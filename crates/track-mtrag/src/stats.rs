@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 
 /// Counts of a split.
-struct SplitCounts {
+struct SplitFigures {
     requests: usize,
     conversations: usize,
     /// The mean number of the user's utterances in a request.
@@ -27,7 +27,7 @@ struct SplitCounts {
     relations: BTreeMap<String, usize>,
 }
 
-impl SplitCounts {
+impl SplitFigures {
     fn of(mtrag: &Mtrag, split: MtragSplit, tasks: &[MtragTask]) -> Result<Self, Error> {
         let conversations: HashSet<&str> =
             tasks.iter().map(|task| parts(task.id.as_str()).map_or("", |it| it.0)).collect();
@@ -113,7 +113,7 @@ macro_rules! relation {
     };
 }
 
-const FIGURES: &[StatisticsFigure<SplitCounts>] = &[
+const FIGURES: &[StatisticsFigure<SplitFigures>] = &[
     ("requests", |counts| Some(counts.requests.into())),
     ("conversations", |counts| Some(counts.conversations.into())),
     ("utterances of the user per request, mean", |counts| Some(counts.turns.into())),
@@ -149,7 +149,7 @@ pub(crate) fn statistics(
 ) -> Result<Statistics, Error> {
     let mut counts = Vec::with_capacity(splits.len());
     for (split, tasks) in splits {
-        counts.push((split.name(), SplitCounts::of(mtrag, *split, tasks)?));
+        counts.push((split.name(), SplitFigures::of(mtrag, *split, tasks)?));
     }
     let words = WordCounts::of_documents(&mtrag.passages)?;
     let of_passages =

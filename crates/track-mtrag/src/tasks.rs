@@ -115,7 +115,7 @@ struct TaskLine {
     collection: String,
     input: Vec<Message>,
     #[serde(default)]
-    contexts: Vec<ContextObject>,
+    contexts: Vec<ReferenceObject>,
     #[serde(default)]
     targets: Vec<Message>,
     #[serde(default)]
@@ -133,7 +133,7 @@ struct Message {
 }
 
 #[derive(Deserialize)]
-struct ContextObject {
+struct ReferenceObject {
     document_id: String,
     #[serde(default)]
     text: String,
@@ -270,7 +270,7 @@ fn read_task(
         return Err(problem!(at, expected, found, FORM));
     }
     let mut contexts = Vec::with_capacity(line.contexts.len());
-    for ContextObject { document_id, text, title } in line.contexts {
+    for ReferenceObject { document_id, text, title } in line.contexts {
         if !is_id(&document_id) {
             let found = format!("`{}`", shorten(&document_id));
             return Err(problem!(at, "passage ids without blanks", found, FORM));

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of an answer beside its tokens, and of a token: its text, escaped, and with what the model
 /// thinks twice. Alternatives with their log-probabilities are about 150 bytes each.
-const MOST_BESIDE_TOKENS: u64 = 64 << 10;
-const MOST_OF_A_TOKEN: u64 = 256;
-const MOST_OF_AN_ALTERNATIVE: u64 = 512;
+const BYTES_BESIDE_TOKENS: u64 = 64 << 10;
+const BYTES_OF_A_TOKEN: u64 = 256;
+const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
 
 pub(super) struct ChatEndpoint {
     server: Server,
@@ -138,8 +138,8 @@ impl ChatEndpoint {
         if let Value::Object(body) = &mut body {
             self.config.adjust(body);
         }
-        let of_a_token = MOST_OF_A_TOKEN + MOST_OF_AN_ALTERNATIVE * alternatives;
-        let most = MOST_BESIDE_TOKENS + call.most_tokens.saturating_mul(of_a_token);
+        let of_a_token = BYTES_OF_A_TOKEN + BYTES_OF_AN_ALTERNATIVE * alternatives;
+        let most = BYTES_BESIDE_TOKENS + call.most_tokens.saturating_mul(of_a_token);
         let completion = self.server.ask(about, &body, most, |answer| self.read(answer))?;
         let tokens = completion.value.completion_tokens.unwrap_or(0);
         self.written_tokens.fetch_add(tokens, Ordering::Relaxed);

@@ -2,12 +2,12 @@
 
 use super::calls::{Call, CallAnswer};
 use super::config::EmbedConfig;
-use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
+use super::server::{MOST_OF_AN_ANSWER, Server, in_order};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use clariq_core::{Embeddings, Encoder, Progress, Result, Similarity, bail};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, json};
+use serde_json::json;
 use std::sync::OnceLock;
 
 pub(super) struct EmbedEndpoint {
@@ -58,15 +58,6 @@ impl EmbedEndpoint {
         let declared = config.dimensions.filter(|_| !server.calls.is_dry_run());
         let dimensions = declared.map_or_else(OnceLock::new, |known| known.get().into());
         Self { server, config, dimensions }
-    }
-
-    fn call(&self, texts: &[String]) -> Call {
-        let mut content = Map::new();
-        content.insert("texts".to_owned(), json!(texts));
-        let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
-        let about = name_of(texts.first().map_or("", String::as_str));
-        let items = texts.len() as u64;
-        Call { about, request: self.server.request(content), items, bytes, most_tokens: 0 }
     }
 
     fn ask(&self, call: &Call) -> Result<CallAnswer<RecordedVectors>> {
@@ -144,10 +135,11 @@ impl EmbedEndpoint {
         for text in texts.iter().filter(|text| !text.is_empty()) {
             sent.push(format!("{prompt}{text}"));
         }
-        let mut calls: Vec<Call> = sent.chunks(batch).map(|texts| self.call(texts)).collect();
+        let mut calls: Vec<Call> =
+            sent.chunks(batch).map(|texts| self.server.call_of_texts(texts)).collect();
         if calls.is_empty() && !texts.is_empty() && self.dimensions.get().is_none() {
             // The length of vectors is known from any text.
-            calls.push(self.call(&["text".to_owned()]));
+            calls.push(self.server.call_of_texts(&["text".to_owned()]));
         }
         let stand_in = |_: &Call| RecordedVectors::new(0, &[]);
         let ask = |call: &Call| self.ask(call);

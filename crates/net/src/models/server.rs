@@ -1,6 +1,6 @@
 //! The server of a model: its address, the key, and the reading of its answers.
 
-use super::calls::{CallAnswer, Caller, Calls};
+use super::calls::{Call, CallAnswer, Caller, Calls};
 use super::config::EndpointConfig;
 use super::identity::Identity;
 use crate::http::CertificateAuthorities;
@@ -9,7 +9,7 @@ use clariq_core::{Error, Observer, ProblemKind, Result, bail, printable, problem
 use clariq_files::Source;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
@@ -142,6 +142,16 @@ impl Server {
         let mut request = self.identity.clone();
         request.extend(content);
         Value::Object(request)
+    }
+
+    /// The call for an encoder's output for some texts.
+    pub(super) fn call_of_texts(&self, texts: &[String]) -> Call {
+        let mut content = Map::new();
+        content.insert("texts".to_owned(), json!(texts));
+        let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
+        let about = name_of(texts.first().map_or("", String::as_str));
+        let items = texts.len() as u64;
+        Call { about, request: self.request(content), items, bytes, most_tokens: 0 }
     }
 
     /// Posts `body` and reads the answer, of at most so many bytes, which `read` turns into a value, or

@@ -2,10 +2,10 @@
 
 use super::calls::{Call, CallAnswer};
 use super::config::SparseConfig;
-use super::server::{MOST_OF_AN_ANSWER, Server, name_of};
+use super::server::{MOST_OF_AN_ANSWER, Server};
 use clariq_core::{Progress, Result, SparseEncoder, SparseVectors, bail};
 use serde::Deserialize;
-use serde_json::{Map, json};
+use serde_json::json;
 use std::borrow::Cow;
 
 pub(super) struct SparseEndpoint {
@@ -28,15 +28,6 @@ impl SparseEndpoint {
         Self { server, config }
     }
 
-    fn call(&self, texts: &[String]) -> Call {
-        let mut content = Map::new();
-        content.insert("texts".to_owned(), json!(texts));
-        let bytes = texts.iter().map(String::len).sum::<usize>() as u64;
-        let about = name_of(texts.first().map_or("", String::as_str));
-        let items = texts.len() as u64;
-        Call { about, request: self.server.request(content), items, bytes, most_tokens: 0 }
-    }
-
     fn ask(&self, call: &Call) -> Result<CallAnswer<WeightsByText>> {
         let body = json!({ "inputs": call.request["texts"], "truncate": self.config.truncate });
         self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: Vec<Vec<WordWeight>>| {
@@ -55,7 +46,8 @@ impl SparseEndpoint {
         progress: Progress,
     ) -> Result<SparseVectors> {
         let sent: Vec<String> = texts.iter().map(|text| format!("{prompt}{text}")).collect();
-        let calls: Vec<Call> = sent.chunks(batch).map(|texts| self.call(texts)).collect();
+        let calls: Vec<Call> =
+            sent.chunks(batch).map(|texts| self.server.call_of_texts(texts)).collect();
         let stand_in = |call: &Call| vec![Vec::new(); call.items as usize];
         let ask = |call: &Call| self.ask(call);
         let answers: Vec<WeightsByText> =

@@ -1,4 +1,4 @@
-//! What models put around an answer: courtesies, labels, marks of lists and quotation marks.
+//! The words of a model around its answer: courtesies, labels, marks of lists and quotation marks.
 
 /// Words that only answer the one who asked.
 const COURTESIES: [&str; 6] = ["sure", "certainly", "of course", "absolutely", "okay", "ok"];
