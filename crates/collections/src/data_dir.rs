@@ -1,7 +1,7 @@
 //! The location of a collection's files: a folder, or a sample inside the program.
 
 use crate::documents::PACKED;
-use clariq_core::{Error, ProblemKind, problem, sha256_of_stream};
+use clariq_core::{Error, IoAction, ProblemKind, problem, sha256_of_stream};
 use clariq_files::Source;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn is_unpacked(file: &Path, archive: &Path) -> Result<bool, Error> {
     let checksum = |path: &Path| {
         let source = Source::new(path);
         let content = source.stream()?;
-        sha256_of_stream(content).map_err(Error::io("read", path))
+        sha256_of_stream(content).map_err(Error::io(IoAction::Read, path))
     };
     Ok(checksum(file)? == checksum(archive)?)
 }

@@ -1,6 +1,6 @@
 //! The ids of a collection of passages, looked up in a file that is too large for memory.
 
-use clariq_core::{Error, Result, bail};
+use clariq_core::{Error, IoAction, Result, bail};
 use clariq_files::{Source, shorten};
 use std::collections::HashSet;
 use std::io::{BufRead as _, Read as _};
@@ -21,7 +21,7 @@ pub(super) fn missing<'w>(list: &Source, wanted: HashSet<&'w str>) -> Result<Has
         line.clear();
         number += 1;
         let read = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-        if read.map_err(Error::io("read", list.name()))? == 0 {
+        if read.map_err(Error::io(IoAction::Read, list.name()))? == 0 {
             break;
         }
         let text = str::from_utf8(&line).map_or("", str::trim);

@@ -244,7 +244,7 @@ fn the_whole_release_is_read_scored_and_validated() {
         write(folder.path(), &name, &submission(&mtrag, split));
         let file = folder.path().join(&name);
         assert_eq!(figures(&mtrag, split, &file), expected);
-        let options = ValidationOptions { tokens: &|_| 0, max_warnings: 0 };
+        let options = ValidationOptions::new(&|_| 0, 0);
         let data = DataDir::Folder(folder.path().to_owned());
         let validation =
             (KIND.validate)(&data, split.name(), &Source::new(&file), &options).unwrap();
