@@ -201,7 +201,7 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
         assert_figures(&found, &[("response nugget recall, 1 turns", 1.0)]);
         let none = AssessedBy { matched_run: Some("none"), ..assessed };
         let error = data.score_assessed("2024", &eval_request(&file), &none).unwrap_err();
-        assert!(error.contains("the file has other, run-1"), "{error}");
+        assert!(error.contains("found none of `none`"), "{error}");
     }
     for (name, text, says) in [
         ("m", "1_0_1_1_run-1 1\n", "a nugget of a turn with 0 or 1"),

@@ -273,16 +273,10 @@ fn options_that_do_not_fit_are_refused() {
             ["data", "a collection whose passages may come from a file", "ClariQ"],
         ),
         refusal(
-            "a file of conversations to answer",
-            NOTHING,
-            "ask --system ikat-bm25 --conversations c.jsonl",
-            ["--conversations", "a system that asks", "one that answers"],
-        ),
-        refusal(
             "statements for a system that asks",
             |bench| bench.write("me.txt", "I am tall.\n"),
             "ask hello --system bm25-conversation --data data --statements me.txt",
-            ["--statements", "a system that ranks statements", "one that asks"],
+            ["--statements", "a system that ranks statements", "one that ranks none"],
         ),
     ]);
 }
