@@ -135,7 +135,7 @@ const EXAMPLES: [(&str, &str); 7] = [
         "ask",
         "Examples:
   clariq ask \"tell me about jaguars\"
-  clariq ask --system bm25-conversation --conversations contexts.jsonl",
+  clariq ask --system bm25-conversation --max-turns 2 \"tell me about jaguars\"",
     ),
 ];
 
