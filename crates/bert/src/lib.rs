@@ -1,4 +1,5 @@
-//! Everything that touches libtorch: weights, encoders, cross-encoders and their training.
+//! Everything that touches libtorch: weights, encoders, sparse encoders, cross-encoders and their
+//! training, and T5.
 //! Other crates see the trait [`Engine`](clariq_core::Engine), which [`Torch`] implements, and the
 //! models that it opens.
 //!

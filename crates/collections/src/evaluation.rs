@@ -300,12 +300,12 @@ pub struct ShortMeasures {
 }
 
 impl ShortMeasures {
-    /// Those of columns.
+    /// The columns with a cut-off beyond the depth of their run.
     pub fn of(columns: &[Column]) -> Self {
         Self::named(columns.iter().map(|column| (column.name(), column.short_of)))
     }
 
-    /// Those of measures with these names, each with the depth of the run if its cut-off is greater.
+    /// Takes the names of measures, each with the depth of the run if its cut-off is greater.
     pub fn named(measures: impl Iterator<Item = (String, Option<usize>)>) -> Self {
         let mut short = Self::default();
         for (name, depth) in measures {
@@ -316,7 +316,7 @@ impl ShortMeasures {
         short
     }
 
-    /// What to tell of them.
+    /// A warning that names the measures; `None` if there are none.
     pub fn warning(&self) -> Option<String> {
         let Self { names, depth } = self;
         let counts = if names.len() == 1 { "counts" } else { "count" };

@@ -53,7 +53,7 @@ pub struct Validation {
     pub let_through: Findings,
     /// The number of turns or topics that the run answers.
     pub answered: usize,
-    /// What could not be checked.
+    /// Checks that could not be made.
     pub notes: Vec<String>,
 }
 

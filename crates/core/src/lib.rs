@@ -1,10 +1,10 @@
 //! Types and traits shared by all crates of `clariq`.
 //!
 //! A [`Request`] is a conversation so far; [`Documents`] are ranked for it; the result is a
-//! [`Ranking`]. [`Encoder`] and [`PairScorer`] are abilities of learned models, and an [`Engine`] opens
-//! and trains them. An [`Error`] is the error of every crate: most are a [`Problem`], which has a file
-//! and line, the expected and the found content, and a hint. This crate knows no engine, no format and
-//! no collection.
+//! [`Ranking`]. [`Encoder`], [`SparseEncoder`], [`PairScorer`] and [`TextGenerator`] are abilities of
+//! learned models, and an [`Engine`] opens and trains them; a [`ChatModel`] is behind a server. An
+//! [`Error`] is the error of every crate: most are a [`Problem`], which has a file and line, the expected
+//! and the found content, and a hint. This crate knows no engine, no format and no collection.
 
 #![cfg_attr(
     test,

@@ -12,7 +12,7 @@ pub struct Column {
     pub part: String,
     /// The name of the measure.
     pub measure: String,
-    /// What has a value: `turn`, `topic` or `facet`.
+    /// The case that a value belongs to: `turn`, `topic` or `facet`.
     pub unit: &'static str,
     /// The topics with their values, in the order of [`sort_by_topic`].
     pub values: Vec<(RequestId, f64)>,

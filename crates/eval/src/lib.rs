@@ -1,6 +1,6 @@
 //! Measures of runs by name, after `trec_eval`, of sets and of texts; orders of equal scores,
-//! significance tests, and counts of lines and topics that figures ignore. The definitions of an
-//! official scorer are in the folder of its collection.
+//! significance tests, and counts of lines and topics that scores ignore. The definitions of an
+//! official scorer are in the crate of its track.
 //!
 //! ```
 //! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};

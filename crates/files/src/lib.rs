@@ -1,9 +1,8 @@
-//! Bytes in and out: sources, atomic output, tables, lines, archives, TREC runs and
-//! qrels.
+//! Bytes in and out: sources, atomic output, tables, lines, archives, TREC runs and qrels.
 //!
-//! Every reader takes a [`Source`] (a path, standard input or memory; plain,
-//! gzip, Zstandard or zip) and reports problems with file and line as [`Problem`](clariq_core::Problem)s; every writer
-//! replaces its target only when it is complete. A `read_…` stops at the first problem; the `parse_…`
+//! Every reader takes a [`Source`] (a path, standard input or memory; plain, gzip, Zstandard or zip) and
+//! reports problems with file and line as [`Problem`](clariq_core::Problem)s; every writer replaces its
+//! target only when it is complete. A `read_…` stops at the first problem; the `parse_…`
 //! of the same name reports all of them.
 
 #![cfg_attr(

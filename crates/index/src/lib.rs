@@ -1,5 +1,6 @@
-//! Analysers, the tantivy index over documents, BM25 scorers over its postings, an index of the weights that models give to words, and a store of texts
-//! on the disk. No other crate knows tantivy.
+//! Analysers, the tantivy index over documents, scorers over its postings (BM25, query likelihood), an
+//! index of the weights that models give to words, and a store of texts on the disk. No other crate
+//! knows tantivy.
 //!
 //! ```
 //! use clariq_track_clariq::ClariQ;

@@ -6,9 +6,9 @@
 //! [`Model`](clariq_core::Model), whose calls all go through the [`Calls`] of a session: these keep
 //! every answer in the cache, replay recorded ones, and count them.
 //!
-//! Two dialects are known: `v1`, the paths and forms of `OpenAI`, vLLM, llama.cpp, Jina and Cohere
-//! (`/chat/completions`, `/embeddings`, `/rerank`), and `tei`, those of text-embeddings-inference
-//! (`/embed`, `/rerank`).
+//! Two protocols are known, the key `dialect` of a table: `v1`, the paths and forms of `OpenAI`, vLLM,
+//! llama.cpp, Jina and Cohere (`/chat/completions`, `/embeddings`, `/rerank`), and `tei`, those of
+//! text-embeddings-inference (`/embed`, `/embed_sparse`, `/rerank`).
 
 pub mod download;
 mod http;

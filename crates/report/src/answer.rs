@@ -5,7 +5,7 @@ use crate::figures::{ComparedRuns, RunFigures, is_significant};
 use crate::words::{count, difference, figure, p_value};
 use maud::{Markup, html};
 
-/// What the runs show by the measure of a column.
+/// A sentence or two on the best run by the measure of a column.
 pub(crate) fn answer(compared: &ComparedRuns, column: usize) -> Markup {
     let baseline = compared.baseline();
     let measure = baseline.columns[column].name();

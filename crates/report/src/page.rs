@@ -22,7 +22,7 @@ pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
     /// A sentence below the title that describes the comparison.
     pub(crate) lead: String,
-    /// What the runs show, in a sentence or two.
+    /// The result in a sentence or two.
     pub(crate) answer: Markup,
     /// The sections, in their order.
     pub(crate) sections: Vec<Section>,

@@ -156,7 +156,7 @@ impl SeveralScores {
         all
     }
 
-    /// What the collections say beside their figures.
+    /// The remarks of the collections on their figures.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         for (place, split) in self.places.iter().zip(&self.splits) {

@@ -38,9 +38,9 @@ pub(crate) fn names() -> Vec<String> {
 /// The passages that a run ranks for a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RankedPassages {
-    /// Those of the collection.
+    /// The collection.
     Collection,
-    /// Those of references, which stand in for the collection.
+    /// The passages of the references, which stand in for the collection.
     References,
     /// Some that the folder does not have.
     Others,
@@ -64,7 +64,7 @@ impl RankedPassages {
 pub(crate) struct DomainFigures {
     /// The domain, or `all` for the weighted mean.
     pub(crate) name: &'static str,
-    /// What was ranked.
+    /// The passages that were ranked.
     pub(crate) passages: RankedPassages,
     /// The number of requests that the run answers.
     pub(crate) answered: usize,

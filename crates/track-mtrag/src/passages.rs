@@ -165,7 +165,7 @@ impl AllPassages {
         self.domains.iter().find(|part| part.domain == domain)
     }
 
-    /// Those of the domains in which the passages of references stand in for a collection.
+    /// The domains in which the passages of references stand in for a collection.
     pub(crate) fn substituted(&self, domains: impl Iterator<Item = Domain>) -> BTreeSet<Domain> {
         domains.filter(|it| self.of(*it).is_some_and(|part| part.is_substitute)).collect()
     }

@@ -55,7 +55,7 @@ pub(crate) struct TuneArgs {
 const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome> {
-    // What is set is a parameter of the grid with one value.
+    // A parameter of --set is an axis of the grid with one value.
     let axes: Vec<&String> = arguments.set.iter().chain(&arguments.grid).collect();
     let grid = Grid::parse(&axes)?;
     let first = settings.load(&arguments.config, &grid.points().next().unwrap_or_default())?;
