@@ -38,7 +38,7 @@ pub(crate) fn names() -> Vec<String> {
 /// The passages that a run ranks for a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RankedPassages {
-    /// The collection.
+    /// The passages of the collection.
     Collection,
     /// The passages of the references, which stand in for the collection.
     References,
