@@ -81,9 +81,9 @@ pub(crate) fn page(
     });
     let requests = count(values.len(), "judged request");
     let intro = format!(
-        "nDCG and recall, as trec_eval defines them, over {requests}; one that is not answered counts 0."
+        "nDCG and recall, as in trec_eval, over {requests}; one that is not answered counts 0."
     );
-    let mut sections = vec![figures::section(&compared, &intro, ["Figures of every run"; 2], &[])];
+    let mut sections = vec![figures::section(&compared, &intro, ["Scores of every run"; 2], &[])];
     sections.extend(differences::section(
         &compared,
         &Focus {

@@ -40,7 +40,7 @@ enum Command {
     Systems(systems::SystemsArgs),
     /// Run systems on a split or a file of requests, and write run files
     Run(run::RunArgs),
-    /// Rank documents for requests from standard input or a file, as JSON lines
+    /// Rank documents for a text, or for requests from standard input or a file
     Rank(rank::RankArgs),
     /// Fine-tune the models of a system, or those of a recipe
     Train(train::TrainArgs),

@@ -207,9 +207,7 @@ impl Settings {
             return DataDir::Folder(kind.usual.into());
         };
         let name = kind.name;
-        self.note(&format!(
-            "note: using the built-in {name} sample; --data names another collection"
-        ));
+        self.note(&format!("note: using the built-in {name} sample (--data DIR: your own)"));
         sample
     }
 

@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// Options of commands that answer requests as they come.
 #[derive(Args, Default)]
 pub(crate) struct AnswerArgs {
-    /// Take all answers of models behind endpoints from this file, written beside an earlier run,
+    /// Take all answers of models behind a server from this file, written beside an earlier run,
     /// instead of asking any server
     #[arg(long, value_name = "FILE", conflicts_with = "max_calls")]
     replay: Option<PathBuf>,
-    /// Stop with an error before a model behind an endpoint is called more often than this; answers
+    /// Stop with an error before a model behind a server is called more often than this; answers
     /// so far stay in the cache
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
@@ -29,7 +29,7 @@ pub(crate) struct AnswerArgs {
 pub(crate) struct CallArgs {
     #[command(flatten)]
     answers: AnswerArgs,
-    /// Count the calls to models behind endpoints, and estimate their tokens; send and write nothing
+    /// Count the calls to models behind a server, and estimate their tokens; send and write nothing
     #[arg(long, conflicts_with_all = ["output", "replay", "max_calls"])]
     pub(crate) dry_run: bool,
 }

@@ -81,7 +81,7 @@ fn stats(settings: &Settings) -> Result<Outcome> {
         return print_json(&statistics.named);
     }
     // One row per figure and one column per split.
-    let mut sheet = Sheet::new(&[&["figure"], &statistics.columns[..]].concat());
+    let mut sheet = Sheet::new(&[&["statistic"], &statistics.columns[..]].concat());
     for row in &statistics.rows {
         let mut cells = vec![Cell::text(row.name)];
         cells.extend(row.amounts.iter().map(|amount| match *amount {

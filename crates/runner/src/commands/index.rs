@@ -68,7 +68,7 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
         ("tokens of the longest document", Cell::Count(u64::from(stats.longest))),
         ("bytes on disk", Cell::Count(stats.bytes)),
     ];
-    let mut sheet = Sheet::new(&["figure", "value"]);
+    let mut sheet = Sheet::new(&["statistic", "value"]);
     for (name, value) in rows {
         sheet.row(vec![Cell::text(name), value]);
     }

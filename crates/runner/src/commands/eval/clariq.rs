@@ -19,7 +19,7 @@ pub(super) struct ClariqEvalArgs {
     /// Score a multi-turn run: contexts and question texts (document relevance only)
     #[arg(long, visible_alias = "multi_turn")]
     multi_turn: bool,
-    /// Document relevance after the question alone, without its answer (the figures `no_answer`)
+    /// Document relevance after the question alone, without its answer (the scores `no_answer`)
     #[arg(long, conflicts_with = "leaderboard")]
     no_answer: bool,
     /// Conversations that a multi-turn run was made for: score whether its question is relevant, new,
@@ -29,7 +29,7 @@ pub(super) struct ClariqEvalArgs {
     /// Print a row for the challenge's leaderboard
     #[arg(long, conflicts_with = "full")]
     leaderboard: bool,
-    /// Also print figures per class, the confusion matrix, and distances of predictions from labels
+    /// Also print scores per class, the confusion matrix, and distances of predictions from labels
     /// (clarification need only)
     #[arg(long)]
     full: bool,

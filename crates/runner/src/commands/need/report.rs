@@ -32,7 +32,7 @@ pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds
         TrainOn::Train => "cross-validation on train",
         TrainOn::TrainAndDev => "cross-validation on train and dev",
     };
-    let mut sheet = Sheet::new(&[title, "weighted F1", "standard deviation", "figures"]);
+    let mut sheet = Sheet::new(&[title, "weighted F1", "standard deviation", "values"]);
     for (what, figures) in [("all topics, per repeat", &pooled), ("one fold", &single)] {
         let (mean, deviation) = mean_and_deviation(figures);
         sheet.row(vec![

@@ -91,7 +91,7 @@ fn the_report_has_the_official_figure_first_and_everything_behind_it() {
         .succeed(&format!("need train bm25-tuned --data data {QUICK} --format json -o need.json"));
     let report: Value = serde_json::from_str(&report.stdout).expect("JSON");
     let (repeats, folds) = (&report["cross_validation"][0], &report["cross_validation"][1]);
-    assert_eq!((&repeats["figures"], &folds["figures"]), (&2.into(), &10.into()));
+    assert_eq!((&repeats["values"], &folds["values"]), (&2.into(), &10.into()));
     assert!(repeats["weighted F1"].as_f64().is_some_and(|f1| 0.0 < f1 && f1 < 1.0), "{repeats}");
     assert!(
         folds["standard deviation"].as_f64().is_some_and(|deviation| deviation > 0.0),
