@@ -109,7 +109,7 @@ const EXAMPLES: [(&str, &str); 7] = [
     (
         "rank",
         "Examples:
-  echo '{\"id\": \"1\", \"text\": \"tell me about jaguars\"}' | clariq rank bm25
+  echo '{\"id\": \"1\", \"text\": \"tell me about saturn\"}' | clariq rank bm25
   clariq rank dense --requests requests.jsonl --depth 10 --format trec",
     ),
     (
@@ -134,8 +134,8 @@ const EXAMPLES: [(&str, &str); 7] = [
     (
         "ask",
         "Examples:
-  clariq ask \"tell me about jaguars\"
-  clariq ask --system bm25-conversation --max-turns 2 \"tell me about jaguars\"",
+  clariq ask \"tell me about saturn\"
+  clariq ask --system bm25-conversation --max-turns 2 \"tell me about saturn\"",
     ),
 ];
 

@@ -73,7 +73,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
         bail!("--max-turns", "1 to {MOST_TURNS}", "{found}", hint);
     }
     if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {
-        let hint = "for example: clariq ask \"tell me about jaguars\"";
+        let hint = "for example: clariq ask \"tell me about saturn\"";
         bail!("REQUEST", "a request", "nothing", hint);
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| default_system(settings));
