@@ -93,7 +93,7 @@ impl Stop {
         ranking: &Ranking,
     ) -> Result<Vec<Reason>> {
         let Some(best) = ranking.first() else {
-            let none = "no question is left to ask".to_owned();
+            let none = "no question fits, or all that fit were asked".to_owned();
             return Ok(vec![Reason { what: none, value: 0.0, due: true }]);
         };
         let mut reasons = Vec::new();
