@@ -86,7 +86,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     print_table(&table, settings.format)?;
     if for_reading && any_uses {
         settings.note(
-            "note: uses: t labels of train, d labels of dev (for test alone), b the batch, l a \
+            "note: uses: t labels of train, d labels of dev (only for test), b the batch, l a \
                    language model",
         );
     }
