@@ -77,7 +77,7 @@ impl Checker<'_> {
         let digest = digest.filter(|_| *self.data != crate::SAMPLE);
         self.report.read(name, self.data.file(name), |input, sink| {
             if digest.is_some_and(|digest| sha256_hex(&input.bytes) != digest) {
-                let hint = "its figures cannot be compared with published ones; `clariq data fetch` \
+                let hint = "its scores cannot be compared with published ones; `clariq data fetch` \
                             downloads the release";
                 let problem = problem!((&*input.name), "the released file", "another one", hint);
                 sink(problem.warning());

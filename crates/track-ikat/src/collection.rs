@@ -47,7 +47,7 @@ pub static KIND: Kind = Kind {
 
 /// The reason why figures of passages cannot be compared with published ones.
 const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
-                          the licensed collection: figures on them only compare with each other";
+                          the licensed collection: scores on them only compare with each other";
 
 const TASKS: [Task; 2] = [PASSAGES, STATEMENTS];
 

@@ -152,7 +152,7 @@ impl Collection for Mtrag {
         (!names.is_empty()).then(|| {
             format!(
                 "the passages of {} are those of the references, a substitute for the collection \
-                 in corpora/passage_level: figures over them only compare with each other",
+                 in corpora/passage_level: scores over them only compare with each other",
                 names.join(", ")
             )
         })

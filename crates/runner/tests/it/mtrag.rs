@@ -50,7 +50,7 @@ fn figures_over_a_substitute_say_so() {
     succeed(&bench, "run mtrag-bm25-last --data data --split mtrag-un -o one.run");
     succeed(&bench, "run mtrag-bm25 --data data --split mtrag-un -o two.run");
     let note = "note: the passages of cloud, govt are those of the references, a substitute for the \
-                collection in corpora/passage_level: figures over them only compare with each other";
+                collection in corpora/passage_level: scores over them only compare with each other";
     let scored = succeed(&bench, "eval one.run --data data --split mtrag-un --format tsv");
     assert!(scored.stderr.contains(note), "{}", scored.stderr);
     let row = scored.stdout.lines().find(|line| line.starts_with("govt\t")).expect("a domain");
