@@ -53,7 +53,7 @@ impl Family {
                 "ModernBERT's rotary positions and local attention are not supported; a BERT, \
                  RoBERTa or MPNet of the same size is"
             }
-            _ => "docs/reference/models.md lists the families and their models",
+            _ => "the documentation lists the families and their models (reference, Models)",
         };
         let known = FAMILIES.map(|(known, ..)| format!("`{known}`")).join(", ");
         bail!(at, "model_type {known}", "`{name}`", hint);

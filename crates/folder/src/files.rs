@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 pub const COPY_AGAIN: &str =
     "copy the file again from where the model came from; it may be truncated";
-pub const DOCUMENTED: &str = "docs/reference/models.md lists the supported settings";
+pub const DOCUMENTED: &str = "the documentation lists the supported settings (reference, Models)";
 pub const OTHER_MODELS: &str = "the files are of different models";
 
 const WEIGHTS: &str = "model.safetensors";

@@ -65,7 +65,7 @@ impl SystemConfig {
         if let Plan::Answer(plan) = &self.plan {
             let tasks: Vec<&str> = plan.tasks().map(|(task, _)| task).collect();
             let found = format!("one for {}", tasks.join(", "));
-            let hint = "systems of several tasks answer the requests of iKAT's splits";
+            let hint = "systems of several tasks answer the requests of iKAT and MTRAG";
             bail!(self.file, "a system for one task", found, hint);
         }
         Ok(self)

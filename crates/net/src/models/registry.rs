@@ -79,7 +79,7 @@ impl Registry {
         if model.reading != ReadingOverrides::default() {
             let found = model.label();
             let hint = "only the server's own options change how it reads texts; prompts are keys of [models.NAME]";
-            bail!(at, "a model behind an endpoint without overrides", found, hint);
+            bail!(at, "a model behind a server without overrides", found, hint);
         }
         let key = api_key(&model.name)?;
         let calls = Arc::clone(&self.calls);

@@ -117,8 +117,8 @@ fn open_form<'a>(
     };
     let Some(form) = collection.answer_form(split, submitter) else {
         let expected = "a collection with a format for submissions";
-        let hint = "--data names a folder with the files of iKAT; `clariq rank` and `clariq ask` \
-                    answer from any documents";
+        let hint = "--data names a folder with the files of iKAT or MTRAG; `clariq rank` and \
+                    `clariq ask` answer from any documents";
         bail!(&*config.file, expected, (collection.kind()), hint);
     };
     if team.is_some() && !form.names_team() {
