@@ -199,7 +199,8 @@ fn check_history(all: &[f64], at: Location) -> Result<()> {
     if all.iter().all(is_sound) && all.last().is_none_or(|decay| *decay <= 1.0) {
         return Ok(());
     }
-    let hint = "a text with the weight 0 is ignored; `clariq systems show ikat-automatic` has an example";
+    let hint =
+        "a text with the weight 0 is ignored; `clariq systems show ikat-automatic` has an example";
     bail!(at, "weights of at least 0, with a decay from 0 to 1", "{all:?}", hint)
 }
 
