@@ -54,7 +54,7 @@ struct Own {
     data: DataDir,
     documents: Box<dyn Documents>,
     splits: Vec<SplitFiles>,
-    /// Them without their files.
+    /// The splits without their files.
     names: Vec<Split>,
     /// Files that may hold data and are not read.
     unread: Vec<PathBuf>,

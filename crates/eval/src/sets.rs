@@ -193,7 +193,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of one topic, micro and macro are the same, and F1 is the harmonic mean.
+        /// For one topic, micro and macro are the same, and F1 is the harmonic mean.
         #[test]
         fn f1_is_the_harmonic_mean(
             grades in prop::collection::vec(0..3_i32, 1..9),

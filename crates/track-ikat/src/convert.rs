@@ -56,7 +56,7 @@ fn by_appearance<'a>(turn: &'a SubmittedTurn, name: &str) -> Result<Vec<(&'a str
     Ok(passages)
 }
 
-/// Of equal scores the first in the file stays first.
+/// The passages by descending score; among equal scores, the first in the file stays first.
 fn by_score(turn: &SubmittedTurn) -> Vec<(&str, String)> {
     let mut references: Vec<_> = turn.references.iter().collect();
     references.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(std::cmp::Ordering::Equal));

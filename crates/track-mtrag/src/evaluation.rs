@@ -42,9 +42,9 @@ pub(crate) enum RankedPassages {
     Collection,
     /// The passages of the references, which stand in for the collection.
     References,
-    /// Some that the folder does not have.
+    /// Passages that the folder does not have.
     Others,
-    /// Of several kinds, in the mean of domains.
+    /// Passages of several kinds, in the mean of domains.
     Several,
 }
 

@@ -94,7 +94,7 @@ pub struct Completion {
 /// The thoughts of a model before its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Thinking {
-    /// None that its server tells.
+    /// The server shows none.
     #[default]
     None,
     /// It came to an end, and is no part of the text.

@@ -27,7 +27,7 @@ impl Scores {
         Self { means: (0..measures.len()).map(mean).collect(), measures, topics, short_of }
     }
 
-    /// These scores of a run that was cut at `depth`, by measures with these cut-offs.
+    /// The same scores, marked where a cut-off is greater than `depth`, at which the run was cut.
     #[must_use]
     pub fn of_run_cut_at(
         mut self,

@@ -42,8 +42,8 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 
 /// The inverted index of the bank, and the kinds of its questions.
 ///
-/// It is none of the crate `index`: its words are not those of an analyser, and of equal scores the
-/// question that comes first in the bank wins.
+/// The crate `index` has no such index: the words are not those of an analyser, and among equal scores,
+/// the question that comes first in the bank wins.
 pub(super) struct Aspects {
     model: Bm25,
     /// The questions that contain each stem, with the number of occurrences.

@@ -154,7 +154,7 @@ impl HistoryTable for TermHistory {
     }
 }
 
-/// Of this many last utterances of the user, only the nearest counts.
+/// The number of last utterances that `nearest` looks at.
 const NEAREST_OF: usize = 4;
 
 /// The table `history` of `dense`: weights of similarities that are added to that of the last utterance.
