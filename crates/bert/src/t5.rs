@@ -51,13 +51,15 @@ pub struct T5 {
     threads: usize,
     /// The longest text, in tokens.
     max_tokens: usize,
+    /// True if longer texts are cut at their end.
+    cut_at_end: bool,
     cut: AtomicUsize,
     checksum: String,
 }
 
 impl T5 {
     /// Reads a T5. A text of more than `max_tokens` tokens is cut at its beginning, because the
-    /// utterance is at its end.
+    /// utterance is at its end, unless the options want it cut at its end.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = T5Folder::open(path)?;
         let device = device(options)?;
@@ -71,7 +73,10 @@ impl T5 {
         if max_tokens < 2 {
             bail!(&*folder.path, "max_tokens that leaves room for a text", "{max_tokens}");
         }
-        let digest = format!("1 {} {max_tokens} {}", folder.checksum, options.computes_with());
+        let cut_at_end = options.reading.cut_at_end;
+        let side = if cut_at_end { "end " } else { "" };
+        let digest =
+            format!("1 {} {max_tokens} {side}{}", folder.checksum, options.computes_with());
         let model = Self {
             folder,
             config,
@@ -81,6 +86,7 @@ impl T5 {
             device,
             threads: if device == Device::Cpu { options.threads } else { 1 },
             max_tokens,
+            cut_at_end,
             cut: AtomicUsize::new(0),
             checksum: sha256_hex(digest.as_bytes()),
         };
@@ -117,20 +123,25 @@ impl T5 {
         Ok(T5Network { model, device: self.device, _store: store })
     }
 
-    /// Encodes the end of a text.
-    fn encode(&self, text: &str) -> Result<Vec<i64>> {
+    /// Encodes the end of a text, or its beginning.
+    fn encode(&self, text: &str, cut_at_end: bool) -> Result<Vec<i64>> {
         let at = &*self.folder.tokenizer;
-        let mut start = text.len().saturating_sub(MOST_OF_A_TEXT);
-        while !text.is_char_boundary(start) {
-            start += 1;
-        }
-        let mut encoding = guard::encode(at, &self.tokenizer, &text[start..])?;
+        let (read, side) = if cut_at_end {
+            (guard::beginning(text, MOST_OF_A_TEXT), TruncationDirection::Right)
+        } else {
+            let mut start = text.len().saturating_sub(MOST_OF_A_TEXT);
+            while !text.is_char_boundary(start) {
+                start += 1;
+            }
+            (&text[start..], TruncationDirection::Left)
+        };
+        let mut encoding = guard::encode(at, &self.tokenizer, read)?;
         let room = self.max_tokens.saturating_sub(count_special_tokens(&self.tokenizer, false));
-        if encoding.len() > room || start > 0 {
+        if encoding.len() > room || read.len() < text.len() {
             self.cut.fetch_add(1, Ordering::Relaxed);
         }
         let encoding = guard::call(at, || {
-            encoding.truncate(room, 0, TruncationDirection::Left);
+            encoding.truncate(room, 0, side);
             self.tokenizer.post_process(encoding, None, true)
         })?;
         Ok(encoding.get_ids().iter().map(|&id| i64::from(id)).collect())
@@ -150,7 +161,9 @@ impl T5 {
         text: &str,
         decoding: &Decoding,
     ) -> Result<Vec<i64>> {
-        let ids = Tensor::from_slice(&self.encode(text)?).unsqueeze(0).to_device(self.device);
+        let ids = Tensor::from_slice(&self.encode(text, self.cut_at_end)?)
+            .unsqueeze(0)
+            .to_device(self.device);
         let encoded = network.model.encode(&ids, None);
         let T5Shape { start, end, .. } = self.folder.shape;
         Generator { network, encoded: &encoded, start, end }.generate(decoding)
@@ -159,18 +172,7 @@ impl T5 {
     /// The mean log-probability of a text's tokens after a source, by one pass through the decoder, which
     /// is given the text itself (teacher forcing): minus the loss of transformers.
     fn target_likelihood(&self, network: &T5Network, source: &[i64], text: &str) -> Result<f32> {
-        let at = &*self.folder.tokenizer;
-        let mut encoding =
-            guard::encode(at, &self.tokenizer, guard::beginning(text, MOST_OF_A_TEXT))?;
-        let room = self.max_tokens.saturating_sub(count_special_tokens(&self.tokenizer, false));
-        if encoding.len() > room {
-            self.cut.fetch_add(1, Ordering::Relaxed);
-        }
-        let encoding = guard::call(at, || {
-            encoding.truncate(room, 0, TruncationDirection::Right);
-            self.tokenizer.post_process(encoding, None, true)
-        })?;
-        let labels: Vec<i64> = encoding.get_ids().iter().map(|&id| i64::from(id)).collect();
+        let labels = self.encode(text, true)?;
         let Some((_, all_but_last)) = labels.split_last() else { return Ok(0.0) };
         let given = [&[self.folder.shape.start], all_but_last].concat();
         let tensor = |ids: &[i64]| Tensor::from_slice(ids).unsqueeze(0).to_device(self.device);
@@ -227,7 +229,7 @@ impl TextGenerator for T5 {
     }
 
     fn likelihood(&self, source: &str, targets: &[&str]) -> Result<Vec<f32>> {
-        let source = self.encode(source)?;
+        let source = self.encode(source, self.cut_at_end)?;
         let score = |(): &mut (), number: usize| {
             let network = self.network()?;
             let score = self.target_likelihood(&network, &source, targets[number])?;

@@ -130,6 +130,14 @@ pub struct Decoding {
     pub max_length: usize,
     /// True if the search ends as soon as there are as many complete texts as beams.
     pub early_stopping: bool,
+    /// The fewest tokens of a text, including the start token and the end of the text.
+    #[serde(default, skip_serializing_if = "is_0")]
+    pub min_length: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_0(length: &usize) -> bool {
+    *length == 0
 }
 
 /// Texts in, generated texts out.

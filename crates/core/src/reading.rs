@@ -50,6 +50,9 @@ pub struct ReadingOverrides {
     /// The similarity of an encoder's vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similarity: Option<Similarity>,
+    /// True if a text generator cuts longer texts at their end, and not at their beginning.
+    #[serde(skip)]
+    pub cut_at_end: bool,
 }
 
 impl ReadingOverrides {

@@ -2,6 +2,7 @@
 //! of the best passages, or written by a language model.
 
 mod generated;
+mod summarised;
 
 use crate::session::Contexts;
 use clariq_collections::WrittenResponse;
@@ -43,6 +44,13 @@ impl ResponseWriter<'_, '_> {
             let generated =
                 generated::responses(context, plan, writer, rule, materials, &answering)?;
             for (index, responses) in answering.into_iter().zip(generated) {
+                all[index] = responses;
+            }
+        } else if let (Some(summary), Some(rule)) = (&plan.config.summary, &plan.config.response) {
+            let materials = answering.iter().map(|&index| &materials[index]);
+            let summaries =
+                summarised::responses(context, plan, summary, rule, materials, self.progress)?;
+            for (index, responses) in answering.into_iter().zip(summaries) {
                 all[index] = responses;
             }
         } else {

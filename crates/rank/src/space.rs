@@ -84,8 +84,14 @@ impl<'de> Visitor<'de> for NumberOrTable {
         let keys = SpaceKeys::deserialize(MapAccessDeserializer::new(map))?;
         let SpaceKeys { weight, max_tokens, query_prompt, document_prompt, pooling, similarity } =
             keys;
-        let reading =
-            ReadingOverrides { max_tokens, query_prompt, document_prompt, pooling, similarity };
+        let reading = ReadingOverrides {
+            max_tokens,
+            query_prompt,
+            document_prompt,
+            pooling,
+            similarity,
+            cut_at_end: false,
+        };
         Ok(SpaceModel { weight, reading })
     }
 }

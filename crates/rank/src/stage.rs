@@ -68,7 +68,11 @@ pub struct About {
 
 impl About {
     /// A stage that looks at nothing but the request and the documents.
-    pub(crate) fn new(name: &'static str, parameters: &impl Serialize) -> Self {
+    ///
+    /// # Panics
+    ///
+    /// If the parameters cannot be written as JSON.
+    pub fn new(name: &'static str, parameters: &impl Serialize) -> Self {
         let parameters = serde_json::to_value(parameters).expect("plain data");
         let models = Vec::new();
         Self { name, parameters, uses: Vec::new(), models, prompts: Vec::new(), sees_need: false }

@@ -12,8 +12,9 @@ const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"
     "ikat-manual-labelled"
     "ikat-rewritten" "ikat-reranked" "ikat-only-response" "rerank-endpoint" "clariq-chat"
-    "ikat-organisers-2025" "ikat-chat" "mtrag-bm25-last" "mtrag-bm25-questions"
-    "mtrag-bm25-rewritten" "mtrag-bm25" "mtrag-dense" "mtrag-hybrid" "mtrag-reranked" "mtrag-chat"
+    "ikat-organisers-2023" "ikat-organisers-2025" "ikat-chat" "mtrag-bm25-last"
+    "mtrag-bm25-questions" "mtrag-bm25-rewritten" "mtrag-bm25" "mtrag-dense" "mtrag-hybrid"
+    "mtrag-reranked" "mtrag-chat"
 );
 
 /// The file of a built-in system.

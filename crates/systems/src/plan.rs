@@ -1,5 +1,6 @@
 //! The plan of a system: to rank by one pipeline, or to answer by several.
 
+mod summary;
 mod tables;
 
 use clariq_collections::SystemClass;
@@ -7,6 +8,7 @@ use clariq_core::{Location, ModelName, Result, bail, problem};
 use clariq_rank::{About, Override, Pipeline, Prompt};
 use serde_json::Value;
 use std::collections::BTreeMap;
+pub use summary::SummaryRule;
 pub use tables::{AnswerConfig, AskConfig, FitRule, ResponseRule, StatementRule};
 
 /// The task that ranks the statements of a user.

@@ -52,18 +52,20 @@ impl Generator<'_> {
     /// Generates the ids of a text, without the start token.
     pub(super) fn generate(&self, decoding: &Decoding) -> Result<Vec<i64>> {
         match decoding.beams.get() {
-            1 => self.greedy(decoding.max_length),
+            1 => self.greedy(decoding),
             _ => self.beam_search(decoding),
         }
     }
 
     /// Takes the best token at every step, up to `max_length` tokens including the start token.
-    fn greedy(&self, max_length: usize) -> Result<Vec<i64>> {
+    fn greedy(&self, decoding: &Decoding) -> Result<Vec<i64>> {
+        let Decoding { max_length, min_length, .. } = *decoding;
         let mut ids = Vec::new();
         let mut last = self.start;
         let mut cache = None;
         while ids.len() + 1 < max_length && last != self.end {
-            let logits = self.network.step(self.encoded, &[last], &mut cache);
+            let mut logits = self.network.step(self.encoded, &[last], &mut cache);
+            self.forbid_end(&mut logits, ids.len() + 1 < min_length);
             let id = i64::try_from(logits.argmax(-1, false).view(1).get(0));
             last = id.map_err(torch("reading a token"))?;
             ids.push(last);
@@ -71,8 +73,15 @@ impl Generator<'_> {
         Ok(ids)
     }
 
+    /// Makes the end of the text impossible, as Hugging Face's `MinLengthLogitsProcessor` does.
+    fn forbid_end(&self, scores: &mut Tensor, is_short: bool) {
+        if is_short {
+            let _ = scores.narrow(-1, self.end, 1).fill_(f64::NEG_INFINITY);
+        }
+    }
+
     fn beam_search(&self, decoding: &Decoding) -> Result<Vec<i64>> {
-        let Decoding { length_penalty, max_length, early_stopping, .. } = *decoding;
+        let Decoding { length_penalty, max_length, early_stopping, min_length, .. } = *decoding;
         let count = decoding.beams.get();
         let excluded = Beam { score: EXCLUDED, ..Beam::default() };
         // All beams are the same at the start, so that only the first counts.
@@ -87,7 +96,9 @@ impl Generator<'_> {
             let penalty = (length as f64).powf(length_penalty) as f32;
             let mut all_end = true;
             let mut next = Vec::with_capacity(2 * count);
-            for (rank, candidate) in self.candidates(&running, &mut cache)?.iter().enumerate() {
+            for (rank, candidate) in
+                self.candidates(&running, length < min_length, &mut cache)?.iter().enumerate()
+            {
                 let mut ids = running[candidate.parent].ids.clone();
                 ids.push(candidate.id);
                 let ends = is_last || candidate.id == self.end;
@@ -127,6 +138,7 @@ impl Generator<'_> {
     fn candidates(
         &self,
         beams: &[Beam],
+        is_short: bool,
         cache: &mut Option<DecoderCache>,
     ) -> Result<Vec<Candidate>> {
         let last = beams.iter().map(|beam| beam.ids.last().copied().unwrap_or(self.start));
@@ -135,7 +147,9 @@ impl Generator<'_> {
         let beam_scores: Vec<f32> = beams.iter().map(|beam| beam.score).collect();
         let beam_scores = Tensor::from_slice(&beam_scores).unsqueeze(1);
         let beam_scores = beam_scores.to_device(self.network.device);
-        let scores = (logits.log_softmax(-1, Kind::Float) + beam_scores).view(-1);
+        let mut scores = logits.log_softmax(-1, Kind::Float);
+        self.forbid_end(&mut scores, is_short);
+        let scores = (scores + beam_scores).view(-1);
         let (scores, places) = scores.topk(2 * beams.len() as i64, 0, true, true);
         let places = Vec::<i64>::try_from(places.to_device(Device::Cpu));
         let places = places.map_err(torch("reading tokens"))?;

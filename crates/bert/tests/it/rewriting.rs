@@ -40,7 +40,11 @@ fn data() -> PathBuf {
 }
 
 fn golden() -> Golden {
-    serde_json::from_slice(&fs::read(data().join("written.json")).unwrap()).unwrap()
+    golden_of("written.json")
+}
+
+fn golden_of(file: &str) -> Golden {
+    serde_json::from_slice(&fs::read(data().join(file)).unwrap()).unwrap()
 }
 
 fn open(folder: &Path, threads: usize, reading: ReadingOverrides) -> Result<T5, String> {
@@ -50,7 +54,7 @@ fn open(folder: &Path, threads: usize, reading: ReadingOverrides) -> Result<T5, 
 
 fn greedy() -> Decoding {
     let (beams, max_length) = (NonZeroUsize::MIN, 20);
-    Decoding { beams, length_penalty: 1.0, max_length, early_stopping: true }
+    Decoding { beams, length_penalty: 1.0, max_length, early_stopping: true, min_length: 0 }
 }
 
 #[test]
@@ -227,4 +231,40 @@ fn likelihoods_are_those_of_transformers() {
             }
         }
     }
+}
+
+#[test]
+fn texts_of_a_fewest_length_are_those_of_transformers() {
+    let Golden { texts, models } = golden_of("long.json");
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for (name, rows) in &models {
+        let model = open(&data().join(name), 2, ReadingOverrides::default()).unwrap();
+        for Row { decoding, written } in rows {
+            let found = model.ids(&texts, decoding, &|_| {}).unwrap();
+            for (found, written) in found.iter().zip(written) {
+                assert_eq!(found, &written.ids, "{name}, {decoding:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_is_cut_at_the_end_that_its_use_names() {
+    let folder = data().join("t5");
+    let written = |cut_at_end: bool, text: &str| {
+        let reading = ReadingOverrides { cut_at_end, ..ReadingOverrides::cut_at(6) };
+        let model = open(&folder, 1, reading).unwrap();
+        (model.generate(&[text], &greedy(), &|_| {}).unwrap(), model.cut())
+    };
+    let (first, second) = ("start slowly by walking", "how should I begin running in turns");
+    // What is cut off changes nothing.
+    assert_eq!(
+        written(true, &format!("{first} {second}")).0,
+        written(true, &format!("{first} a b c {second}")).0
+    );
+    assert_eq!(
+        written(false, &format!("{first} {second}")).0,
+        written(false, &format!("a b c {first} {second}")).0
+    );
+    assert_eq!(written(true, &format!("{first} {second}")).1, 1);
 }

@@ -88,7 +88,13 @@ mod tests {
         let model = Upper(AtomicUsize::new(0));
         let get = |texts: &[&str], length_penalty| {
             let beams = NonZeroUsize::MIN;
-            let decoding = Decoding { beams, length_penalty, max_length: 9, early_stopping: true };
+            let decoding = Decoding {
+                beams,
+                length_penalty,
+                max_length: 9,
+                early_stopping: true,
+                min_length: 0,
+            };
             let mut cache =
                 GeneratedTextCache::open(folder.path(), &key(&model, &decoding), &Silent);
             cache.generate(&model, texts, &decoding, &|_| {}).unwrap()

@@ -153,7 +153,7 @@ fn whole_sentences(text: &str) -> usize {
 }
 
 /// The first sentences of a text that fit, or its first tokens if the first sentence is too long.
-fn cut(text: &str, max_tokens: usize) -> String {
+pub(super) fn cut(text: &str, max_tokens: usize) -> String {
     let first = tokens::first(text, max_tokens);
     let starts = sentences::starts(text);
     // A start behind white space is the end of the sentence before it.
@@ -200,7 +200,7 @@ fn numbers(inner: &str) -> Option<Vec<usize>> {
 }
 
 /// The text with white space replaced by single blanks: spaCy counts other white space as tokens.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -92,6 +92,7 @@ impl Rewriter for T5Rewrite {
             length_penalty: self.length_penalty,
             max_length: self.max_length,
             early_stopping: self.early_stopping,
+            min_length: 0,
         };
         let models = batch.context.models;
         let written = models.generate(&self.model_name(), &texts, &decoding, batch.progress)?;

@@ -23,7 +23,7 @@ fn bench() -> Bench {
     copy(&models.join("tiny"), "bert");
     copy(&models.join("t5/t5-1.1"), "t5");
     bench.write("bert/sentence_bert_config.json", "{\"max_seq_length\": 96}");
-    for name in ["ikat-rewritten", "ikat-reranked"] {
+    for name in ["ikat-rewritten", "ikat-reranked", "ikat-organisers-2023"] {
         let text =
             fs::read_to_string(root().join(format!("configs/{name}.toml"))).expect("a system");
         let bert = bench.path("bert").display().to_string();
@@ -141,4 +141,40 @@ fn a_run_of_another_engine_rewrites_and_a_cross_encoder_make_a_submission() {
     assert_eq!(made_by["uses"], serde_json::json!(["rewrites-by-model"]));
     let reranked = &made_by["tasks"]["passages"][1]["inputs"][1]["stages"][1];
     assert_eq!((&reranked["stage"], &reranked["query"]), (&"rerank".into(), &"last".into()));
+}
+
+#[test]
+fn a_t5_summarises_the_passages_of_a_response() {
+    let bench = bench();
+    let t5 = bench.path("t5").display().to_string();
+    let run = |shortest: &str| {
+        let set = [
+            ["rewrite", "model", &t5],
+            ["rewrite", "max_tokens", "256"],
+            ["rewrite", "max_length", "12"],
+            ["answer", "summary.model", &t5],
+            ["answer", "summary.max_tokens", "64"],
+            ["answer", "summary.min_length", shortest],
+            ["answer", "summary.max_length", "40"],
+        ];
+        let work = Work::on(&bench, "data", "2023-test");
+        work.run("ikat-organisers-2023.toml", &set, "a.json").expect("a run");
+        let validated = bench.succeed("-q validate a.json --data data --split 2023-test --format tsv");
+        assert!(validated.stdout.contains(&format!("\taccepted\t{TURNS}\t0\t")), "{validated:?}");
+        let run: Value = serde_json::from_slice(&bench.read("a.json")).expect("JSON");
+        let turns = run["turns"].as_array().expect("turns").iter();
+        turns.map(|turn| turn["responses"][0].clone()).collect::<Vec<Value>>()
+    };
+    let responses = run("10");
+    // BM25 finds nothing by some of the texts that a random T5 writes.
+    let mut summaries = 0;
+    for response in &responses {
+        let used = response["passage_provenance"].as_array().expect("passages").iter();
+        let used = used.filter(|passage| passage["used"] == true).count();
+        let is_empty = response["text"].as_str().expect("a text").is_empty();
+        assert_eq!((used, is_empty), if is_empty { (0, true) } else { (3, false) });
+        summaries += usize::from(!is_empty);
+    }
+    assert_eq!(summaries, 12);
+    assert_ne!(run("30"), responses);
 }

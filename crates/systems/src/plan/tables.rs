@@ -1,6 +1,7 @@
 //! The tables `[answer]` and `[ask]` of a system.
 
 use super::HINT;
+use super::summary::SummaryRule;
 use clariq_collections::SystemClass;
 use clariq_core::{Hit, Location, Need, Request, Result, bail, number};
 use clariq_index::Analyzer;
@@ -35,6 +36,9 @@ pub struct AnswerConfig {
     /// The chat model that writes the text; without it, the text is an extract.
     #[serde(rename = "chat", skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub writer: Option<Chat>,
+    /// The T5 that writes the text by summarising passages; without it, the text is an extract.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<SummaryRule>,
     /// The condition for the best passage to fit the utterance; without it, every passage fits.
     pub fits: Option<FitRule>,
 }
@@ -209,11 +213,15 @@ impl AnswerConfig {
 
     /// True if responses are extracts of passages.
     pub(super) fn extracts(&self) -> bool {
-        self.response.is_some() && self.writer.is_none()
+        self.response.is_some() && self.writer.is_none() && self.summary.is_none()
     }
 
-    /// The chat model that writes responses.
+    /// The model that writes responses.
     pub(super) fn about(&self) -> Option<About> {
+        if let Some(summary) = &self.summary {
+            let models = vec![summary.model_name()];
+            return Some(About { models, ..About::new("answer", self) });
+        }
         self.writer.as_ref().map(|writer| writer.about("answer", self))
     }
 
@@ -237,14 +245,23 @@ impl AnswerConfig {
                 bail!(at, "{key} from {from} to {to}", "{value}", HINT);
             }
         }
-        if self.writer.is_some() && self.response.is_none() {
-            bail!(at, "a key `response` beside `chat`", "none", HINT);
+        if let Some(summary) = &self.summary {
+            summary.check(at)?;
         }
-        if let (Some(_), Some(response)) = (&self.writer, &self.response)
+        let writes = match (&self.writer, &self.summary) {
+            (None, None) => None,
+            (Some(_), None) => Some("chat"),
+            (None, Some(_)) => Some("summary"),
+            (Some(_), Some(_)) => bail!(at, "`chat` or `summary`", "both", HINT),
+        };
+        if let (Some(key), None) = (writes, &self.response) {
+            bail!(at, "a key `response` beside `{key}`", "none", HINT);
+        }
+        if let (Some(key), Some(response)) = (writes, &self.response)
             && (response.fewest_words != 0 || response.most_words != usize::from(ANY_LENGTH))
         {
             let expected =
-                "no keys `response.fewest_words` and `response.most_words` beside `chat`";
+                format!("no keys `response.fewest_words` and `response.most_words` beside `{key}`");
             let hint = "they choose the sentences of an extract";
             bail!(at, expected, "one of them", hint);
         }
