@@ -4,8 +4,8 @@ use crate::NeedLabel;
 use crate::documents::{begins_as_json_object, is_header_line, is_id, only_one};
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{
-    Doc, Documents, Error, Location, Problem, Request, RequestId, Speaker, Utterance, bail,
-    parse_json, problem,
+    Doc, Documents, Error, Location, Problem, ProblemKind, Request, RequestId, Speaker, Utterance,
+    bail, parse_json, problem,
 };
 use clariq_files::{
     FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, Sink, Source, has_few_lines, not_utf8,
@@ -181,6 +181,11 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
         }
         ControlFlow::Continue(())
     });
+    if input.bytes.trim_ascii().is_empty() {
+        let expected = "lines with requests";
+        let problem = problem!((&*input.name, 1), expected, "nothing", FORM);
+        sink(problem.kind(ProblemKind::Empty));
+    }
     requests
 }
 

@@ -53,6 +53,18 @@ impl Findings {
         }
     }
 
+    /// Adds facts as warnings.
+    pub fn add_as_warnings(&mut self, others: Self) {
+        for Finding { first, next, count } in others.findings {
+            let first = first.warning();
+            let position = *self.positions.entry(fact(&first)).or_insert(self.findings.len());
+            match self.findings.get_mut(position) {
+                Some(finding) => finding.count += count,
+                None => self.findings.push(Finding { first, next, count }),
+            }
+        }
+    }
+
     /// Every fact.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Finding> {
         self.findings.iter()

@@ -1,6 +1,6 @@
 //! The check of a data folder, which reports all problems at once.
 
-use crate::collection::{ClariqSplit, RELEASE, check_single, in_two_splits, unknown_questions};
+use crate::collection::{ClariqSplit, Disjoint, RELEASE, check_single, unknown_questions};
 use crate::conversation::{RecordOptions, read_records};
 use crate::eval_table::{EvalTable, locate};
 use crate::labelled::{Labelled, LabelledTopic, parse_requests};
@@ -9,9 +9,10 @@ use crate::question_bank::parse_question_bank;
 use clariq_collections::CheckReport;
 use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
-use clariq_core::{Documents, Error, Findings, Problem, RequestId, problem, sha256_hex};
+use clariq_core::{Documents, Error, Findings, Problem, problem, sha256_hex};
 use clariq_files::{FileContent, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::ops::ControlFlow;
 
 /// The table of conversations between people.
@@ -38,9 +39,9 @@ pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     }
     checker.read_splits(bank.as_ref())?;
     for name in ["train.qrel", "dev.qrel", "test.qrel"] {
-        // No command reads these files unless it is told to: their defects change no figure.
-        checker.read(name, |input, sink| {
-            let judgements = parse_qrels(input, &mut |problem| sink(problem.warning()));
+        // No command reads these files unless it is told to.
+        checker.read_unused(name, |input, sink| {
+            let judgements = parse_qrels(input, sink);
             check_judgements(&judgements, input, sink);
         })?;
     }
@@ -119,31 +120,48 @@ impl Checker<'_> {
     }
 
     fn read_splits(&mut self, bank: Option<&Bank>) -> Result<(), Error> {
-        let mut seen: HashMap<RequestId, String> = HashMap::new();
+        let mut disjoint = Disjoint::default();
         let mut test = None;
         for split in ClariqSplit::ALL {
             let Some(labelled) = self.read(split.labelled_file(), Labelled::parse)? else {
                 continue;
             };
             check_labelled(&labelled, bank, &mut self.report.findings);
-            self.check_disjoint(&labelled, &mut seen);
+            for problem in disjoint.add(&labelled) {
+                self.report.findings.add(problem);
+            }
             if split == ClariqSplit::Test {
                 test = Some(labelled);
             }
         }
-        let requests = self.read("test.tsv", parse_requests)?;
-        if let (Some(requests), Some(test)) = (requests, test) {
+        let Some(test) = test else {
+            let parse =
+                |input: &FileContent, sink: Sink| (input.name.clone(), parse_requests(input, sink));
+            if let Some((name, requests)) = self.read("test.tsv", parse)? {
+                for problem in disjoint.add_topics(&name, &requests) {
+                    self.report.findings.add(problem);
+                }
+            }
+            return Ok(());
+        };
+        // Systems rank for the requests of the file with labels: no defect of the other changes a figure.
+        if let Some(requests) = self.read_unused("test.tsv", parse_requests)? {
             self.check_same_requests(&requests, &test);
         }
         Ok(())
     }
 
-    fn check_disjoint(&mut self, labelled: &Labelled, seen: &mut HashMap<RequestId, String>) {
-        for LabelledTopic { id, .. } in &labelled.topics {
-            if let Some(other) = seen.insert(id.clone(), labelled.name.clone()) {
-                self.report.findings.add(in_two_splits(&labelled.name, id, &other));
-            }
-        }
+    /// Reads a file whose defects change no figure.
+    fn read_unused<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&FileContent, Sink) -> T,
+    ) -> Result<Option<T>, Error> {
+        let others = mem::take(&mut self.report.findings);
+        let read = self.read(name, parse);
+        let found = mem::replace(&mut self.report.findings, others);
+        self.report.findings.add_as_warnings(found);
+        read
     }
 
     fn check_same_requests(&mut self, requests: &[LabelledTopic], test: &Labelled) {
@@ -155,12 +173,9 @@ impl Checker<'_> {
                 Some(labelled) => format!("`{id}` as `{labelled}`, and in test.tsv as `{request}`"),
                 None => format!("no topic `{id}`"),
             };
-            self.report.findings.add(problem!(
-                &test.name,
-                "the topics of test.tsv, in the same words",
-                found,
-                "systems rank for the requests of the file with labels"
-            ));
+            let expected = "the topics of test.tsv, in the same words";
+            let hint = "systems rank for the requests of the file with labels";
+            self.report.findings.add(problem!(&test.name, expected, found, hint).warning());
         }
     }
 }
@@ -326,10 +341,11 @@ mod tests {
     #[test]
     fn every_command_stops_at_an_error_of_the_check() {
         let row = |topic: &str| format!("HEADER\n{topic}\tr\td\t1\tF{topic}\tf\tQ2\twhich\ta\n");
-        let rows = [row("1"), row("1"), row("2")];
+        let rows = [row("1"), row("1"), row("2"), row("3").replace("F3", "F1")];
         let bank = |text: &'static str| ("question_bank.tsv", text);
         let named = "question_id\tquestion\nQ00001\tnan\nQ2\twhich\n";
         let usual = "question_id\tquestion\nQ00001\t\nQ2\twhich\n";
+        let labelled = ("test_with_labels.tsv", &*rows[2]);
         for (files, is_error) in [
             (vec![("train.tsv", &*rows[0]), ("dev.tsv", &*rows[2])], false),
             (vec![("train.tsv", &*rows[0]), ("dev.tsv", &*rows[1])], true),
@@ -337,6 +353,30 @@ mod tests {
             (vec![("question_bank.tsv.gz", usual), ("dev.tsv", &*rows[0])], true),
             (vec![("dev.tsv.zst", &*rows[0]), ("dev.tsv", &*rows[0])], true),
             (vec![("dev.qrel", "F1 0 d much\n"), ("dev.tsv", &*rows[0])], false),
+            (vec![("dev.qrel", "F1 0 d\0 1\n"), ("dev.tsv", &*rows[0])], false),
+            (vec![("train.tsv", &*rows[0]), ("dev.tsv", &*rows[3])], true),
+            (vec![("test.tsv", "topic_id\tinitial request\n1\tr\n"), ("dev.tsv", &*rows[0])], true),
+            (
+                vec![("test.tsv", "topic_id\tinitial request\n2\tr\n"), ("dev.tsv", &*rows[0])],
+                false,
+            ),
+            // The requests of the file with labels are ranked, whatever the other has.
+            (
+                vec![
+                    labelled,
+                    ("test.tsv", "topic_id\tinitial request\n2\n"),
+                    ("dev.tsv", &*rows[0]),
+                ],
+                false,
+            ),
+            (
+                vec![
+                    labelled,
+                    ("test.tsv", "topic_id\tinitial request\n2\tx\n2\ty\n"),
+                    ("dev.tsv", &*rows[0]),
+                ],
+                false,
+            ),
         ] {
             let folder = folder(&files);
             let data = DataDir::Folder(folder.path().to_owned());

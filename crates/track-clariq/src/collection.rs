@@ -1,11 +1,13 @@
 //! `ClariQ` in a data folder or in the sample inside the program: a question bank, and the splits
 //! beside it.
 
-use crate::labelled::{Labelled, LabelledTopic, read_requests};
+use crate::labelled::{Facet, Labelled, LabelledTopic, parse_requests, read_requests};
 use crate::question_bank::read_question_bank;
 use clariq_collections::documents::Bank;
 use clariq_collections::{Collection, DataDir, Release, Split, Task, embedded, read_once};
-use clariq_core::{Documents, Error, Problem, ProblemKind, RequestId, SplitRole, TrainOn, problem};
+use clariq_core::{
+    Documents, Error, FacetId, Problem, ProblemKind, RequestId, SplitRole, TrainOn, problem,
+};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -144,19 +146,23 @@ impl ClariQ {
         self.data.require(labelled)
     }
 
-    /// Refuses topics that are in two splits.
+    /// Refuses topics and facets that are in two splits.
     fn check_splits(&self) -> Result<(), Error> {
         read_once(&self.is_disjoint, || {
-            let mut seen: HashMap<RequestId, String> = HashMap::new();
+            let mut disjoint = Disjoint::default();
             for split in ClariqSplit::ALL {
-                let Some(source) = self.data.file(split.labelled_file()) else { continue };
-                let input = source.read_at_most(MOST_OF_A_TABLE)?;
+                if !self.has(split, false) {
+                    continue;
+                }
+                let input = self.requests_file(split)?.read_at_most(MOST_OF_A_TABLE)?;
                 // Whoever uses the split reports its other problems.
-                let labelled = Labelled::parse(&input, &mut |_| {});
-                for LabelledTopic { id, .. } in &labelled.topics {
-                    if let Some(other) = seen.insert(id.clone(), labelled.name.clone()) {
-                        return Err(in_two_splits(&labelled.name, id, &other).into());
-                    }
+                let found = if self.has(split, true) {
+                    disjoint.add(&Labelled::parse(&input, &mut |_| {}))
+                } else {
+                    disjoint.add_topics(&input.name, &parse_requests(&input, &mut |_| {}))
+                };
+                if let Some(problem) = found.into_iter().next() {
+                    return Err(problem.into());
                 }
             }
             Ok(())
@@ -209,10 +215,41 @@ impl ClariQ {
     }
 }
 
-/// The problem of a topic that is in two splits.
-pub(crate) fn in_two_splits(file: &str, topic: &RequestId, other: &str) -> Problem {
-    let hint = "a system must not be measured on topics that it learned from";
-    problem!(file, "topics of this split alone", "`{topic}`, which is in {other} too", hint)
+/// The topics and facets of the splits that were read, each with its file.
+#[derive(Default)]
+pub(crate) struct Disjoint {
+    topics: HashMap<RequestId, String>,
+    facets: HashMap<FacetId, String>,
+}
+
+impl Disjoint {
+    /// Adds a split, and returns a problem for each topic and facet that another split has.
+    pub(crate) fn add(&mut self, labelled: &Labelled) -> Vec<Problem> {
+        let name = &labelled.name;
+        let mut problems = self.add_topics(name, &labelled.topics);
+        for Facet { id, .. } in &labelled.facets {
+            if let Some(other) = self.facets.insert(id.clone(), name.clone()) {
+                let hint = "a facet has one topic, and a system must not be measured on topics that it \
+                            learned from";
+                let found = format!("`{id}`, which is in {other} too");
+                problems.push(problem!(&**name, "facets of this split alone", found, hint));
+            }
+        }
+        problems
+    }
+
+    /// Adds the topics of a split, and returns a problem for each that another split has.
+    pub(crate) fn add_topics(&mut self, name: &str, topics: &[LabelledTopic]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for LabelledTopic { id, .. } in topics {
+            if let Some(other) = self.topics.insert(id.clone(), name.to_owned()) {
+                let hint = "a system must not be measured on topics that it learned from";
+                let found = format!("`{id}`, which is in {other} too");
+                problems.push(problem!(name, "topics of this split alone", found, hint));
+            }
+        }
+        problems
+    }
 }
 
 /// Refuses two files for one thing.

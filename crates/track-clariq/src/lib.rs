@@ -15,6 +15,7 @@ mod kind;
 mod labelled;
 mod need_file;
 mod official_file;
+mod official_scores;
 mod pickle;
 mod question_bank;
 mod stats;

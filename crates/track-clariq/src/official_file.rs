@@ -3,6 +3,7 @@
 //! are, so that `101.0`, `0101` and `+101` are topic 101, and whole scores without rounding.
 
 use crate::need_file::{NeedLine, parse_need_file};
+use crate::official_scores::{ScoreColumn, score_column};
 use clariq_core::{Error, Problem, RequestId, problem};
 use clariq_files::records::Records;
 use clariq_files::{FileContent, Run, parse_run, shorten, strictly};
@@ -15,6 +16,12 @@ pub(crate) const FIELDS_OF_NEEDS: usize = 2;
 
 /// Up to this number, every whole number is a floating-point number.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// What pandas reads as a missing number (`na_values` of `read_csv`).
+const MISSING: [&str; 18] = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "null",
+];
 
 /// Reads files of answers to the topics of some labels.
 pub(crate) struct OfficialReader {
@@ -39,7 +46,7 @@ impl OfficialReader {
         let input = without_quotes(input)?;
         let mut run = self.parse(&input)?;
         if run.lines.iter().any(|line| line.score.abs() >= WHOLE)
-            && let Some(scores) = whole_scores(&run, &input)
+            && let ScoreColumn::Whole(scores) = score_column(&run, &input)?
         {
             let distinct: BTreeSet<i128> = scores.iter().copied().collect();
             let ranks: HashMap<i128, usize> = distinct.into_iter().zip(0..).collect();
@@ -99,11 +106,20 @@ impl OfficialReader {
                     continue;
                 }
             };
+            if fields.iter().all(|field| field.is_empty()) {
+                // A line of blanks: a topic that is no number, and no question.
+                width = width.max(fields.len());
+                continue;
+            }
             let used = fields.get(..least).unwrap_or(fields);
             let stops = "the official scorer stops here";
             if used.iter().any(|field| field.contains(&b'\t')) {
                 let expected = "one blank between fields";
                 problems.push(problem!(at, expected, "a tab", stops));
+            } else if used.iter().any(|field| field.contains(&b'\x0c')) {
+                let expected = "one blank between fields";
+                let hint = "for the official scorer it is a part of the field";
+                problems.push(problem!(at, expected, "a form feed", hint));
             } else if used.iter().any(|field| field.is_empty()) {
                 let hint = "the official scorer counts an empty field there, and scores 0";
                 problems.push(problem!(
@@ -127,8 +143,10 @@ impl OfficialReader {
         problems
     }
 
+    /// True if a topic leaves the others numbers for pandas.
     fn is_topic(&self, field: &[u8]) -> bool {
-        self.topics.is_none() || str::from_utf8(field).is_ok_and(|id| number(id).is_some())
+        let is_number = |id: &str| id.parse::<f64>().is_ok() || MISSING.contains(&id);
+        self.topics.is_none() || str::from_utf8(field).is_ok_and(is_number)
     }
 }
 
@@ -136,20 +154,6 @@ impl OfficialReader {
 fn number(field: &str) -> Option<i64> {
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() < WHOLE;
     field.parse().ok().or_else(|| field.parse().ok().filter(whole).map(|number| number as i64))
-}
-
-/// The scores of a run's lines, if all are whole numbers of 64 bits.
-fn whole_scores(run: &Run, input: &FileContent) -> Option<Vec<i128>> {
-    let text = str::from_utf8(&input.bytes).ok()?;
-    let lines: Vec<&str> = text.split('\n').collect();
-    let mut scores = Vec::with_capacity(run.lines.len());
-    for line in &run.lines {
-        let index = usize::try_from(line.line).ok()?.checked_sub(1)?;
-        scores.push(lines.get(index)?.split_ascii_whitespace().nth(4)?.parse().ok()?);
-    }
-    let fits = |least: i128, most: i128| scores.iter().all(|score| (least..=most).contains(score));
-    let is_whole = fits(i64::MIN.into(), i64::MAX.into()) || fits(0, u64::MAX.into());
-    is_whole.then_some(scores)
 }
 
 /// The file without quotes around fields. Line numbers stay.
@@ -216,8 +220,8 @@ mod tests {
         assert!(lines[0].score > lines[1].score);
         let lines = run(&format!("{large}13 0 Q3 1 1.5 t\n"));
         assert_eq!(lines[0].score, lines[1].score);
-        let lines = run("13 0 Q1 1 18446744073709551615 t\n13 0 Q2 1 18446744073709551614 t\n");
-        assert!(lines[0].score > lines[1].score, "of 64 bits without a sign");
+        let lines = run("13 0 Q1 1 18446744073709551617 t\n13 0 Q2 1 18446744073709551616 t\n");
+        assert!(lines[0].score > lines[1].score, "of more than 64 bits");
     }
 
     #[test]
@@ -239,6 +243,10 @@ mod tests {
             ("13 0 Q1 1 2\n".to_owned(), 5, None),
             ("13 3\n101 3\n".to_owned(), 2, None),
             ("# a\n13 3\n".to_owned(), 2, Some((1, "`#`"))),
+            ("13 0 Q1\x0c 1 2 t\n".to_owned(), 5, Some((1, "a form feed"))),
+            (format!("{line} \nnan 0 Q1 1 2 t\nNA 0 Q1 1 2 t\n13.5 0 Q1 1 2 t\n"), 5, None),
+            (format!("{line}9223372036854775808 0 Q1 1 2 t\n"), 5, None),
+            ("nan 3\n13 3\n13.5 3\n".to_owned(), 2, None),
         ] {
             let expected = expected.map(|(line, found)| (line, found.to_owned()));
             assert_eq!(found(&text, least), expected, "{text}");

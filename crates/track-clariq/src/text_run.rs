@@ -10,7 +10,7 @@ use clariq_files::{
     FileContent, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly,
 };
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -19,18 +19,24 @@ const FORM: &str = "<context_id> 0 \"<question text>\" <rank> <score> <run_id>";
 /// The id of texts that are not in the bank. No table has a candidate of this id.
 pub(super) const NOT_IN_THE_BANK: &str = "<not in the bank>";
 
-/// True for a multi-turn run: its third field is the text of a question in quotes, and not an id.
+/// True for a multi-turn run: its third fields are texts of questions, in quotes, and never an id of the
+/// bank. A run of ids may have quotes, too.
 pub(crate) fn is_text_run(input: &FileContent, bank: &Bank) -> bool {
-    let mut lines = input.bytes.split(|&byte| byte == b'\n');
-    let first = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    let quoted =
-        |index| first.split(|&byte| byte == b' ').nth(index).and_then(<[u8]>::first) == Some(&b'"');
-    let is_id = || {
-        let third = first.split(|&byte| byte == b' ').nth(2).unwrap_or_default();
-        let id = str::from_utf8(third).unwrap_or_default().trim_matches('"');
-        bank.find(id).is_some() && bank.rows().iter().all(|row| row.text != id)
-    };
-    quoted(2) && !quoted(0) && !is_id()
+    if !input.bytes.contains(&b'"') {
+        return false;
+    }
+    let texts: HashSet<&[u8]> = bank.rows().iter().map(|row| row.text.as_bytes()).collect();
+    let mut has_texts = false;
+    let mut records = Records::new(input, b' ');
+    while let Some((_, record)) = records.next() {
+        let Ok([_, _, third, ..]) = record else { continue };
+        let is_text = texts.contains(&**third);
+        if !is_text && str::from_utf8(third).is_ok_and(|id| bank.find(id).is_some()) {
+            return false;
+        }
+        has_texts |= is_text || third.contains(&b' ');
+    }
+    has_texts
 }
 
 /// Refuses a multi-turn run where a run of the bank's ids is wanted.

@@ -4,6 +4,7 @@ use super::ClariQ;
 use crate::conversation::{RecordOptions, read_records};
 use crate::need_file::parse_need_file;
 use crate::official_file::{FIELDS_OF_A_RUN, FIELDS_OF_NEEDS, OfficialReader, without_quotes};
+use crate::official_scores::score_column;
 use crate::text_run::{NOT_IN_THE_BANK, is_text_run, parse_text_run};
 use clariq_collections::documents::Bank;
 use clariq_collections::evaluation::does_not_apply;
@@ -12,7 +13,7 @@ use clariq_collections::validation::{
 };
 use clariq_collections::{Collection, DataDir};
 use clariq_core::{Error, Findings, RequestId, problem};
-use clariq_files::{FileContent, Source, shorten};
+use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -47,12 +48,18 @@ fn validate_file(
     let is_needs = first_fields(&input).len() == FIELDS_OF_NEEDS;
     let least = if is_needs { FIELDS_OF_NEEDS } else { FIELDS_OF_A_RUN };
     reader.check(&input, least).into_iter().for_each(|problem| check.refuse(problem));
-    let plain = without_quotes(&input)?;
-    let topic = |id: &RequestId| reader.topic(id);
-    if is_needs {
-        check_needs(&mut check, &plain, &topic);
-    } else {
-        check.check_run_lines(&plain, bank, &topic);
+    // A quote that is not closed is among the problems already.
+    if let Ok(plain) = without_quotes(&input) {
+        let topic = |id: &RequestId| reader.topic(id);
+        if is_needs {
+            check_needs(&mut check, &plain, &topic);
+        } else {
+            let run = parse_run(&plain, &mut |_| {});
+            if let Err(problem) = score_column(&run, &plain) {
+                check.refuse(*problem);
+            }
+            check.check_run_lines(&plain, bank, &topic);
+        }
     }
     Ok(check.finish())
 }
@@ -175,7 +182,7 @@ mod tests {
     const ANSWER: &str = "an answer to every topic of the split";
 
     fn checked(text: &str) -> (OfficialVerdict, Vec<(String, usize)>) {
-        let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
+        let row = |id: &str| BankRow { id: id.into(), text: format!("which {id}") };
         let bank = Bank::new(vec![row("Q1"), row("Q2")], crate::NO_QUESTION);
         let topics = ["1", "2"].map(RequestId::from);
         let file = Source::memory("file", text.as_bytes());
@@ -192,6 +199,11 @@ mod tests {
         assert_eq!(checked("1 4\n2 2.0\n"), accepted);
         assert_eq!(checked("\"1.0\" 0 \"Q1\" 1 2 t\n02 0 Q1 1 2 t\n"), accepted);
         assert_eq!(checked("\"1\" 4\n+2 2.0\n"), accepted);
+        for unknown in ["Q9", " Q2"] {
+            let run = format!("1 0 \"{unknown}\" 1 3 t\n1 0 \"Q1\" 2 2 t\n2 0 \"Q2\" 1 2 t\n");
+            let facts = vec![("a question of the bank".to_owned(), 1)];
+            assert_eq!(checked(&run), (OfficialVerdict::Accepted { warnings: 0 }, facts), "{run}");
+        }
     }
 
     #[test]
@@ -213,16 +225,16 @@ mod tests {
             let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
             (OfficialVerdict::Accepted { warnings: 0 }, facts.collect())
         };
-        let run = "968 0 \"Q1\" 0 5 t\n968 0 \"Q2\" 1 4 t\n969 0 \"Q1\" 0 5 t\n";
+        let run = "968 0 \"which Q1\" 0 5 t\n968 0 \"which Q2\" 1 4 t\n969 0 \"which Q1\" 0 5 t\n";
         assert_eq!(checked(run), accepted(&[]));
-        let run = "968 0 \"Q1\" 0 5 t\n968 0 \"Q1\" 1 4 t\nF1 0 \"of no bank\" 0 5 t\n";
+        let run = "968 0 \"which Q1\" 0 5 t\n968 0 \"which Q1\" 1 4 t\nF1 0 \"of no bank\" 0 5 t\n";
         let facts = [
             ("every question of a context once", 1),
             ("a context id", 1),
             ("the text of a question of the bank, or an empty one", 1),
         ];
         assert_eq!(checked(run), accepted(&facts));
-        let run = "968 0 \"Q1\" 0 high t\n";
+        let run = "968 0 \"which Q1\" 0 high t\n";
         assert_eq!(checked(run).0, OfficialVerdict::Error);
     }
 
@@ -244,6 +256,9 @@ mod tests {
             "1 0 Q1 1 2 t\n1 0 Q2 1 1 t u\n",
             "# made by x\n1 0 Q1 1 2 t\n",
             "7 0 Q1 1 2 t\n",
+            "1 0 Q1 1 2 t\n2 0 \"Q1 1 2 t\n",
+            "1 \"3\n2 3\n",
+            "1 0 Q1 1 18446744073709551616 t\n1 0 Q2 1 1.5 t\n",
         ] {
             assert_eq!(checked(text).0, OfficialVerdict::Error, "{text}");
         }

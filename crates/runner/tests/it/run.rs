@@ -7,7 +7,7 @@ const WORDS: &str =
     "name = \"words\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n";
 
 fn requests(texts: impl Iterator<Item = String>) -> String {
-    let rows = (1..).zip(texts).map(|(id, text)| format!("{id}\t{text}\n"));
+    let rows = (1001..).zip(texts).map(|(id, text)| format!("{id}\t{text}\n"));
     format!("topic_id\tinitial_request\n{}", rows.collect::<String>())
 }
 

@@ -170,7 +170,7 @@ fn requests_of_any_length_and_language_get_a_label() {
         "?!\u{200b}",
     ]
     .iter()
-    .zip(1..)
+    .zip(1001..)
     .fold("topic_id\tinitial request\n".to_owned(), |file, (request, id)| {
         format!("{file}{id}\t{request}\n")
     });
