@@ -1,7 +1,7 @@
 //! The location of a collection's files: a folder, or a sample inside the program.
 
-use crate::documents::PACKED;
-use clariq_core::{Error, IoAction, ProblemKind, problem, sha256_of_stream};
+use crate::documents::{PACKED, is_unpacked, two_files};
+use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -29,26 +29,6 @@ pub(crate) fn paths_of(folder: &Path, below: &[&str], name: &str) -> Vec<PathBuf
         }
     }
     paths
-}
-
-/// The error for two files or folders of which only one can be used.
-pub(crate) fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> Error {
-    let found = format!("`{}` and `{}`", one.display(), other.display());
-    let hint = "leave one of them, or give each a data folder of its own";
-    problem!(folder, "one file or folder of {what}", found, hint).into()
-}
-
-/// True if a file is what a zip archive contains.
-fn is_unpacked(file: &Path, archive: &Path) -> Result<bool, Error> {
-    if archive.extension().is_none_or(|ending| ending != "zip") {
-        return Ok(false);
-    }
-    let checksum = |path: &Path| {
-        let source = Source::new(path);
-        let content = source.stream()?;
-        sha256_of_stream(content).map_err(Error::io(IoAction::Read, path))
-    };
-    Ok(checksum(file)? == checksum(archive)?)
 }
 
 /// A folder with the files of a collection.

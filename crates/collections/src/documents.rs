@@ -12,6 +12,7 @@ mod trec_web;
 pub use bank::{Bank, BankRow};
 pub use files::document_files;
 pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
+pub(crate) use files::{each_once, is_unpacked, two_files};
 pub use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::lines::ArchiveLines;

@@ -5,7 +5,7 @@ use super::splits::IkatSplit;
 use super::topics::TopicFile;
 use clariq_collections::documents::{Passage, check_documents};
 use clariq_collections::{CheckReport, DataDir};
-use clariq_core::{Error, Problem, problem};
+use clariq_core::{Error, Problem, Severity, problem};
 use clariq_files::{Source, shorten};
 
 /// The files of the track in a folder.
@@ -23,21 +23,26 @@ pub(super) fn files(data: &DataDir) -> Vec<Source> {
 pub(super) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
     report.note(data.check_track_files())?;
+    let mut valid_topics = Vec::new();
     for &split in IkatSplit::ALL {
         let name = split.topics_file();
-        report.read(name, data.track_file(name), |input, sink| {
+        let topics = report.read(name, data.track_file(name), |input, sink| {
             let topics = TopicFile::parse(input, sink);
             if topics.year != split.year() && !topics.conversations.is_empty() {
                 sink(super::folder::other_year((&*input.name, 1), topics.year, split));
             }
+            topics
         })?;
+        let findings = &report.findings;
+        valid_topics
+            .push(topics.filter(|topics| findings.count(&topics.name, Severity::Error) == 0));
     }
-    for &split in IkatSplit::ALL {
+    for (&split, topics) in IkatSplit::ALL.iter().zip(&valid_topics) {
         for &(name, kind) in split.labels {
             // Few users have the labels of later years.
             let file = data.track_file(name);
             if file.is_some() || split == IkatSplit::TEST_2023 {
-                report.read(name, file, |input, sink| kind.check(input, sink))?;
+                report.read(name, file, |input, sink| kind.check(input, topics.as_ref(), sink))?;
             }
         }
     }

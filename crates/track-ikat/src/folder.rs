@@ -59,12 +59,7 @@ pub trait IkatFolder {
 
 impl IkatFolder for DataDir {
     fn check_track_files(&self) -> Result<(), Error> {
-        let mut names = PASSAGES.to_vec();
-        for split in IkatSplit::ALL {
-            names.push(split.topics_file());
-            names.extend(split.labels.iter().map(|(name, _)| *name));
-        }
-        self.check_single(&FOLDERS, names)
+        self.check_single(&FOLDERS, released_names())
     }
 
     fn track_file(&self, name: &str) -> Option<Source> {
@@ -106,12 +101,21 @@ impl IkatFolder for DataDir {
     fn unread_passage_files(&self) -> Result<Vec<PathBuf>, Error> {
         let mut unread = passage_folder(self)?.unread;
         // Other files of the track may be there, too.
-        unread.retain(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            self.track_file(&name) != Some(Source::Path(path.clone()))
-        });
+        let released: Vec<Source> =
+            released_names().into_iter().filter_map(|name| self.track_file(name)).collect();
+        unread.retain(|path| !released.contains(&Source::Path(path.clone())));
         Ok(unread)
     }
+}
+
+/// The names of all files of the track.
+fn released_names() -> Vec<&'static str> {
+    let mut names = PASSAGES.to_vec();
+    for split in IkatSplit::ALL {
+        names.push(split.topics_file());
+        names.extend(split.labels.iter().map(|(name, _)| *name));
+    }
+    names
 }
 
 fn passage_folder(data: &DataDir) -> Result<DocumentFolder, Error> {
@@ -212,6 +216,19 @@ mod tests {
                 assert!(refused.contains(&format!("/{name}`")), "{refused}");
             }
         }
+    }
+
+    #[test]
+    fn other_files_among_the_passages_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::Folder(folder.path().to_owned());
+        fs::create_dir(folder.path().join("passages")).unwrap();
+        for name in ["a.jsonl", "b.txt", "c.tsv", "2023_test_topics.json"] {
+            fs::write(folder.path().join("passages").join(name), "").unwrap();
+        }
+        let unread = data.unread_passage_files().unwrap();
+        let names: Vec<_> = unread.iter().map(|path| path.file_name().unwrap()).collect();
+        assert_eq!(names, ["b.txt", "c.tsv"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::topics::TopicFile;
 use clariq_collections::entries::Entries;
-use clariq_core::{Error, bail, parse_json};
+use clariq_core::{Error, Problem, parse_json, problem};
 use clariq_files::{
     FileContent, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, read_strictly,
 };
@@ -26,31 +26,79 @@ pub(super) enum LabelKind {
     Answers,
 }
 
+/// What statements begin with in NIST's labels of 2025.
+const OF_2025: &str = "ptkb-";
+
 /// The names in figures of passages with graded labels.
 pub(super) const GRADED_BY_NIST: &str = "passages (graded by NIST)";
 pub(super) const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
 
 impl LabelKind {
-    /// Reports the problems of a file.
-    pub(super) fn check(self, input: &FileContent, sink: Sink) {
-        match self {
-            Self::Organisers | Self::Nist => drop(parse_statement_qrels(input, sink)),
-            Self::Passages(_) => drop(parse_qrels(input, sink)),
-            Self::Answers => drop(parse_answers(input, sink)),
+    /// Reports the problems of a file, beside the topics if these are valid.
+    pub(super) fn check(self, input: &FileContent, topics: Option<&TopicFile>, sink: Sink) {
+        let name = &*input.name;
+        let checked = match self {
+            Self::Organisers | Self::Nist => {
+                let judgements = parse_statement_qrels(input, sink);
+                topics.map(|topics| check_judged_statements(name, &judgements, topics))
+            }
+            Self::Passages(_) => {
+                let judgements = parse_qrels(input, sink);
+                topics.map(|topics| check_judged(name, &judgements, topics))
+            }
+            Self::Answers => {
+                let answers = parse_answers(input, sink);
+                let turns = answers.iter().map(|(turn, _)| turn.as_str());
+                topics.map(|topics| check_turns(name, turns, topics))
+            }
+        };
+        if let Some(Err(problem)) = checked {
+            sink(problem);
         }
     }
 }
 
 /// Refuses labels of turns that the topics do not have: they belong to another year.
 pub(super) fn check_turns<'l>(
-    source: &Source,
+    file: &str,
     mut turns: impl Iterator<Item = &'l str>,
     topics: &TopicFile,
-) -> Result<(), Error> {
+) -> Result<(), Problem> {
     let Some(turn) = turns.find(|turn| topics.turn(turn).is_none()) else { return Ok(()) };
     let hint = "are they the labels of another year? --split names the year of the run";
     let expected = format!("turns of {}", topics.name);
-    bail!(source.name(), expected, "`{turn}`", hint)
+    Err(problem!(file, expected, "`{turn}`", hint))
+}
+
+/// Refuses labels of turns that the topics do not have.
+pub(super) fn check_judged(
+    file: &str,
+    judgements: &[Judgement],
+    topics: &TopicFile,
+) -> Result<(), Problem> {
+    check_turns(file, judgements.iter().map(|label| label.topic.as_str()), topics)
+}
+
+/// Refuses labels of turns and statements that the topics do not have. The statements of another
+/// conversation, which only 2025's form can name, stay.
+pub(super) fn check_judged_statements(
+    file: &str,
+    judgements: &[Judgement],
+    topics: &TopicFile,
+) -> Result<(), Problem> {
+    check_judged(file, judgements, topics)?;
+    for Judgement { topic, document, .. } in judgements {
+        let Some((conversation, _)) = topics.turn(topic.as_str()) else { continue };
+        let count = conversation.statements.len();
+        let is_known = |number: usize| (1..=count).contains(&number);
+        if !document.starts_with(OF_2025) && !document.parse().is_ok_and(is_known) {
+            let expected = format!("one of the {count} statements of this user");
+            let found = format!("`{document}` in turn {topic}");
+            let hint = "a label that names no statement counts against every system";
+            return Err(problem!(file, expected, found, hint));
+        }
+    }
+    Ok(())
 }
 
 /// Reads answers that people wrote, by turn; the first problem is the error.
@@ -127,7 +175,7 @@ pub fn parse_statement_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> 
 /// `ptkb-9-1-0` of a turn of the conversation `9-1` → `1`.
 fn number_from_index(turn: &str, statement: &str) -> Option<CompactString> {
     let (conversation, _) = turn.rsplit_once('_')?;
-    let rest = statement.strip_prefix("ptkb-")?.strip_prefix(conversation)?;
+    let rest = statement.strip_prefix(OF_2025)?.strip_prefix(conversation)?;
     let index: usize = rest.strip_prefix('-')?.parse().ok()?;
     Some(index.checked_add(1)?.to_compact_string())
 }

@@ -1,7 +1,8 @@
 //! The files of documents in a folder, by their names.
 
-use clariq_core::{Error, IoAction, bail, problem};
+use clariq_core::{Error, IoAction, bail, problem, sha256_of_stream};
 use clariq_files::Source;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -75,6 +76,9 @@ impl DocumentFolder {
         let mut listed = Self::default();
         listed.add(folder, refuses)?;
         listed.documents.sort();
+        if refuses {
+            listed.documents = each_once(folder, listed.documents)?;
+        }
         listed.unread.sort();
         Ok(listed)
     }
@@ -104,6 +108,44 @@ impl DocumentFolder {
         }
         Ok(())
     }
+}
+
+/// The files without archives of others among them. A file that is there plain and packed is an error
+/// otherwise.
+pub(crate) fn each_once(folder: &Path, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Error> {
+    let mut kept: Vec<PathBuf> = Vec::with_capacity(files.len());
+    let mut places: HashMap<PathBuf, usize> = HashMap::new();
+    for path in files {
+        let name = path.to_string_lossy();
+        let unpacked = PACKED[1..].iter().find_map(|packed| name.strip_suffix(packed));
+        let place = *places.entry(unpacked.unwrap_or(&name).into()).or_insert(kept.len());
+        match kept.get(place) {
+            None => kept.push(path),
+            Some(file) if is_unpacked(file, &path)? => {}
+            Some(other) => return Err(two_files(folder, "documents", other, &path)),
+        }
+    }
+    Ok(kept)
+}
+
+/// The error for two files or folders of which only one can be used.
+pub(crate) fn two_files(folder: &Path, what: &str, one: &Path, other: &Path) -> Error {
+    let found = format!("`{}` and `{}`", one.display(), other.display());
+    let hint = "leave one of them, or give each a data folder of its own";
+    problem!(folder, "one file or folder of {what}", found, hint).into()
+}
+
+/// True if a file is what a zip archive contains.
+pub(crate) fn is_unpacked(file: &Path, archive: &Path) -> Result<bool, Error> {
+    if archive.extension().is_none_or(|ending| ending != "zip") {
+        return Ok(false);
+    }
+    let checksum = |path: &Path| {
+        let source = Source::new(path);
+        let content = source.stream()?;
+        sha256_of_stream(content).map_err(Error::io(IoAction::Read, path))
+    };
+    Ok(checksum(file)? == checksum(archive)?)
 }
 
 /// The entries of a folder whose names do not begin with a dot, sorted.
@@ -161,5 +203,9 @@ mod tests {
         fs::write(folder.path().join("b/3.jsonl.bz2"), "").unwrap();
         let refused = DocumentFolder::list(folder.path()).unwrap_err().to_string();
         assert!(refused.contains("b/3.jsonl.bz2"), "{refused}");
+        fs::remove_file(folder.path().join("b/3.jsonl.bz2")).unwrap();
+        fs::write(folder.path().join("b/c/1.JSONL.zst"), "").unwrap();
+        let refused = DocumentFolder::list(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains("b/c/1.JSONL` and"), "{refused}");
     }
 }

@@ -1,7 +1,9 @@
 //! The files of a folder, which are found by their names and their first lines.
 
-use crate::data_dir::{paths_of, two_files};
-use crate::documents::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_read};
+use crate::data_dir::paths_of;
+use crate::documents::{
+    DocumentFileKind, DocumentFolder, PACKED, each_once, entries, packing_not_read, two_files,
+};
 use crate::{DataDir, Split};
 use clariq_core::{Error, ProblemKind, SplitRole, problem};
 use clariq_files::{BoundedLines, Source};
@@ -104,7 +106,7 @@ impl<'a> Folder<'a> {
         loose.retain(|path| !named.contains(path));
         let first_loose = loose.iter().find(|path| begins_with_document(path));
         let files = match (&named[..], first_loose) {
-            ([], Some(_)) => loose,
+            ([], Some(_)) => each_once(self.0, loose)?,
             ([one], None) if one.is_dir() => DocumentFolder::list(one)?.documents,
             ([one], None) => vec![one.clone()],
             ([one, other, ..], _) | ([one], Some(other)) => {

@@ -37,7 +37,7 @@ pub(crate) struct SetupArgs {
     force: bool,
     /// Install only this model: all-mpnet-base-v2 (0.4 GB), splade-tiny (17 MB), all-MiniLM-L6-v2, the
     /// folder of --from, or one of the Hugging Face hub, as ORGANISATION/NAME[@REVISION], by the
-    /// Python package huggingface_hub and its variables `HF_ENDPOINT` and `HF_TOKEN`
+    /// Python package `huggingface_hub` and its variables `HF_ENDPOINT` and `HF_TOKEN`
     #[arg(long, value_name = "NAME", conflicts_with = "libtorch")]
     model: Option<String>,
     /// Install this Hugging Face or sentence-transformers folder under the name of --model

@@ -159,7 +159,8 @@ fn a_t5_summarises_the_passages_of_a_response() {
         ];
         let work = Work::on(&bench, "data", "2023-test");
         work.run("ikat-organisers-2023.toml", &set, "a.json").expect("a run");
-        let validated = bench.succeed("-q validate a.json --data data --split 2023-test --format tsv");
+        let validated =
+            bench.succeed("-q validate a.json --data data --split 2023-test --format tsv");
         assert!(validated.stdout.contains(&format!("\taccepted\t{TURNS}\t0\t")), "{validated:?}");
         let run: Value = serde_json::from_slice(&bench.read("a.json")).expect("JSON");
         let turns = run["turns"].as_array().expect("turns").iter();

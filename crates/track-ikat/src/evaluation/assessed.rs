@@ -122,7 +122,7 @@ pub(super) fn nugget_recall(
         )
         .into());
     };
-    check_turns(source, turns.keys().map(String::as_str), topics)?;
+    check_turns(&source.name(), turns.keys().map(String::as_str), topics)?;
     let values = turns.into_iter().map(|(turn, nuggets)| {
         let held = nuggets.values().filter(|held| **held).count();
         (RequestId::from(turn.as_str()), held as f64 / nuggets.len() as f64)
@@ -182,7 +182,7 @@ pub(super) fn ratings(
         if turns.is_empty() {
             bail!(&*input.name, "a rating in the column `{name}`", "none", FORM);
         }
-        check_turns(source, turns.keys().copied(), topics)?;
+        check_turns(&source.name(), turns.keys().copied(), topics)?;
         let means: Vec<f64> =
             turns.values().map(|values| exact_mean(values.iter().copied())).collect();
         let mean = |values: &[f64]| exact_mean(values.iter().copied());

@@ -1,6 +1,9 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use crate::qrels::{GRADED_BY_MODEL, LabelKind, check_turns, read_answers, to_qrels};
+use crate::qrels::{
+    GRADED_BY_MODEL, LabelKind, check_judged, check_judged_statements, check_turns, read_answers,
+    to_qrels,
+};
 use crate::run::{Submission, SubmittedTurn};
 use crate::{
     Ikat, IkatFolder, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements,
@@ -71,10 +74,11 @@ impl IkatLabels {
                     let relevant = judgements.iter().filter(|label| label.relevance > 0);
                     let turns: HashSet<_> = relevant.map(|label| label.topic.clone()).collect();
                     judgements.retain(|label| turns.contains(&label.topic));
-                    labels.organisers = Some(qrels(&file, &judgements, topics)?);
+                    labels.organisers = Some(statement_qrels(&file, &judgements, topics)?);
                 }
                 LabelKind::Nist => {
-                    labels.nist = Some(qrels(&file, &read_statement_qrels(&file)?, topics)?);
+                    let judgements = read_statement_qrels(&file)?;
+                    labels.nist = Some(statement_qrels(&file, &judgements, topics)?);
                 }
                 LabelKind::Passages(part) => {
                     labels.graded.push((part, qrels(&file, &read_qrels(&file)?, topics)?));
@@ -108,7 +112,7 @@ impl IkatLabels {
 
     fn replace_answers(&mut self, file: &Source, topics: &TopicFile) -> Result<(), Error> {
         let answers = read_answers(file)?;
-        check_turns(file, answers.iter().map(|(turn, _)| turn.as_str()), topics)?;
+        check_turns(&file.name(), answers.iter().map(|(turn, _)| turn.as_str()), topics)?;
         self.responses = answers.into_iter().collect();
         Ok(())
     }
@@ -128,9 +132,19 @@ impl IkatLabels {
     }
 }
 
-/// The labels of a file. Labels of turns that the topics do not have are an error.
+/// The labels of passages in a file.
 fn qrels(file: &Source, judgements: &[Judgement], topics: &TopicFile) -> Result<Qrels, Error> {
-    check_turns(file, judgements.iter().map(|label| label.topic.as_str()), topics)?;
+    check_judged(&file.name(), judgements, topics)?;
+    Qrels::from_judgements(&file.name(), judgements)
+}
+
+/// The labels of statements in a file.
+fn statement_qrels(
+    file: &Source,
+    judgements: &[Judgement],
+    topics: &TopicFile,
+) -> Result<Qrels, Error> {
+    check_judged_statements(&file.name(), judgements, topics)?;
     Qrels::from_judgements(&file.name(), judgements)
 }
 

@@ -14,8 +14,9 @@ use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{Column, Ties};
-use clariq_files::{RunLine, Source, parse_run, read_run, strictly};
+use clariq_files::{Run, RunLine, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A split with its labels.
@@ -228,7 +229,9 @@ fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<St
         if !path.is_file() {
             continue;
         }
-        let ranking = read_run(&Source::new(&path))?;
+        // A system that ranks nothing, as where no user has statements, writes an empty run.
+        let is_empty = fs::metadata(&path).is_ok_and(|file| file.len() == 0);
+        let ranking = if is_empty { Run::default() } else { read_run(&Source::new(&path))? };
         let is_of_this_run = match task {
             STATEMENTS => evaluated.matches_statements(&ranking),
             _ => evaluated.matches_passages(&ranking),

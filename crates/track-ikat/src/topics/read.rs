@@ -2,7 +2,7 @@
 
 use super::{IkatConversation, IkatTurn, TopicFile, Year};
 use clariq_collections::text_or_number::IdOrNumber;
-use clariq_core::{Problem, RequestId, parse_json, problem};
+use clariq_core::{Problem, ProblemKind, RequestId, parse_json, problem};
 use clariq_files::{FileContent, Sink, shorten};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -73,6 +73,9 @@ pub(super) fn topics(input: &FileContent, sink: Sink) -> TopicFile {
     };
     if let Some(first) = conversations.first() {
         topics.year = first.year();
+    } else {
+        let problem = problem!(&*input.name, "at least one conversation", "an empty list", FORM);
+        sink(problem.kind(ProblemKind::Empty));
     }
     let mut seen = HashSet::new();
     for conversation in conversations {
@@ -130,9 +133,10 @@ impl TopicReader<'_> {
             let found = format!("`{}` again in conversation {number}", shorten(statement));
             self.warnings.push(problem!(self.file, "statements that differ", found));
         }
-        let Some(turns) = conversation.turns.or(conversation.responses) else {
+        let turns = conversation.turns.or(conversation.responses);
+        let Some(turns) = turns.filter(|turns| !turns.is_empty()) else {
             let found = format!("none in conversation {number}");
-            return Err(problem!(self.file, "a list `turns`", found, FORM));
+            return Err(problem!(self.file, "a list `turns` that is not empty", found, FORM));
         };
         let turns = self.turns(turns, &number, &statements)?;
         let title = conversation.title.unwrap_or_default();

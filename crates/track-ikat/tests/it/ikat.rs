@@ -191,7 +191,9 @@ fn defects_that_would_change_a_figure_are_errors() {
         ]}])
     };
     assert_eq!(problems(&good()), []);
-    let cases: [(&str, Value); 12] = [
+    let cases: [(&str, Value); 14] = [
+        ("", json!([])),
+        ("/0/turns", json!([])),
         ("/0/number", json!("1_1")),
         ("/0/number", json!(1.5)),
         ("/0/ptkb", json!({"1": "a", "3": "b"})),

@@ -3,6 +3,7 @@
 
 use clariq_collections::DataDir;
 use clariq_collections::evaluation::EvalRequest;
+use clariq_core::Severity;
 use clariq_track_ikat::evaluation::{AssessedBy, IkatEvaluation};
 use clariq_track_ikat::{Ikat, IkatSplit};
 use clariq_tracks::TRACKS;
@@ -240,6 +241,12 @@ fn submissions_are_scored_by_all_labels_of_their_year() {
     assert_figures(&found, &expected);
     assert_eq!(found.len(), 9, "only passages and responses have labels: {found:?}");
 
+    // What a system writes that ranks no statement, because users have none.
+    let without = run.to_string().replace("\"ptkb_provenance\":[1]", "\"ptkb_provenance\":[]");
+    let file = data.put("none.json", &without);
+    data.put("none.statements.run", "");
+    assert_eq!(data.score("2024", &eval_request(&file)).unwrap(), found);
+
     let line = |id: &str| {
         json!({
             "metadata": {"team_id": "t", "run_id": "r", "run_type": "automatic"}, "turn_id": id,
@@ -301,10 +308,18 @@ fn labels_that_are_not_understood_are_refused_by_name() {
         let run = trec(&data, turn);
         let error = data.score(split, &eval_request(&run)).unwrap_err();
         assert!(error.contains(name), "{error}");
+        // The check of the folder finds what eval stops at.
+        let report = TRACKS.check(&data.folder()).unwrap();
+        let mut of_file = report.findings.iter().filter(|found| found.first.at.file.contains(name));
+        assert!(of_file.any(|found| found.first.severity == Severity::Error), "{name}");
         error
     };
     let human = "gold_response_and_nuggets_human.json";
+    let statements = "ptkb-relevance-organizers.trec";
     for (name, text, expected) in [
+        (statements, "1-1_1 0 99 1\n".to_owned(), "found `99` in turn 1-1_1"),
+        (statements, "1-1_1 0 0 1\n".to_owned(), "found `0` in turn 1-1_1"),
+        ("qrels-ptkb-nist.trec", "1-1_1 0 ptkb-1-1-2 1\n".to_owned(), "found `3` in turn 1-1_1"),
         ("2024_test_qrels.trec", format!("9_1 0 {SUN} 2\n"), "found `9_1`"),
         ("2024_test_qrels.trec", format!("0_1 0 {SUN} high\n"), "trec:1: expected a whole number"),
         ("qrels-llm.txt", format!("1-1_1 {SUN} 2\n1-1_1 0 {SUN} 2\n"), "txt:2: expected 3 fields"),
