@@ -3,6 +3,7 @@
 use crate::{Location, Problem};
 use serde::de::Deserialize;
 use serde_json::error::Category;
+use std::borrow::Cow;
 
 /// Parses a JSON text. If `at` has no line, a problem gets the line of serde, if there is one.
 ///
@@ -25,6 +26,36 @@ pub fn parse_json<'de, T: Deserialize<'de>>(
 ) -> Result<T, Box<Problem>> {
     // Following the path takes twice the time, so it is only done after an error.
     serde_json::from_slice(text).or_else(|_| parse_with_path(at.into(), text).map_err(Box::new))
+}
+
+/// A JSON text without the words `NaN` and `Infinity`, which Python's `json` writes outside of texts and
+/// JSON does not have; `null` is in their place.
+pub fn without_nan(text: &[u8]) -> Cow<'_, [u8]> {
+    const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
+    let has = |word: &[u8]| text.windows(word.len()).any(|found| found == word);
+    if !has(b"NaN") && !has(b"Infinity") {
+        return text.into();
+    }
+    let mut json = Vec::with_capacity(text.len());
+    let mut rest = text;
+    let mut in_text = false;
+    while let [first, after @ ..] = rest {
+        let word = WORDS.iter().find(|word| !in_text && rest.starts_with(word));
+        if let Some(word) = word {
+            json.extend(b"null");
+            rest = &rest[word.len()..];
+            continue;
+        }
+        json.push(*first);
+        rest = after;
+        if in_text && *first == b'\\' && !rest.is_empty() {
+            json.push(rest[0]);
+            rest = &rest[1..];
+        } else if *first == b'"' {
+            in_text = !in_text;
+        }
+    }
+    json.into()
 }
 
 fn parse_with_path<'de, T: Deserialize<'de>>(at: Location, text: &'de [u8]) -> Result<T, Problem> {
@@ -138,5 +169,16 @@ mod tests {
     fn a_line_that_is_known_stays() {
         let at = Location::line("a.jsonl", 7);
         assert_eq!(parse_json::<i64>(at, b"x").unwrap_err().at.line, Some(7));
+    }
+
+    #[test]
+    fn words_of_python_are_null_outside_of_texts() {
+        let line = br#"{"a": NaN, "b\"": "NaN \" NaN", "c": [-Infinity, Infinity]}"#;
+        let json = without_nan(line);
+        assert_eq!(
+            str::from_utf8(&json).unwrap(),
+            r#"{"a": null, "b\"": "NaN \" NaN", "c": [null, null]}"#
+        );
+        assert!(matches!(without_nan(b"{}"), Cow::Borrowed(_)));
     }
 }

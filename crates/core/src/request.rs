@@ -63,6 +63,12 @@ impl Said {
         Self { all: Arc::clone(&self.all), count: self.count.min(count) }
     }
 
+    /// True if this begins with another part of the same conversation, without comparing texts.
+    #[must_use]
+    pub fn continues(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.all, &other.all) && self.count >= other.count
+    }
+
     /// Adds an utterance.
     pub fn push(&mut self, utterance: Utterance) {
         self.extend([utterance]);

@@ -265,9 +265,7 @@ impl SystemConfig {
     /// Replaces the utterances of requests by their rewrites, if there are any.
     pub fn apply_rewrites(&self, collection: &dyn Collection, requests: &mut [Request]) {
         if let Some(rewrites) = &self.rewrites {
-            for request in requests {
-                rewrites.apply(collection, request);
-            }
+            rewrites.apply(collection, requests);
         }
     }
 }

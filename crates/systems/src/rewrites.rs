@@ -3,7 +3,7 @@
 
 use clariq_collections::Collection;
 use clariq_collections::requests::texts_in;
-use clariq_core::{Observer, Request, Result, Speaker, sha256_hex};
+use clariq_core::{Observer, Request, Result, Said, Speaker, Utterance, sha256_hex};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_rank::Uses;
 use serde::Serialize;
@@ -20,6 +20,9 @@ pub struct Rewrites {
     by: Uses,
     texts: HashMap<String, String>,
 }
+
+/// The id of the request that is some turns before another.
+type TurnBefore<'a> = &'a dyn Fn(&str, usize) -> Option<String>;
 
 /// The description of a file of rewrites in the record.
 #[derive(Debug, Serialize)]
@@ -88,19 +91,93 @@ impl Rewrites {
         }
     }
 
-    /// Replaces the utterances of the user in a request, earlier ones included. Utterances without a
-    /// rewrite stay.
-    pub(crate) fn apply(&self, collection: &dyn Collection, request: &mut Request) {
-        let utterances = request.said.iter_mut().rev().filter(|said| said.speaker == Speaker::User);
-        for (back, utterance) in utterances.enumerate() {
+    /// Replaces the utterances of the user in requests, earlier ones included. Utterances without a
+    /// rewrite stay. The requests of a conversation share their rewritten utterances.
+    pub(crate) fn apply(&self, collection: &dyn Collection, requests: &mut [Request]) {
+        self.apply_with(&|request, back| collection.turn_before(request, back), requests);
+    }
+
+    fn apply_with(&self, turn_before: TurnBefore, requests: &mut [Request]) {
+        // The conversation of the request behind, as it was and rewritten: the longest request of a
+        // conversation is the last.
+        let mut longest = (Said::default(), Said::default());
+        for request in requests.iter_mut().rev() {
+            let texts = self.texts_for(turn_before, request);
+            let shared = longest.1.up_to(request.said.len());
+            let is_said = |(said, (utterance, text)): (&Utterance, (&Utterance, Option<&str>))| {
+                said.text == text.unwrap_or(&utterance.text)
+            };
+            let asked = request.said.iter().zip(texts.iter().copied());
+            if longest.0.continues(&request.said) && shared.iter().zip(asked).all(is_said) {
+                request.said = shared;
+                continue;
+            }
+            let original = request.said.clone();
+            for (utterance, text) in request.said.iter_mut().zip(texts) {
+                if let Some(text) = text {
+                    text.clone_into(&mut utterance.text);
+                }
+            }
+            longest = (original, request.said.clone());
+        }
+    }
+
+    /// The rewrites of the utterances of a request, each in its place.
+    fn texts_for(&self, turn_before: TurnBefore, request: &Request) -> Vec<Option<&str>> {
+        let mut texts = vec![None; request.said.len()];
+        let utterances = request.said.iter().enumerate().rev();
+        let of_user = utterances.filter(|(_, said)| said.speaker == Speaker::User);
+        for (back, (place, _)) in of_user.enumerate() {
             let id = match back {
                 0 => Some(request.id.to_string()),
-                _ => collection.turn_before(request.id.as_str(), back),
+                _ => turn_before(request.id.as_str(), back),
             };
             let Some(id) = id else { break };
-            if let Some(text) = self.texts.get(&id) {
-                utterance.text.clone_from(text);
-            }
+            texts[place] = self.texts.get(&id).map(String::as_str);
         }
+        texts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_requests_of_a_conversation_share_their_rewritten_utterances() {
+        let source =
+            Source::memory("r.tsv", "t1\tfirst rewritten\nt3\tthird rewritten\n".as_bytes());
+        let rewrites = Rewrites::read(&source, Uses::RewritesByModel).unwrap();
+        let utterances = ["first", "second", "third", "fourth"].map(Utterance::user);
+        let all = Said::from(utterances.to_vec());
+        let request = |turn: usize| Request {
+            said: all.up_to(turn),
+            ..Request::new(format!("t{turn}").as_str(), "")
+        };
+        let before = |id: &str, back: usize| {
+            Some(format!("t{}", id[1..].parse::<usize>().ok()?.checked_sub(back)?))
+        };
+        let texts = |request: &Request| -> Vec<String> {
+            request.said.iter().map(|said| said.text.clone()).collect()
+        };
+        let mut together: Vec<Request> = (1..=4).map(request).collect();
+        // The same conversation, for which the collection knows no earlier turns.
+        together.push(Request { id: "t3".into(), ..request(3) });
+        rewrites.apply_with(&before, &mut together[..4]);
+        rewrites.apply_with(&|_, _| None, &mut together[4..]);
+        for turn in 1..=4 {
+            let mut alone = [request(turn)];
+            rewrites.apply_with(&before, &mut alone);
+            assert_eq!(alone[0], together[turn - 1]);
+        }
+        let expected = ["first rewritten", "second", "third rewritten", "fourth"];
+        assert_eq!(texts(&together[3]), expected);
+        assert_eq!(texts(&together[4]), ["first", "second", "third rewritten"]);
+        assert!(together[3].said.continues(&together[0].said), "shared");
+        assert_eq!(
+            texts(&Request { said: all.clone(), ..request(1) })[0],
+            "first",
+            "the original stays"
+        );
     }
 }

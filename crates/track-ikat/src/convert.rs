@@ -6,8 +6,9 @@
 //! the first. 2025 sorts the references of a turn by score.
 
 use super::run::{Submission, SubmittedTurn};
+use clariq_collections::documents::is_id;
 use clariq_core::{Error, IoAction, bail};
-use clariq_files::{Source, Target, python_float};
+use clariq_files::{Source, Target, python_float, shorten};
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -21,7 +22,13 @@ pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
 /// Writes the passages of a run as a TREC run; `file` is its name for messages.
 pub fn put_trec(out: &mut dyn Write, submission: &Submission, file: &str) -> Result<(), Error> {
     let cannot_write = Error::io(IoAction::Write, "<trec run>");
+    let mut turns = HashSet::new();
     for turn in &submission.turns {
+        if !turns.insert(&*turn.id) {
+            let hint =
+                "trec_eval stops at a passage that is given twice: leave one of the turns out";
+            bail!(file, "every turn once", (format!("`{}` again", turn.id)), hint);
+        }
         let passages = if submission.year.has_line_runs() {
             by_score(turn)
         } else {
@@ -30,6 +37,12 @@ pub fn put_trec(out: &mut dyn Write, submission: &Submission, file: &str) -> Res
         let id = &turn.id;
         let name = &submission.run_name;
         for (rank, (passage, score)) in (1..).zip(passages) {
+            if !is_id(passage) {
+                let found = format!("`{}` in turn {id}", shorten(passage));
+                let hint =
+                    "fields of a TREC run are separated by blanks: it could not be read again";
+                bail!(file, "an id of a passage without blanks", found, hint);
+            }
             writeln!(out, "{id}\tQ0\t{passage}\t{rank}\t{score}\t{name}").map_err(&cannot_write)?;
         }
     }
@@ -100,6 +113,19 @@ mod tests {
             "0_1\tQ0\ta\t1\t0.5\tr\n0_1\tQ0\tb\t2\t0.25\tr\n0_1\tQ0\tc\t3\t1.0\tr\n"
         );
         assert!(converted(Year::Y2024, turn(-1)).is_err());
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_refused() {
+        let response =
+            Response { rank: 1, passages: vec![passage("a b", 1.0)], ..Default::default() };
+        let turn = SubmittedTurn { responses: vec![response], ..Default::default() };
+        assert!(converted(Year::Y2024, turn).unwrap_err().to_string().contains("found `a b`"));
+        let turn = SubmittedTurn { id: "0_1".to_owned(), ..Default::default() };
+        let turns = vec![turn.clone(), turn];
+        let submission = Submission { year: Year::Y2024, turns, ..Submission::default() };
+        let refused = put_trec(&mut Vec::new(), &submission, "r.json").unwrap_err().to_string();
+        assert!(refused.contains("found `0_1` again"), "{refused}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The check of a folder, which reports all problems at once.
 
 use crate::domains::Domain;
-use crate::folder::{FormKind, MtragSplit, check_single, corpus};
+use crate::folder::{FormKind, MtragSplit, check_single, corpus, unread};
 use crate::ids::key;
 use crate::passages::for_each_passage;
 use crate::tasks::{Context, TaskFile};
@@ -45,6 +45,10 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
                 check_qrels(input, sink, ids, passages);
             })?;
         }
+    }
+    // Problems of the folder were reported above.
+    for file in unread(data).unwrap_or_default() {
+        report.add_unread(&file);
     }
     report.findings.sort(&report.files);
     Ok(report)

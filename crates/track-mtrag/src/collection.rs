@@ -15,6 +15,7 @@ use clariq_collections::{
 };
 use clariq_core::{Documents, Error, Request, bail, problem};
 use clariq_files::{Judgement, Qrels, Source, read_qrels};
+use std::path::PathBuf;
 
 /// MTRAG and MTRAG-UN: passages of several domains, ranked for every turn.
 pub static KIND: Kind = Kind {
@@ -61,6 +62,10 @@ impl Collection for Mtrag {
 
     fn location(&self) -> String {
         self.data.to_string()
+    }
+
+    fn unread_files(&self) -> &[PathBuf] {
+        &self.unread
     }
 
     fn has(&self, split: Split) -> bool {

@@ -1,10 +1,13 @@
 //! The files of the repository's folder.
 
 use crate::domains::Domain;
+use clariq_collections::documents::{PACKED, entries};
 use clariq_collections::{DataDir, Split};
 use clariq_core::{Error, SplitRole, problem};
 use clariq_files::Source;
+use std::collections::HashSet;
 use std::fmt;
+use std::path::PathBuf;
 
 /// The folder of the passages, one file for each domain. Those of whole documents are not read.
 const CORPORA: &str = "corpora/passage_level";
@@ -159,6 +162,25 @@ pub(crate) fn check_single(data: &DataDir) -> Result<(), Error> {
 /// The splits of a folder.
 pub(crate) fn splits(data: &DataDir) -> Vec<MtragSplit> {
     MtragSplit::ALL.into_iter().filter(|split| split.is_in(data)).collect()
+}
+
+/// The files beside the passages that are not read, but for explanations.
+pub(crate) fn unread(data: &DataDir) -> Result<Vec<PathBuf>, Error> {
+    let DataDir::Folder(folder) = data else { return Ok(Vec::new()) };
+    let corpora = folder.join(CORPORA);
+    if !corpora.is_dir() {
+        return Ok(Vec::new());
+    }
+    let names = Domain::ALL.iter().flat_map(|domain| corpus_names(*domain));
+    let known: HashSet<PathBuf> = names
+        .flat_map(|name| PACKED.map(|packed| folder.join(format!("{name}{packed}"))))
+        .collect();
+    let mut unread = entries(&corpora)?;
+    unread.retain(|path| {
+        let is_explanation = path.extension().is_some_and(|ending| ending == "md");
+        !path.is_dir() && !is_explanation && !known.contains(path)
+    });
+    Ok(unread)
 }
 
 /// All files of a folder that are read.

@@ -3,7 +3,7 @@
 
 use crate::tasks::for_each_line;
 use clariq_collections::documents::is_id;
-use clariq_core::{Utterance, parse_json, problem};
+use clariq_core::{Utterance, parse_json, problem, without_nan};
 use clariq_files::{FileContent, Sink, shorten};
 use serde::Deserialize;
 
@@ -19,13 +19,15 @@ struct FormLine {
 /// Reads the ids of requests and what was said.
 pub(crate) fn parse(input: &FileContent, sink: Sink) -> Vec<(String, Vec<Utterance>)> {
     let mut requests = Vec::new();
-    for_each_line(input, sink, |at, line, sink| match parse_json::<FormLine>(&at, line) {
-        Ok(FormLine { id, text }) if is_id(&id) => requests.push((id, utterances(&text))),
-        Ok(FormLine { id, .. }) => {
-            let found = format!("`{}`", shorten(&id));
-            sink(problem!(at, "an id without blanks", found, FORM));
+    for_each_line(input, sink, |at, line, sink| {
+        match parse_json::<FormLine>(&at, &without_nan(line)) {
+            Ok(FormLine { id, text }) if is_id(&id) => requests.push((id, utterances(&text))),
+            Ok(FormLine { id, .. }) => {
+                let found = format!("`{}`", shorten(&id));
+                sink(problem!(at, "an id without blanks", found, FORM));
+            }
+            Err(problem) => sink(problem.hint(FORM)),
         }
-        Err(problem) => sink(problem.hint(FORM)),
     });
     requests
 }

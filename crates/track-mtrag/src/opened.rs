@@ -1,7 +1,7 @@
 //! The repository's folder, opened: the tasks of all splits, and the passages that are ranked for them.
 
 use crate::domains::Domain;
-use crate::folder::{FormKind, MtragSplit, check_single, splits};
+use crate::folder::{FormKind, MtragSplit, check_single, splits, unread};
 use crate::ids::{key, with_turn};
 use crate::passages::AllPassages;
 use crate::tasks::{Context, MtragTask, TaskFile};
@@ -10,6 +10,7 @@ use clariq_collections::{DataDir, Task};
 use clariq_core::{Error, ProblemKind, RequestId, Speaker, TextKeeper, Utterance, problem};
 use clariq_files::{MOST_OF_A_RUN, MOST_OF_A_TABLE, read_strictly};
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// The task of all domains: the passages of its domain are ranked for each request.
 pub const PASSAGES: Task = Task::new("passages");
@@ -19,6 +20,8 @@ pub struct Mtrag {
     pub(crate) data: DataDir,
     pub(crate) splits: Vec<(MtragSplit, Vec<MtragTask>)>,
     pub(crate) passages: AllPassages,
+    /// Files beside the passages that are not read.
+    pub(crate) unread: Vec<PathBuf>,
 }
 
 impl Mtrag {
@@ -34,7 +37,8 @@ impl Mtrag {
             read.push((split, tasks));
         }
         let passages = AllPassages::read(&data, contexts, keeper)?;
-        Ok(Self { data, splits: read, passages })
+        let unread = unread(&data)?;
+        Ok(Self { data, splits: read, passages, unread })
     }
 
     /// The tasks of a split, in the order of their files.

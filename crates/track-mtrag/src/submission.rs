@@ -1,7 +1,7 @@
 //! Reads submissions, an object on each line.
 
-use crate::tasks::{for_each_line, without_nan};
-use clariq_core::{DocId, Error, RequestId, parse_json};
+use crate::tasks::for_each_line;
+use clariq_core::{DocId, Error, RequestId, parse_json, without_nan};
 use clariq_files::{FileContent, Run, RunLine, Source, strictly};
 use serde::Deserialize;
 use std::collections::HashMap;

@@ -3,10 +3,11 @@
 
 use crate::domains::Domain;
 use clariq_collections::documents::is_id;
-use clariq_core::{Location, Problem, RequestId, Speaker, Utterance, parse_json, problem};
+use clariq_core::{
+    Location, Problem, RequestId, Speaker, Utterance, parse_json, problem, without_nan,
+};
 use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, shorten, until_too_many_errors};
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -166,36 +167,6 @@ pub(crate) fn passage_text(title: Option<&str>, text: &str) -> String {
     }
 }
 
-/// A line without the words `NaN` and `Infinity`, which Python's `json` writes outside of texts and
-/// JSON does not have; `null` is in their place.
-pub(crate) fn without_nan(line: &[u8]) -> Cow<'_, [u8]> {
-    const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
-    let has = |word: &[u8]| line.windows(word.len()).any(|found| found == word);
-    if !has(b"NaN") && !has(b"Infinity") {
-        return line.into();
-    }
-    let mut json = Vec::with_capacity(line.len());
-    let mut rest = line;
-    let mut in_text = false;
-    while let [first, after @ ..] = rest {
-        let word = WORDS.iter().find(|word| !in_text && rest.starts_with(word));
-        if let Some(word) = word {
-            json.extend(b"null");
-            rest = &rest[word.len()..];
-            continue;
-        }
-        json.push(*first);
-        rest = after;
-        if in_text && *first == b'\\' && !rest.is_empty() {
-            json.push(rest[0]);
-            rest = &rest[1..];
-        } else if *first == b'"' {
-            in_text = !in_text;
-        }
-    }
-    json.into()
-}
-
 /// Calls `each` with every line that is not blank, and its number.
 pub(crate) fn for_each_line(
     input: &FileContent,
@@ -314,17 +285,6 @@ fn answerability(labels: &[String], at: &Location, sink: Sink) -> Option<Answera
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_of_python_are_null_outside_of_texts() {
-        let line = br#"{"a": NaN, "b\"": "NaN \" NaN", "c": [-Infinity, Infinity]}"#;
-        let json = without_nan(line);
-        assert_eq!(
-            str::from_utf8(&json).unwrap(),
-            r#"{"a": null, "b\"": "NaN \" NaN", "c": [null, null]}"#
-        );
-        assert!(matches!(without_nan(b"{}"), Cow::Borrowed(_)));
-    }
 
     #[test]
     fn a_title_is_not_repeated() {

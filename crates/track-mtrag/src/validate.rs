@@ -8,10 +8,11 @@ use crate::folder::MtragSplit;
 use crate::ids::key;
 use crate::opened::Mtrag;
 use crate::submission::is_submission;
-use crate::tasks::without_nan;
 use clariq_collections::validation::check_run;
 use clariq_collections::{OfficialVerdict, Validation};
-use clariq_core::{Error, Findings, Location, Problem, RequestId, parse_json, problem};
+use clariq_core::{
+    Error, Findings, Location, Problem, RequestId, parse_json, problem, without_nan,
+};
 use clariq_files::{FileContent, Source, shorten};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};

@@ -80,6 +80,10 @@ fn split_of(settings: &Settings, arguments: &ValidateArgs) -> Result<String> {
             Ok(named.clone())
         }
         (None, Some(recorded)) => Ok(recorded),
+        // The contexts of conversations are in that file, and in no split.
+        (None, None) if arguments.conversations.is_some() => {
+            Ok(clariq_track_clariq::KIND.splits[0].name().to_owned())
+        }
         (None, None) => {
             let run = &arguments.runs[0];
             let found = format!("no record beside {}", run.display());

@@ -126,7 +126,8 @@ impl<'a> IkatEvaluation<'a> {
             labels.replace(request.qrels, answers, self.ikat.topics(self.split)?)?;
         }
         let labels = replaced.as_ref().map_or_else(|| self.labels(), Ok)?;
-        if let Some(read) = self.ranking(&Source::new(&request.file))? {
+        let source = Source::new(&request.file).repeatable()?;
+        if let Some(read) = self.ranking(&source)? {
             let ReadRanking { part, evaluated, warnings } = read;
             if answers.is_some() {
                 let hint = "leave it out, or score the submission";
@@ -140,7 +141,7 @@ impl<'a> IkatEvaluation<'a> {
             }
             return Ok(means(&columns, warnings));
         }
-        let ReadSubmission { evaluated, warnings, .. } = self.read(&Source::new(&request.file))?;
+        let ReadSubmission { evaluated, warnings, .. } = self.read(&source)?;
         if !request.measures.is_empty() {
             return Ok(means(&columns(&evaluated, labels, None, request.measures)?, warnings));
         }
@@ -304,6 +305,7 @@ impl Evaluation for IkatEvaluation<'_> {
             let part = part.name();
             bail!("-m", "--task statements or --task passages", "--task {part}", hint);
         }
+        let source = &source.repeatable()?;
         if let Some(ReadRanking { part: ranked, evaluated, warnings }) = self.ranking(source)? {
             if let Some(part) = part.filter(|part| *part != ranked) {
                 let expected = format!("--task {}", ranked.name());

@@ -133,6 +133,12 @@ fn reference_passages_stand_in_for_missing_collections() {
     let remark = mtrag.remark(MtragSplit::ALL[1].as_split()).unwrap();
     let expected = "the passages of govt are those of the references, a substitute for the";
     assert!(remark.starts_with(expected), "{remark}");
+    // A packing that is not read, and an explanation.
+    for name in ["govt.jsonl.tar.gz", "README.md"] {
+        crate::common::write(folder.path(), &format!("corpora/passage_level/{name}"), "");
+    }
+    let unread = open(folder.path()).unread_files().to_vec();
+    assert_eq!(unread, [folder.path().join("corpora/passage_level/govt.jsonl.tar.gz")]);
 }
 
 #[test]

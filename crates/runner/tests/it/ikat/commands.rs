@@ -41,6 +41,10 @@ fn a_run_tag_names_the_run_and_a_stream_gets_the_submission() {
     assert!(bench.text("mine.passages.run").lines().all(|line| line.ends_with(" mine")));
     let streamed = bench.succeed("run ikat-bm25 --split 2023-test --run-tag mine -o -").stdout;
     assert!(streamed.as_bytes() == bench.read("mine.json"));
+    // A stream is scored as the file is, without the complete rankings that lie beside a file.
+    bench.write("alone.json", &streamed);
+    let scored = bench.succeed("eval alone.json --split 2023-test").stdout;
+    assert_eq!(with_input(&bench, &["eval", "-", "--split", "2023-test"], &streamed), scored);
 }
 
 #[test]
