@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
-    "no-question" "bm25" "bm25-english" "ql" "rm3" "bm25-tuned" "sparse" "dense" "dense-base" "dense-tuned" "hybrid"
+    "no-question" "bm25" "bm25-english" "ql" "rm3" "bm25-tuned" "sparse" "sparse-tuned" "dense" "dense-base" "dense-tuned" "hybrid"
     "bert-reranker" "bert-ranker" "published-bert-reranker" "published-bert-ranker"
     "reranker-base" "ranker-base" "strict" "strict-base" "best" "best-base" "bm25-multi-turn" "bm25-conversation"
     "dense-conversation" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-manual"

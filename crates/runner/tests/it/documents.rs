@@ -56,7 +56,7 @@ fn console_examples_print_what_the_pages_show() {
 }
 
 /// The systems of the table, in its order.
-const SYSTEMS: [&str; 15] = [
+const SYSTEMS: [&str; 17] = [
     "no-question",
     "bm25",
     "bm25-english",
@@ -68,6 +68,8 @@ const SYSTEMS: [&str; 15] = [
     "dense",
     "dense-base",
     "dense-tuned",
+    "sparse",
+    "sparse-tuned",
     "strict",
     "strict-base",
     "best",
