@@ -91,10 +91,10 @@ pub mod requests;
 mod respond;
 pub mod run;
 mod session;
+mod text_stores;
 pub mod training;
 pub mod tune;
 
-pub use cache::TextStores;
 pub use clariq_core::{Job, Observer, Silent};
 pub use models::needs_engine;
 pub use needs::{HeldOutNeeds, NeedModels, NeedScope};
@@ -102,4 +102,5 @@ pub use ranker::{
     Answer, PipelineTrace, RankedPart, RankedText, Ranker, RankerOutcome, Statements, UserRequest,
 };
 pub use session::{Contexts, Session, SessionOptions};
+pub use text_stores::TextStores;
 pub use training::open_system;

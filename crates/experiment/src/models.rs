@@ -1,26 +1,26 @@
 //! Learned models by name: a folder, an installed model, or the model of a recipe, which must have
 //! been trained before.
 
-mod generated;
 mod kept;
 mod lookup;
 pub(crate) mod opened;
+mod text_cache;
 mod vectors;
 
 use crate::session::Session;
 use crate::{cache, endpoints, installed};
 use clariq_core::{
     Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelKind, ModelName,
-    Models, Progress, Result, SharedBytes, bail,
+    Models, Progress, Result, SharedBytes, bail, sha256_hex,
 };
 use clariq_systems::recipes;
-use generated::GeneratedTextCache;
 pub use lookup::needs_engine;
 use lookup::{check_engine, open_lookup};
 pub(crate) use opened::ModelLocation;
 use std::path::PathBuf;
 use std::sync::Arc;
-use vectors::{TextRole, TextVectorCache, document_vectors};
+use text_cache::TextCache;
+use vectors::{TextRole, document_vectors};
 
 /// The models that stages need. Each is opened once.
 impl Models for Session<'_> {
@@ -121,12 +121,12 @@ impl Models for Session<'_> {
         progress: Progress,
     ) -> Result<Vec<String>> {
         let generator = self.text_generator(model)?;
-        let key = generated::key(&*generator, decoding);
+        let key = format!("{} {}", generator.checksum(), serde_json::json!(decoding));
         let mut caches = self.models.generated.lock();
-        let cache = caches.entry(key.clone()).or_insert_with(|| {
-            GeneratedTextCache::open(&self.options.cache.join("rewrites"), &key, self.observer)
-        });
-        cache.generate(&*generator, texts, decoding, progress)
+        let path = self.options.cache.join("rewrites").join(sha256_hex(key.as_bytes()));
+        let open = || TextCache::open(&path, "generated texts", usize::MAX, self.observer);
+        let cache = caches.entry(key).or_insert_with(open);
+        cache.values(texts, progress, |missing| generator.generate(missing, decoding, progress))
     }
 }
 
@@ -155,12 +155,13 @@ fn text_vectors(
         // The texts of a split recur with every system; other requests may be unlimited.
         match session.split {
             Some(_) => {
-                TextVectorCache::open(role, &vectors_folder(session), &*encoder, session.observer)
+                let folder = vectors_folder(session);
+                vectors::text_vectors(role, &folder, &*encoder, session.observer)
             }
-            None => TextVectorCache::in_memory(role),
+            None => TextCache::in_memory(vectors::MOST_TEXTS),
         }
     });
-    cache.encode(&*encoder, texts)
+    vectors::encode_texts(cache, role, &*encoder, texts)
 }
 
 /// True if the folder of a model is known.

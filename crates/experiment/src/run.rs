@@ -140,7 +140,6 @@ pub fn run(
         input.count(&mut made_by, summary.requests, &skipped);
         record::put(path, made_by, files)?;
     }
-    session.models.save();
     skipped.report(&input.location(), session.observer);
     if summary.empty > 0 {
         session.observer.note(&format!(

@@ -33,14 +33,27 @@ struct Place {
     length: usize,
 }
 
+impl<T> Default for Journal<T> {
+    /// A journal without a file.
+    fn default() -> Self {
+        Self {
+            places: HashMap::new(),
+            source: None,
+            values: HashMap::new(),
+            target: None,
+            damaged: 0,
+            trouble: None,
+        }
+    }
+}
+
 impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
     /// Opens or creates a file.
     pub fn open(path: &Path) -> Self {
         let source = open_regular(path).ok();
         let index = source.as_ref().and_then(|file| Index::read(file, MOST_OF_AN_ENTRY).ok());
         let Index { places, damaged, is_cut } = index.unwrap_or_default();
-        let mut journal =
-            Self { places, source, values: HashMap::new(), target: None, damaged, trouble: None };
+        let mut journal = Self { places, source, damaged, ..Self::default() };
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         let target = folder.and_then(|()| File::options().append(true).create(true).open(path));
         match target {
@@ -62,6 +75,11 @@ impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
     /// The reason why values are no longer written, and only kept in memory.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
+    }
+
+    /// The number of values.
+    pub fn count(&self) -> usize {
+        self.places.len() + self.values.len()
     }
 
     /// True if there is a value of a key.
@@ -90,6 +108,7 @@ impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
         let entry = format!("{key} {json}");
         // One write, so that lines of several processes do not mix.
         self.append(&format!("{} {entry}\n", checksum(&entry)));
+        self.places.remove(&key);
         self.values.insert(key, value);
     }
 

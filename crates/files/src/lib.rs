@@ -24,6 +24,7 @@ pub mod records;
 mod run;
 mod sink;
 mod source;
+mod staged_folder;
 pub mod table;
 pub mod temporary;
 mod text;
@@ -44,3 +45,4 @@ pub use sink::{
 pub use source::{
     FileContent, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source, stdin,
 };
+pub use staged_folder::{StagedFolder, remove_folder};

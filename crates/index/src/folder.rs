@@ -7,7 +7,7 @@
 
 use crate::checked::{CheckedFiles, META};
 use clariq_core::{Error, IoAction, Problem, ProblemKind, Result, problem, read_regular};
-use clariq_files::{MOST_OF_A_CONFIGURATION, manifest, temporary};
+use clariq_files::{MOST_OF_A_CONFIGURATION, StagedFolder, manifest};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -21,9 +21,6 @@ const MARK: &str = "clariq_index_format";
 
 /// Files that only writers use. They are not in the list.
 const FOR_WRITERS: [&str; 3] = [".managed.json", ".tantivy-meta.lock", ".tantivy-writer.lock"];
-
-/// The prefix of temporary folders.
-const PREFIX: &str = ".clariq-index-";
 
 /// The error of an index with missing or changed files.
 pub(crate) fn damaged(folder: &Path, found: impl Into<String>) -> Error {
@@ -177,20 +174,12 @@ pub(crate) fn make(
     folder: &Path,
     write: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<Option<Vec<u8>>> {
-    // A link stays a link: the folder that it leads to is replaced.
-    let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let parent =
-        folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let refused = Error::io(IoAction::Use, folder);
-    fs::create_dir_all(parent).map_err(&refused)?;
     let replace = !is_vacant(folder)?;
     let before = list(folder);
-    let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(&refused)?;
-    // The temporary folder itself is private to the user.
-    let new = temporary.path().join("index");
-    fs::create_dir(&new).map_err(&refused)?;
-    write(&new)?;
-    manifest::write(&new, SUMS, &FolderContents::of(&new)?.index)?;
+    let staged = StagedFolder::create(folder)?;
+    let new = staged.path();
+    write(new)?;
+    manifest::write(new, SUMS, &FolderContents::of(new)?.index)?;
     if list(folder).is_some_and(|list| Some(list) != before) {
         // The caller opens the index of the other process.
         return Ok(None);
@@ -199,9 +188,9 @@ pub(crate) fn make(
     if replace {
         check_replaceable(folder)?;
     }
-    let old = temporary.path().join("old");
-    let written = list(&new);
-    swap(&new, folder, replace.then_some(&*old)).map_err(refused)?;
+    let written = list(new);
+    // Between the two renames there is no index: another command would build one.
+    staged.commit(replace)?;
     Ok(written)
 }
 
@@ -209,26 +198,6 @@ pub(crate) fn make(
 /// random names.
 fn list(folder: &Path) -> Option<Vec<u8>> {
     read_regular(&folder.join(SUMS), MOST_OF_A_CONFIGURATION).ok()
-}
-
-/// Puts `new` in the place of `folder`, which is moved to `old`, or is vacant if there is no `old`.
-/// Between the two renames there is no index: another command would build one.
-fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
-    match old.map(|old| fs::rename(folder, old)) {
-        Some(Err(error)) if error.kind() != ErrorKind::NotFound => return Err(error),
-        Some(_) => (),
-        // Only an empty folder can be removed.
-        None => drop(fs::remove_dir(folder)),
-    }
-    let Err(error) = fs::rename(new, folder) else { return Ok(()) };
-    // Another process was first: the caller opens its index.
-    if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
-        return Ok(());
-    }
-    match old {
-        Some(old) => fs::rename(old, folder).and(Err(error)),
-        None => Err(error),
-    }
 }
 
 #[cfg(test)]

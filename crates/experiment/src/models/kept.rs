@@ -4,7 +4,8 @@
 use crate::cache::CacheEntry;
 use clariq_core::{Error, Kept, MakeKept, Observer, Progress, Result, SharedBytes, sha256};
 use clariq_index::map_file;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,12 +26,14 @@ pub(super) fn kept(
         return Ok(found);
     }
     let mut failed = None;
-    let written = entry.write(|out| {
-        make(out, progress).map_err(|error| {
+    let written = entry.write(|path| {
+        let mut out = BufWriter::new(File::create(path)?);
+        make(&mut out, progress).map_err(|error| {
             let found = error.to_string();
             failed = Some(error);
             io::Error::other(found)
-        })
+        })?;
+        out.flush()
     });
     match failed {
         // The cache is a convenience: a full disk must not stop a run that needs no file.

@@ -1,12 +1,12 @@
 //! The open models of a session, their folders, and the vectors and texts that they computed.
 
-use super::generated::GeneratedTextCache;
-use super::vectors::{TextRole, TextVectorCache};
+use super::text_cache::TextCache;
+use super::vectors::{TextRole, TextVector};
 use clariq_core::{
     DocumentVectors, Model, ModelName, Observer, OnceMap, ReadingOverrides, SharedBytes,
 };
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,35 +17,29 @@ pub(crate) struct ModelLocation {
     pub(crate) reading: ReadingOverrides,
 }
 
-pub(super) type Cached<K, T> = Mutex<HashMap<K, T>>;
-
 /// The models of a session, which its clones share.
 #[derive(Default)]
 pub(crate) struct OpenedModels {
-    pub(super) located: Cached<ModelName, ModelLocation>,
+    pub(super) located: Mutex<HashMap<ModelName, ModelLocation>>,
     pub(super) models: OnceMap<ModelName, Model>,
     /// The number of texts that each has cut, as last reported.
-    pub(super) cut: Cached<ModelName, usize>,
+    pub(super) cut: Mutex<HashMap<ModelName, usize>>,
     /// Vectors of documents, by the checksums of encoder and documents.
     pub(super) documents: OnceMap<String, Arc<DocumentVectors>>,
     /// Files of the cache, by kind and key.
     pub(super) kept: OnceMap<String, SharedBytes>,
     /// Vectors of requests and of documents of single requests, by the checksum of the encoder.
-    pub(super) texts: Cached<(String, TextRole), TextVectorCache>,
+    pub(super) texts: Mutex<HashMap<(String, TextRole), TextCache<TextVector>>>,
     /// Generated texts, by model and decoding parameters.
-    pub(super) generated: Cached<String, GeneratedTextCache>,
+    pub(super) generated: Mutex<HashMap<String, TextCache<String>>>,
 }
 
 impl OpenedModels {
-    /// Writes the vectors of texts that are new.
-    pub(crate) fn save(&self) {
-        self.texts.lock().values_mut().for_each(TextVectorCache::save);
-    }
-
     /// Reports the number of texts and pairs that each model has cut, whenever it has doubled.
     pub(crate) fn report_cut(&self, observer: &dyn Observer) {
         let mut reported = self.cut.lock();
-        let open: BTreeMap<_, _> = self.models.entries().into_iter().collect();
+        let mut open = self.models.entries();
+        open.sort_by(|(model, _), (other, _)| model.cmp(other));
         for (model, opened) in open {
             let cut = opened.cut();
             let last = reported.entry(model.clone()).or_default();

@@ -7,7 +7,7 @@ use clariq_core::{
     Error, IoAction, Job, JudgedQuestions, ReadingOverrides, Recipe, Result, Training,
     TrainingEvent, TrainingSummary, bail, read_regular, training_key,
 };
-use clariq_files::{Lock, MOST_OF_A_TABLE, manifest, with_ending, write_atomically};
+use clariq_files::{Lock, MOST_OF_A_TABLE, StagedFolder, manifest, remove_folder, with_ending};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,14 +44,9 @@ impl<'a> TrainedModel<'a> {
         Ok(Self { recipe, base, key, folder })
     }
 
-    /// The folder of the model, if it was trained before: in the cache, or the last copy.
-    fn find(&self) -> Option<PathBuf> {
-        if cache::check(&self.folder) == CacheState::Sound {
-            return Some(self.folder.clone());
-        }
-        let path = read_regular(&self.copy_file(), MOST_OF_A_TABLE).ok()?;
-        let copy = PathBuf::from(String::from_utf8(path).ok()?);
-        self.is_in(&copy).then_some(copy)
+    /// True if the model is in the cache, and every file is as it was written.
+    fn is_cached(&self) -> bool {
+        cache::check(&self.folder) == CacheState::Sound
     }
 
     /// True if a folder holds this model, and every file is as it was written.
@@ -61,21 +56,10 @@ impl<'a> TrainedModel<'a> {
         let record: Value = serde_json::from_slice(&record).unwrap_or_default();
         record["key"] == *self.key && cache::check(folder) == CacheState::Sound
     }
-
-    /// Records the folder of a copy, which is used if the model is removed from the cache.
-    fn set_copy(&self, copy: &Path) -> Result<()> {
-        let path = fs::canonicalize(copy).map_err(Error::io(IoAction::Read, copy))?;
-        write_atomically(&self.copy_file(), |out| write!(out, "{}", path.display()))
-    }
-
-    fn copy_file(&self) -> PathBuf {
-        with_ending(&self.folder, ".copy")
-    }
 }
 
 /// Returns the folder of a recipe's model, and the figures of a training that was needed. The model
-/// is found in the cache, in `output` or in an earlier output, or trained into the cache and copied to
-/// `output`.
+/// is found in the cache or in `output`, or trained into the cache and copied to `output`.
 pub(super) fn obtain(
     session: &Session,
     recipe: &Recipe,
@@ -95,7 +79,6 @@ pub(super) fn obtain(
         let hint = "name another folder, or remove that one";
         bail!("--output", "a folder that does not exist, or this recipe's model", found, hint);
     }
-    model.set_copy(output)?;
     Ok((output.to_owned(), trained))
 }
 
@@ -108,10 +91,8 @@ fn find_or_train(
 ) -> Result<(PathBuf, Option<TrainingSummary>)> {
     let TrainedModel { recipe, base, folder, .. } = model;
     let engine = session.engine_for(&recipe.name)?;
-    if mode != TrainMode::Force
-        && let Some(found) = model.find()
-    {
-        return Ok((found, None));
+    if mode != TrainMode::Force && model.is_cached() {
+        return Ok((folder.clone(), None));
     }
     let name = &recipe.name;
     let _lock = Lock::acquire(&with_ending(folder, ".lock"), || {
@@ -119,8 +100,8 @@ fn find_or_train(
         session.observer.note(&text);
     })?;
     if mode != TrainMode::Force {
-        if let Some(found) = model.find() {
-            return Ok((found, None));
+        if model.is_cached() {
+            return Ok((folder.clone(), None));
         }
         if let CacheState::Damaged { found } = cache::check(folder) {
             session.observer.note(&format!(
@@ -158,9 +139,11 @@ fn find_or_train(
     // The folder takes its name when it is complete. Checkpoints are named after the model, so that
     // another process can continue.
     let made = with_ending(folder, ".made");
-    cache::remove(&made)?;
+    remove_folder(&made)?;
     let trained = engine.train(&training, &made, &mut report)?;
-    cache::store(&made, folder)?;
+    let staged = StagedFolder::create(folder)?;
+    fs::rename(&made, staged.path()).map_err(Error::io(IoAction::Write, folder))?;
+    cache::commit(staged)?;
     if let Some(task) = task {
         let TrainingSummary { steps, first_loss, last_loss, .. } = trained;
         task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
@@ -170,16 +153,14 @@ fn find_or_train(
 
 /// Copies a model to a folder that does not exist. The folder appears when it is complete.
 fn copy(model: &Path, output: &Path) -> Result<()> {
-    let made = cache::beside(output, "made");
-    let names = manifest::names(model, cache::SUMS)?;
-    for name in &names {
-        let file = made.join(name);
-        let folder = file.parent().unwrap_or(&made);
+    let staged = StagedFolder::create(output)?;
+    for name in manifest::names(model, cache::SUMS)? {
+        let file = staged.path().join(&name);
+        let folder = file.parent().unwrap_or(staged.path());
         fs::create_dir_all(folder).map_err(Error::io(IoAction::Write, folder))?;
-        fs::copy(model.join(name), &file).map_err(Error::io(IoAction::Write, &file))?;
+        fs::copy(model.join(&name), &file).map_err(Error::io(IoAction::Write, &file))?;
     }
-    manifest::write(&made, cache::SUMS, &names)?;
-    fs::rename(&made, output).map_err(Error::io(IoAction::Write, output))
+    cache::commit(staged)
 }
 
 #[cfg(test)]

@@ -154,9 +154,9 @@ fn the_files_of_a_killed_build_are_not_used() {
     let bank = bank(["", "river stone"]);
     // Temporary folders of processes that died: a complete index of another bank that was not moved
     // to its place yet, and one with half of its files.
-    let whole = parent.path().join(".clariq-index-aaaaaa.tmp/index");
+    let whole = parent.path().join(".clariq-aaaaaa.tmp/new");
     open_or_build(&whole, &crate::common::bank(["", "river", "lamp"])).expect("an index");
-    let half = parent.path().join(".clariq-index-bbbbbb.tmp/index");
+    let half = parent.path().join(".clariq-bbbbbb.tmp/new");
     fs::create_dir_all(&half).expect("created");
     fs::write(half.join(".managed.json"), "[\"meta.json\"").expect("written");
     let before = (names(&whole), names(&half));

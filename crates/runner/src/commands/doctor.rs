@@ -193,10 +193,8 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     let entries = std::fs::read_dir(&models).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
     folders.sort();
-    // The folder also contains models that are being made or removed.
-    let is_model = |folder: &&PathBuf| {
-        folder.extension().is_none_or(|ending| ending != "made" && ending != "old")
-    };
+    // The folder also contains models that are being made.
+    let is_model = |folder: &&PathBuf| folder.extension().is_none_or(|ending| ending != "made");
     for folder in folders.iter().filter(is_model) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         if let Some(folder) = installed::find(&models, &folder.to_string_lossy()) {
