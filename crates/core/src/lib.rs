@@ -37,6 +37,7 @@ mod recipe;
 mod regular;
 mod request;
 mod sparse;
+mod split_role;
 
 pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
@@ -64,7 +65,8 @@ pub use processor::{instruction_set, multiplies_bf16};
 pub use python::find_python;
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use reading::{Pooling, ReadingOverrides, Similarity};
-pub use recipe::{Objective, Recipe, Schedule, SplitRole, TrainOn};
+pub use recipe::{Objective, Recipe, Schedule};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};
 pub use sparse::{SparseEncoder, SparseVectors, encode_sparsely};
+pub use split_role::{SplitRole, TrainOn};

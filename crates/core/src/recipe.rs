@@ -1,12 +1,16 @@
 //! Training recipes: the parameters of `configs/models/*.toml`.
 
+mod objective;
+
 use crate::id::Name;
-use crate::model::ModelKind;
 use crate::model_options::Precision;
 use crate::problem::{Location, Problem, Result};
+use crate::split_role::TrainOn;
 use crate::{bail, number, problem};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
+
+pub use objective::Objective;
 
 /// A model that is trained, and everything that its weights depend on beside the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,104 +77,6 @@ pub struct Recipe {
     pub checkpoint_every: usize,
 }
 
-/// The objective of the training.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
-pub enum Objective {
-    /// An encoder: each relevant question nearer to its request than the other questions of the
-    /// batch. Softmax over cosines, one term for each relevant question, without the others.
-    InBatchSoftmax {
-        /// Pairs of request and question in a batch.
-        batch: usize,
-        /// Questions of one request in a batch; 0 draws pairs at random.
-        #[serde(default)]
-        per_request: usize,
-        /// Factor of cosines: the inverse of the temperature.
-        #[serde(default = "number::<20, _>")]
-        scale: f64,
-        /// Weight of the direction from a request to the questions of the batch.
-        #[serde(default = "number::<1, _>")]
-        request_to_question: f64,
-        /// Weight of the direction from a question to the requests of the batch.
-        #[serde(default)]
-        question_to_request: f64,
-        /// Weight of the direction from a question to the other questions of its request.
-        #[serde(default)]
-        question_to_question: f64,
-    },
-    /// A sparse encoder: a softmax as above over dot products, and a penalty for words with a weight.
-    SparseSoftmax {
-        /// Pairs of request and question in a batch.
-        batch: usize,
-        /// Questions of one request in a batch; 0 draws pairs at random.
-        #[serde(default)]
-        per_request: usize,
-        /// Factor of dot products.
-        #[serde(default = "number::<1, _>")]
-        scale: f64,
-        /// Factor of the FLOPS of requests: the sum over all words of the squared mean weight (Paria
-        /// et al., "Minimizing FLOPs to Learn Efficient Sparse Representations", ICLR 2020).
-        request_flops: f64,
-        /// Factor of the FLOPS of questions.
-        question_flops: f64,
-        /// The share of all steps in which both factors rise from 0, quadratically, as in SPLADE
-        /// (Formal et al., SIGIR 2021).
-        #[serde(default)]
-        flops_warm_up: f64,
-    },
-    /// A cross-encoder of two classes, each pair on its own: the published recipe.
-    CrossEntropy {
-        /// Pairs in a batch.
-        batch: usize,
-        /// Negatives per request: the best of the system that names them, topped up at random.
-        negatives: usize,
-        /// The system whose best questions are the negatives.
-        system: String,
-    },
-    /// A cross-encoder of one class: the relevant question before its negatives, by a softmax.
-    Listwise {
-        /// Lists in a batch.
-        batch: usize,
-        /// Negatives in a list.
-        negatives: usize,
-        /// The system whose best questions the negatives are drawn from.
-        system: String,
-        /// The number of the system's best questions that negatives are drawn from.
-        depth: usize,
-        /// True if each epoch sees every (request, question) once, and not once per facet.
-        #[serde(default)]
-        unique: bool,
-    },
-}
-
-impl Objective {
-    /// The kind of model that it trains.
-    pub fn kind(&self) -> ModelKind {
-        match self {
-            Self::InBatchSoftmax { .. } => ModelKind::Encoder,
-            Self::SparseSoftmax { .. } => ModelKind::Sparse,
-            Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
-        }
-    }
-
-    /// True if an epoch sees a relevant pair once, and not once per row of the labels.
-    pub fn sees_pairs_once(&self) -> bool {
-        match self {
-            Self::InBatchSoftmax { .. } | Self::SparseSoftmax { .. } => true,
-            Self::CrossEntropy { .. } => false,
-            Self::Listwise { unique, .. } => *unique,
-        }
-    }
-
-    fn sizes(&self) -> (usize, usize) {
-        match *self {
-            Self::InBatchSoftmax { batch, .. } | Self::SparseSoftmax { batch, .. } => (batch, 1),
-            Self::CrossEntropy { batch, negatives, .. }
-            | Self::Listwise { batch, negatives, .. } => (batch, negatives),
-        }
-    }
-}
-
 /// The learning rate after warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -180,79 +86,6 @@ pub enum Schedule {
     Constant,
     /// Falls linearly to 0 at the last step.
     Linear,
-}
-
-/// The role of a set of requests: what its labels are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SplitRole {
-    /// Models are trained on it: `train`.
-    Learn,
-    /// Parameters are chosen on it, and models for held-out requests may be trained on it: `dev`.
-    Tune,
-    /// Systems are compared on it, and use none of its labels: `test`.
-    HeldOut,
-}
-
-/// The splits whose labels a model is trained on: `["train"]`, which is the default, or
-/// `["train", "dev"]`.
-///
-/// A model never sees labels of the split that it answers or of a later one, so that only models for
-/// test are trained on dev: see [`TrainOn::to_answer`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>", into = "Vec<String>")]
-pub enum TrainOn {
-    /// Only train.
-    #[default]
-    Train,
-    /// Train, and dev for a model that answers test.
-    TrainAndDev,
-}
-
-impl TrainOn {
-    /// The roles of the splits, in order.
-    pub fn roles(self) -> &'static [SplitRole] {
-        match self {
-            Self::Train => &[SplitRole::Learn],
-            Self::TrainAndDev => &[SplitRole::Learn, SplitRole::Tune],
-        }
-    }
-
-    /// The names of these roles in configurations, in order.
-    pub fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Train => &["train"],
-            Self::TrainAndDev => &["train", "dev"],
-        }
-    }
-
-    /// Restricts the splits to those allowed for a model that answers requests of a split with this
-    /// role, or of no split.
-    #[must_use]
-    pub fn to_answer(self, role: Option<SplitRole>) -> Self {
-        if role == Some(SplitRole::HeldOut) { self } else { Self::Train }
-    }
-
-    /// True for the default, which configurations leave out.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl TryFrom<Vec<String>> for TrainOn {
-    type Error = String;
-
-    fn try_from(names: Vec<String>) -> Result<Self, String> {
-        [Self::Train, Self::TrainAndDev]
-            .into_iter()
-            .find(|known| known.names() == names)
-            .ok_or_else(|| format!("{names:?}, expected [\"train\"] or [\"train\", \"dev\"]"))
-    }
-}
-
-impl From<TrainOn> for Vec<String> {
-    fn from(train_on: TrainOn) -> Self {
-        train_on.names().iter().map(|&name| name.to_owned()).collect()
-    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -501,27 +334,5 @@ mod tests {
         assert!(error.contains("group of at least 8, found 7"), "a list is never cut: {error}");
         let folds = |fold: &str| recipe.with(&["held_out=0.3333333333333333", fold]);
         assert!(folds("fold=2").is_ok() && folds("fold=3").is_err());
-    }
-
-    #[test]
-    fn dev_counts_for_test_alone() {
-        let both = TrainOn::TrainAndDev;
-        assert_eq!(both.to_answer(Some(SplitRole::HeldOut)), both);
-        for role in [Some(SplitRole::Learn), Some(SplitRole::Tune), None] {
-            assert_eq!(both.to_answer(role), TrainOn::Train);
-        }
-        assert_eq!(TrainOn::Train.to_answer(Some(SplitRole::HeldOut)), TrainOn::Train);
-    }
-
-    #[test]
-    fn names_round_trip_and_others_are_refused() {
-        for known in [TrainOn::Train, TrainOn::TrainAndDev] {
-            let text = serde_json::to_string(&known).unwrap();
-            assert_eq!(serde_json::from_str::<TrainOn>(&text).unwrap(), known);
-        }
-        for wrong in ["[]", "[\"dev\"]", "[\"dev\", \"train\"]", "[\"train\", \"test\"]"] {
-            let error = serde_json::from_str::<TrainOn>(wrong).unwrap_err().to_string();
-            assert!(error.contains("expected [\"train\"] or [\"train\", \"dev\"]"), "{error}");
-        }
     }
 }

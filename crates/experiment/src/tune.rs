@@ -1,5 +1,7 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
+mod grid;
+
 use crate::needs::{NeedScope, predict_split};
 use crate::ranker::{RankedPart, Ranker, UserRequest};
 use crate::run::{FileInput, RequestFileKind, RunInput, as_run, check_input, open_split};
@@ -11,90 +13,14 @@ use clariq_core::{Request, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run, Source};
 use clariq_rank::Override;
-use clariq_systems::{Rewrites, SystemConfig, parse_assignment};
+use clariq_systems::{Rewrites, SystemConfig};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The maximum number of points of a grid. The figures of all points and topics are in memory.
-pub const MOST_POINTS: usize = 10_000;
-
-/// Parameters and the values of each.
-#[derive(Debug, Clone)]
-pub struct Grid {
-    axes: Vec<GridAxis>,
-    points: usize,
-}
-
-#[derive(Debug, Clone)]
-struct GridAxis {
-    target: Override,
-    values: Vec<String>,
-}
-
-impl Grid {
-    /// Parses axes such as `bm25.k1=0.9,1.2`. A parameter that is given twice, and more than
-    /// [`MOST_POINTS`] combinations, are refused.
-    pub fn parse(texts: &[impl AsRef<str>]) -> Result<Self> {
-        let mut grid = Self { axes: Vec::with_capacity(texts.len()), points: 1 };
-        for text in texts {
-            let target = parse_assignment(text.as_ref(), "--grid")?;
-            let stage = &target.stage;
-            let key = &target.key;
-            if grid.axes.iter().any(|axis| axis.target.stage == *stage && axis.target.key == *key) {
-                let hint = "write all values of a parameter in one --grid";
-                bail!("--grid", "every parameter once", "`{stage}.{key}` twice", hint);
-            }
-            let values = split_values(&target.value);
-            grid.points = grid.points.saturating_mul(values.len());
-            grid.axes.push(GridAxis { target, values });
-        }
-        if grid.points > MOST_POINTS {
-            let expected = format!("at most {MOST_POINTS} combinations");
-            let found = grid.points;
-            let hint = "try fewer values, and tune parameters one after the other";
-            bail!("--grid", expected, "{found}", hint);
-        }
-        Ok(grid)
-    }
-
-    /// Every combination, one by one, the last parameter varying fastest.
-    pub fn points(&self) -> impl Iterator<Item = Vec<Override>> {
-        (0..self.points).map(|point| {
-            let mut rest = point;
-            let mut values: Vec<Override> = Vec::with_capacity(self.axes.len());
-            for axis in self.axes.iter().rev() {
-                let value = axis.values[rest % axis.values.len()].clone();
-                rest /= axis.values.len();
-                values.push(Override { value, ..axis.target.clone() });
-            }
-            values.reverse();
-            values
-        })
-    }
-}
-
-/// Splits values at commas, except those inside lists and tables of TOML.
-fn split_values(text: &str) -> Vec<String> {
-    let mut values = Vec::new();
-    let mut start = 0;
-    let mut depth = 0_usize;
-    for (index, character) in text.char_indices() {
-        match character {
-            '[' | '{' => depth += 1,
-            ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                values.push(text[start..index].trim().to_owned());
-                start = index + 1;
-            }
-            _ => {}
-        }
-    }
-    values.push(text[start..].trim().to_owned());
-    values
-}
+pub use grid::{Grid, MOST_POINTS};
 
 /// Requests with judgements.
 #[derive(Clone, Copy)]
@@ -207,8 +133,8 @@ impl GridSearch<'_> {
                 query.request.need = needs.of(&query.request);
             }
         }
-        let bar = session.observer.begin("tune", Some(self.grid.points as u64));
-        let mut trials = Vec::with_capacity(self.grid.points);
+        let bar = session.observer.begin("tune", Some(self.grid.count() as u64));
+        let mut trials = Vec::with_capacity(self.grid.count());
         for values in self.grid.points() {
             let config = self.open(&values)?;
             let system = open_system(&contexts, &config, NeedScope::Never)?;
@@ -438,32 +364,5 @@ mod tests {
         assert!(std::ptr::eq(held_out.choices[0], &raw const tuned.trials[0]));
         assert!(std::ptr::eq(held_out.choices[1], &raw const tuned.trials[1]));
         assert!((held_out.means[0] - (0.0 + 0.25 + 0.0) / 3.0).abs() < 1e-15);
-    }
-
-    fn message(texts: &[&str]) -> String {
-        Grid::parse(texts).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_last_parameter_varies_fastest() {
-        let grid = Grid::parse(&["a.x=1, 2", "b.y=3,4,5"]).unwrap();
-        let shown =
-            |values: Vec<Override>| values.into_iter().map(|value| value.value).collect::<String>();
-        let points: Vec<String> = grid.points().map(shown).collect();
-        assert_eq!(points, ["13", "14", "15", "23", "24", "25"]);
-        let lists = Grid::parse(&["fuse.weights=[1, 0.5],[1,1]"]).unwrap();
-        let points: Vec<String> = lists.points().map(shown).collect();
-        assert_eq!(points, ["[1, 0.5]", "[1,1]"]);
-    }
-
-    #[test]
-    fn combinations_are_counted_before_they_are_made() {
-        let thousand = vec!["1"; 1000].join(",");
-        let axes: Vec<String> = ["a.x", "a.y", "a.z"].map(|key| format!("{key}={thousand}")).into();
-        let text = Grid::parse(&axes).unwrap_err().to_string();
-        assert!(text.contains("at most 10000 combinations, found 1000000000"), "{text}");
-        let axes: Vec<String> = (0..30).map(|axis| format!("a.x{axis}={thousand}")).collect();
-        assert!(Grid::parse(&axes).is_err(), "the product does not fit a number");
-        assert!(message(&["a.x=1", "a.x=2"]).contains("`a.x` twice"));
     }
 }

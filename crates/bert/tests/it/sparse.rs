@@ -2,18 +2,15 @@
 //! `scripts/make-bert-golden`), the layouts of sentence-transformers, and what is refused.
 //! `scripts/check-models` holds every layout against that library.
 
+mod refusals;
+mod trained;
+
 use crate::families::{folder, read};
-use crate::training::{alone, files, judged, recipe, train_on};
 use clariq_bert::SparseBert;
-use clariq_bert::train::train as run_training;
-use clariq_core::{
-    Error, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors, Training,
-    TrainingEvent,
-};
+use clariq_core::{Error, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors};
 use clariq_folder::SparseFolder;
 use serde_json::{Value, json};
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tch::Tensor;
 use tempfile::TempDir;
@@ -338,125 +335,6 @@ fn every_setting_that_changes_a_weight_changes_the_checksum() {
 }
 
 #[test]
-fn what_would_change_a_weight_is_refused_by_name() {
-    let model = &models()[0];
-    let refusal = |make: &dyn Fn(&Path)| {
-        let folder = folder(model);
-        make(folder.path());
-        said(folder.path(), &refused(folder.path()))
-    };
-    let symmetric = |edit: &dyn Fn(&Path)| {
-        refusal(&|folder| {
-            make_symmetric(folder, &splade("max", "relu"));
-            edit(folder);
-        })
-    };
-    let modules = |edit: fn(&mut Value)| symmetric(&|folder| change(folder, "modules.json", edit));
-    let pooling =
-        |content: Value| symmetric(&|folder| put(folder, "1_SpladePooling/config.json", &content));
-    let settings = |content: Value| {
-        symmetric(&|folder| put(folder, "config_sentence_transformers.json", &content))
-    };
-    let router = |edit: fn(&mut Value)| {
-        refusal(&|folder| {
-            make_routed(folder, &table());
-            change(folder, "router_config.json", edit);
-        })
-    };
-    let found = [
-        refusal(&|folder| {
-            change(folder, "config.json", |config| config["architectures"] = json!(["BertModel"]));
-        }),
-        refusal(&|folder| {
-            change(folder, "config.json", |config| {
-                config["auto_map"] = json!({ "AutoModel": "x.py" });
-            });
-        }),
-        modules(|modules| {
-            modules[1]["type"] =
-                json!("sentence_transformers.sparse_encoder.models.SparseAutoEncoder");
-        }),
-        modules(|modules| modules[1]["type"] = json!("sentence_transformers.models.Pooling")),
-        modules(|modules| modules[0]["type"] = json!("sentence_transformers.models.Transformer")),
-        modules(|modules| modules.as_array_mut().unwrap().truncate(1)),
-        pooling(splade("mean", "relu")),
-        pooling(splade("max", "gelu")),
-        pooling(
-            json!({ "pooling_strategy": "max", "activation_function": "relu", "embedding_dimension": 7 }),
-        ),
-        settings(json!({ "model_type": "SparseEncoder", "similarity_fn_name": "cosine" })),
-        settings(json!({ "model_type": "SentenceTransformer" })),
-        router(|config| {
-            config["structure"]["query"] =
-                json!(["document_0_MLMTransformer", "document_1_SpladePooling"]);
-        }),
-        router(|config| config["structure"]["image"] = json!([])),
-        router(|config| {
-            config["parameters"]["route_mappings"] = json!({ "('query', None)": "document" });
-        }),
-        router(|config| config["structure"]["document"] = json!(["../elsewhere"])),
-        refusal(&|folder| make_routed(folder, &[1.0; 7])),
-        refusal(&|folder| make_routed(folder, &[f32::NAN; WORDS])),
-    ];
-    let expected = [
-        "config.json: expected the architecture of a masked language model, such as BertForMaskedLM, found `BertModel`",
-        "config.json: expected auto_map null, found `{\"AutoModel\":\"x.py\"}`",
-        "modules.json: expected SpladePooling after MLMTransformer, found `SparseAutoEncoder`",
-        "modules.json: expected SpladePooling after MLMTransformer, found `Pooling`",
-        "sentence_bert_config.json: expected transformer_task `fill-mask`, found none",
-        "modules.json: expected SpladePooling after MLMTransformer, found nothing",
-        "1_SpladePooling/config.json: expected pooling_strategy `max` or `sum`, found unknown variant `mean`",
-        "1_SpladePooling/config.json: expected activation_function `relu` or `log1p_relu`, found unknown variant `gelu`",
-        "1_SpladePooling/config.json: expected embedding_dimension 93, vocab_size of the model, found 7",
-        "config_sentence_transformers.json: expected similarity_fn_name `dot`, found `cosine`",
-        "config_sentence_transformers.json: expected model_type `SparseEncoder`, found `SentenceTransformer`",
-        "router_config.json: expected SparseStaticEmbedding alone for requests, found [\"MLMTransformer\", \"SpladePooling\"]",
-        "router_config.json: expected the routes `document` and `query`, found [\"document\", \"image\", \"query\"]",
-        "router_config.json: expected no route_mappings, found some",
-        "router_config.json: expected the type of `../elsewhere`, found none",
-        "query_0_SparseStaticEmbedding/model.safetensors: expected weight of the shape [93], vocab_size of the model, found [7]",
-        "query_0_SparseStaticEmbedding/model.safetensors: expected weights that are numbers, found NaN for the word 0",
-    ];
-    for (found, expected) in found.iter().zip(expected) {
-        assert_eq!(found, expected);
-    }
-}
-
-#[test]
-fn a_model_without_a_head_and_one_of_another_vocabulary_are_refused() {
-    let mut headless = models()[0].clone();
-    headless["tensors"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("cls"));
-    let headless = folder(&headless);
-    assert_eq!(
-        said(headless.path(), &refused(headless.path())),
-        "model.safetensors: expected a tensor cls.predictions.transform.dense.weight, found a model without a head"
-    );
-    let mut other = models()[0].clone();
-    other["config"]["vocab_size"] = json!(80);
-    let other = folder(&other);
-    assert!(said(other.path(), &refused(other.path())).contains("of the shape [80, 16]"));
-}
-
-#[test]
-fn weights_that_are_not_numbers_are_an_error_of_the_text() {
-    let folder = folder(&models()[0]);
-    let file = folder.path().join("model.safetensors");
-    let mut tensors = Tensor::read_safetensors(&file).unwrap();
-    for (name, tensor) in &mut tensors {
-        if name == "cls.predictions.bias" {
-            let _ = tensor.get(60).fill_(f64::NAN);
-        }
-    }
-    Tensor::write_safetensors(&tensors, &file).unwrap();
-    let model = open(folder.path());
-    let error = model.encode(&["bees"], &|_| {}).unwrap_err().to_string();
-    assert!(
-        error.contains("expected weights of words that are numbers, found NaN for `"),
-        "{error}"
-    );
-}
-
-#[test]
 fn longer_texts_are_cut_where_the_stage_says() {
     let folder = folder(&models()[0]);
     let reading = ReadingOverrides::cut_at(4);
@@ -466,92 +344,4 @@ fn longer_texts_are_cut_where_the_stage_says() {
     assert_eq!(cut.cut(), 1);
     assert_eq!(open(folder.path()).encode(&["bees tent"], &|_| {}).unwrap(), long);
     assert_ne!(cut.checksum(), open(folder.path()).checksum());
-}
-
-const SOFTMAX: &str = "kind = \"sparse-softmax\"\nbatch = 6\nper_request = 2";
-
-fn tensor_names(folder: &Path) -> Vec<String> {
-    let tensors = Tensor::read_safetensors(folder.join("model.safetensors")).unwrap();
-    let mut names: Vec<String> = tensors.into_iter().map(|(name, _)| name).collect();
-    names.sort();
-    names
-}
-
-#[test]
-fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
-    let _alone = alone();
-    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001"), 8.0);
-    for model in models() {
-        let name = &model["name"];
-        let base = folder(&model);
-        let out = TempDir::new().unwrap();
-        let trained = out.path().join("model");
-        let (first, last) = train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
-        assert!(last < first * 0.9, "{name}: {first} {last}");
-        assert_eq!(tensor_names(&trained), tensor_names(base.path()), "{name}");
-        assert_ne!(documents(&trained), documents(base.path()), "{name}");
-    }
-    let base = folder(&models()[0]);
-    make_symmetric(base.path(), &splade("max", "log1p_relu"));
-    let out = TempDir::new().unwrap();
-    let trained = out.path().join("model");
-    train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
-    assert!(SparseFolder::open(&trained).unwrap().describe().contains("max of two logarithms"));
-}
-
-#[test]
-fn a_training_that_was_interrupted_ends_with_the_same_bytes() {
-    let _alone = alone();
-    let recipe = recipe(
-        &format!("{SOFTMAX}\nrequest_flops = 0.01\nquestion_flops = 0.01\nflops_warm_up = 0.5"),
-        4.0,
-    );
-    let base = folder(&models()[0]);
-    let out = TempDir::new().unwrap();
-    let [whole, resumed] = ["whole", "resumed"].map(|name| out.path().join(name));
-    train_on(1, base.path(), &recipe, &whole, false, &mut |_| {});
-    let stop = catch_unwind(AssertUnwindSafe(|| {
-        train_on(2, base.path(), &recipe, &resumed, false, &mut |event| {
-            assert!(!matches!(event, TrainingEvent::Step { step: 5, .. }), "stop");
-        })
-    }));
-    assert!(stop.is_err() && !resumed.exists());
-    train_on(1, base.path(), &recipe, &resumed, true, &mut |_| {});
-    assert_eq!(files(&whole), files(&resumed));
-}
-
-#[test]
-fn flops_leave_fewer_words() {
-    let _alone = alone();
-    let words = |factor: f64| -> usize {
-        let flops = format!("{SOFTMAX}\nrequest_flops = {factor}\nquestion_flops = {factor}");
-        let base = folder(&models()[0]);
-        let out = TempDir::new().unwrap();
-        let trained = out.path().join("model");
-        train_on(1, base.path(), &recipe(&flops, 8.0), &trained, false, &mut |_| {});
-        documents(&trained).rows().map(<[_]>::len).sum()
-    };
-    let [free, few] = [words(0.0), words(1.0)];
-    assert!(few < free, "{few} of {free}");
-}
-
-#[test]
-fn a_table_is_not_trained() {
-    let routed = routed(&table());
-    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0\nquestion_flops = 0"), 1.0);
-    let out = TempDir::new().unwrap();
-    let options = ModelOptions::default();
-    let examples = judged();
-    let training = Training {
-        recipe: &recipe,
-        base: routed.path(),
-        examples: &examples,
-        data: String::new(),
-        options: &options,
-        resume: false,
-    };
-    let error = run_training(&training, &out.path().join("m"), &mut |_| {}).err().unwrap();
-    let expected =
-        "expected one network for requests and documents, found a transformer in a folder below";
-    assert!(error.to_string().contains(expected), "{error}");
 }

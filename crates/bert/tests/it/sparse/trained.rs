@@ -1,0 +1,100 @@
+//! Trained sparse encoders.
+
+use super::{documents, make_symmetric, models, routed, splade, table};
+use crate::families::folder;
+use crate::training::{alone, files, judged, recipe, train_on};
+use clariq_bert::train::train as run_training;
+use clariq_core::{ModelOptions, Training, TrainingEvent};
+use clariq_folder::SparseFolder;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use tch::Tensor;
+use tempfile::TempDir;
+
+const SOFTMAX: &str = "kind = \"sparse-softmax\"\nbatch = 6\nper_request = 2";
+
+fn tensor_names(folder: &Path) -> Vec<String> {
+    let tensors = Tensor::read_safetensors(folder.join("model.safetensors")).unwrap();
+    let mut names: Vec<String> = tensors.into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
+    let _alone = alone();
+    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001"), 8.0);
+    for model in models() {
+        let name = &model["name"];
+        let base = folder(&model);
+        let out = TempDir::new().unwrap();
+        let trained = out.path().join("model");
+        let (first, last) = train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
+        assert!(last < first * 0.9, "{name}: {first} {last}");
+        assert_eq!(tensor_names(&trained), tensor_names(base.path()), "{name}");
+        assert_ne!(documents(&trained), documents(base.path()), "{name}");
+    }
+    let base = folder(&models()[0]);
+    make_symmetric(base.path(), &splade("max", "log1p_relu"));
+    let out = TempDir::new().unwrap();
+    let trained = out.path().join("model");
+    train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
+    assert!(SparseFolder::open(&trained).unwrap().describe().contains("max of two logarithms"));
+}
+
+#[test]
+fn a_training_that_was_interrupted_ends_with_the_same_bytes() {
+    let _alone = alone();
+    let recipe = recipe(
+        &format!("{SOFTMAX}\nrequest_flops = 0.01\nquestion_flops = 0.01\nflops_warm_up = 0.5"),
+        4.0,
+    );
+    let base = folder(&models()[0]);
+    let out = TempDir::new().unwrap();
+    let [whole, resumed] = ["whole", "resumed"].map(|name| out.path().join(name));
+    train_on(1, base.path(), &recipe, &whole, false, &mut |_| {});
+    let stop = catch_unwind(AssertUnwindSafe(|| {
+        train_on(2, base.path(), &recipe, &resumed, false, &mut |event| {
+            assert!(!matches!(event, TrainingEvent::Step { step: 5, .. }), "stop");
+        })
+    }));
+    assert!(stop.is_err() && !resumed.exists());
+    train_on(1, base.path(), &recipe, &resumed, true, &mut |_| {});
+    assert_eq!(files(&whole), files(&resumed));
+}
+
+#[test]
+fn flops_leave_fewer_words() {
+    let _alone = alone();
+    let words = |factor: f64| -> usize {
+        let flops = format!("{SOFTMAX}\nrequest_flops = {factor}\nquestion_flops = {factor}");
+        let base = folder(&models()[0]);
+        let out = TempDir::new().unwrap();
+        let trained = out.path().join("model");
+        train_on(1, base.path(), &recipe(&flops, 8.0), &trained, false, &mut |_| {});
+        documents(&trained).rows().map(<[_]>::len).sum()
+    };
+    let [free, few] = [words(0.0), words(1.0)];
+    assert!(few < free, "{few} of {free}");
+}
+
+#[test]
+fn a_table_is_not_trained() {
+    let routed = routed(&table());
+    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0\nquestion_flops = 0"), 1.0);
+    let out = TempDir::new().unwrap();
+    let options = ModelOptions::default();
+    let examples = judged();
+    let training = Training {
+        recipe: &recipe,
+        base: routed.path(),
+        examples: &examples,
+        data: String::new(),
+        options: &options,
+        resume: false,
+    };
+    let error = run_training(&training, &out.path().join("m"), &mut |_| {}).err().unwrap();
+    let expected =
+        "expected one network for requests and documents, found a transformer in a folder below";
+    assert!(error.to_string().contains(expected), "{error}");
+}
