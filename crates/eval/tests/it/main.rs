@@ -2,5 +2,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
 
+mod documents;
 mod ikat;
 mod measures;

@@ -1,13 +1,17 @@
 //! Open systems: rankings, answers, explanations and questions.
 
+use crate::common::{Folder, Work};
+use clariq_collections::evaluation::{ByQrels, EvalRequest, Evaluation as _};
 use clariq_collections::{Collection, Split, SystemClass};
 use clariq_core::{Doc, Request, Utterance};
 use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
+use clariq_experiment::run::RequestFileKind;
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_experiment::{
     Contexts, NeedScope, RankedPart, Session, SessionOptions, Statements, UserRequest, open_system,
 };
+use clariq_files::Source;
 use clariq_systems::SystemConfig;
 use clariq_track_ikat::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use std::slice;
@@ -163,4 +167,80 @@ fn a_system_asks_up_to_the_maximum_number_of_questions() {
         let Move::Stop { reason, .. } = next else { panic!("it asks") };
         assert_eq!(reason, "the system asks nothing");
     });
+}
+
+#[test]
+fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
+    let folder = Folder::new();
+    folder.copy("data/sample-own", "data");
+    folder.write("more.qrels", folder.text("data/qrels.dev.txt") + "gone 0 bike/1 1\n");
+    let work = Work::on(&folder, "data", "dev");
+    work.run("bm25-english", "a.run").unwrap();
+    let measures = parse_measures("nDCG@10").unwrap();
+    let by_qrels = ByQrels::read(&Source::new(folder.path("more.qrels"))).unwrap();
+    let file = folder.path("a.run");
+    let request = EvalRequest { file, measures: &measures, ..EvalRequest::default() };
+    let scored = by_qrels.score(&request).unwrap();
+    let (tuned, notes) = Work::outside(&folder, work.data.clone()).with_session(|session| {
+        let search = GridSearch {
+            system: "bm25-english",
+            rewrites: None,
+            grid: &Grid::parse(&["bm25.k1=0.9"]).unwrap(),
+            labels: TuningLabels::Files {
+                requests: &folder.path("data/requests.dev.jsonl"),
+                qrels: &folder.path("more.qrels"),
+            },
+            task: None,
+            measures: &measures,
+            by: 0,
+            folds: 3,
+        };
+        search.run(session).unwrap()
+    });
+    assert_eq!(tuned.trials[0].means[0], scored.figures[0].1);
+    let warning = "1 topics are not answered and count 0";
+    assert_eq!(scored.warnings, [warning]);
+    assert_eq!(notes, format!("warning: {warning}\n"));
+}
+
+#[test]
+fn scores_that_are_not_finite_are_refused_with_their_stage() {
+    let folder = Folder::with_sample();
+    folder.write("r.jsonl", "{\"id\": 1, \"text\": \"tents\"}\n");
+    let stages = "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\nvariant = \"bm25plus\"\n\
+                  depth = 5\ndelta = 1e308\nk1 = 1000.0\n";
+    folder.write("large.toml", format!("name = \"large\"\n{stages}"));
+    let work = Work::on(&folder, "data", "dev");
+    let of_split = work.run("large.toml", "a.run").map(drop);
+    let requests = ("r.jsonl", RequestFileKind::Requests);
+    let of_file = work.run_file("large.toml", requests, false, "a.run").map(drop);
+    let ranked = work.with_system("large.toml", |system| {
+        system.rank(&[Request::new("1", "tents").into()]).map(drop)
+    });
+    let config = work.load("large.toml").unwrap();
+    let (asked, _) = work.with_session(|session| {
+        let contexts = Contexts::new(session);
+        let asker = Asker::open(&contexts, &config, 1, false).unwrap();
+        asker.next(&mut Request::new("1", "tents").into()).map(drop)
+    });
+    let (tuned, _) = work.with_session(|session| {
+        let search = GridSearch {
+            system: &folder.path("large.toml").display().to_string(),
+            rewrites: None,
+            grid: &Grid::parse(&["bm25.b=0.4,0.5"]).unwrap(),
+            labels: TuningLabels::Split(session.split.unwrap()),
+            task: None,
+            measures: &parse_measures("R@5").unwrap(),
+            by: 0,
+            folds: 2,
+        };
+        search.run(session).map(drop)
+    });
+    for refused in [of_split, of_file, ranked.unwrap().0, asked, tuned] {
+        let problem = refused.unwrap_err().to_problem();
+        assert!(problem.title().contains("stage `bm25`"), "{problem}");
+        assert_eq!(problem.expected, "finite scores");
+        assert!(problem.found.starts_with("inf for `Q"), "{problem}");
+    }
+    assert!(!folder.path("a.run").exists());
 }

@@ -250,3 +250,29 @@ pub(crate) fn shared(query: &str, document: &str) -> f64 {
     let words: Vec<&str> = query.split_whitespace().collect();
     document.split_whitespace().filter(|word| words.contains(word)).count() as f64
 }
+
+/// Answers the built-in prompts, which differ in their words.
+pub(crate) fn chat(received: &Received, _: usize) -> Reply {
+    if received.path != "/v1/chat/completions" {
+        return dialects(received);
+    }
+    let messages = received.body["messages"].as_array().expect("messages");
+    let all: Vec<&str> = messages.iter().filter_map(|one| one["content"].as_str()).collect();
+    let all = all.join("\n");
+    let last = all.lines().find_map(|line| line.strip_prefix("Last utterance: "));
+    let text = if let Some(last) = last.filter(|_| all.ends_with("Rewritten:")) {
+        last.to_owned()
+    } else if let Some(last) = last {
+        format!("{last}\n{last} please\n1. {last} again")
+    } else if all.contains("[2] > [1]") {
+        "[2] > [1] > [2]".to_owned()
+    } else if all.contains("cite the passages") {
+        "It is so [1]. It is not [2][7].".to_owned()
+    } else if all.contains("needs clarification") {
+        if all.ends_with("Request: Tell me about kombucha.\nNeed:") { "unsure" } else { "Need: 3" }
+            .to_owned()
+    } else {
+        "do you want to know about tents".to_owned()
+    };
+    Reply::Json(completion(&text))
+}

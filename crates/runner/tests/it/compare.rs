@@ -1,6 +1,7 @@
 //! `clariq compare`, and `clariq eval --full`, on runs over the sample.
 
-use crate::common::{Bench, Finished, eval_table, root};
+use crate::common::{Bench, Finished};
+use snapbox::{assert_data_eq, file, str};
 use std::fs;
 
 /// A bench with two runs over the sample's dev requests.
@@ -29,12 +30,19 @@ fn names_are_whole_in_a_pipe_and_a_note_explains_the_mark() {
     .unwrap();
     let found =
         compare(&bench, "bm25.run none.run a-run-with-a-very-long-name-that-nobody-could-fit.run");
-    let name = "a-run-with-a-very-long-name-that-nobody-could-fit ";
-    assert_eq!(found.stdout.matches(name).count(), 4 + 5, "{}", found.stdout);
-    assert!(found.stdout.starts_with("by    run "), "{}", found.stdout);
-    assert!(found.stdout.contains("\n\nrun "), "topics follow: {}", found.stdout);
-    assert!(found.stderr.contains("* p Holm <= 0.05: significant"), "{}", found.stderr);
-    assert!(found.stderr.contains("corrected for 8 comparisons"), "{}", found.stderr);
+    assert_data_eq!(found.stdout, file!["printed/compare.txt"]);
+    assert_data_eq!(
+        found.stderr,
+        str![[r#"
+warning: none.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+warning: a-run-with-a-very-long-name-that-nobody-could-fit.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+* p Holm <= 0.05: significant; that is p rand corrected for 8 comparisons (Holm 1979).
+p t: paired t-test; p rand: paired randomisation test, seed 42; both two-sided, over 15 topics.
+diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.
+topics: where R@30 differs most
+
+"#]]
+    );
 }
 
 #[test]
@@ -42,9 +50,18 @@ fn repeated_documents_of_a_run_give_a_warning() {
     let bench = with_runs();
     bench.edit("bm25.run", |run| format!("{run}{}\n", run.lines().next().expect("a line")));
     let found = compare(&bench, "none.run bm25.run -m R@5");
-    let warning =
-        "warning: bm25.run: 1 lines repeat a document of their topic, whose best line counts";
-    assert!(found.stderr.contains(warning), "{}", found.stderr);
+    assert_data_eq!(
+        found.stderr,
+        str![[r#"
+warning: none.run: the run ranks 1 documents for a topic: R@5 counts no more (marked °)
+warning: bm25.run: 1 lines repeat a document of their topic, whose best line counts
+* p Holm <= 0.05: significant; that is p rand corrected for 1 comparison (Holm 1979).
+p t: paired t-test; p rand: paired randomisation test, seed 42; both two-sided, over 15 topics.
+diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.
+topics: where R@5 differs most
+
+"#]]
+    );
 }
 
 #[test]
@@ -136,101 +153,9 @@ fn measures_are_named_and_topics_can_be_left_out() {
         found.stdout.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
     assert_eq!(measures, ["nDCG@10", "nDCG@10", "RR", "RR"]);
     let latex = compare(&bench, "none.run bm25.run --format latex --digits 2").stdout;
-    let rows: Vec<&str> = latex.lines().collect();
-    assert!(
-        rows[0].starts_with("% best in bold; dagger: significantly better than none"),
-        "{latex}"
-    );
-    assert_eq!(
-        rows[2..5],
-        ["\\begin{tabular}{lrrrr}", "\\toprule", "run & R@5 & R@10 & R@20 & R@30 \\\\"]
-    );
-    assert!(rows[6].starts_with("none & 0."), "{latex}");
-    assert_eq!(rows[7].matches("\\textbf{0.").count(), 4, "{latex}");
-    assert!(rows[7].contains("$^{\\dagger}$"), "{latex}");
+    assert_data_eq!(latex, file!["printed/latex.txt"]);
     let refused = bench.run(&["compare", "none.run", "bm25.run", "--digits", "2"]);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
-}
-
-#[test]
-fn names_of_the_official_scorer_mean_documents_in_every_command() {
-    let bench = with_runs();
-    let refused = bench.run(&words("compare --data data bm25.run none.run -m MRR100"));
-    assert_eq!(refused.status, Some(2));
-    for text in
-        ["`single_turn_train_eval`", "document relevance MRR100", "RR@100 is the measure of"]
-    {
-        assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
-    }
-    // Only never asking is a candidate, and better than the worst one.
-    let figures = [("Q00001", 0.5), ("MIN", 0.25), ("MAX", 0.75)];
-    let table = eval_table(&["MRR100", "P1", "NDCG3", "NDCG5"], "VF0012", &figures);
-    bench.write("data/single_turn_train_eval.pkl", table);
-    let documents = [["bm25.run", "0.25"], ["none.run", "0.5"]];
-    let rows = json(&compare(&bench, "bm25.run none.run -m MRR100 -m RR@100 --format json"));
-    let shown: Vec<_> = rows["comparisons"].as_array().expect("rows").iter().collect();
-    assert_eq!(shown.len(), 4);
-    for (row, [run, mean]) in shown.iter().zip(documents) {
-        assert_eq!(row["measure"], "documents MRR100");
-        assert_eq!(
-            (&row["run"], &row["topics"], row["mean"].to_string()),
-            (&run.into(), &1.into(), mean.to_owned())
-        );
-    }
-    assert_eq!(
-        (&shown[2]["measure"], &shown[2]["topics"]),
-        (&"questions RR@100".into(), &15.into())
-    );
-    let differing = &rows["topics"][0];
-    assert_eq!((&differing["topic"], &differing["diff"]), (&"F0012".into(), &0.25.into()));
-    assert!(!differing["request"].as_str().expect("a text").is_empty());
-    let named =
-        bench.succeed("-q eval none.run --data data -m MRR100,RR@100,P1 --format csv").stdout;
-    let rows: Vec<&str> =
-        named.lines().skip(1).map(|row| row.split_at(row.find(',').expect("a cell")).0).collect();
-    assert_eq!(rows, ["MRR100", "RR@100", "P1"]);
-    assert!(named.contains("MRR100,all,0.5") && named.contains("P1,all,0.5"), "{named}");
-    bench.succeed("-q report bm25.run none.run --data data");
-    assert!(bench.text("report.html").contains("Tests against the baseline, over facets"));
-}
-
-#[test]
-fn a_parameter_is_tuned_by_document_relevance() {
-    let bench = with_runs();
-    let context = |facet: &str, figures: [(&str, f64); 3]| {
-        let table = eval_table(&["MRR100"], facet, &figures);
-        let inner = table.strip_prefix("(dVMRR100\n(d").and_then(|rest| rest.strip_suffix("ss."));
-        format!("{}s", inner.expect("one context"))
-    };
-    let facets: String = bench
-        .text("data/dev.tsv")
-        .lines()
-        .skip(1)
-        .map(|line| line.split('\t').find(|cell| is_facet(cell)).expect("a facet").to_owned())
-        .collect::<std::collections::BTreeSet<_>>()
-        .iter()
-        .map(|facet| context(&format!("V{facet}"), [("Q00001", 0.5), ("MIN", 0.25), ("MAX", 0.75)]))
-        .collect();
-    bench.write("data/single_turn_train_eval.pkl", format!("(dVMRR100\n(d{facets}s."));
-    bench.write(
-        "stops.toml",
-        "name = \"stops\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n[[stages]]\nstage = \"no_question\"\nrank = 1\n",
-    );
-    let line = "-q tune stops.toml --data data --split dev --measure MRR100 --grid no_question.rank=2,1 --format json";
-    let rows: serde_json::Value = json(&bench.succeed(line));
-    let shown = |row: usize| (rows[row]["parameters"].clone(), rows[row]["MRR100"].clone());
-    assert_eq!(shown(0), ("no_question.rank=1".into(), 0.5.into()));
-    assert_eq!(shown(1), ("no_question.rank=2".into(), 0.25.into()));
-    assert_eq!(shown(2), ("held out".into(), 0.5.into()));
-}
-
-/// `F0012`.
-fn is_facet(cell: &str) -> bool {
-    cell.len() == 5 && cell.starts_with('F') && cell[1..].bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn words(line: &str) -> Vec<&str> {
-    line.split(' ').collect()
 }
 
 #[test]
@@ -238,44 +163,107 @@ fn runs_that_cannot_be_compared_are_refused_with_a_hint() {
     let bench = with_runs();
     bench.write("other.run", "nobody 0 Q00001 1 1.0 x\n");
     bench.write("empty.run", "");
-    for (arguments, place, expected) in [
-        ("bm25.run", "error: RUN", "two runs or more"),
-        ("bm25.run bm25.run none.run none.run", "error: RUN", "every file once"),
-        ("bm25.run none.run ./none.run", "error: RUN", "every file once"),
-        ("bm25.run none.run --baseline data/../none.run", "error: RUN", "every file once"),
-        (
-            "bm25.run none.run --topics 3 --format tsv",
-            "error: --topics",
-            "no --format tsv beside it",
-        ),
-        ("bm25.run other.run", "error: other.run", "answers to topics of data/dev.tsv"),
-        ("bm25.run nothing.run", "nothing.run: missing file", "a file"),
-        ("bm25.run empty.run", "empty.run", "lines of the form"),
-        ("bm25.run none.run --alpha 1", "--alpha", "a number between 0 and 1"),
-        ("bm25.run none.run -m nDGC@10", "a measure", "the name of a measure"),
-    ] {
-        let words: Vec<&str> =
-            ["compare", "--data", "data"].into_iter().chain(arguments.split(' ')).collect();
-        let found = bench.run(&words);
-        assert_eq!(
-            (found.status, found.stdout.as_str()),
-            (Some(2), ""),
-            "{arguments}: {}",
-            found.stderr
-        );
-        for part in [place, &format!("expected: {expected}"), "   found: ", "\nhint: "] {
-            assert!(found.stderr.contains(part), "{arguments}: {part}: {}", found.stderr);
-        }
-    }
-}
+    let refused = |line: &str| bench.refused(&format!("compare --data data {line}"));
+    assert_data_eq!(
+        refused("bm25.run"),
+        str![[r#"
+error: RUN
+  expected: two runs or more
+     found: `bm25.run` alone
+hint: `clariq eval` scores a single run
 
-#[test]
-fn tsv_is_one_table() {
-    let bench = with_runs();
-    let found = compare(&bench, "bm25.run none.run --format tsv").stdout;
-    let columns = |line: &str| line.split('\t').count();
-    assert_eq!(found.lines().count(), 9, "a header, and two runs by four measures: {found}");
-    assert!(found.lines().all(|line| columns(line) == 15), "{found}");
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run bm25.run none.run none.run"),
+        str![[r#"
+error: RUN
+  expected: every file once
+     found: `bm25.run` twice
+hint: --baseline names the run that the others are compared with
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run none.run ./none.run"),
+        str![[r#"
+error: RUN
+  expected: every file once
+     found: `./none.run` twice
+hint: --baseline names the run that the others are compared with
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run none.run --baseline data/../none.run"),
+        str![[r#"
+error: RUN
+  expected: every file once
+     found: `none.run` twice
+hint: --baseline names the run that the others are compared with
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run none.run --topics 3 --format tsv"),
+        str![[r#"
+error: --topics
+  expected: no --format tsv beside it
+     found: --format tsv
+hint: TSV is one table; --format json holds both
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run other.run"),
+        str![[r#"
+error: other.run
+  expected: answers to topics of data/dev.tsv
+     found: only other topics, such as `nobody`
+hint: choose the split of the file with --split, and its collection with --data
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run nothing.run"),
+        str![[r#"
+error: nothing.run: missing file
+  expected: a file
+     found: nothing at that path
+hint: did you mean `none.run`?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run empty.run"),
+        str![[r#"
+error: empty.run:1: empty file
+  expected: lines of the form `<topic> 0 <document> <rank> <score> <run>`
+     found: nothing
+hint: an empty file scores nothing: was the run that wrote it interrupted?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run none.run --alpha 1"),
+        str![[r#"
+error: --alpha
+  expected: a number between 0 and 1, such as 0.05
+     found: `1`
+hint: see --help for the accepted values
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("bm25.run none.run -m nDGC@10"),
+        str![[r#"
+error: a measure
+  expected: the name of a measure
+     found: `nDGC@10`
+hint: did you mean `nDCG@10`?
+
+"#]]
+    );
 }
 
 #[test]
@@ -301,19 +289,4 @@ fn full_prints_figures_per_need_class() {
     let refused = bench.run(&["eval", "bm25.run", "--data", "data", "--full"]);
     assert_eq!(refused.status, Some(2));
     assert!(refused.stderr.contains("error: --full"), "{}", refused.stderr);
-}
-
-#[test]
-fn the_leaderboard_readme_counts_its_entries() {
-    let folder = root().join("configs/leaderboard");
-    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
-    for (file, named) in [
-        ("question_relevance.dev.tsv", "question relevance | Recall@30, then Recall@20, on test"),
-        ("document_relevance.test.tsv", "document relevance, single turn | NDCG@3 on test"),
-        ("clarification_need.tsv", "clarification need, dev and test in one table | F1 on test"),
-    ] {
-        let table = fs::read_to_string(folder.join(file)).unwrap();
-        let entries = table.lines().skip(1).filter(|line| !line.starts_with('-')).count();
-        assert!(readme.contains(&format!("{named} | {entries} |")), "{file}: {entries}");
-    }
 }

@@ -252,21 +252,15 @@ fn a_model_uses_its_own_key_or_the_common_one() {
 }
 
 #[test]
-fn tables_of_models_are_checked_with_their_lines() {
+fn models_that_do_not_fit_are_refused_without_secrets() {
     let bench = bench();
     let stub = Stub::working();
     let whole = reranker(&stub, "");
     let with = |old: &str, new: &str| whole.replacen(old, new, 1);
     let far = format!("url = \"{}/v1\"", stub.url);
     for (text, says) in [
-        (with("retries", "retry"), "error: far.toml:6\n"),
-        (with("\"rerank\"", "\"ranker\""), "error: far.toml:3\n"),
         (with(&far, "url = \"http://me:secret@host\""), "error: far.toml:2\n"),
-        (with("retries = 0", "dimensions = 3"), "unknown field `dimensions`"),
-        (with("retries = 0", "truncate = true"), "dialect = \"tei\" for `truncate`"),
         (with("kind = \"rerank\"", "kind = \"embed\""), "model `far-reranker`"),
-        (with("kind = \"rerank\"", "kind = \"chat\"\ndialect = \"tei\""), "unknown variant `tei`"),
-        (whole.replace("far-reranker", "cross-encoder"), "error: far.toml:2\n"),
         (with("model = \"far-reranker\"", "model = \"other\""), "clariq-learned: cannot start"),
         (with("depth = 20", "depth = 20\nmax_tokens = 9"), "without overrides"),
     ] {

@@ -1,7 +1,8 @@
 //! `clariq eval`: the official scorer's output byte for byte, on odd files that
 //! `scripts/make-official-golden` writes, and the combinations of its flags.
 
-use crate::common::{Bench, eval_table, root};
+use crate::common::{Bench, root};
+use crate::written_table::eval_table;
 use std::fs;
 
 fn golden(extension: &str, task: &str) {

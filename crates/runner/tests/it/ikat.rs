@@ -3,7 +3,6 @@
 mod commands;
 mod comparison;
 mod formats;
-mod responses;
 mod systems;
 
 use crate::common::{Bench, root};

@@ -2,8 +2,8 @@
 //! of all of them.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
+#![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes them")]
 
-mod anserini;
 mod ask;
 mod chat;
 mod common;
@@ -16,17 +16,12 @@ mod eval;
 mod formats;
 mod guarantees;
 mod ikat;
-mod independence;
 #[cfg(feature = "bert")]
 mod learned;
-#[cfg(feature = "bert")]
-mod learned_conversations;
-#[cfg(feature = "bert")]
-mod learned_rewriting;
 mod mtrag;
-#[cfg(feature = "bert")]
 mod need;
 mod own;
+mod printed;
 mod public_reports;
 mod rank;
 mod real_data;
@@ -41,7 +36,8 @@ mod sparse;
 #[path = "../../../net/tests/it/stub.rs"]
 mod stub;
 mod systems;
-mod thinking;
 #[path = "../../../track-ikat/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;
+#[path = "../../../track-clariq/tests/it/written_table.rs"]
+mod written_table;

@@ -2,7 +2,6 @@
 
 use crate::chat::succeed;
 use crate::common::{Bench, root};
-use crate::stub::{Received, Reply, Stub, completion};
 use serde_json::Value;
 
 fn data() -> String {
@@ -61,49 +60,4 @@ fn figures_over_a_substitute_say_so() {
     assert!(compared.stderr.contains(note), "{}", compared.stderr);
     succeed(&bench, "report one.run two.run --data data --split mtrag-un -o one.html");
     assert!(bench.text("one.html").contains("a substitute for the collection"));
-}
-
-/// Rewrites nothing, finds an answer to all requests but one, and writes an answer or a question.
-fn chat(received: &Received, _: usize) -> Reply {
-    let messages = received.body["messages"].as_array().expect("messages");
-    let all: Vec<&str> = messages.iter().filter_map(|one| one["content"].as_str()).collect();
-    let all = all.join("\n");
-    let last = all.lines().find_map(|line| line.strip_prefix("Last utterance: "));
-    let text = if let Some(last) = last.filter(|_| all.ends_with("Rewritten:")) {
-        last
-    } else if all.ends_with("Grade:") {
-        if all.contains("Query: how much is it") { "1" } else { "3" }
-    } else if all.contains("cite the passages") {
-        "It is so [1]."
-    } else {
-        "Which licence do you mean?"
-    };
-    Reply::Json(completion(text))
-}
-
-#[test]
-fn a_chat_answers_or_asks_where_no_passage_has_an_answer() {
-    let bench = Bench::new();
-    let stub = Stub::start(chat);
-    let on = format!("--data {} --split mtrag-un", data());
-    let set = format!("--set models.chat.url={}/v1", stub.url);
-    succeed(&bench, &format!("run mtrag-chat {on} {set} -o one.jsonl"));
-    let answers: Vec<Value> = bench
-        .text("one.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect();
-    assert_eq!(answers.len(), 8);
-    for answer in &answers {
-        let has_passages = answer["contexts"].as_array().is_some_and(|all| !all.is_empty());
-        let is_answered = has_passages && answer["task_id"] != "cc03<::>1";
-        let expected = if is_answered { "It is so." } else { "Which licence do you mean?" };
-        assert_eq!(answer["predictions"][0]["text"], expected, "{answer}");
-    }
-    assert!(!bench.path("one.statements.run").exists());
-    succeed(&bench, &format!("validate one.jsonl {on}"));
-    let scored = succeed(&bench, &format!("eval one.jsonl {on}"));
-    assert!(scored.stdout.contains("collection"), "{}", scored.stdout);
-    succeed(&bench, &format!("report one.jsonl {on} -o one.html"));
-    assert!(bench.text("one.html").contains("Which licence do you mean?"));
 }

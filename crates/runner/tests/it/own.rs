@@ -214,24 +214,6 @@ fn a_bank_of_questions_alone_is_asked_from() {
 }
 
 #[test]
-fn another_parameter_is_another_file() {
-    let bench = bench("export");
-    for line in ["", " --k1 0.9 --b 0.4", " --set bm25.k1=0.5"] {
-        bench.succeed(&format!("run bm25 --data data{line} --split dev"));
-    }
-    let folder = std::fs::read_dir(bench.path("runs")).unwrap().next().unwrap().unwrap().path();
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| std::path::Path::new(name).extension().is_some_and(|ending| ending == "run"))
-        .collect();
-    names.sort();
-    assert_eq!(names, ["bm25-k1-0.5.dev.run", "bm25-k1-0.9-b-0.4.dev.run", "bm25.dev.run"]);
-    let run = std::fs::read_to_string(folder.join("bm25-k1-0.5.dev.run")).unwrap();
-    assert!(run.lines().all(|line| line.ends_with(" bm25-k1-0.5")));
-}
-
-#[test]
 fn a_repeated_document_counts_once_with_one_warning() {
     let bench = bench("export");
     bench.write(
@@ -244,34 +226,6 @@ fn a_repeated_document_counts_once_with_one_warning() {
     bench.write("b.run", "d1 0 bread/4 1 4 b\n");
     bench.succeed("compare a.run b.run --data data --split dev -m nDCG@10");
     bench.succeed("eval a.run --data data --split dev -m RR --ties interval");
-}
-
-#[test]
-fn candidates_that_match_nothing_are_refused_and_others_counted() {
-    let bench = bench("export");
-    let line = "run bm25 --data data --split dev --candidates given.run -o a.run";
-    let words: Vec<&str> = line.split(' ').collect();
-    bench.write("given.run", "x1 0 bike/1 1 4 a\n");
-    let refused = bench.run(&words);
-    assert!(refused.status == Some(2) && refused.stderr.contains("such as `x1`"), "{refused:?}");
-    bench.write("given.run", "d1 0 nothing/1 1 4 a\n");
-    let refused = bench.run(&words);
-    assert!(
-        refused.status == Some(2) && refused.stderr.contains("none of the others"),
-        "{refused:?}"
-    );
-    bench.write("given.run", "d1 0 bread/4 1 4 a\nd1 0 nothing/1 2 3 a\n");
-    let done = bench.succeed(line);
-    assert!(done.stderr.contains("no candidates for 7 of 8 requests"), "{}", done.stderr);
-    assert!(done.stderr.contains("1 of 2 lines name documents without a text"), "{}", done.stderr);
-}
-
-#[test]
-fn systems_are_listed_with_what_they_need() {
-    let listed = Bench::new().succeed("systems --format tsv").stdout;
-    assert!(listed.contains("ikat-bm25\tstatements, passages\t"), "{listed}");
-    assert!(listed.lines().any(|line| line.starts_with("bm25\tdocuments\t")), "{listed}");
-    assert!(listed.contains("labels of train"), "{listed}");
 }
 
 #[test]
@@ -308,71 +262,6 @@ fn labels_of_files_give_the_same_results_as_those_of_a_split() {
         bench.succeed(&format!("{line} {labels}")).stdout
     };
     assert_eq!(tuned(labels), tuned("--split dev"));
-}
-
-#[test]
-fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
-    let bench = bench("export");
-    bench.write("more.qrels", bench.text("data/qrels.dev.txt") + "gone 0 bike/1 1\n");
-    bench.succeed("-q run bm25-english --data data --split dev -o a.run");
-    let scored = bench.succeed("eval a.run --qrels more.qrels -m nDCG@10 --format tsv");
-    let tuned = bench.succeed(
-        "tune bm25-english --data data --grid bm25.k1=0.9 -m nDCG@10 --folds 3 --format tsv \
-         --qrels more.qrels --requests data/requests.dev.jsonl",
-    );
-    let row = tuned.stdout.lines().nth(1).expect("a row").to_owned();
-    let figure = row.rsplit('\t').next().expect("a figure");
-    assert!(scored.stdout.contains(figure), "{row} {}", scored.stdout);
-    for told in [&scored, &tuned] {
-        let warning = "warning: 1 topics are not answered and count 0";
-        assert!(told.stderr.contains(warning), "{}", told.stderr);
-    }
-}
-
-#[test]
-fn rankings_that_were_written_beside_a_submission_are_scored() {
-    let bench = Bench::new();
-    for entry in std::fs::read_dir(root().join("data/sample-ikat")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        bench.write(&format!("ikat/{name}"), std::fs::read(&path).unwrap());
-    }
-    // All files of `passages/` are passages.
-    std::fs::create_dir(bench.path("ikat/passages")).unwrap();
-    std::fs::rename(bench.path("ikat/passages.jsonl"), bench.path("ikat/passages/part-1.jsonl"))
-        .unwrap();
-    bench.succeed("-q run ikat-bm25 --data ikat --split 2023-test -o a.json");
-    let whole = bench.succeed("eval a.json --data ikat --split 2023-test --format tsv").stdout;
-    for task in ["statements", "passages"] {
-        let run = format!("a.{task}.run");
-        let scored =
-            bench.succeed(&format!("eval {run} --data ikat --split 2023-test --format tsv")).stdout;
-        assert!(scored.lines().skip(1).all(|line| line.starts_with(task)), "{scored}");
-        let first =
-            |text: &str| text.lines().find(|line| line.starts_with(task)).map(str::to_owned);
-        let figure =
-            |line: Option<String>| line.and_then(|line| Some(line.split_once('\t')?.1.to_owned()));
-        if task == "passages" {
-            assert_eq!(figure(first(&scored)), figure(first(&whole)));
-        }
-        bench.write("b.run", bench.read(&run));
-        bench.succeed(&format!("compare {run} b.run --data ikat --split 2023-test"));
-    }
-    let refused = bench.run(&[
-        "compare",
-        "a.statements.run",
-        "a.passages.run",
-        "--data",
-        "ikat",
-        "--split",
-        "2023-test",
-    ]);
-    assert_eq!(refused.status, Some(2), "{refused:?}");
-    // Passages may be given as folders.
-    bench.succeed(
-        "-q run ikat-bm25 --data ikat --split 2023-test --passages ikat/passages -o b.json",
-    );
-    assert_eq!(bench.read("b.passages.run"), bench.read("a.passages.run"));
 }
 
 #[test]

@@ -199,27 +199,6 @@ fn a_requested_depth_is_reached_or_refused() {
 }
 
 #[test]
-fn scores_that_are_not_finite_are_refused_with_their_stage() {
-    let bench = Bench::with_sample();
-    bench.write("r.jsonl", "{\"id\": 1, \"text\": \"tents\"}\n");
-    let stages = "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\nvariant = \"bm25plus\"\n\
-                  depth = 5\ndelta = 1e308\nk1 = 1000.0\n";
-    bench.write("large.toml", format!("name = \"large\"\n{stages}"));
-    for line in [
-        "run large.toml --data data --requests r.jsonl -o a.run",
-        "rank large.toml --data data --requests r.jsonl",
-        "ask tents --data data --system large.toml",
-        "tune large.toml --data data --split dev --grid bm25.b=0.4,0.5",
-    ] {
-        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
-        assert_eq!(refused.status, Some(2), "{line}: {}{}", refused.stdout, refused.stderr);
-        for part in ["stage `bm25`", "expected: finite scores", "found: inf for `Q"] {
-            assert!(refused.stderr.contains(part), "{line}: {}", refused.stderr);
-        }
-    }
-}
-
-#[test]
 fn ids_are_printed_as_they_are_in_files_and_escaped_in_json() {
     let bench = Bench::with_sample().with_learned("");
     bench.write("r.jsonl", "{\"id\": \"a\\u001b[2J\\u009b\\u202e\", \"text\": \"tents\"}\n");

@@ -1,8 +1,9 @@
 //! `clariq report`: the page is whole, safe to open, and true.
 
 use crate::common::Bench;
-use crate::common::page::{assert_whole, select, words};
+use crate::common::page::{select, words};
 use scraper::{Html, Selector};
+use snapbox::{assert_data_eq, str};
 
 /// Three runs of the sample, and a page about them.
 fn page_of(bench: &Bench, more: &str) -> String {
@@ -11,37 +12,6 @@ fn page_of(bench: &Bench, more: &str) -> String {
         "-q report runs/sample/bm25.dev.run runs/sample/bm25-tuned.dev.run runs/sample/no-question.dev.run --need runs/sample/bm25.dev.need{more}"
     ));
     bench.text("report.html")
-}
-
-#[test]
-fn the_page_is_well_formed_and_has_its_parts() {
-    let text = page_of(&Bench::new(), "");
-    let page = Html::parse_document(&text);
-    let parts: Vec<_> =
-        select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
-    assert_eq!(
-        parts,
-        ["scores", "depth", "differences", "needs", "topics"],
-        "no leaderboard on the sample"
-    );
-    assert_eq!(select(&page, "details.topic").len(), 15);
-    assert_eq!(select(&page, "#depth svg.chart g.line").len(), 3);
-    assert_eq!(select(&page, "#differences svg.chart").len(), 2);
-    assert_eq!(select(&page, "#needs .confusion").len(), 1);
-    assert_whole(&page);
-}
-
-#[test]
-fn nothing_is_loaded_and_nothing_runs() {
-    let text = page_of(&Bench::new(), "");
-    let page = Html::parse_document(&text);
-    assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("url("));
-    assert!(select(&page, "script, iframe, object, embed, img, base, form").is_empty());
-    assert!(select(&page, "[src], [srcset], [onclick], [onload], [style]").is_empty());
-    let links: Vec<_> = select(&page, "link").iter().filter_map(|link| link.attr("href")).collect();
-    assert_eq!(links, ["data:,"]);
-    let policy = select(&page, "meta[http-equiv='Content-Security-Policy']");
-    assert!(policy[0].attr("content").expect("a policy").starts_with("default-src 'none';"));
 }
 
 #[test]
@@ -72,41 +42,6 @@ fn the_figures_are_those_of_eval() {
 }
 
 #[test]
-fn texts_of_files_are_escaped_on_the_page() {
-    let bench = Bench::with_sample();
-    let attack = "<script>alert(1)</script><img src=x onerror=alert(2)>";
-    bench.edit("data/dev.tsv", |text| {
-        text.replace("How do I clean up a broken mercury thermometer?", attack)
-    });
-    bench.edit("data/question_bank.tsv", |text| {
-        text.replace("are any of the typewriter keys stuck", attack)
-    });
-    bench.write("runs/<b onclick='x'>.run", "13 0 Q00002 1 1.0 <script>alert(1)</script>\n");
-    let finished = bench.run(&[
-        "-q",
-        "--data",
-        "data",
-        "report",
-        "runs/<b onclick='x'>.run",
-        "--title",
-        "</title><b>&",
-    ]);
-    assert_eq!(finished.status, Some(0), "{}", finished.stderr);
-    let text = bench.text("report.html");
-    let page = Html::parse_document(&text);
-    assert!(page.errors.is_empty(), "{:?}", page.errors);
-    assert!(select(&page, "script, img, [onclick], [onerror]").is_empty());
-    assert_eq!(words(&select(&page, "h1")[0]), "</title><b>&");
-    let topics = select(&page, "details.topic").iter().map(words).collect::<Vec<_>>();
-    let topic = topics.iter().find(|topic| topic.starts_with("13 ")).expect("the topic");
-    assert_eq!(
-        topic.matches("<script>alert(1)</script>").count(),
-        2,
-        "the request and the question: {topic}"
-    );
-}
-
-#[test]
 fn the_same_input_gives_the_same_bytes() {
     let bench = Bench::new();
     let first = page_of(&bench, "");
@@ -133,40 +68,118 @@ fn a_baseline_is_chosen_or_added() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are messages")]
 fn bad_input_is_refused_and_leaves_no_file() {
     let bench = Bench::new();
     bench.succeed("-q run bm25 no-question");
     bench.succeed("-q run bm25 --split train -o runs/train.run");
     bench.write("runs/damaged.run", "13 0 Q00002 1 high tag\n");
-    let cases = [
-        ("report runs/none.run", "runs/none.run: missing file"),
-        ("report runs/sample/bm25.dev.run runs/damaged.run", "runs/damaged.run:1"),
-        ("report runs/train.run --split dev", "expected: answers to topics of <sample>/dev.tsv"),
-        ("report runs/sample/bm25.dev.run --need runs/train.need", "runs/train.need\n"),
-        ("report runs/sample/bm25.dev.run --need runs/none.need", "runs/none.need: missing file"),
-        (
-            "report runs/sample/bm25.dev.run runs/sample/bm25.dev.run",
-            "`runs/sample/bm25.dev.run` twice",
-        ),
-        ("report runs/sample/bm25.dev.run -o runs/sample/bm25.dev.run", "an output apart from"),
-        ("report runs/sample/bm25.dev.run -o runs", "cannot write"),
-        (
-            "report runs/sample/bm25.dev.run --split tset",
-            "expected: one of the splits train, dev, test",
-        ),
-    ];
     let before = bench.snapshot();
-    for (line, told) in cases {
-        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
-        assert_eq!(finished.status, Some(2), "{line}: {}", finished.stderr);
-        assert!(
-            finished.stderr.contains(told) && finished.stderr.contains("\nhint: "),
-            "{line}: {}",
-            finished.stderr
-        );
-        assert_eq!(finished.stdout, "", "{line}");
+    let refused = |line: &str| {
+        let message = bench.refused(&format!("report runs/{line}"));
         assert_eq!(bench.snapshot(), before, "{line}");
-    }
+        message
+    };
+    let bm25 = |more: &str| refused(&format!("sample/bm25.dev.run {more}"));
+    assert_data_eq!(
+        refused("none.run"),
+        str![[r#"
+note: using the built-in sample (--data DIR: your own)
+error: runs/none.run: missing file
+  expected: a file
+     found: nothing at that path
+hint: check the path: there are `runs/damaged.run`, `runs/sample/bm25.dev.run`, `runs/sample/no-question.dev.run`, …
+
+"#]]
+    );
+    assert_data_eq!(
+        bm25("runs/damaged.run"),
+        str![[r#"
+note: using the built-in sample (--data DIR: your own)
+error: runs/damaged.run:1
+  expected: a finite score in the fifth field
+     found: `13 0 Q00002 1 high tag`
+hint: write scores as 12.5 or 1.25e1
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("train.run --split dev"),
+        str![[r#"
+warning: --split dev: the run was made for train, says its record
+note: using the built-in sample (--data DIR: your own)
+error: runs/train.run
+  expected: answers to topics of <sample>/dev.tsv
+     found: only other topics, such as `1`
+hint: choose the split of the file with --split, and its collection with --data
+
+"#]]
+    );
+    assert_data_eq!(
+        bm25("--need runs/train.need"),
+        str![[r#"
+note: using the built-in sample (--data DIR: your own)
+error: runs/train.need
+  expected: answers to topics of <sample>/dev.tsv
+     found: only other topics, such as `1`
+hint: choose the split of the file with --split, and its collection with --data
+
+"#]]
+    );
+    assert_data_eq!(
+        bm25("--need runs/none.need"),
+        str![[r#"
+note: using the built-in sample (--data DIR: your own)
+error: runs/none.need: missing file
+  expected: a file
+     found: nothing at that path
+hint: check the path: there are `runs/sample/bm25.dev.need`, `runs/sample/no-question.dev.need`, `runs/train.need`
+
+"#]]
+    );
+    assert_data_eq!(
+        bm25("runs/sample/bm25.dev.run"),
+        str![[r#"
+error: RUN
+  expected: every file once
+     found: `runs/sample/bm25.dev.run` twice
+hint: --baseline names the run that the others are compared with
+
+"#]]
+    );
+    assert_data_eq!(
+        bm25("-o runs/sample/bm25.dev.run"),
+        str![[r#"
+error: runs/sample/bm25.dev.run
+  expected: an output apart from the files that are read and those of the data folder
+     found: one of them
+hint: write to another file: this one would be lost
+
+"#]]
+    );
+    assert_data_eq!(
+        bm25("-o runs"),
+        str![[r#"
+note: using the built-in sample (--data DIR: your own)
+error: runs: cannot write
+  expected: a place where a file can be written
+     found: a directory has that name
+hint: name a file, for example one inside that folder
+
+"#]]
+    );
+    assert_data_eq!(
+        bm25("--split tset"),
+        str![[r#"
+warning: --split tset: the run was made for dev, says its record
+note: using the built-in sample (--data DIR: your own)
+error: --split
+  expected: one of the splits train, dev, test
+     found: `tset`
+hint: <sample> was read as ClariQ
+
+"#]]
+    );
 }
 
 #[test]
@@ -187,9 +200,16 @@ fn the_declared_uses_of_a_run_are_shown_beside_its_figures() {
 fn unanswered_topics_are_reported_on_standard_error_and_on_the_page() {
     let bench = Bench::new();
     bench.write("one.run", "13 0 Q00260 1 1.0 tag\n99 0 Q00260 1 1.0 tag\n");
-    let told = bench.succeed("report one.run").stderr;
-    assert!(told.contains("warning: one.run: 14 topics are not answered and count 0\n"), "{told}");
-    assert!(told.contains("warning: one.run: 1 topics have no labels"), "{told}");
+    assert_data_eq!(
+        bench.succeed("report one.run").stderr,
+        str![[r#"
+note: using the built-in sample (--data DIR: your own)
+warning: one.run: 14 topics are not answered and count 0
+warning: one.run: 1 topics have no labels and are ignored
+warning: one.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+
+"#]]
+    );
     let page = Html::parse_document(&bench.text("report.html"));
     assert!(
         words(&select(&page, "#scores > ul")[0])
@@ -207,58 +227,4 @@ fn charts_are_also_written_as_files() {
         assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");
         assert!(!svg.contains("var("), "{svg}");
     }
-}
-
-#[test]
-fn a_topic_of_own_documents_shows_what_was_found_and_what_is_relevant() {
-    let bench = Bench::new();
-    bench.write(
-        "data/documents.jsonl",
-        "{\"id\": \"d1\", \"text\": \"how to grow tomatoes\"}\n\
-         {\"id\": \"d2\", \"text\": \"tomatoes in a greenhouse <b>\"}\n\
-         {\"id\": \"d3\", \"text\": \"an unrelated page\"}\n",
-    );
-    bench.write("data/requests.dev.jsonl", "{\"id\": \"1\", \"text\": \"grow tomatoes\"}\n");
-    bench.write("data/qrels.dev.txt", "1 0 d2 2\n1 0 d3 1\n1 0 d1 0\n");
-    bench.succeed("-q run bm25-english --data data --split dev --set bm25.pad=false -o a.run");
-    bench.succeed("-q report a.run --data data --split dev");
-    let page = Html::parse_document(&bench.text("report.html"));
-    let shown = |selector| select(&page, selector).iter().map(words).collect::<Vec<_>>();
-    assert_eq!(
-        shown("#topic-0 .lists li"),
-        ["how to grow tomatoes d1", "✓ relevant: tomatoes in a greenhouse <b> d2"]
-    );
-    assert_eq!(
-        shown("#topic-0 table.texts tbody tr"),
-        ["tomatoes in a greenhouse <b> d2 2 ✓ 2", "an unrelated page d3 1 ✗ missed"]
-    );
-}
-
-#[test]
-fn the_page_begins_with_an_answer_by_a_measure_that_differs() {
-    let bench = Bench::new();
-    bench.succeed("-q run bm25");
-    // The same first five in another order: only a measure of the order differs.
-    let reversed: String = {
-        let text = bench.text("runs/sample/bm25.dev.run");
-        let lines = text.lines().map(|line| {
-            let fields: Vec<&str> = line.split(' ').collect();
-            let score: f64 = fields[4].parse().unwrap();
-            format!("{} 0 {} {} {} reversed\n", fields[0], fields[2], fields[3], -score)
-        });
-        lines.collect()
-    };
-    bench.write("reversed.run", reversed);
-    bench.succeed("-q report runs/sample/bm25.dev.run reversed.run");
-    let page = Html::parse_document(&bench.text("report.html"));
-    let verdict = words(&select(&page, "p.verdict")[0]);
-    assert!(verdict.starts_with("No run is better than bm25.dev by R@5 ("), "{verdict}");
-    assert!(verdict.contains("worse on"), "{verdict}");
-    let heading = words(&select(&page, "#differences h3")[0]);
-    assert_eq!(heading, "reversed against bm25.dev by R@5");
-    bench.succeed("-q report runs/sample/bm25.dev.run reversed.run -m nDCG@10 -m AP");
-    let page = Html::parse_document(&bench.text("report.html"));
-    let header = words(&select(&page, "#scores thead tr")[0]);
-    assert_eq!(header, "run nDCG@10 AP");
-    assert!(words(&select(&page, "p.verdict")[0]).contains(" by nDCG@10 ("));
 }

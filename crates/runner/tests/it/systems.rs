@@ -1,6 +1,7 @@
 //! `clariq systems`, and names that are nearly those of systems.
 
 use crate::common::{Bench, root};
+use snapbox::{assert_data_eq, file, str};
 
 #[test]
 fn the_list_fits_a_terminal() {
@@ -8,10 +9,7 @@ fn the_list_fits_a_terminal() {
     for line in listed.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    for name in ["no-question", "dense-tuned", "ikat-only-response"] {
-        assert!(listed.lines().any(|line| line.starts_with(name)), "{name}: {listed}");
-    }
-    assert!(listed.contains("labels of train"), "{listed}");
+    assert_data_eq!(listed, file!["printed/systems.txt"]);
 }
 
 #[test]
@@ -22,25 +20,71 @@ fn the_file_of_a_system_is_printed_and_can_be_run() {
     assert_eq!(printed, file);
     bench.write("mine.toml", printed.replacen("bm25-tuned", "mine", 1));
     bench.succeed("run mine.toml --data data");
-    let refused = bench.run(&["systems", "show", "bm25-tuned.toml"]);
-    assert_eq!(refused.status, Some(2));
-    assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
+    assert_data_eq!(
+        bench.refused("systems show bm25-tuned.toml"),
+        str![[r#"
+error: bm25-tuned.toml
+  expected: a built-in system or a configuration file
+     found: nothing of that name
+hint: `clariq systems` lists the built-in systems
+
+"#]]
+    );
 }
 
 #[test]
 fn similar_names_are_suggested() {
     let bench = Bench::with_sample();
     bench.write("my-system.toml", bench.succeed("systems show bm25").stdout);
-    for (name, suggested) in [
-        ("bm25-tunde", "did you mean `bm25-tuned`?"),
-        ("my-sytem.toml", "did you mean `my-system.toml`?"),
-        ("./my-sytem.toml", "did you mean `./my-system.toml`?"),
-        ("my-system", "did you mean `my-system.toml`?"),
-        ("mine", "`clariq systems` lists"),
-        ("something-else", "`clariq systems` lists"),
-    ] {
-        let refused = bench.run(&["run", name, "--data", "data"]);
-        assert_eq!(refused.status, Some(2));
-        assert!(refused.stderr.contains(suggested), "{name}: {}", refused.stderr);
-    }
+    let refused = |name: &str| bench.refused(&format!("run {name} --data data"));
+    assert_data_eq!(
+        refused("bm25-tunde"),
+        str![[r#"
+error: bm25-tunde
+  expected: a built-in system or a configuration file
+     found: nothing of that name
+hint: did you mean `bm25-tuned`?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("my-sytem.toml"),
+        str![[r#"
+error: my-sytem.toml
+  expected: a built-in system or a configuration file
+     found: nothing of that name
+hint: did you mean `my-system.toml`?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("./my-sytem.toml"),
+        str![[r#"
+error: ./my-sytem.toml
+  expected: a built-in system or a configuration file
+     found: nothing of that name
+hint: did you mean `./my-system.toml`?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("my-system"),
+        str![[r#"
+error: my-system
+  expected: a built-in system or a configuration file
+     found: nothing of that name
+hint: did you mean `my-system.toml`?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused("something-else"),
+        str![[r#"
+error: something-else
+  expected: a built-in system or a configuration file
+     found: nothing of that name
+hint: `clariq systems` lists the built-in systems
+
+"#]]
+    );
 }

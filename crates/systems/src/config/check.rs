@@ -90,7 +90,7 @@ fn check_uses_declared(config: &SystemConfig) -> Result<()> {
     for uses in config.about().flat_map(|about| about.uses) {
         if !config.uses.contains(&uses) {
             let hint = "the input of a system is shown beside its scores and must be declared";
-            let found = format!("{:?}", config.uses);
+            let found = declared(config);
             bail!(&*config.file, "uses = [\"{uses}\"]", found, hint);
         }
     }
@@ -99,11 +99,16 @@ fn check_uses_declared(config: &SystemConfig) -> Result<()> {
 
 /// Refuses a model whose input or output the system does not declare.
 fn check_declared(config: &SystemConfig, uses: Uses, model: &str, does: &str) -> Result<()> {
-    let declared = &config.uses;
-    if declared.contains(&uses) {
+    if config.uses.contains(&uses) {
         return Ok(());
     }
-    let found = format!("{declared:?}, and the model `{model}`, which {does}");
+    let found = format!("{}, and the model `{model}`, which {does}", declared(config));
     let hint = "the input of a system is shown beside its scores and must be declared";
     bail!(&*config.file, "uses = [\"{uses}\"]", found, hint)
+}
+
+/// The declared uses, as a configuration writes them.
+fn declared(config: &SystemConfig) -> String {
+    let names: Vec<String> = config.uses.iter().map(|uses| format!("\"{uses}\"")).collect();
+    format!("uses = [{}]", names.join(", "))
 }

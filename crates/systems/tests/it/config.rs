@@ -2,7 +2,8 @@
 
 use clariq_core::SplitRole;
 use clariq_files::Source;
-use clariq_systems::SystemConfig;
+use clariq_rank::Override;
+use clariq_systems::{SystemConfig, parse_assignment};
 
 #[test]
 fn only_systems_that_answer_use_earlier_conversations() {
@@ -52,4 +53,24 @@ fn only_published_models_have_published_figures() {
         assert_eq!(stages(name).len(), 2, "{name}");
     }
     assert_eq!(stages("bert-ranker").len(), 1);
+}
+
+#[test]
+fn a_depth_that_another_stage_cuts_gives_a_warning() {
+    let cut = "name = \"mine\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n\
+               [[stages]]\nstage = \"cutoff\"\ndepth = 20\n";
+    let warnings = |text: &str, set: &[&str]| {
+        let source = Source::memory("mine.toml", text.as_bytes().to_vec());
+        let set: Vec<Override> =
+            set.iter().map(|text| parse_assignment(text, "--set").unwrap()).collect();
+        SystemConfig::read(&source, &set).unwrap().plan.cut_warnings(&set)
+    };
+    assert_eq!(warnings(cut, &[]), [] as [&str; 0]);
+    let cutting = "`bm25.depth` is 40, and `cutoff` keeps 20 documents: --set cutoff.depth=40";
+    assert_eq!(warnings(cut, &["bm25.depth=40"]), [cutting]);
+    assert_eq!(warnings(cut, &["bm25.depth=40", "cutoff.depth=40"]), [] as [&str; 0]);
+    assert_eq!(warnings(cut, &["bm25.depth=40", "cutoff.depth=10"]), [] as [&str; 0], "chosen");
+    // Depths of a task concern the stages of that task alone.
+    let ikat = include_str!("../../../../configs/ikat-bm25.toml");
+    assert_eq!(warnings(ikat, &["passages.bm25.depth=2000"]), [] as [&str; 0]);
 }

@@ -4,3 +4,6 @@
 
 mod earlier_judgements;
 mod eval_table;
+#[path = "../../../collections/tests/it/released.rs"]
+mod released;
+mod released_files;

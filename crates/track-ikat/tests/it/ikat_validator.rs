@@ -142,3 +142,21 @@ fn dropped_responses_of_2025_are_not_checked() {
     assert_eq!(verdict(json!({"text": 3})), OfficialVerdict::Error);
     assert_eq!(verdict(json!([])), OfficialVerdict::Error);
 }
+
+#[test]
+fn topics_of_2024_that_are_named_by_texts_are_refused_as_the_official_program_does() {
+    let topics = json!([{"number": "0-a", "title": "t", "ptkb": {"1": "I run."}, "turns": [{
+        "turn_id": 1, "utterance": "u", "resolved_utterance": "u", "response": "r",
+        "sample_passage_ranking": ["clueweb22-en0000-00-00000:0"]}]}]);
+    let topics = Source::memory("2024_test_topics.json", topics.to_string().into_bytes());
+    let Ok(topics) = TopicFile::read(&topics) else { panic!("the topics") };
+    let run = json!({"run_name": "r", "run_type": "automatic", "eval_response": true, "turns": [
+        {"turn_id": "0-a_1", "responses": []}]});
+    let found = check(run.to_string().into_bytes(), &topics);
+    assert_eq!(found.verdict, OfficialVerdict::Error);
+    let hints: Vec<&str> = found.official.iter().map(|it| it.first.hint.as_str()).collect();
+    assert!(
+        hints.iter().any(|hint| hint.contains("of 2024 reads conversations as integers")),
+        "{hints:?}"
+    );
+}

@@ -2,25 +2,33 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-#[cfg(feature = "bert")]
-pub(crate) mod here;
+#[path = "../../../../experiment/tests/it/common/folder.rs"]
+mod folder;
+#[path = "../../../../report/tests/it/page.rs"]
 pub(crate) mod page;
 pub(crate) mod refusals;
 
-use serde_json::Value;
-use std::collections::BTreeMap;
+pub(crate) use folder::{Folder, root};
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 /// The program with learned stages, where the feature `bert` built it.
 pub(crate) const LEARNED: Option<&str> = option_env!("CARGO_BIN_EXE_clariq-learned");
 
 /// A temporary folder that commands run in, with a cache of its own below it.
 pub(crate) struct Bench {
-    folder: TempDir,
+    folder: Folder,
     learned: &'static str,
+}
+
+impl Deref for Bench {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
+    }
 }
 
 /// The exit status and the output of a command.
@@ -70,54 +78,22 @@ pub(crate) fn share_vectors(cache: &Path) {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let learned = LEARNED.unwrap_or_default();
-        let bench = Self { folder: tempfile::tempdir().expect("a temporary folder"), learned };
-        lend_weights(&bench.path("cache"));
-        bench
+        Self::of(Folder::new())
+    }
+
+    /// A bench with a copy of the sample collection in `data`.
+    pub(crate) fn with_sample() -> Self {
+        Self::of(Folder::with_sample())
+    }
+
+    pub(crate) fn of(folder: Folder) -> Self {
+        lend_weights(&folder.path("cache"));
+        Self { folder, learned: LEARNED.unwrap_or_default() }
     }
 
     /// The same bench with another program for learned stages; an empty name for none.
     pub(crate) fn with_learned(self, learned: &'static str) -> Self {
         Self { learned, ..self }
-    }
-
-    /// A bench with a copy of the sample collection in `data`.
-    pub(crate) fn with_sample() -> Self {
-        let bench = Self::new();
-        for entry in fs::read_dir(root().join("data/sample")).expect("the sample") {
-            let path = entry.expect("an entry").path();
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            bench.write(&format!("data/{name}"), fs::read(&path).expect("a file"));
-        }
-        bench
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, content).expect("written");
-    }
-
-    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    pub(crate) fn text(&self, name: &str) -> String {
-        String::from_utf8(self.read(name)).expect("UTF-8")
-    }
-
-    /// Rewrites a text file.
-    pub(crate) fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
-        let changed = change(self.text(name));
-        self.write(name, changed);
-    }
-
-    pub(crate) fn remove(&self, name: &str) {
-        fs::remove_file(self.path(name)).expect("removed");
     }
 
     /// The command, in this folder and with its own cache.
@@ -137,7 +113,7 @@ impl Bench {
     fn at_home(&self, mut command: Command, arguments: &[&str]) -> Command {
         command
             .args(arguments)
-            .current_dir(self.folder.path())
+            .current_dir(self.path(""))
             .env_remove("CLARIQ_DATA")
             .env("CLARIQ_CACHE", self.path("cache"))
             .env("CLARIQ_LEARNED", self.learned);
@@ -155,6 +131,14 @@ impl Bench {
         finished
     }
 
+    /// The message of a command line that must be refused, with no output.
+    pub(crate) fn refused(&self, line: &str) -> String {
+        let finished = self.run(&line.split_whitespace().collect::<Vec<_>>());
+        let ended = (finished.status, finished.stdout.as_str());
+        assert_eq!(ended, (Some(2), ""), "{line}: {}", finished.stderr);
+        finished.stderr
+    }
+
     /// Writes `tiny.toml`, a system over an encoder of a few weights.
     pub(crate) fn write_tiny(&self) {
         let tiny = root().join("crates/bert/tests/data/tiny").display().to_string();
@@ -162,51 +146,4 @@ impl Bench {
         let text = format!("name = \"tiny\"\n[space]\nmodels = {{ {tiny:?} = 1.0 }}\n{stage}");
         self.write("tiny.toml", text);
     }
-
-    /// Writes the topics of 2023's test and the passages of iKAT's sample into a folder, after a change
-    /// of the topics.
-    pub(crate) fn write_ikat(&self, folder: &str, change: impl FnOnce(&mut Vec<Value>)) {
-        let read = |name: &str| {
-            fs::read(root().join("data/sample-ikat").join(name)).expect("a file of the sample")
-        };
-        let topics = "2023_test_topics.json";
-        let mut all: Vec<Value> = serde_json::from_slice(&read(topics)).expect("topics");
-        change(&mut all);
-        self.write(&format!("{folder}/{topics}"), Value::from(all).to_string());
-        self.write(&format!("{folder}/passages.jsonl"), read("passages.jsonl"));
-    }
-
-    /// Every file of the bench outside the cache, by its path, and every other entry with empty
-    /// content.
-    pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut all = BTreeMap::new();
-        let mut folders = vec![self.folder.path().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).expect("a folder") {
-                let path = entry.expect("an entry").path();
-                if path.is_dir() && path != self.path("cache") {
-                    folders.push(path.clone());
-                }
-                let content =
-                    if path.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
-                all.insert(path, content);
-            }
-        }
-        all.remove(&self.path("cache"));
-        all
-    }
-}
-
-/// An evaluation table of one context as a pickle of protocol 0, in which the context is written as
-/// `VF0012` (a facet) or `I1` (a conversation).
-pub(crate) fn eval_table(metrics: &[&str], context: &str, figures: &[(&str, f64)]) -> String {
-    let question = |(id, figure): &(&str, f64)| format!("V{id}\n(dVwith_answer\nF{figure}\nss");
-    let questions: String = figures.iter().map(question).collect();
-    let metric = |name: &&str| format!("V{name}\n(d{context}\n(d{questions}ss");
-    format!("(d{}.", metrics.iter().map(metric).collect::<String>())
-}
-
-/// The root of the workspace.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -2,8 +2,6 @@
 //! same.
 
 use crate::common::Bench;
-#[cfg(feature = "bert")]
-use crate::common::here::Work;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,16 +48,5 @@ fn a_damaged_index_is_rebuilt() {
     let bench = Bench::with_sample();
     assert_made_again(&bench, ("index", ".term", "note: rebuilt the index "), |output| {
         bench.succeed(&format!("run bm25 --data data -o {output}")).stderr
-    });
-}
-
-#[cfg(feature = "bert")]
-#[test]
-fn damaged_vectors_are_encoded_again() {
-    let bench = Bench::with_sample();
-    bench.write_tiny();
-    let vectors = ("embeddings", "vectors.bin", "are computed again: ");
-    assert_made_again(&bench, vectors, |output| {
-        Work::on(&bench, "data", "dev").run("tiny.toml", &[], output).expect("a run")
     });
 }

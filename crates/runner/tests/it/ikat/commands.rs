@@ -58,7 +58,7 @@ fn passages_of_another_run_are_reranked_and_answered_from() {
     let ids: Vec<String> = lines(&passages).iter().map(name).collect();
     // The folder has no passages: their texts come from a file, of which most are not read.
     bench.write("mine/2023_test_topics.json", sample("2023_test_topics.json"));
-    bench.write("licensed.jsonl", &passages);
+    bench.write("licensed/part-1.jsonl", &passages);
     let mut run = String::new();
     for conversation in topics().as_array().unwrap() {
         for turn in conversation["turns"].as_array().unwrap() {
@@ -72,7 +72,7 @@ fn passages_of_another_run_are_reranked_and_answered_from() {
     }
     bench.write("elsewhere.run", &run);
     let line = "-q run ikat-bm25 --split 2023-test --data mine --candidates elsewhere.run \
-                --passages licensed.jsonl -o out.json";
+                --passages licensed -o out.json";
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     bench.succeed(&line);
     let candidates: Vec<&String> = ids.iter().step_by(7).collect();
@@ -218,6 +218,31 @@ fn a_conversation_is_answered_turn_by_turn() {
 }
 
 #[test]
+fn a_response_is_printed_with_its_alternatives_and_the_reason_to_ask() {
+    let bench = Bench::new();
+    let request = "Can I eat peanuts on the plane to Oslo?";
+    bench.write("r.jsonl", json!({ "id": 1, "text": request }).to_string());
+    let rank =
+        |line: &str| lines(&bench.succeed(&format!("-q rank {line} --requests r.jsonl")).stdout);
+    let two = "ikat-bm25 --set answer.responses=2 --set answer.response.tokens=80";
+    let ranked = &rank(two)[0];
+    assert_eq!(ranked["response"]["others"].as_array().map(Vec::len), Some(1), "{ranked}");
+    let text = fs::read_to_string(root().join("configs/ikat-bm25.toml")).expect("a system");
+    bench.write("mine.toml", text.replace("[answer]", "[ask]\nscore_below = 1000\n[answer]"));
+    let ranked = &rank("mine.toml")[0];
+    let why = ranked["response"]["asks"].as_str().unwrap_or_default();
+    assert!(why.ends_with("and the system asks below 1000"), "{ranked}");
+    assert_eq!(ranked["response"]["passages"], json!([]));
+    let asked = with_input(&bench, &["ask", request, "--system", "mine.toml", "--json"], "");
+    let asked = &lines(&asked)[0];
+    assert_eq!(
+        (&asked["action"], &asked["question"]),
+        (&json!("ask"), &ranked["response"]["text"])
+    );
+    assert_eq!(asked["reason"], why);
+}
+
+#[test]
 fn options_that_do_not_fit_are_refused() {
     check(&[
         refusal(
@@ -283,48 +308,4 @@ fn options_that_do_not_fit_are_refused() {
             ["--statements", "a system that ranks statements", "one that ranks none"],
         ),
     ]);
-}
-
-#[test]
-fn topics_without_statements_and_with_gaps_are_run_and_validated() {
-    let bench = Bench::new();
-    bench.write_ikat("data", |topics| {
-        topics.truncate(2);
-        for topic in topics {
-            topic["ptkb"] = json!({});
-            for (turn, number) in
-                topic["turns"].as_array_mut().unwrap().iter_mut().zip([1, 2, 4, 7, 8, 9])
-            {
-                turn["turn_id"] = number.into();
-                turn["ptkb_provenance"] = json!([]);
-            }
-            topic["turns"].as_array_mut().unwrap().truncate(5);
-            topic["turns"][0]["utterance"] = "".into();
-        }
-    });
-    let run = "--data data --split 2023-test";
-    bench.succeed("data check --data data");
-    bench.succeed(&format!("run ikat-bm25 {run} -o a.json"));
-    let validated = bench.succeed(&format!("validate a.json {run} --format tsv"));
-    assert!(validated.stdout.contains("\taccepted\t10\t0\t"), "{}", validated.stdout);
-}
-
-#[test]
-fn a_turn_that_is_given_twice_counts_once_in_every_command() {
-    let bench = Bench::new();
-    bench.succeed("run ikat-bm25 --split 2023-test -o a.json");
-    let run: Value = serde_json::from_slice(&bench.read("a.json")).unwrap();
-    let mut twice = run.clone();
-    let mut again = run["turns"][0].clone();
-    again["responses"][0]["text"] = "nothing of that".into();
-    twice["turns"].as_array_mut().unwrap().push(again);
-    // Without the rankings beside the submission.
-    bench.write("once/a.json", run.to_string());
-    bench.write("twice/a.json", twice.to_string());
-    let eval = |name: &str| bench.succeed(&format!("eval {name}/a.json --split 2023-test"));
-    let (once, twice) = (eval("once"), eval("twice"));
-    assert_eq!(once.stdout, twice.stdout);
-    assert!(twice.stderr.contains("1 turns are given again"), "{}", twice.stderr);
-    bench.succeed("compare once/a.json twice/a.json --split 2023-test");
-    bench.succeed("report once/a.json twice/a.json --split 2023-test -o page.html");
 }

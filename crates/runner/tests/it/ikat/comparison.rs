@@ -1,9 +1,7 @@
-//! `clariq compare` and `clariq report` on runs over the iKAT sample.
+//! `clariq compare` and `clariq eval` on runs over the iKAT sample.
 
 use crate::common::Bench;
-use crate::common::page::{assert_whole, select, words};
 use crate::common::refusals::{Case, NOTHING, case, check};
-use scraper::{Html, Selector};
 use std::fs;
 use std::sync::OnceLock;
 
@@ -106,134 +104,6 @@ fn figures_are_those_of_eval_and_differences_add_up() {
     assert!(topics.iter().all(|turn| turn["request"] != ""), "{topics:?}");
 }
 
-#[test]
-fn one_part_and_any_measure_can_be_compared() {
-    let bench = with_runs();
-    let measures = |more: &str| -> Vec<String> {
-        let found = bench.succeed(&format!("-q compare {BM25} worse.json --format tsv {more}"));
-        let names = found.stdout.lines().skip(1).map(|line| line.split('\t').next().unwrap());
-        names.step_by(2).map(str::to_owned).collect()
-    };
-    let of = |part: &str, names: &[&str]| -> Vec<String> {
-        names.iter().map(|name| format!("{part} {name}")).collect()
-    };
-    assert_eq!(
-        measures("--task sets"),
-        [of("sets (organisers)", &["P", "R", "F1"]), of("sets (NIST)", &["P", "R", "F1"])].concat()
-    );
-    assert_eq!(measures("--task responses"), of("responses", &["ROUGE-1", "ROUGE-2"]));
-    let passages = ["passages (cited)", "passages (graded by NIST)"];
-    assert_eq!(
-        measures("--task passages -m P(rel=2)@5 -m RR"),
-        passages.map(|part| of(part, &["P(rel=2)@5", "RR"])).concat()
-    );
-    assert_eq!(measures("-m P@1").len(), 4, "statements and passages by two sets of labels each");
-}
-
-/// The rubric qrels of 2026 have three columns.
-#[test]
-fn graded_passages_of_three_columns_are_read_and_their_pool_is_measured() {
-    let bench = with_runs();
-    let run = bench.text("runs/ikat-sample/ikat-bm25.2023-test.passages.run");
-    let mut four = Vec::new();
-    let mut three = Vec::new();
-    for line in run.lines() {
-        let fields: Vec<&str> = line.split(' ').collect();
-        let rank: usize = fields[3].parse().expect("a rank");
-        if rank <= 5 {
-            four.push(format!("{} 0 {} {}\n", fields[0], fields[2], rank % 5));
-            three.push(format!("{}\t{}\t{}\n", fields[0], fields[2], rank % 5));
-        }
-    }
-    bench.write("four.txt", four.concat());
-    bench.write("three.txt", three.concat());
-    let eval = |labels: &str| {
-        let line = format!("-q eval {BM25} --split 2023-test --qrels {labels} --format tsv");
-        bench.succeed(&line).stdout
-    };
-    let found = eval("three.txt");
-    assert_eq!(found, eval("four.txt"));
-    assert!(found.contains("passages (graded by --qrels) Judged@10\t0.5\n"), "{found}");
-    // Runs of topics that no split has.
-    bench.write("new.run", "ikat2024-test-5_u1_3 Q0 clueweb22-en0000-00-00000:3 1 2.5 x\n");
-    bench.write("new.txt", "ikat2024-test-5_u1_3\tclueweb22-en0000-00-00000:3\t4\n");
-    let found = bench.succeed("eval new.run --qrels new.txt -m nDCG@5 -m Judged@10 --format tsv");
-    assert!(found.stdout.ends_with("Judged@10\tall\t1\n"), "{}", found.stdout);
-}
-
-#[test]
-fn the_page_shows_conversations_with_the_answers_of_each_run() {
-    let bench = with_runs();
-    bench.succeed(&format!("-q report {BM25} worse.json"));
-    let text = bench.text("report.html");
-    assert!(text.contains("Judged@10"), "beside the figures by NIST's labels, which are of a pool");
-    let page = Html::parse_document(&text);
-    let parts: Vec<_> =
-        select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
-    assert_eq!(parts, ["scores", "by-statements", "by-passages", "conversations"]);
-    assert_eq!(select(&page, "#conversations > details").len(), 6);
-    assert_eq!(select(&page, "details.turn").len(), 46);
-    let marked: Vec<String> = select(&page, "#turn-0-2 summary .range").iter().map(words).collect();
-    assert!(marked[0].starts_with("ptkb_provenance nDCG@3 "), "{marked:?}");
-    assert!(marked[1].starts_with("passages nDCG@3 "), "{marked:?}");
-    let differing = select(&page, "#conversations .turn .differs");
-    assert!(!differing.is_empty() && differing.iter().all(|it| words(it).contains(" to ")));
-    assert_eq!(select(&page, "#turn-0-2 .answer").len(), 3, "the labels and two runs");
-    for answer in select(&page, "#turn-0-2 .answer") {
-        let head = Selector::parse("h4").unwrap();
-        let heads = answer.select(&head);
-        let heads: Vec<String> = heads.map(|head| words(&head)).collect();
-        assert_eq!(heads, ["Statements", "Passages", "Response"]);
-    }
-    assert_whole(&page);
-}
-
-#[test]
-fn ranks_labels_and_misses_are_those_of_the_run() {
-    let bench = with_runs();
-    bench.succeed(&format!("-q report worse.json {BM25}"));
-    let page = Html::parse_document(&bench.text("report.html"));
-    let run = json(&bench.text(BM25));
-    let turn = &run["turns"][1];
-    let (number, position) = turn["turn_id"].as_str().unwrap().rsplit_once('_').unwrap();
-    assert_eq!((number, position), ("1-1", "2"));
-    let response = &turn["responses"][0];
-    let answers = select(&page, "#turn-0-2 .answer");
-    let answer = answers.last().expect("that of BM25");
-    let shown: Vec<String> = answer
-        .select(&Selector::parse(".list:nth-child(2) ol .id").unwrap())
-        .map(|id| words(&id))
-        .take(5)
-        .collect();
-    let ranked: Vec<&str> = response["passage_provenance"].as_array().unwrap()[..5]
-        .iter()
-        .map(|passage| passage["id"].as_str().unwrap())
-        .collect();
-    assert_eq!(shown, ranked);
-    let said = answer.select(&Selector::parse(".response").unwrap()).next().unwrap();
-    let expected = response["text"].as_str().unwrap();
-    assert_eq!(words(&said), expected.split_whitespace().collect::<Vec<_>>().join(" "));
-    let whole = words(&answers[0]);
-    assert!(whole.contains("✓ relevant:"), "labels are marked: {whole}");
-    assert!(!select(&page, ".missed .cross").is_empty(), "misses are listed");
-    assert!(!select(&page, "li.hit").is_empty(), "hits are bold");
-}
-
-#[test]
-fn texts_of_files_are_escaped_on_the_page() {
-    let bench = with_runs();
-    let attack = "<script>alert(1)</script>";
-    bench.edit("worse.json", |text| text.replace("Nothing.", attack));
-    bench.succeed("-q report worse.json");
-    let text = bench.text("report.html");
-    let page = Html::parse_document(&text);
-    assert!(page.errors.is_empty() && select(&page, "script").is_empty());
-    assert!(text.contains("&lt;script&gt;alert(1)"));
-    let first = text;
-    bench.succeed("-q report worse.json --threads 1");
-    assert!(bench.text("report.html") == first, "the same bytes");
-}
-
 const RUN: fn(&Bench) = |bench| {
     for (name, content) in run_of_bm25() {
         for copy in ["a", "b"] {
@@ -281,6 +151,12 @@ const REFUSALS: &[Case] = &[
         },
         "compare a.json b.json",
         ["b.json", "answers to topics of", "only other topics"],
+    ),
+    case(
+        "rankings of two tasks",
+        RUN,
+        "compare a.statements.run a.passages.run --split 2023-test",
+        ["a.passages.run", "the columns of the baseline, statements", "passages"],
     ),
     case(
         "a split of iKAT in a folder of ClariQ",

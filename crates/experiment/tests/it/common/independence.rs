@@ -1,7 +1,7 @@
-//! A system that does not declare `uses = ["batch"]` finds the same for a request whatever is ranked
-//! with it: alone, in any block, in any order, and before the rest of its conversation exists.
+//! The property that a system without `uses = ["batch"]` finds the same for a request whatever is
+//! ranked with it: alone, in any block, in any order, and before the rest of its conversation exists.
 
-use crate::common::{Bench, root};
+use super::{Folder, root};
 use clariq_collections::{Collection, DataDir, SystemClass};
 use clariq_core::{Engine, Request, Utterance};
 use clariq_experiment::{
@@ -20,6 +20,9 @@ use tempfile::TempDir;
 
 /// The results of requests as lines, by the ids of the requests.
 type Found = BTreeMap<String, Vec<String>>;
+
+/// The space of systems without an encoder.
+pub(crate) const CHARACTERS: &str = "characters = 1.0";
 
 /// A built-in system with another space, and without its expected figures; `None` if it declares
 /// that it uses the batch, needs a model beside those of its space, or has no models where those of a
@@ -173,7 +176,7 @@ fn check(system: &Ranker, queries: Vec<UserRequest>) -> Found {
 }
 
 /// Checks every built-in system that ranks, over a collection.
-fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> {
+pub(crate) fn check_ranking(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> {
     let lab = Lab::new(engine);
     let mut checked = Vec::new();
     for name in names() {
@@ -223,28 +226,28 @@ fn check_mtrag(lab: &Lab, config: &SystemConfig) {
 
 /// Checks every built-in system that answers, over all turns. Topics that end early or lack other
 /// conversations get the same.
-fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> {
-    let bench = Bench::new();
-    bench.write_ikat("whole", |topics| topics.truncate(2));
-    bench.write_ikat("early", |topics| {
+pub(crate) fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str> {
+    let folder = Folder::new();
+    folder.write_ikat("whole", |topics| topics.truncate(2));
+    folder.write_ikat("early", |topics| {
         topics.truncate(2);
         for conversation in topics {
             conversation["turns"].as_array_mut().unwrap().truncate(3);
         }
     });
-    bench.write_ikat("one", |topics| *topics = vec![topics[1].clone()]);
+    folder.write_ikat("one", |topics| *topics = vec![topics[1].clone()]);
     let split = "2023-test";
     let lab = Lab::new(engine);
     let mut checked = Vec::new();
     for name in names() {
         let Some(config) = built_in(name, space).filter(SystemConfig::answers) else { continue };
         assert!(config.class() != Some(SystemClass::Manual) || name.starts_with("ikat-manual"));
-        let folder = |name: &str| DataDir::Folder(bench.path(name));
-        let whole = lab.open(&folder("whole"), &config, split, |collection, system| {
+        let data = |name: &str| DataDir::Folder(folder.path(name));
+        let whole = lab.open(&data("whole"), &config, split, |collection, system| {
             check(system, requests(collection, split, &config))
         });
         for part in ["early", "one"] {
-            let found = lab.open(&folder(part), &config, split, |collection, system| {
+            let found = lab.open(&data(part), &config, split, |collection, system| {
                 rank(system, &[requests(collection, split, &config)])
             });
             assert!(found.len() < whole.len() && !found.is_empty());
@@ -253,35 +256,4 @@ fn check_answering(engine: Option<&dyn Engine>, space: &str) -> Vec<&'static str
         checked.push(name);
     }
     checked
-}
-
-const CHARACTERS: &str = "characters = 1.0";
-
-#[test]
-fn a_ranking_depends_on_its_request_alone() {
-    let checked = check_ranking(None, CHARACTERS);
-    for name in ["no-question", "bm25", "bm25-english", "bm25-conversation", "dense", "strict"] {
-        assert!(checked.contains(&name), "{name} of {checked:?}");
-    }
-    for name in ["mtrag-bm25", "mtrag-bm25-rewritten", "mtrag-dense", "mtrag-hybrid"] {
-        assert!(checked.contains(&name), "{name} of {checked:?}");
-    }
-}
-
-#[test]
-fn an_answer_depends_on_its_conversation_so_far_alone() {
-    let checked = check_answering(None, CHARACTERS);
-    for name in ["ikat-bm25", "ikat-dense", "ikat-automatic", "ikat-manual", "ikat-only-response"] {
-        assert!(checked.contains(&name), "{name} of {checked:?}");
-    }
-}
-
-#[cfg(feature = "bert")]
-#[test]
-fn with_an_encoder_a_result_depends_on_its_request_alone() {
-    // A space of an encoder with few random weights.
-    let folder = root().join("crates/bert/tests/data/tiny").display().to_string();
-    let tiny = format!("models = {{ {folder:?} = 1.0 }}");
-    check_ranking(Some(&clariq_bert::Torch), &tiny);
-    check_answering(Some(&clariq_bert::Torch), &tiny);
 }

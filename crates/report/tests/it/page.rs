@@ -1,4 +1,6 @@
-//! Pages as a browser and a reader see them.
+//! Pages as a browser and a reader see them. The tests of the command include this file.
+
+#![allow(dead_code, reason = "each crate uses its part")]
 
 use scraper::{ElementRef, Html, Selector};
 

@@ -1,0 +1,45 @@
+//! Systems with a language model on the sample of MTRAG.
+
+use crate::common::{Folder, Work, root};
+use crate::stub::{Received, Reply, Stub, completion};
+use clariq_collections::DataDir;
+use serde_json::Value;
+
+/// Rewrites nothing, finds an answer to all requests but one, and writes an answer or a question.
+fn chat(received: &Received, _: usize) -> Reply {
+    let messages = received.body["messages"].as_array().expect("messages");
+    let all: Vec<&str> = messages.iter().filter_map(|one| one["content"].as_str()).collect();
+    let all = all.join("\n");
+    let last = all.lines().find_map(|line| line.strip_prefix("Last utterance: "));
+    let text = if let Some(last) = last.filter(|_| all.ends_with("Rewritten:")) {
+        last
+    } else if all.ends_with("Grade:") {
+        if all.contains("Query: how much is it") { "1" } else { "3" }
+    } else if all.contains("cite the passages") {
+        "It is so [1]."
+    } else {
+        "Which licence do you mean?"
+    };
+    Reply::Json(completion(text))
+}
+
+#[test]
+fn a_chat_answers_or_asks_where_no_passage_has_an_answer() {
+    let folder = Folder::new();
+    let stub = Stub::start(chat);
+    let sample = DataDir::Folder(root().join("data/sample-mtrag"));
+    let work = Work { split: Some("mtrag-un".to_owned()), ..Work::outside(&folder, sample) };
+    let server = format!("models.chat.url={}/v1", stub.url);
+    work.with(&[&server]).run("mtrag-chat", "one.jsonl").expect("a run");
+    let answers = folder.text("one.jsonl");
+    let answers = answers.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let answers: Vec<Value> = answers.collect();
+    assert_eq!(answers.len(), 8);
+    for answer in &answers {
+        let has_passages = answer["contexts"].as_array().is_some_and(|all| !all.is_empty());
+        let is_answered = has_passages && answer["task_id"] != "cc03<::>1";
+        let expected = if is_answered { "It is so." } else { "Which licence do you mean?" };
+        assert_eq!(answer["predictions"][0]["text"], expected, "{answer}");
+    }
+    assert!(!folder.path("one.statements.run").exists());
+}

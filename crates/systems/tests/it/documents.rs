@@ -1,0 +1,117 @@
+//! The figures of the README and of the page of results are those of the configurations, and the README
+//! of the leaderboard counts its entries.
+
+use clariq_rank::ExpectedFigures;
+use clariq_systems::SystemConfig;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The systems of the table, in its order.
+const SYSTEMS: [&str; 17] = [
+    "no-question",
+    "bm25",
+    "bm25-english",
+    "bm25-tuned",
+    "bert-reranker",
+    "bert-ranker",
+    "reranker-base",
+    "ranker-base",
+    "dense",
+    "dense-base",
+    "dense-tuned",
+    "sparse",
+    "sparse-tuned",
+    "strict",
+    "strict-base",
+    "best",
+    "best-base",
+];
+
+/// The systems of the second table, in its order.
+const IKAT_SYSTEMS: [&str; 5] =
+    ["ikat-bm25", "ikat-dense", "ikat-automatic", "ikat-manual", "ikat-manual-labelled"];
+
+/// The figures that a system expects on a split of a real collection.
+fn expected(system: &str, collection: &str, split: &str) -> ExpectedFigures {
+    let config = SystemConfig::open_any(system, &[]).unwrap();
+    let is_wanted =
+        |expected: &ExpectedFigures| expected.collection == collection && expected.split == split;
+    config.expected.into_iter().find(is_wanted).unwrap()
+}
+
+/// A row of figures as they are written: without the zero before the point.
+fn row(label: &str, measures: &BTreeMap<String, f64>, names: &[&str], digits: usize) -> String {
+    let figures = names.iter().map(|name| format!("{:.digits$}", measures[*name]));
+    let figures: Vec<String> =
+        figures.map(|figure| figure.trim_start_matches('0').to_owned()).collect();
+    format!("| {label} | {} |\n", figures.join(" | "))
+}
+
+/// The text between two marks of the page of results.
+fn marked(name: &str) -> String {
+    let page = fs::read_to_string(root().join("docs/results.md")).unwrap();
+    let (_, rest) = page.split_once(&format!("<!-- {name}: begin -->\n")).unwrap();
+    rest.split_once(&format!("<!-- {name}: end -->")).unwrap().0.to_owned()
+}
+
+#[test]
+fn the_table_of_figures_is_that_of_the_configurations() {
+    let names = ["R@5", "R@10", "R@20", "R@30"];
+    let mut table = "| system | R@5 | R@10 | R@20 | R@30 |\n|---|--:|--:|--:|--:|\n".to_owned();
+    for system in SYSTEMS {
+        table += &row(system, &expected(system, "clariq", "dev").measures, &names, 6);
+    }
+    let published = &expected("bm25", "clariq", "dev").published;
+    table += &row("published BM25", published, &names, 6);
+    assert_eq!(marked("figures"), table);
+}
+
+#[test]
+fn the_table_of_ikat_is_that_of_the_configurations() {
+    let names = ["statements (organisers) nDCG@3", "statements (NIST) nDCG@3", "passages nDCG@3"];
+    let mut table =
+        "| system | statements | statements, NIST | passages |\n|---|--:|--:|--:|\n".to_owned();
+    for system in IKAT_SYSTEMS {
+        table += &row(system, &expected(system, "ikat", "2023-test").measures, &names, 4);
+    }
+    assert_eq!(marked("ikat"), table);
+}
+
+/// The rows of the README's table: how a row begins, and its system.
+const README_ROWS: [(&str, &str); 5] = [
+    ("`bm25`, equal to the published run", "bm25"),
+    ("`dense`, all-MiniLM-L6-v2", "dense"),
+    ("`strict`, each request by itself", "strict"),
+    ("`best`, requests compete", "best"),
+    ("`best-base`, 110 million parameters", "best-base"),
+];
+
+#[test]
+fn the_figures_of_the_readme_are_those_of_the_configurations() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for (label, system) in README_ROWS {
+        let measures = &expected(system, "clariq", "dev").measures;
+        let row = row(label, measures, &["R@5", "R@10", "R@20", "R@30"], 4);
+        assert!(readme.contains(&row), "{row}");
+    }
+}
+
+#[test]
+fn the_leaderboard_readme_counts_its_entries() {
+    let folder = root().join("configs/leaderboard");
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    for (file, named) in [
+        ("question_relevance.dev.tsv", "question relevance | Recall@30, then Recall@20, on test"),
+        ("document_relevance.test.tsv", "document relevance, single turn | NDCG@3 on test"),
+        ("clarification_need.tsv", "clarification need, dev and test in one table | F1 on test"),
+    ] {
+        let table = fs::read_to_string(folder.join(file)).unwrap();
+        let entries = table.lines().skip(1).filter(|line| !line.starts_with('-')).count();
+        assert!(readme.contains(&format!("{named} | {entries} |")), "{file}: {entries}");
+    }
+}
