@@ -1,6 +1,7 @@
 //! Learned models by kind, and the trait that opens them by name.
 
 mod chat;
+mod special;
 
 use crate::document::Documents;
 use crate::embeddings::Embeddings;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 pub use chat::{
     ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion, Thinking,
 };
+pub use special::{behind_special_tokens, without_special_tokens};
 
 /// The kinds of learned models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 
 /// A longer line is damaged.
@@ -55,7 +55,7 @@ impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
         let Index { places, damaged, is_cut } = index.unwrap_or_default();
         let mut journal = Self { places, source, damaged, ..Self::default() };
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        let target = folder.and_then(|()| File::options().append(true).create(true).open(path));
+        let target = folder.and_then(|()| open_to_append(path));
         match target {
             Ok(target) => journal.target = Some(target),
             Err(error) => journal.trouble = Some(error.to_string()),
@@ -119,6 +119,14 @@ impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
             self.target = None;
         }
     }
+}
+
+/// Opens or creates a file. A pipe would be waited for until somebody reads it.
+fn open_to_append(path: &Path) -> io::Result<File> {
+    if fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe"));
+    }
+    File::options().append(true).create(true).open(path)
 }
 
 /// The content of a file.
@@ -194,6 +202,7 @@ fn parse(line: &[u8]) -> Option<(&str, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn values_are_written_at_once_and_damaged_lines_are_ignored() {
@@ -227,6 +236,9 @@ mod tests {
         journal.put("a".to_owned(), 1);
         assert_eq!((journal.get("a"), journal.damaged()), (Some(1), 0));
         assert_eq!(journal.trouble(), Some("Is a directory (os error 21)"));
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert_eq!(Journal::<u8>::open(&pipe).trouble(), Some("it is a pipe"));
         // Every write to this device fails as on a full disk.
         let mut full = Journal::<u8>::open(Path::new("/dev/full"));
         assert_eq!(full.trouble(), None);

@@ -192,8 +192,11 @@ impl From<ureq::http::Response<Body>> for HttpResponse {
 /// The pause in a header `Retry-After`: seconds, or the date of its end (RFC 9110, 10.2.3).
 fn pause_of(header: &str) -> Option<Duration> {
     let header = header.trim();
-    if let Ok(seconds) = header.parse() {
-        return Some(Duration::from_secs(seconds));
+    // Some servers write fractions of a second.
+    if header.starts_with(|c: char| c.is_ascii_digit())
+        && let Ok(seconds) = header.parse()
+    {
+        return Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     }
     let end = httpdate::parse_http_date(header).ok()?;
     // A date in the past asks for no pause.
@@ -238,6 +241,9 @@ mod tests {
     #[test]
     fn a_pause_is_a_number_of_seconds_or_a_date() {
         assert_eq!(pause_of(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(pause_of("1.5"), Some(Duration::from_millis(1500)));
+        assert_eq!(pause_of("99999999999999999999999"), Some(Duration::MAX));
+        assert_eq!((pause_of("inf"), pause_of("nan"), pause_of("2s")), (None, None, None));
         assert_eq!(pause_of("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
         assert_eq!((pause_of("soon"), pause_of("-1")), (None, None));
         let later = SystemTime::now() + Duration::from_secs(100);

@@ -6,6 +6,7 @@ mod config;
 mod embed;
 mod exchange;
 mod identity;
+mod parameters;
 mod registry;
 mod rerank;
 mod server;

@@ -84,9 +84,17 @@ pub enum Reply<T> {
 
 /// The reason why a request has no answer. Repeating it may help if the server is busy.
 enum Failure {
-    /// The trouble, and the pause that the server asks for.
-    Busy(String, Option<Duration>),
+    Busy(Trouble),
     Refused(Box<Problem>),
+}
+
+/// A trouble that may have an end.
+struct Trouble {
+    found: String,
+    /// The pause that the server asks for.
+    retry_after: Option<Duration>,
+    /// True if the server says so itself.
+    is_answer: bool,
 }
 
 impl From<Problem> for Failure {
@@ -135,23 +143,32 @@ impl Service {
         let mut pause = PAUSE;
         let mut retries_left = self.retries;
         loop {
-            let (trouble, retry_after) = match self.post(content_type, request, most) {
+            let trouble = match self.post(content_type, request, most) {
                 Ok(answer) => match read(&answer).map_err(|error| self.mask_error(error))? {
                     Reply::Whole(value) => return Ok(value),
-                    Reply::Busy(trouble) => (self.show(&trouble), None),
+                    Reply::Busy(why) => {
+                        Trouble { found: self.show(&why), retry_after: None, is_answer: true }
+                    }
                 },
-                Err(Failure::Busy(trouble, retry_after)) => (trouble, retry_after),
+                Err(Failure::Busy(trouble)) => trouble,
                 Err(Failure::Refused(problem)) => return Err(Error::Problem(problem)),
+            };
+            let Trouble { found, retry_after, is_answer } = trouble;
+            let give_up = |found: String| {
+                let problem = self.problem(found);
+                let hint = "the server is there, and says why it gives no answer: `retries` may help if it \
+                            only has too much to do";
+                Error::from(if is_answer { problem.hint(hint) } else { problem })
             };
             let longest = LONGEST_RETRY_AFTER.as_secs();
             if let Some(pause) = retry_after.filter(|pause| pause.as_secs() > longest) {
                 let pause = pause.as_secs();
-                let found = format!("{trouble}, and to wait for {pause} s (at most {longest} s)");
-                return Err(self.problem(found).into());
+                let found = format!("{found}, and to wait for {pause} s (at most {longest} s)");
+                return Err(give_up(found));
             }
             if retries_left == 0 {
                 let times = u64::from(self.retries) + 1;
-                return Err(self.problem(format!("{trouble}, {times} times")).into());
+                return Err(give_up(format!("{found}, {times} times")));
             }
             retries_left -= 1;
             // Calls that were refused together must not come back together.
@@ -189,7 +206,9 @@ impl Service {
             } else {
                 format!("an answer of more than {} KiB", most >> 10)
             };
-            return Err(self.problem(found).into());
+            let hint = "the server is there, and writes more than it was asked for: does it know the \
+                        `max_tokens` of a chat model?";
+            return Err(self.problem(found).hint(hint).into());
         }
         Ok(answer)
     }
@@ -198,7 +217,7 @@ impl Service {
         let body = self.show(&String::from_utf8_lossy(body));
         let found = format!("status {status}: {}", body.trim());
         if is_busy(status) {
-            return Failure::Busy(found, retry_after);
+            return Failure::Busy(Trouble { found, retry_after, is_answer: true });
         }
         let problem = self.problem(found);
         match status {
@@ -230,7 +249,7 @@ impl Service {
             ureq::Error::Io(error) if is_about_certificate(error) => {
                 self.problem(found).hint(&self.authorities_hint).into()
             }
-            _ => Failure::Busy(found, None),
+            _ => Failure::Busy(Trouble { found, retry_after: None, is_answer: false }),
         }
     }
 

@@ -188,12 +188,19 @@ impl Chat {
             let note = format!("{model}: {{count}} of {{all}} completions {what}");
             context.tallies.add(&note, &request.messages, usize::from(is_so), 1);
         };
-        let thinks = completion.thinking != Thinking::None;
+        let thinks = completion.thinking == Thinking::Ended;
         count("begin with what the model thinks, which is no part of their text", thinks);
         let is_unended = completion.thinking == Thinking::Unended;
         count("only think, and have no text", is_unended);
         // For log-probabilities, one token is asked for.
-        let is_cut = completion.cut && request.parameters.top_logprobs == 0;
+        let reason = &completion.cut_by;
+        let is_cut = completion.cut && reason.is_empty() && request.parameters.top_logprobs == 0;
         count("are cut at `max_tokens`", is_cut);
+        if !reason.is_empty() {
+            let note = format!(
+                "{model}: {{count}} completions are not whole: the server ended them with the reason `{reason}`"
+            );
+            context.tallies.add(&note, &request.messages, 1, 1);
+        }
     }
 }

@@ -73,8 +73,11 @@ pub struct ChatRequest {
 pub struct Completion {
     /// The text; empty if the server returned none.
     pub text: String,
-    /// True if it ends at `max_tokens` instead of where the model would end it.
+    /// True if it ends elsewhere than where the model would end it, mostly at `max_tokens`.
     pub cut: bool,
+    /// The server's reason for the end of a text that is cut, if it is not `max_tokens`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cut_by: String,
     /// The model's name, as its server gives it.
     pub model: String,
     /// Tokens that were read; `None` if the server does not count them.

@@ -2,7 +2,7 @@
 
 use super::exchange::{Exchange, Recording, request_key};
 use super::identity::{Identity, cache_key};
-use clariq_core::{Observer, Progress, Result, bail};
+use clariq_core::{Observer, Progress, Result, bail, printable};
 use clariq_files::Journal;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
@@ -42,6 +42,9 @@ pub struct Planned {
     pub dependent: u64,
 }
 
+/// Characters that a note shows of the name of a model.
+const SHOWN: usize = 60;
+
 /// Bytes of text for a token in estimates.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
@@ -67,6 +70,18 @@ struct CallState {
     /// The calls of a dry run by model.
     planned: BTreeMap<String, Planned>,
     planned_keys: HashSet<String>,
+}
+
+impl CallState {
+    /// Writes a value into the cache; the first that cannot be written is told.
+    fn put(&mut self, caller: &Caller, key: String, value: Value) {
+        let Some(journal) = self.journals.get_mut(&caller.journal) else { return };
+        let was_written = journal.trouble().is_none();
+        journal.put(key, value);
+        if let Some(trouble) = journal.trouble().filter(|_| was_written) {
+            self.notes.push(unwritten(&caller.journal, trouble));
+        }
+    }
 }
 
 /// The model that a call is for.
@@ -171,8 +186,7 @@ impl Calls {
     /// Notes the name that a server gives its model, and tells if the cache has answers by another.
     pub(super) fn meet(&self, caller: &Caller, served: &str) {
         let mut state = self.state();
-        let CallState { journals, notes, .. } = &mut *state;
-        let Some(journal) = journals.get_mut(&caller.journal) else { return };
+        let Some(journal) = state.journals.get(&caller.journal) else { return };
         let key = caller.identity.journal_key();
         let before = journal.get(&key);
         let before = before.as_ref().and_then(Value::as_str);
@@ -180,13 +194,16 @@ impl Calls {
             return;
         }
         if let Some(before) = before {
-            notes.push(format!(
-                "note: the server of `{}` has the model `{served}`, and had `{before}`: answers of \
-                 that one are not used",
-                caller.name
-            ));
+            let note = format!(
+                "note: the server of `{}` has the model `{}`, and had `{}`: answers of that one are \
+                 not used",
+                caller.name,
+                printable(served, SHOWN),
+                printable(before, SHOWN),
+            );
+            state.notes.push(note);
         }
-        journal.put(key, served.into());
+        state.put(caller, key, served.into());
     }
 
     /// The keys of calls in the cache. A server that does not list its models tells the name of the one
@@ -214,20 +231,11 @@ impl Calls {
         Ok(keys.iter().map(|key| cache_key(key, served)).collect())
     }
 
-    /// Keeps an answer in the cache; the first that cannot be written is told.
     fn keep(&self, caller: &Caller, key: String, answer: &impl Serialize) {
         let answer = serde_json::to_value(answer).expect("plain data");
-        let mut state = self.state();
-        let CallState { journals, notes, .. } = &mut *state;
-        let Some(journal) = journals.get_mut(&caller.journal) else { return };
-        let was_written = journal.trouble().is_none();
-        journal.put(key, answer);
-        if let Some(trouble) = journal.trouble().filter(|_| was_written) {
-            notes.push(unwritten(&caller.journal, trouble));
-        }
+        self.state().put(caller, key, answer);
     }
 
-    /// The calls that a dry run would send since it began
     /// Answers calls, in order: from the recording, from the cache, or by the server. `stand_in` is
     /// the answer of a dry run. `progress` counts the items of calls.
     pub(super) fn answer<T: Serialize + DeserializeOwned>(
@@ -353,7 +361,7 @@ impl Calls {
         for call in new {
             planned.calls += 1;
             planned.prompt_tokens += call.bytes.div_ceil(BYTES_OF_A_TOKEN);
-            planned.completion_tokens += call.most_tokens;
+            planned.completion_tokens = planned.completion_tokens.saturating_add(call.most_tokens);
             planned.dependent += u64::from(is_dependent);
         }
     }

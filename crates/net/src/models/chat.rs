@@ -2,8 +2,11 @@
 
 use super::calls::{Call, CallAnswer};
 use super::config::ChatConfig;
-use super::server::Server;
-use clariq_core::{ChatModel, ChatRequest, Completion, Progress, Result, Thinking};
+use super::server::{MOST_OF_AN_ANSWER, Server};
+use clariq_core::{
+    ChatModel, ChatRequest, Completion, Progress, Result, Thinking, behind_special_tokens,
+    printable,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BYTES_BESIDE_TOKENS: u64 = 64 << 10;
 const BYTES_OF_A_TOKEN: u64 = 256;
 const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
+/// Characters of a reason for the end of a completion.
+const SHOWN: usize = 60;
 
 pub(super) struct ChatEndpoint {
     server: Server,
@@ -101,6 +106,30 @@ struct TokenUsage {
     completion_tokens: Option<u64>,
 }
 
+/// Why a completion ends.
+#[derive(PartialEq)]
+enum End {
+    /// The model ended it.
+    Whole,
+    AtMaxTokens,
+    /// The server's reason.
+    Other(String),
+}
+
+impl End {
+    /// The end for a reason as servers name it; whatever is not known is no whole answer.
+    fn of(reason: &str) -> Self {
+        match reason.to_ascii_lowercase().as_str() {
+            "" | "stop" | "eos" | "eos_token" | "stop_sequence" | "stop_token" | "end_turn"
+            | "complete" | "normal" => Self::Whole,
+            "length" | "max_tokens" | "max_output_tokens" | "max_length" | "model_length" => {
+                Self::AtMaxTokens
+            }
+            _ => Self::Other(printable(reason, SHOWN).into_owned()),
+        }
+    }
+}
+
 impl ChatEndpoint {
     pub(super) fn new(server: Server, config: ChatConfig) -> Self {
         Self { server, config, written_tokens: AtomicU64::new(0) }
@@ -115,7 +144,10 @@ impl ChatEndpoint {
             request: self.server.request(content),
             items: 1,
             bytes: request.messages.iter().map(|message| message.content.len() as u64).sum(),
-            most_tokens: self.config.most_tokens(request.parameters.max_tokens.get().into()),
+            most_tokens: self
+                .config
+                .parameters
+                .most_tokens(request.parameters.max_tokens.get().into()),
         }
     }
 
@@ -136,10 +168,11 @@ impl ChatEndpoint {
             body["top_logprobs"] = alternatives.into();
         }
         if let Value::Object(body) = &mut body {
-            self.config.adjust(body);
+            self.config.parameters.adjust(body);
         }
         let of_a_token = BYTES_OF_A_TOKEN + BYTES_OF_AN_ALTERNATIVE * alternatives;
-        let most = BYTES_BESIDE_TOKENS + call.most_tokens.saturating_mul(of_a_token);
+        let of_tokens = call.most_tokens.saturating_mul(of_a_token);
+        let most = BYTES_BESIDE_TOKENS.saturating_add(of_tokens).min(MOST_OF_AN_ANSWER);
         let completion = self.server.ask(about, &body, most, |answer| self.read(answer))?;
         let tokens = completion.value.completion_tokens.unwrap_or(0);
         self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
@@ -158,13 +191,11 @@ impl ChatEndpoint {
             first.into_iter().map(|one| (mask(one.token), one.logprob)).collect();
         first_token.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
         let usage = answer.usage.as_ref();
+        let end = End::of(&choice.finish_reason.unwrap_or_default());
         Ok(Completion {
             text: mask(choice.message.content.map(Content::text).unwrap_or_default()),
-            // Mistral and others have names of their own.
-            cut: matches!(
-                choice.finish_reason.as_deref(),
-                Some("length" | "max_tokens" | "model_length")
-            ),
+            cut: end != End::Whole,
+            cut_by: if let End::Other(reason) = end { mask(reason) } else { String::new() },
             model: mask(answer.model.unwrap_or_default()),
             prompt_tokens: usage.and_then(|usage| usage.prompt_tokens),
             completion_tokens: usage.and_then(|usage| usage.completion_tokens),
@@ -176,7 +207,8 @@ impl ChatEndpoint {
     /// The first token of the answer, behind what the model thinks; the first of all if it only thinks.
     fn first_of_answer(&self, tokens: Vec<ResponseToken>) -> Option<ResponseToken> {
         let text: String = tokens.iter().map(|token| token.token.as_str()).collect();
-        let start = self.config.thinking.start_of_answer(&text).unwrap_or_default();
+        let answer = self.config.thinking.start_of_answer(&text).map(|start| &text[start..]);
+        let start = answer.map_or(0, |answer| text.len() - behind_special_tokens(answer).len());
         let mut end = 0;
         let mut is_answer = |token: &ResponseToken| {
             let begin = end;
@@ -235,20 +267,51 @@ impl ChatModel for ChatEndpoint {
 mod tests {
     use super::super::config::EndpointConfig;
     use super::*;
-    use clariq_core::Silent;
+    use clariq_core::{Silent, read_regular};
+    use std::fs;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
     use std::sync::Arc;
+    use std::thread;
+
+    const KEY: &str = "sk-2f0e77a1c3";
+
+    fn open(url: &str, folder: &std::path::Path) -> (Server, ChatConfig) {
+        let config: ChatConfig =
+            serde_json::from_value(json!({ "url": url, "model": "m" })).unwrap();
+        let endpoint = EndpointConfig::Chat(config.clone());
+        let key = Some(KEY.to_owned());
+        let server =
+            Server::open("far", &endpoint, "chat", key, Arc::default(), folder, &Silent).unwrap();
+        (server, config)
+    }
+
+    #[test]
+    fn a_key_in_the_name_of_a_model_is_not_kept() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+                let body = json!({ "data": [{ "id": format!("org/{KEY}") }] }).to_string();
+                let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
+                write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let (server, _) = open(&url, folder.path());
+        assert_eq!(server.caller.identity.served(), Some("org/[authorization]"));
+        let kept = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let kept: Vec<u8> = kept.flat_map(|path| read_regular(&path, 9999).unwrap()).collect();
+        let kept = String::from_utf8(kept).unwrap();
+        assert!(kept.contains("org/[authorization]") && !kept.contains(KEY), "{kept}");
+    }
 
     #[test]
     fn a_key_that_the_server_repeats_is_in_no_completion() {
-        const KEY: &str = "sk-2f0e77a1c3";
         let folder = tempfile::tempdir().unwrap();
-        let keys = json!({ "url": "http://127.0.0.1:1", "model": "m" });
-        let config: ChatConfig = serde_json::from_value(keys).unwrap();
-        let endpoint = EndpointConfig::Chat(config.clone());
-        let key = Some(KEY.to_owned());
-        let calls = Arc::default();
-        let server =
-            Server::open("far", &endpoint, "chat", key, calls, folder.path(), &Silent).unwrap();
+        let (server, config) = open("http://127.0.0.1:1", folder.path());
         let alternatives = json!([{ "token": KEY, "logprob": -0.5 }]);
         let answer = json!({
             "model": format!("m of {KEY}"),

@@ -1,11 +1,11 @@
 //! The table `[models.NAME]` of a system.
 
+use super::parameters::Parameters;
 use super::thinking::Marks;
 use crate::service::{LONGEST_TIMEOUT, check_address};
 use clariq_core::{Location, Result, bail, number, positive};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -95,7 +95,7 @@ table! {
         pub(super) thinking: Marks,
         /// Parameters of requests: set, given another name, or left out.
         #[serde(default)]
-        pub(super) parameters: BTreeMap<String, Value>,
+        pub(super) parameters: Parameters,
     }
 }
 
@@ -195,13 +195,6 @@ const MOST_CONCURRENT: usize = 256;
 /// Longer vectors than this are a mistake.
 const MOST_DIMENSIONS: usize = 65_536;
 
-/// The parameters that a table which names a chat model sets. A text gives one of them another name, and
-/// `false` leaves it out.
-const SET_BY_USES: [&str; 3] = ["max_tokens", "temperature", "seed"];
-/// Parameters that would change what is asked, or how the answer is read.
-const NOT_SET: [&str; 7] =
-    ["model", "messages", "stream", "n", "logprobs", "top_logprobs", "response_format"];
-
 impl EndpointConfig {
     /// The value of the key `kind`.
     pub(super) fn kind(&self) -> &'static str {
@@ -231,10 +224,11 @@ impl EndpointConfig {
         }
     }
 
-    /// True if the server itself chooses the temperature, which may be above 0.
+    /// True if the server itself chooses the temperature, which may be above 0: none is sent, or under
+    /// another name that it may not know.
     pub fn samples(&self) -> bool {
         match self {
-            Self::Chat(config) => config.parameters.get("temperature") == Some(&false.into()),
+            Self::Chat(config) => config.parameters.samples(),
             Self::Embed(_) | Self::Sparse(_) | Self::Rerank(_) => false,
         }
     }
@@ -246,7 +240,7 @@ impl EndpointConfig {
         check_address(at, server.url, hint)?;
         let truncates = match self {
             Self::Chat(config) => {
-                config.check_parameters(at)?;
+                config.parameters.check(at)?;
                 false
             }
             Self::Embed(config) => {
@@ -327,50 +321,6 @@ impl EndpointConfig {
             }
         }
         identity
-    }
-}
-
-impl ChatConfig {
-    fn check_parameters(&self, at: &Location) -> Result<()> {
-        for (key, value) in &self.parameters {
-            let name = key.as_str();
-            let is_possible = value.is_string() || *value == Value::Bool(false);
-            let problem = if SET_BY_USES.contains(&name) && !is_possible {
-                "another name in quotation marks, or `false` to leave it out"
-            } else if NOT_SET.contains(&name) {
-                "a parameter that does not change what is asked"
-            } else {
-                continue;
-            };
-            let found = format!("`{key} = {value}`");
-            let hint =
-                "`max_tokens`, `temperature` and `seed` are set in the table that uses the model";
-            bail!(at, "in `parameters`: {problem}", found, hint);
-        }
-        Ok(())
-    }
-
-    /// Sets, renames and leaves out parameters of a request.
-    pub(super) fn adjust(&self, body: &mut Map<String, Value>) {
-        for (key, value) in &self.parameters {
-            if !SET_BY_USES.contains(&key.as_str()) {
-                body.insert(key.clone(), value.clone());
-            } else if let Some(known) = body.shift_remove(key)
-                && let Some(name) = value.as_str()
-            {
-                body.insert(name.to_owned(), known);
-            }
-        }
-        // `OpenAI`'s newer name of the same limit; the servers refuse both at once.
-        if self.parameters.contains_key("max_completion_tokens") {
-            body.shift_remove("max_tokens");
-        }
-    }
-
-    /// The largest number of tokens that a request allows.
-    pub(super) fn most_tokens(&self, max_tokens: u64) -> u64 {
-        let limits = self.parameters.iter().filter(|(key, _)| key.contains("tokens"));
-        limits.filter_map(|(_, value)| value.as_u64()).fold(max_tokens, u64::max)
     }
 }
 

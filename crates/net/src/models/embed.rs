@@ -95,7 +95,10 @@ impl EmbedEndpoint {
     ) -> Result<RecordedVectors, String> {
         let scaled = vectors.map(|(index, vector)| {
             let expected = *self.dimensions.get_or_init(|| vector.len());
-            if vector.len() != expected || expected == 0 {
+            if vector.is_empty() {
+                return Err("a vector without numbers".to_owned());
+            }
+            if vector.len() != expected {
                 return Err(format!(
                     "a vector of length {} where {expected} is expected",
                     vector.len()
@@ -115,12 +118,16 @@ impl EmbedEndpoint {
         if !length.is_finite() {
             return Err("a vector whose length is not finite".to_owned());
         }
-        let scaled: Vec<f32> = vector.iter().map(|value| (value / length) as f32).collect();
-        if scaled.iter().all(|value| value.is_finite()) {
-            Ok(scaled)
-        } else {
-            Err("a vector that is zero or not finite".to_owned())
+        let mut scaled = Vec::with_capacity(vector.len());
+        for value in vector {
+            scaled.push((value / length) as f32);
         }
+        // Nothing is like a vector of zeros: every score would be 0.
+        let is_zero = scaled.iter().all(|value| *value == 0.0);
+        if is_zero || !scaled.iter().all(|value| value.is_finite()) {
+            return Err("a vector that is zero or not finite, in 32 bits".to_owned());
+        }
+        Ok(scaled)
     }
 
     /// Encodes texts, each after the prompt. An empty text has a vector of zeros.

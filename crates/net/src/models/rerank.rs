@@ -81,13 +81,15 @@ fn documents_of(request: &Value) -> usize {
     request["documents"].as_array().map_or(0, Vec::len)
 }
 
-/// A score with its index; an error if it is no number.
+/// A score with its index; an error if it is no number, or none of 32 bits.
 fn score(index: usize, score: f64) -> Result<(usize, f32), String> {
-    let score = score as f32;
-    if score.is_finite() {
-        Ok((index, score))
-    } else {
+    let narrow = score as f32;
+    if !narrow.is_finite() {
         Err(format!("a score that is no finite number, for index {index}"))
+    } else if narrow == 0.0 && score != 0.0 {
+        Err(format!("the score {score:e}, which is 0 in 32 bits, for index {index}"))
+    } else {
+        Ok((index, narrow))
     }
 }
 

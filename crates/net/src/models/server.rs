@@ -25,6 +25,8 @@ const SHORTEST_KEY: usize = 8;
 pub(super) const MOST_OF_AN_ANSWER: u64 = 64 << 20;
 /// The maximum size of a list of models in bytes.
 const MOST_OF_A_LIST: u64 = 4 << 20;
+/// Bytes of an answer in another form, of which a message shows the first.
+const SHOWN_OF_AN_ANSWER: usize = 64 << 10;
 /// Names of models that a message shows.
 const NAMES_SHOWN: usize = 5;
 /// The name in a configuration that stands for the only model of a server.
@@ -120,11 +122,15 @@ impl Server {
         let caller = Caller {
             name: name.to_owned(),
             journal,
-            identity: Identity::new(config.model, served),
+            // The server may repeat the key in it.
+            identity: Identity::new(config.model, served.map(|name| service.mask(&name))),
             concurrency: config.concurrency,
         };
         if let Some(served) = caller.identity.served() {
             calls.meet(&caller, served);
+            for note in calls.take_notes() {
+                observer.note(&note);
+            }
         }
         let checksum = Value::Object(identity.clone()).to_string();
         Ok(Self {
@@ -178,10 +184,17 @@ impl Server {
                 return Err(problem("an answer of the server", fault.message, hint));
             }
             let answer = json.and_then(|json| {
-                let model = json["model"].as_str().unwrap_or_default().to_owned();
+                let model = self.mask(json["model"].as_str().unwrap_or_default());
                 let answer = A::deserialize(json).map_err(|error| error.to_string())?;
-                Ok(CallAnswer { value: read(answer)?, model })
+                Ok((answer, model))
             });
+            let answer = match answer {
+                Ok((answer, model)) => read(answer).map(|value| CallAnswer { value, model }),
+                Err(error) => {
+                    let beginning = &bytes[..bytes.len().min(SHOWN_OF_AN_ANSWER)];
+                    Err(format!("{error}: {}", String::from_utf8_lossy(beginning).trim()))
+                }
+            };
             answer.map(Reply::Whole).map_err(|found| {
                 let hint = "`url`, `dialect` and `kind` must be those of the server";
                 problem("an answer in the form of its API", found, hint)
@@ -212,14 +225,17 @@ struct Fault {
 
 impl Fault {
     /// The error in an answer: in `error`, as `OpenAI` documents it, in that of the first choice
-    /// (`OpenRouter`), or in the answer itself (older vLLM: `"object": "error"`).
+    /// (`OpenRouter`), in a list (Gemini), or the answer itself (older vLLM and others: it has a
+    /// message, and nothing that was asked for).
     fn in_answer(answer: &Value) -> Option<Self> {
-        let choice = &answer["choices"][0]["error"];
-        let error = match &answer["error"] {
-            Value::Null | Value::Bool(false) if answer["object"] == "error" => answer,
-            Value::Null | Value::Bool(false) => Some(choice).filter(|error| !error.is_null())?,
-            error => error,
-        };
+        let bare = answer["message"].is_string() && answer["choices"].is_null();
+        let errors = [
+            &answer["error"],
+            &answer["choices"][0]["error"],
+            &answer[0]["error"],
+            if bare { answer } else { &Value::Null },
+        ];
+        let error = errors.into_iter().find(|error| !is_empty(error))?;
         let message = match (&error["message"], error) {
             (Value::String(message), _) | (_, Value::String(message)) => message.clone(),
             _ => error.to_string(),
@@ -234,6 +250,18 @@ impl Fault {
                 .filter_map(|key| error[key].as_str())
                 .any(|word| word.contains("rate_limit") || word.contains("overloaded"));
         Some(Self { message, is_busy })
+    }
+}
+
+/// True for a value that tells nothing. Some servers always send an `error`.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.iter().all(is_empty),
+        Value::Object(object) => object.values().all(is_empty),
     }
 }
 

@@ -39,6 +39,9 @@ fn an_error_in_an_answer_of_status_200_is_told_in_the_words_of_the_server() {
         (json!({ "error": "model not found" }), "for request 0: model not found", 1),
         (json!({ "object": "error", "message": "no such model", "code": 404 }), "no such model", 1),
         (json!({ "choices": [choice] }), "for request 0: no GPU", 1),
+        (json!([{ "error": { "message": "no such key", "code": 400 } }]), ": no such key |", 1),
+        (json!({ "code": 50505, "message": "overloaded", "data": null }), ": overloaded |", 1),
+        (json!({ "code": 429, "message": "too many" }), "too many, 2 times", 2),
     ] {
         let wait = "Retry-After: 0\r\n".to_owned();
         let stub = Stub::always(Reply::Status(200, wait, body.to_string()));
@@ -52,6 +55,51 @@ fn an_error_in_an_answer_of_status_200_is_told_in_the_words_of_the_server() {
     };
     let read = complete(&Stub::start(once), json!({ "retries": 1 })).unwrap();
     assert_eq!(read[0].text, "there");
+}
+
+#[test]
+fn an_answer_of_another_form_is_shown() {
+    let message = json!({ "base_resp": { "status_msg": "no money" }, "choices": null });
+    for (body, says) in [
+        (
+            json!({ "detail": "is overloaded" }).to_string(),
+            r#"`choices`: {"detail":"is overloaded"}"#,
+        ),
+        (message.to_string(), "no money"),
+        (json!({ "errors": [{ "message": "gone" }] }).to_string(), "gone"),
+        ("<html>Please log in</html>".to_owned(), "column 1: <html>Please log in</html>"),
+        (format!("[{}", " ".repeat(100_000)), "EOF while parsing"),
+    ] {
+        let found = parts(complete(&Stub::always(Reply::status(200, &body)), json!({})));
+        assert!(found.contains("for request 0: ") && found.contains(says), "{body}: {found}");
+        assert!(found.len() < 1000, "{found}");
+    }
+    for error in [json!(""), json!({}), json!({ "message": "", "code": null }), json!(null)] {
+        let mut answer = completion("there");
+        answer["error"] = error;
+        let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
+        assert_eq!(read[0].text, "there");
+    }
+}
+
+#[test]
+fn a_server_that_answers_is_there() {
+    let wait = "Retry-After: 3600\r\n".to_owned();
+    let busy = json!({ "error": { "message": "slow down", "code": 429 } });
+    for reply in [
+        Reply::status(500, "out of memory"),
+        Reply::status(429, "slow down"),
+        Reply::Status(429, wait, "slow down".to_owned()),
+        Reply::Json(busy),
+        Reply::Endless,
+    ] {
+        let found = parts(complete(&Stub::always(reply.clone()), json!({})));
+        assert!(found.contains("| the server is there, and "), "{reply:?}: {found}");
+    }
+    let found = parts(complete(&Stub::always(Reply::Endless), json!({})));
+    assert!(found.contains("`max_tokens`"), "{found}");
+    let found = parts(complete(&Stub::always(Reply::Cut), json!({})));
+    assert!(found.contains("is the server there"), "{found}");
 }
 
 #[test]

@@ -85,6 +85,34 @@ fn completions_of_known_servers_are_read() {
 }
 
 #[test]
+fn only_what_the_model_has_ended_is_whole() {
+    let whole = ["stop", "STOP", "eos", "eos_token", "stop_sequence", "end_turn", "COMPLETE", ""];
+    let at_max_tokens = ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length"];
+    let other = [
+        "content_filter",
+        "insufficient_system_resource",
+        "abort",
+        "error",
+        "SAFETY",
+        "tool_calls",
+        "refusal",
+        "not_finished",
+    ];
+    let all = whole.map(|reason| (reason, false, ""));
+    let all = all.into_iter().chain(at_max_tokens.map(|reason| (reason, true, "")));
+    for (reason, cut, cut_by) in all.chain(other.map(|reason| (reason, true, reason))) {
+        let mut answer = completion("do you want tyre repair or bu");
+        answer["choices"][0]["finish_reason"] = reason.into();
+        let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
+        assert_eq!((read[0].cut, &*read[0].cut_by), (cut, cut_by), "{reason}");
+    }
+    let mut answer = completion("do you want tyre repair?");
+    answer["choices"][0]["finish_reason"] = Value::Null;
+    let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
+    assert!(!read[0].cut);
+}
+
+#[test]
 fn every_fault_is_an_error_that_names_the_request() {
     let html = Reply::status(200, "<html>");
     let text = Reply::Json(json!({ "choices": [{ "message": { "content": 3 } }] }));
@@ -198,7 +226,7 @@ fn missing_repeated_and_malformed_vectors_are_refused() {
         (v1(one(json!([1.0]))), "no vector for index 1 of 2 texts"),
         (v1(json!({ "data": [item(0), item(0)] })), "the index 0 twice"),
         (v1(json!({ "data": [item(0), item(2)] })), "the index 2 for 2 texts"),
-        (v1(one(json!([]))), "a vector of length 0"),
+        (v1(one(json!([]))), "a vector without numbers"),
         (v1(one(json!([0.0, 0.0]))), "zero or not finite"),
         (v1(one(json!("AAAA"))), "invalid type: string"),
         (tei("[[1.0, 2.0], [3.0]]"), "a vector of length 1 where 2 is expected"),
@@ -227,6 +255,12 @@ fn missing_repeated_and_malformed_vectors_are_refused() {
     let plain = config("embed", &large.url, json!({ "dialect": "tei", "normalise": false }));
     let found = parts(encoder(&plain).encode(&["a"], &|_| {}));
     assert!(found.contains("zero or not finite"), "{found}");
+    for vector in ["[[1e-60, -1e-60]]", "[[0.0, 0.0]]"] {
+        let small = Stub::always(Reply::status(200, vector));
+        let plain = config("embed", &small.url, json!({ "dialect": "tei", "normalise": false }));
+        let found = parts(encoder(&plain).encode(&["a"], &|_| {}));
+        assert!(found.contains("zero or not finite, in 32 bits"), "{vector}: {found}");
+    }
 }
 
 #[test]
@@ -282,6 +316,7 @@ fn missing_repeated_and_malformed_scores_are_refused() {
         (results(&[0, 1, 2]), "the index 2 for 2 texts"),
         (r#"{"results": [{"index": 0, "relevance_score": NaN}]}"#.to_owned(), "expected value"),
         (r#"{"results": [{"index": 0, "relevance_score": 1e300}]}"#.to_owned(), "no finite number"),
+        (r#"{"results": [{"index": 0, "relevance_score": 2e-50}]}"#.to_owned(), "0 in 32 bits"),
         (r#"[{"index": 0, "score": 0.5}]"#.to_owned(), "invalid type"),
     ] {
         let stub = Stub::always(Reply::status(200, &body));

@@ -1,11 +1,14 @@
 //! The model that a server really has, what it thinks, and how it is asked.
 
 use crate::stub::{Received, Reply, Stub, completion, dialects};
-use crate::{chat, config, encoder, open, parts, requests, session};
-use clariq_core::{ChatModel, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking};
+use crate::{Notes, chat, config, encoder, open, parts, requests, session};
+use clariq_core::{
+    ChatModel, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking, sha256_hex,
+};
 use clariq_files::Source;
 use clariq_net::{CallOptions, EndpointConfig, Recording, Registry, write_exchanges};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 fn chat_config(stub: &Stub, more: Value) -> EndpointConfig {
@@ -41,6 +44,9 @@ fn what_a_model_thinks_is_no_part_of_its_answer_and_is_recorded() {
         ("<think>\n\n</think>\n\ntents", json!({}), "tents", Thinking::Ended),
         ("coffee\n</think>\n\ntents", json!({}), "tents", Thinking::Ended),
         ("<think>\ncoffee", json!({}), "", Thinking::Unended),
+        ("<|channel|>analysis<|message|>coffee<|end|>tents", json!({}), "tents", Thinking::Ended),
+        ("analysisCoffee.assistantfinaltents", json!({}), "tents", Thinking::Ended),
+        ("analysisCoffee or", json!({}), "", Thinking::Unended),
         (marked, json!({ "thinking": [] }), marked, Thinking::None),
         ("{coffee} tents", json!({ "thinking": [["{", "}"]] }), "tents", Thinking::Ended),
     ] {
@@ -81,6 +87,9 @@ fn log_probabilities_are_those_of_the_first_token_of_the_answer() {
         (vec!["<think>", "No", "</think>", "\n\n", "Yes"], "Yes"),
         (vec!["<think>", "\n\n", "</think>\n\n", "Yes"], "Yes"),
         (vec!["<think>", "No"], "<think>"),
+        (vec!["<|START_RESPONSE|>", "Yes", "<|END_RESPONSE|>"], "Yes"),
+        (vec!["<|channel|>", "final", "<|message|>", "Yes", "<|return|>"], "Yes"),
+        (vec!["<think>", "</think>", "\n", "<|begin_of_box|>", "\n", "Yes"], "Yes"),
     ] {
         let mut answer = completion(&tokens.concat());
         answer["choices"][0]["logprobs"]["content"] = tokens.iter().map(|text| at(text)).collect();
@@ -124,15 +133,60 @@ fn parameters_are_set_renamed_and_left_out() {
     assert_eq!(sent, expected);
     let (sent, _) = body(json!({ "chat_template_kwargs": { "enable_thinking": false } }));
     assert_eq!(sent["chat_template_kwargs"]["enable_thinking"], false);
+}
+
+#[test]
+fn parameters_that_change_another_part_of_the_request_are_refused() {
+    let stub = Stub::working();
     for parameters in [
         json!({ "max_tokens": 9 }),
         json!({ "temperature": 1.0 }),
         json!({ "model": "x" }),
         json!({ "stream": true }),
+        json!({ "max_tokens": "messages" }),
+        json!({ "max_tokens": "temperature" }),
+        json!({ "seed": "stream" }),
+        json!({ "seed": "model" }),
+        json!({ "temperature": "n" }),
+        json!({ "seed": "" }),
+        json!({ "": 1 }),
+        json!({ "max_tokens": "a", "seed": "a" }),
+        json!({ "max_tokens": "top_k", "top_k": 5 }),
+        json!({ "max_completion_tokens": false }),
+        json!({ "max_completion_tokens": 0 }),
+        json!({ "max_completion_tokens": "x" }),
+        json!({ "x": null }),
+        json!({ "x": [{ "y": null }] }),
     ] {
         let config = chat_config(&stub, json!({ "parameters": parameters }));
         let found = parts(config.check(&Location::file("x.toml")));
         assert!(found.contains("in `parameters`: "), "{parameters}: {found}");
+    }
+    for (parameters, samples) in [
+        (json!({ "seed": "low", "reasoning_effort": "low", "do_sample": false }), false),
+        (json!({ "max_tokens": "max_completion_tokens" }), false),
+        (json!({ "max_tokens": false, "max_completion_tokens": 9 }), false),
+        (json!({ "temperature": false }), true),
+        (json!({ "temperature": "temp" }), true),
+    ] {
+        let config = chat_config(&stub, json!({ "parameters": parameters }));
+        config.check(&Location::file("x.toml")).unwrap();
+        assert_eq!(config.samples(), samples, "{parameters}");
+    }
+}
+
+#[test]
+fn a_limit_on_tokens_may_be_as_large_as_a_number() {
+    let stub = Stub::working();
+    for key in ["max_completion_tokens", "max_new_tokens"] {
+        let folder = tempfile::tempdir().unwrap();
+        let config = chat_config(&stub, json!({ "parameters": { key: i64::MAX } }));
+        ask(&*chat(&config, &Registry::default(), folder.path()));
+        let registry = session(CallOptions { dry_run: true, ..CallOptions::default() });
+        let absent = folder.path().join("absent");
+        let model = chat(&config, &registry, &absent);
+        model.complete(&requests(&["a", "b", "c"]), &|_| {}).unwrap();
+        assert_eq!(registry.calls().planned()["far"].completion_tokens, u64::MAX);
     }
 }
 
@@ -219,6 +273,19 @@ fn default_stands_for_the_only_model_of_a_server() {
     assert_eq!(unlisted.received()[0].body["model"], "default");
 }
 
+/// Opens the model `far` and tells what there is to tell.
+fn opened(
+    config: &EndpointConfig,
+    registry: &Registry,
+    cache: &Path,
+    notes: &Notes,
+) -> Arc<dyn ChatModel> {
+    assert!(registry.set("far", Some(config)));
+    let name = ModelName::new("far", ModelKind::Chat);
+    let Model::Chat(model) = registry.open(&name, cache, notes).unwrap().unwrap() else { panic!() };
+    model
+}
+
 /// A server at one address whose model changes.
 fn changing(lists: bool) -> (Stub, Arc<Mutex<&'static str>>) {
     let model = Arc::new(Mutex::new("one"));
@@ -242,8 +309,10 @@ fn the_cache_never_serves_the_answers_of_another_model() {
         let config = chat_config(&stub, json!({ "model": "default" }));
         let session = || {
             let registry = session(CallOptions::default());
-            let text = ask(&*chat(&config, &registry, folder.path())).text;
-            (text, registry.calls().take_notes())
+            let notes = Notes::default();
+            let text = ask(&*opened(&config, &registry, folder.path(), &notes)).text;
+            let told = notes.0.into_inner().unwrap();
+            (text, [told, registry.calls().take_notes()].concat())
         };
         assert_eq!(session(), ("I am one".to_owned(), Vec::new()));
         assert_eq!(session(), ("I am one".to_owned(), Vec::new()));
@@ -268,17 +337,33 @@ fn a_cache_that_cannot_be_written_is_told_and_so_is_what_it_costs() {
     let config = chat_config(&stub, json!({}));
     let file = folder.path().join("a file in place of the folder");
     std::fs::write(&file, "").unwrap();
-    let notes = crate::Notes::default();
+    let notes = Notes::default();
     let registry = session(CallOptions { max_calls: Some(1), ..CallOptions::default() });
-    assert!(registry.set("far", Some(&config)));
-    let name = ModelName::new("far", ModelKind::Chat);
-    let opened = registry.open(&name, &file, &notes).unwrap().unwrap();
-    let told = notes.0.lock().unwrap().clone();
+    let model = opened(&config, &registry, &file, &notes);
+    let told = notes.0.into_inner().unwrap();
     assert!(told[0].starts_with("note: answers cannot be kept in "), "{told:?}");
-    let Model::Chat(model) = opened else { panic!() };
     let found = parts(model.complete(&requests(&["a", "b"]), &|_| {}));
     assert!(found.contains("the cache could not be written"), "{found}");
     assert!(!found.contains("continues"), "{found}");
+}
+
+#[test]
+fn a_full_cache_is_told_with_the_first_value_that_does_not_fit() {
+    for lists in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let (stub, _) = changing(lists);
+        let config = chat_config(&stub, json!({}));
+        let journal = sha256_hex(format!("{}/v1/chat/completions", stub.url).as_bytes());
+        let journal = folder.path().join(format!("{journal}.jsonl"));
+        std::os::unix::fs::symlink("/dev/full", journal).unwrap();
+        let notes = Notes::default();
+        let registry = session(CallOptions::default());
+        let model = opened(&config, &registry, folder.path(), &notes);
+        assert_eq!(ask(&*model).text, "I am one");
+        let told = [notes.0.into_inner().unwrap(), registry.calls().take_notes()].concat();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("(No space left on device (os error 28))"), "{told:?}");
+    }
 }
 
 #[test]

@@ -58,8 +58,9 @@ fn check_endpoints(config: &SystemConfig) -> Result<()> {
     let samples = config.endpoints.iter().find(|(_, endpoint)| endpoint.samples());
     if let Some((name, _)) = samples.filter(|_| !config.uses.contains(&Uses::Sampling)) {
         let expected = "uses = [\"sampling\"] in a system without a temperature";
-        let found = format!("`temperature = false` in [models.{name}]");
-        let hint = "the server then chooses the temperature itself, usually above 0";
+        let found = format!("`temperature` in the `parameters` of [models.{name}]");
+        let hint = "a server that is sent none, or knows it by no other name, chooses it itself, usually \
+                    above 0";
         bail!(&*config.file, expected, found, hint);
     }
     Ok(())

@@ -1,0 +1,156 @@
+//! Special tokens of chat models: the marks of a template around what a model writes, which some
+//! servers leave in its text. None of them is part of an answer.
+
+/// Special tokens of another form than `<|name|>`.
+const OTHERS: [&str; 9] = [
+    "<s>",
+    "</s>",
+    "<bos>",
+    "<eos>",
+    "<end_of_turn>",
+    "[EOS]",
+    "[e~[",
+    "[BEGIN FINAL RESPONSE]",
+    "[END FINAL RESPONSE]",
+];
+
+/// Characters that a special token may have.
+const WIDTH: usize = 64;
+
+/// A text without white space and special tokens at its ends: `<|name|>`, `<｜name｜>`, `<|name>`, `<name|>`
+/// and a few others. One at which a turn of the user begins ends the text: the model invents it.
+///
+/// ```
+/// # use clariq_core::without_special_tokens;
+/// assert_eq!(without_special_tokens("<|START_RESPONSE|>tents<|END_RESPONSE|>\n"), "tents");
+/// assert_eq!(without_special_tokens("what does <|end|> mean?"), "what does <|end|> mean?");
+/// ```
+pub fn without_special_tokens(text: &str) -> &str {
+    let mut text = behind_special_tokens(text);
+    let mut places = text.match_indices(['<', '[']).map(|(at, _)| at);
+    let end = places.find(|at| begins_turn(&text[*at..])).unwrap_or(text.len());
+    text = text[..end].trim_end();
+    while let Some(before) = before_last(text) {
+        text = before.trim_end();
+    }
+    text
+}
+
+/// A text without white space and special tokens at its beginning, and without the author of a message
+/// behind one of them, as in `<|start|>assistant<|message|>`.
+pub fn behind_special_tokens(text: &str) -> &str {
+    let mut text = text.trim_start();
+    while let Some(rest) = behind_first(text) {
+        let body = rest.trim_start().strip_prefix("assistant").filter(|body| {
+            body.is_empty() || body.starts_with('\n') || behind_first(body).is_some()
+        });
+        text = body.unwrap_or(rest).trim_start();
+    }
+    text
+}
+
+/// True for tokens at which a turn of another author begins, as in `<|im_end|>\n<|im_start|>user`.
+fn begins_turn(text: &str) -> bool {
+    let Some(rest) = behind_first(text) else { return false };
+    let author = behind_first(rest.trim_start());
+    let is_author =
+        |author: &str| ["user", "system", "[INST]"].iter().any(|known| author.starts_with(known));
+    text.starts_with("<|user|>") || author.is_some_and(is_author)
+}
+
+fn behind_first(text: &str) -> Option<&str> {
+    if let Some(rest) = OTHERS.iter().find_map(|token| text.strip_prefix(token)) {
+        return Some(rest);
+    }
+    if !text.starts_with('<') {
+        return None;
+    }
+    let (end, _) = text.char_indices().take(WIDTH).find(|(_, c)| *c == '>')?;
+    is_token(&text[..=end]).then(|| &text[end + 1..])
+}
+
+fn before_last(text: &str) -> Option<&str> {
+    if let Some(rest) = OTHERS.iter().find_map(|token| text.strip_suffix(token)) {
+        return Some(rest);
+    }
+    let (start, _) = text.char_indices().rev().take(WIDTH).find(|(_, c)| *c == '<')?;
+    is_token(&text[start..]).then(|| &text[..start])
+}
+
+/// True for a name in angle brackets with a bar beside one of them.
+fn is_token(text: &str) -> bool {
+    const BARS: [char; 2] = ['|', '｜'];
+    let Some(inner) = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) else {
+        return false;
+    };
+    let rest = inner.strip_prefix(BARS).unwrap_or(inner);
+    let name = rest.strip_suffix(BARS).unwrap_or(rest);
+    name.len() < inner.len() && !name.is_empty() && name.chars().all(is_of_name)
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '▁' | '-' | ':' | '.' | '/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_of_templates_are_no_text() {
+        for text in [
+            "tents",
+            " tents\n",
+            "<|START_TEXT|>tents<|END_TEXT|>",
+            "<|begin_of_box|>tents<|end_of_box|>",
+            "<|begin_of_solution|>\ntents\n<|end_of_solution|>\n",
+            "tents<｜end▁of▁sentence｜>",
+            "tents <|user|>",
+            "tents<|END_OF_TURN_TOKEN|>",
+            "tents<|eot|>",
+            "tents<|EOT|>",
+            "tents<|im_end|>\n<|endoftext|>",
+            "tents</s>\n</s>",
+            "<s> tents</s>",
+            "tents[EOS]",
+            "tents[e~[",
+            "tents<end_of_turn>",
+            "tents<turn|>",
+            "<|start|>assistant<|message|>tents<|return|>",
+            "<|start_header_id|>assistant<|end_header_id|>\n\ntents<|eot_id|>",
+            "<|im_start|>assistant\ntents<|im_end|>",
+            "<|a_token_of_the_next_model|>tents<|another-1.5|>",
+        ] {
+            assert_eq!(without_special_tokens(text), "tents", "{text}");
+        }
+        for text in ["<|start|>assistant", "<|im_end|>", "", "\n"] {
+            assert_eq!(without_special_tokens(text), "", "{text}");
+        }
+        for text in [
+            "what does <|endoftext|> mean",
+            "a<|END_THINKING|><|START_RESPONSE|>tents",
+            "assistant",
+            "<b>tents</b>",
+            "a <| b |>",
+            "<a|b>",
+            "<||>",
+            "if a < b and |c| > d",
+            "[1]",
+            "x > y",
+            "<tents",
+            "é",
+        ] {
+            assert_eq!(without_special_tokens(text), text);
+        }
+        for invented in [
+            "<|im_end|>\n<|im_start|>user\nAnd?",
+            "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd?",
+            "</s><s>[INST] And?",
+            "\n<|user|>\nAnd?",
+        ] {
+            assert_eq!(without_special_tokens(&format!("tents{invented}")), "tents");
+        }
+        assert_eq!(without_special_tokens("<|end|>assistant tents"), "assistant tents");
+        assert_eq!(behind_special_tokens("<|content|> tents<|end|>"), "tents<|end|>");
+    }
+}
