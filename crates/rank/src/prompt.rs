@@ -3,6 +3,8 @@
 //! A prompt becomes one user message. Text above a line `---` becomes a system message before it.
 //! An unknown variable is an error, never an empty text.
 
+mod tags;
+
 use clariq_core::{ChatMessage, ChatRole, Error, Location, Problem, Result, problem, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use minijinja::syntax::SyntaxConfig;
@@ -11,6 +13,7 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use std::path::Path;
+use tags::Refused;
 
 macro_rules! built_in {
     ($($name:literal)*) => {
@@ -31,10 +34,6 @@ const SEPARATOR: &str = "---";
 
 /// Steps that a template may take: a thousand times those of the built-in prompts.
 const MOST_STEPS: u64 = 5_000_000;
-
-/// Words and signs in a tag of a template. Expressions nest with their length, and a longer one would
-/// need more stack than a thread has.
-const MOST_IN_A_TAG: usize = 500;
 
 const HINT: &str =
     "the documentation lists the variables of each prompt (how-to, Use a language model)";
@@ -90,15 +89,9 @@ impl Prompt {
     fn check(&self, variables: &[&str]) -> Result<()> {
         let environment = environment();
         for template in self.templates() {
-            if let Some(index) = line_of_long_tag(template.text) {
-                let at = Location::line(&*self.path, (template.first_line + index) as u64);
-                let found = "a longer one";
-                return Err(problem!(
-                    at,
-                    "at most {MOST_IN_A_TAG} words and signs in a tag",
-                    found
-                )
-                .into());
+            if let Err(Refused { line, expected, found }) = tags::check(template.text) {
+                let at = Location::line(&*self.path, (template.first_line + line) as u64);
+                return Err(problem!(at, expected, found, HINT).into());
             }
             let parsed = environment.template_from_str(template.text);
             let parsed = parsed.map_err(|error| self.problem(&template, &error))?;
@@ -175,37 +168,11 @@ fn environment<'e>() -> Environment<'e> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(MOST_STEPS));
+    tags::restrict(&mut environment);
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
     environment.set_syntax(syntax.build().unwrap_or_default());
     environment
-}
-
-/// The line, from 0, of the first tag with too many words and signs.
-fn line_of_long_tag(text: &str) -> Option<usize> {
-    for (at, _) in text.match_indices('{') {
-        let close = match text.as_bytes().get(at + 1) {
-            Some(b'{') => "}}",
-            Some(b'%') => "%}",
-            _ => continue,
-        };
-        let inner = &text[at + 2..];
-        // A longer tag is looked through as far as it matters.
-        let mut count = 0;
-        let mut is_in_word = false;
-        for (index, c) in inner.char_indices() {
-            if count > MOST_IN_A_TAG {
-                return Some(text[..at].matches('\n').count());
-            }
-            if inner[index..].starts_with(close) {
-                break;
-            }
-            let is_word = c.is_alphanumeric() || c == '_';
-            count += usize::from(!(c.is_whitespace() || is_word && is_in_word));
-            is_in_word = is_word;
-        }
-    }
-    None
 }
 
 fn has_word(line: &str, word: &str) -> bool {
@@ -289,8 +256,12 @@ mod tests {
             error.contains("p.jinja:1: ") && error.ends_with("engine ran out of fuel"),
             "{error}"
         );
-        // Much in braces, and no tag.
-        assert!(open(&"{ ".repeat(100_000)).is_ok());
+        for text in
+            ["{{ debug() }}", "{{ dict(a=1) }}", "{{ utterances | batch(2) }}", "{% set a = 1 %}"]
+        {
+            let refused = open(text).and_then(|prompt| prompt.messages(&values));
+            assert!(refused.is_err(), "{text}");
+        }
     }
 
     #[test]
