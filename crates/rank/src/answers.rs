@@ -8,9 +8,9 @@
 mod clothes;
 mod numbers;
 
-use clariq_core::Completion;
-use clothes::{is_bare, is_label, is_preface, undressed, without_mark};
-use numbers::{bare_numbers, bracketed, only_number};
+use clariq_core::{Completion, without_special_tokens};
+use clothes::{is_bare, is_blank, is_label, is_preface, undressed, without_mark, without_quotes};
+use numbers::{bare_numbers, bracketed, is_reversed, only_grade, only_number};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
@@ -25,9 +25,10 @@ pub fn line(answer: &Completion) -> Option<String> {
         let mut texts = texts.iter().filter_map(|text| undressed(text));
         return texts.next().filter(|_| texts.next().is_none());
     }
-    let mut lines = lines_of(body);
+    let mut lines = lines_of(body).peekable();
     let first = lines.next()?;
-    let only = if is_preface(first) { lines.next()? } else { first };
+    let is_heading = first.starts_with('#') && lines.peek().is_some();
+    let only = if is_preface(first) || is_heading { lines.next()? } else { first };
     if lines.next().is_some() {
         return None;
     }
@@ -39,8 +40,7 @@ pub fn line(answer: &Completion) -> Option<String> {
 /// line of an answer that is cut.
 pub fn lines(answer: &Completion, most: usize, given: &[String]) -> Vec<String> {
     let body = body_of(&answer.text);
-    let json = if answer.cut { None } else { texts_of_json(body) };
-    if let Some(texts) = json {
+    if let Some(texts) = texts_of_json(body) {
         return distinct(texts.iter().map(String::as_str), most, given);
     }
     let body =
@@ -76,7 +76,7 @@ fn distinct<'t>(
 }
 
 /// The digit of a range that stands alone: a bare one in the first or last line, as in `Grade: 2`,
-/// or else the only number in the text. The range itself, as in `2/3` or `from 0 to 3`, does not count.
+/// or else the only number in the text, where a grade stands in prose. The range itself, as in `2/3` or `from 0 to 3`, does not count.
 pub fn digit(answer: &Completion, range: &RangeInclusive<u8>) -> Option<u8> {
     if answer.cut {
         return None;
@@ -91,7 +91,7 @@ pub fn digit(answer: &Completion, range: &RangeInclusive<u8>) -> Option<u8> {
     match bare {
         [Some(one), Some(other)] => (one == other).then_some(one),
         [Some(digit), None] | [None, Some(digit)] => Some(digit),
-        [None, None] => only_number(body, range),
+        [None, None] => only_grade(body, range),
     }
 }
 
@@ -106,20 +106,13 @@ pub struct Order {
     pub is_whole: bool,
 }
 
-/// The order of `count` documents in a text such as `[2] > [1]`. If any number is in brackets, the
-/// others do not count; without brackets, those of lines that consist of numbers count, and not the
-/// number of a list before one. Repeats and numbers of no document are left out; documents that are not
-/// named follow in their order. The last number of an answer that is cut may be half of one, and is left
-/// out.
+/// The order of `count` documents in a text such as `[2] > [1]`. Of numbers in brackets, the longest chain
+/// counts, or all of them; the others do not. Without brackets, those of JSON or of lines that consist of
+/// numbers count, and not the number of a list before one. An order from the least relevant on is none.
+/// Repeats and numbers of no document are left out; documents that are not named follow in their order.
+/// The last number of an answer that is cut may be half of one, and is left out.
 pub fn order(answer: &Completion, count: usize) -> Order {
-    let text = &*answer.text;
-    let mut numbers = bracketed(text);
-    if numbers.is_empty() {
-        numbers = text.lines().flat_map(bare_numbers).collect();
-        if answer.cut && text.ends_with(|c: char| c.is_ascii_digit()) {
-            numbers.pop();
-        }
-    }
+    let numbers = numbers_of_order(body_of(&answer.text), answer.cut);
     let mut is_whole = !answer.cut;
     let mut is_named = vec![false; count];
     let mut order = Vec::with_capacity(count);
@@ -138,43 +131,110 @@ pub fn order(answer: &Completion, count: usize) -> Order {
     Order { order, named, is_whole: is_whole && named == count }
 }
 
-/// A response of several sentences, without a preface such as `Here is the answer:`; `None` if it is
-/// empty. Its end may be cut.
-pub fn response(text: &str) -> Option<&str> {
-    let text = body_of(text);
-    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let is_answer = !rest.trim().is_empty() && is_preface(first.trim()) && is_label(first);
-    let text = if is_answer { rest.trim() } else { text };
-    text.contains(char::is_alphanumeric).then_some(text)
-}
-
-/// Marks of the end of an answer that some servers leave in its text.
-const ENDS: [&str; 8] = [
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|end|>",
-    "<|return|>",
-    "<|endoftext|>",
-    "<|end_of_solution|>",
-    "<end_of_turn>",
-    "</s>",
-];
-
-/// The text inside a fence or a pair of tags, if there is one around the answer, or the whole text.
-fn body_of(text: &str) -> &str {
-    let mut text = text.trim();
-    while let Some(rest) = ENDS.iter().find_map(|end| text.strip_suffix(end)) {
-        text = rest.trim_end();
+fn numbers_of_order(text: &str, is_cut: bool) -> Vec<Option<usize>> {
+    if let Some(json) = json_of(text) {
+        return numbers_of_json(&json).unwrap_or_default();
     }
-    let inner = fenced(text).unwrap_or(text).trim();
-    for tag in ["answer", "query", "question", "rewrite", "output", "response", "final"] {
-        let open = inner.strip_prefix('<').and_then(|rest| rest.strip_prefix(tag));
-        if let Some(rest) = open.and_then(|rest| rest.strip_prefix('>')) {
-            let rest = rest.strip_suffix('>').and_then(|rest| rest.strip_suffix(tag));
-            return rest.and_then(|rest| rest.strip_suffix("</")).map_or(inner, str::trim);
+    let Some(mut numbers) = bracketed(text).filter(|_| !is_reversed(text)) else {
+        return Vec::new();
+    };
+    if numbers.is_empty() {
+        numbers = text.lines().flat_map(bare_numbers).collect();
+        if is_cut && text.ends_with(|c: char| c.is_ascii_digit()) {
+            numbers.pop();
         }
     }
-    inner
+    numbers
+}
+
+/// A response of several sentences, without a preface such as `Here is the answer:`, a list of sources, and
+/// what the model lets the user say next; `None` if it is empty. Its end may be cut.
+pub fn response(text: &str) -> Option<String> {
+    let mut body = body_of(text);
+    let json = json_of(body);
+    if json.is_none() && body.starts_with('{') {
+        return None;
+    }
+    let texts = json.map(|json| texts_of(json).unwrap_or_default());
+    if let Some(texts) = &texts {
+        let [only] = &texts[..] else { return None };
+        body = only.trim();
+    }
+    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
+    if !rest.trim().is_empty() && is_preface(first.trim()) && is_label(first) {
+        body = rest.trim();
+    } else if let Some((label, rest)) = body.split_once(':')
+        && label.split(|c: char| !c.is_alphabetic()).any(is_name_of_response)
+        && is_label(label)
+        && !rest.trim().is_empty()
+    {
+        body = rest.trim_start_matches(['*', '_']).trim();
+    }
+    let mut end = 0;
+    for line in body.split_inclusive('\n') {
+        if end > 0 && ends_response(line) {
+            break;
+        }
+        end += line.len();
+    }
+    let body = without_quotes(body[..end].trim());
+    body.contains(char::is_alphanumeric).then(|| body.to_owned())
+}
+
+fn is_name_of_response(word: &str) -> bool {
+    word.eq_ignore_ascii_case("answer") || word.eq_ignore_ascii_case("response")
+}
+
+/// True for the head of a list of sources, and for a turn that the model invents.
+fn ends_response(line: &str) -> bool {
+    let line = line.trim_matches(|c: char| !c.is_alphanumeric() && c != ':').to_lowercase();
+    let head = line.split_once(':').map_or("", |(head, _)| head.trim_end_matches('*'));
+    matches!(head, "user" | "human")
+        || matches!(line.trim_end_matches(':'), "sources" | "references" | "citations")
+        || matches!(head, "sources" | "references" | "citations")
+}
+
+/// Pairs of marks, one inside the other, that are taken off.
+const LAYERS: usize = 4;
+
+/// The text inside pairs of tags, fences and special tokens around the answer.
+fn body_of(text: &str) -> &str {
+    let mut text = without_special_tokens(text.trim_matches(is_blank));
+    for _ in 0..LAYERS {
+        let Some(inner) = tagged(text).or_else(|| fenced(text)) else { break };
+        text = without_special_tokens(inner);
+    }
+    text
+}
+
+/// Tags that models write around an answer. Their ends may be missing: the answer is cut, or the server
+/// was told to stop there.
+const TAGS: [&str; 10] = [
+    "answer",
+    "conclusion",
+    "final",
+    "final_answer",
+    "output",
+    "query",
+    "question",
+    "response",
+    "rewrite",
+    "solution",
+];
+
+/// The text between a tag at the beginning, such as `<answer>`, and its end at the end.
+fn tagged(text: &str) -> Option<&str> {
+    let (name, rest) = text.strip_prefix('<')?.split_once('>')?;
+    if name.is_empty() || !name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c)) {
+        return None;
+    }
+    let end = format!("</{name}>");
+    let is_around_answer = TAGS.contains(&&*name.to_ascii_lowercase());
+    match rest.find(&end) {
+        Some(at) if at + end.len() == rest.len() || is_around_answer => Some(&rest[..at]),
+        Some(_) => None,
+        None => is_around_answer.then_some(rest),
+    }
 }
 
 const FENCE: &str = "```";
@@ -202,9 +262,13 @@ fn json_of(text: &str) -> Option<Value> {
     text.starts_with(['{', '[', '"']).then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// The texts of JSON; empty for JSON with anything but texts of one kind.
+/// The texts of JSON; empty for JSON with anything but texts of one kind, and for what only begins as JSON.
 fn texts_of_json(text: &str) -> Option<Vec<String>> {
-    Some(texts_of(json_of(text)?).unwrap_or_default())
+    let json = json_of(text);
+    if json.is_none() && (!text.starts_with(['{', '[']) || without_mark(text).is_some()) {
+        return None;
+    }
+    Some(json.and_then(texts_of).unwrap_or_default())
 }
 
 /// A string, the only text of an object, or those of a list of these; or the texts of an object whose
@@ -229,6 +293,24 @@ fn texts_of(value: Value) -> Option<Vec<String>> {
             texts.sort_by(|(one, _), (other, _)| one.len().cmp(&other.len()).then(one.cmp(other)));
             let texts = texts.into_iter().map(|(_, value)| value.as_str().map(str::to_owned));
             if is_numbered { texts.collect() } else { None }
+        }
+        _ => None,
+    }
+}
+
+/// The numbers of a list, or of the only list of an object.
+fn numbers_of_json(value: &Value) -> Option<Vec<Option<usize>>> {
+    match value {
+        Value::String(text) => bracketed(text),
+        Value::Object(object) if object.len() == 1 => numbers_of_json(object.values().next()?),
+        Value::Array(values) => {
+            let number = |value: &Value| match value {
+                Value::Array(values) if values.len() == 1 => values[0].as_u64(),
+                Value::String(text) => text.trim_matches(['[', ']', ' ']).parse().ok(),
+                value => value.as_u64(),
+            };
+            let numbers: Option<Vec<u64>> = values.iter().map(number).collect();
+            Some(numbers?.into_iter().map(|number| usize::try_from(number).ok()).collect())
         }
         _ => None,
     }

@@ -8,6 +8,11 @@ use clariq_systems::plan::{AnswerPlan, ResponseRule};
 use clariq_track_ikat::{sentences, tokens};
 use serde::Serialize;
 
+/// Numbers in brackets from here on are years, and no passages.
+const FIRST_YEAR: usize = 1000;
+/// Characters that a citation may have.
+const WIDTH_OF_A_CITATION: usize = 60;
+
 const EMPTY: &str = "answer: {count} of {all} answers of the model have no text";
 
 /// The variables of the prompt of an answer.
@@ -95,7 +100,7 @@ struct Repairs {
 impl Repairs {
     fn count(&self, tallies: &Tallies, chat_request: &ChatRequest) {
         let unfinished = "answer: {count} of {all} responses end with their last whole sentence, since \
-                          the model was stopped at `max_tokens`";
+                          the completions are not whole";
         tallies.add(unfinished, &chat_request.messages, usize::from(self.is_unfinished), 1);
         let cut = "answer: {count} of {all} responses were cut at the limit";
         tallies.add(cut, &chat_request.messages, usize::from(self.is_cut), 1);
@@ -114,7 +119,7 @@ fn read_answer(
     max_tokens: usize,
 ) -> (WrittenResponse, Repairs) {
     let written = answers::response(&completion.text).unwrap_or_default();
-    let (mut text, citations) = without_citations(written);
+    let (mut text, citations) = without_citations(&written);
     let mut repairs = Repairs::default();
     if completion.cut && !text.is_empty() {
         repairs.is_unfinished = true;
@@ -164,27 +169,30 @@ pub(super) fn cut(text: &str, max_tokens: usize) -> String {
     }
 }
 
-/// A text on one line without citations such as `[2]` and `[1, 3]`, and the cited numbers, each
-/// with its position in the text.
+/// A text on one line without citations such as `[2]`, `[1, 3]` and `【1†source】`, and the cited numbers,
+/// each with its position in the text.
 fn without_citations(text: &str) -> (String, Vec<(usize, usize)>) {
     let line = one_line(text);
     let mut clean = String::with_capacity(line.len());
     let mut citations = Vec::new();
     let mut rest = line.as_str();
-    while let Some(open) = rest.find('[') {
-        let inner = &rest[open + 1..];
-        // Only digits, commas and blanks are in a citation.
-        let length = inner.find(|c: char| !c.is_ascii_digit() && c != ',' && c != ' ');
-        let cited = length.filter(|length| inner[*length..].starts_with(']'));
-        let Some((length, numbers)) = cited.and_then(|at| Some((at, numbers(&inner[..at])?)))
-        else {
-            clean.push_str(&rest[..=open]);
+    while let Some(open) = rest.find(['[', '【']) {
+        let inner = rest[open..].strip_prefix(['[', '【']).unwrap_or_default();
+        let close =
+            inner.char_indices().take(WIDTH_OF_A_CITATION).find(|(_, c)| matches!(c, ']' | '】'));
+        let cited = close.and_then(|(at, c)| Some((at + c.len_utf8(), numbers(&inner[..at])?)));
+        let Some((length, numbers)) = cited else {
+            clean.push_str(&rest[..rest.len() - inner.len()]);
             rest = inner;
             continue;
         };
-        clean.push_str(rest[..open].trim_end());
+        clean.push_str(rest[..open].trim_end_matches('\\').trim_end());
         citations.extend(numbers.into_iter().map(|number| (number, clean.len())));
-        rest = &inner[length + 1..];
+        rest = &inner[length..];
+        // `[1]: It is …` is a list.
+        if clean.is_empty() || clean.ends_with(['.', '!', '?']) {
+            rest = rest.strip_prefix(':').unwrap_or(rest);
+        }
     }
     clean.push_str(rest);
     let leading = clean.len() - clean.trim_start().len();
@@ -194,9 +202,45 @@ fn without_citations(text: &str) -> (String, Vec<(usize, usize)>) {
     (clean.trim().to_owned(), citations)
 }
 
-/// The numbers between brackets; `None` if there is anything else.
+/// The numbers between brackets, as in `1, 3`, `1-3`, `^1`, `Passage 1` and `1†source`; `None` if there is
+/// anything else, or a year.
 fn numbers(inner: &str) -> Option<Vec<usize>> {
-    inner.split(',').map(|number| number.trim().parse().ok()).collect()
+    let inner = inner.split('†').next()?.trim_end_matches('\\').to_lowercase();
+    let mut numbers: Vec<usize> = Vec::new();
+    let mut is_range = false;
+    for part in inner.split_inclusive(is_sign).flat_map(|part| {
+        let sign = part.rfind(is_sign).unwrap_or(part.len());
+        [&part[..sign], &part[sign..]]
+    }) {
+        match part.trim() {
+            "" | "," | ";" | "^" | "and" | "passage" | "passages" | "doc" | "document"
+            | "source" => {}
+            "-" | "–" if !numbers.is_empty() => is_range = true,
+            part => {
+                let number = number_in(part).filter(|number| *number < FIRST_YEAR)?;
+                let first = if is_range { numbers.last()? + 1 } else { number };
+                numbers.extend(first..=number);
+                is_range = false;
+            }
+        }
+    }
+    (!numbers.is_empty() && !is_range).then_some(numbers)
+}
+
+fn is_sign(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | ';' | '-' | '–' | '^')
+}
+
+/// A number in digits of any width.
+fn number_in(text: &str) -> Option<usize> {
+    text.chars().map(digit).collect::<Option<String>>()?.parse().ok()
+}
+
+fn digit(c: char) -> Option<char> {
+    match c {
+        '０'..='９' => char::from_digit(c as u32 - '０' as u32, 10),
+        c => c.is_ascii_digit().then_some(c),
+    }
 }
 
 /// The text with white space replaced by single blanks: spaCy counts other white space as tokens.
@@ -227,6 +271,28 @@ mod tests {
         let (response, repairs) = read("[0] No [", 250);
         assert_eq!((response.text.as_str(), response.used.len()), ("No [", 0));
         assert_eq!((repairs.is_uncited, repairs.unknown), (true, 1));
+    }
+
+    #[test]
+    fn citations_have_many_forms() {
+        for (text, clean, used) in [
+            ("Bees fly [1-3].", "Bees fly.", &[7, 5, 9][..]),
+            ("Bees fly [1; 2].", "Bees fly.", &[7, 5]),
+            ("Bees fly [1 and 3].", "Bees fly.", &[7, 9]),
+            ("Bees fly [Passage 1].", "Bees fly.", &[7]),
+            ("Bees fly [passages 1, 2].", "Bees fly.", &[7, 5]),
+            ("Bees fly 【2†source】.", "Bees fly.", &[5]),
+            ("Bees fly [^2].", "Bees fly.", &[5]),
+            ("Bees fly \\[3\\].", "Bees fly.", &[9]),
+            ("Bees fly [２].", "Bees fly.", &[5]),
+            ("[1]: Bees fly.\n[2]: They sting.", "Bees fly. They sting.", &[7, 5]),
+            ("In [2024] bees flew [1].", "In [2024] bees flew.", &[7]),
+            ("Bees [-] fly [1-] [see 2] [] [1", "Bees [-] fly [1-] [see 2] [] [1", &[]),
+        ] {
+            let (response, _) = read(text, 250);
+            let docs: Vec<u32> = response.used.iter().map(|doc| doc.0).collect();
+            assert_eq!((&*response.text, &docs[..]), (clean, used), "{text}");
+        }
     }
 
     #[test]

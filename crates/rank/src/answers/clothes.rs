@@ -1,17 +1,79 @@
 //! The words of a model around its answer: courtesies, labels, marks of lists and quotation marks.
 
-/// Words that only answer the one who asked.
-const COURTESIES: [&str; 6] = ["sure", "certainly", "of course", "absolutely", "okay", "ok"];
+/// Beginnings that only answer the one who asked.
+const COURTESIES: [&str; 16] = [
+    "sure",
+    "certainly",
+    "of course",
+    "absolutely",
+    "okay",
+    "ok",
+    "great question",
+    "good question",
+    "thanks for reaching out",
+    "understood",
+    "got it",
+    "no problem",
+    "i can help with that",
+    "i can help you with that",
+    "i'd be happy to help",
+    "i'd be happy to help with that",
+];
 
 /// Words of which the labels before an answer consist.
-const LABELS: &str = " a absolutely answer as ask assistant can certainly clarification clarifying course \
-    could final follows following for grade here here's i i'd is label last level my need of ok okay \
-    output q query question questions queries rating reformulated relevance rephrased request resolved \
-    response result rewrite rewriting rewritten score search self-contained sentence standalone \
-    stand-alone suggested sure text the this understood user user's utterance version would you your ";
+const LABELS: &str = " a absolutely ai answer as ask assistant be bot can certainly clarification \
+    clarifying could final follows following for good grade here here's i i'd is label last level my need \
+    of ok okay one output possible q query question questions queries rating reformulated relevance \
+    rephrased request resolved response result rewrite rewriting rewritten score search self-contained \
+    sentence standalone stand-alone suggested sure system text the this understood user user's utterance \
+    version would you your ";
 
-/// Beginnings of an answer that refuses.
-const REFUSALS: [&str; 4] = ["i'm sorry, but", "i am sorry, but", "as an ai ", "i apologize"];
+/// Beginnings of an answer that refuses, with plain apostrophes.
+const REFUSALS: [&str; 9] = [
+    "i'm sorry, but",
+    "i am sorry, but",
+    "sorry, but i can",
+    "i apologize",
+    "as an ai ",
+    "as a language model",
+    "as a large language model",
+    "i don't have enough information",
+    "i do not have enough information",
+];
+
+/// Beginnings that refuse behind an apology, or before what is refused.
+const INABILITIES: [&str; 8] = [
+    "i can't ",
+    "i cannot ",
+    "i can not ",
+    "i'm unable to ",
+    "i am unable to ",
+    "i'm not able to ",
+    "i am not able to ",
+    "i won't ",
+];
+
+/// Deeds that models refuse.
+const REFUSED: [&str; 11] = [
+    "answer that",
+    "answer this",
+    "assist",
+    "comply",
+    "do that",
+    "do this",
+    "fulfil",
+    "help.",
+    "help with",
+    "help you",
+    "provide",
+];
+
+const APOLOGIES: [&str; 4] = ["sorry", "unfortunately", "i'm sorry", "i am sorry"];
+
+/// Words of which an answer consists that says that there is none.
+const NOTHING: &str = " additional any are change changes clarification clarifying further is more n/a \
+    necessary needed nil no none null queries query question questions required rewrite rewriting \
+    undefined ";
 
 /// True if all words are those of a label.
 pub(super) fn is_label(text: &str) -> bool {
@@ -32,40 +94,73 @@ pub(super) fn is_bare(line: &str) -> bool {
 }
 
 /// A line without the mark of a list, a label, a courtesy and the quotation marks around it; `None` if
-/// nothing is left, or a refusal.
+/// nothing is left, or a refusal, a placeholder, or JSON that is none.
 pub(super) fn undressed(line: &str) -> Option<String> {
-    let mut text = line.trim();
+    let mut text = line.trim_matches(is_blank);
     text = without_mark(text).unwrap_or(text);
     text = without_quotes(text);
-    for courtesy in COURTESIES {
-        let head = text.get(..courtesy.len()).filter(|head| head.eq_ignore_ascii_case(courtesy));
-        let rest = head.and_then(|_| text[courtesy.len()..].strip_prefix(['!', ',', '.']));
-        text = rest.map_or(text, str::trim);
+    while let Some(rest) = COURTESIES.iter().find_map(|courtesy| behind(text, courtesy)) {
+        text = rest;
     }
-    if let Some((label, rest)) = text.split_once(':')
+    if let Some((label, rest)) = text.split_once([':', '：'])
+        && let label = label.trim_end_matches(|c: char| c.is_ascii_digit())
         && !label.is_empty()
         && is_label(label)
     {
         text = without_quotes(rest.trim_start_matches(['*', '_']).trim());
     }
-    let beginning: String = text.chars().take(20).collect();
+    let is_placeholder = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
+    let is_text = text.contains(char::is_alphanumeric) && !text.starts_with(['{', '[']);
+    (is_text && !is_placeholder && !refuses(text) && !is_nothing(text)).then(|| text.to_owned())
+}
+
+/// True for white space, and for characters that show nothing.
+pub(super) fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+}
+
+/// The text behind a courtesy and its stop.
+fn behind<'t>(text: &'t str, courtesy: &str) -> Option<&'t str> {
+    let head = text.get(..courtesy.len())?;
+    let rest = text[courtesy.len()..].strip_prefix(['!', ',', '.'])?;
+    head.eq_ignore_ascii_case(courtesy).then(|| rest.trim())
+}
+
+fn refuses(text: &str) -> bool {
+    let beginning: String = text.chars().take(80).collect();
     let beginning = beginning.to_lowercase().replace('’', "'");
-    let refuses = REFUSALS.iter().any(|refusal| beginning.starts_with(refusal));
-    (text.contains(char::is_alphanumeric) && !refuses).then(|| text.to_owned())
+    let (head, rest) = beginning.split_once([',', '.', '!']).unwrap_or_default();
+    let is_apology = APOLOGIES.contains(&head);
+    let statement = if is_apology { rest.trim_start() } else { &beginning };
+    let refused = INABILITIES.iter().find_map(|words| statement.strip_prefix(words));
+    refused.is_some_and(|what| is_apology || REFUSED.iter().any(|known| what.starts_with(known)))
+        || REFUSALS.iter().any(|refusal| beginning.starts_with(refusal))
+}
+
+/// True for `None`, `N/A`, `No clarifying question is needed.` and the like.
+fn is_nothing(text: &str) -> bool {
+    let text = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let begins = ["no ", "none", "null", "nil", "n/a", "undefined"];
+    begins.iter().any(|begin| text.starts_with(begin))
+        && text.split_whitespace().all(|word| NOTHING.contains(&format!(" {word} ")))
 }
 
 /// A text without the marks around it: quotation marks, and those of bold or code.
-fn without_quotes(mut text: &str) -> &str {
+pub(super) fn without_quotes(mut text: &str) -> &str {
     let pairs = [
+        ("\"\"\"", "\"\"\""),
         ("\"", "\""),
         ("“", "”"),
         ("„", "“"),
         ("«", "»"),
         ("**", "**"),
+        ("*", "*"),
+        ("__", "__"),
+        ("_", "_"),
+        ("\\boxed{", "}"),
         ("`", "`"),
         ("'", "'"),
         ("‘", "’"),
-        ("[", "]"),
     ];
     for (open, close) in pairs {
         let inner = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
@@ -76,11 +171,22 @@ fn without_quotes(mut text: &str) -> &str {
     text
 }
 
-/// The text behind the mark of a list: `-`, `*`, `•`, `>`, `1.` or `1)`.
+/// The text behind the mark of a list or of a heading: `-`, `*`, `•`, `>`, `#`, `1.`, `1)`, `(1)` or `[1]`.
 pub(super) fn without_mark(line: &str) -> Option<&str> {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let marks: &[char] =
-        if rest.len() < line.len() { &['.', ')'] } else { &['-', '*', '•', '>'] };
+    let open = line.strip_prefix(['(', '[']);
+    let numbered = open.unwrap_or(line);
+    let rest = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = rest.len() < numbered.len();
+    let marks: &[char] = match line.chars().next() {
+        Some('(') => &[')'],
+        Some('[') => &[']'],
+        _ if is_numbered => &['.', ')'],
+        Some('#') => return line.trim_start_matches('#').strip_prefix(' ').map(str::trim_start),
+        _ => &['-', '*', '•', '>'],
+    };
+    if open.is_some() && !is_numbered {
+        return None;
+    }
     let item = rest.strip_prefix(marks)?;
     item.starts_with(' ').then(|| item.trim_start())
 }

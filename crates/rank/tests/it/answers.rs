@@ -43,6 +43,24 @@ fn one_line_is_a_query_or_a_question() {
         ("<answer>flat bike tyre hole</answer>", Some("flat bike tyre hole")),
         ("flat bike tyre hole<|im_end|>", Some("flat bike tyre hole")),
         ("flat bike tyre hole </s>\n</s>", Some("flat bike tyre hole")),
+        ("<|START_RESPONSE|>flat bike tyre hole<|END_RESPONSE|>", Some("flat bike tyre hole")),
+        ("flat bike tyre hole<｜end▁of▁sentence｜>", Some("flat bike tyre hole")),
+        ("flat bike tyre hole[e~[", Some("flat bike tyre hole")),
+        ("<Output>\nflat bike tyre hole\n</Output>", Some("flat bike tyre hole")),
+        ("<CONCLUSION>flat bike tyre hole</CONCLUSION>", Some("flat bike tyre hole")),
+        ("<my_query>flat bike tyre hole</my_query>", Some("flat bike tyre hole")),
+        ("<response>flat bike tyre hole", Some("flat bike tyre hole")),
+        (
+            "<answer><|begin_of_box|>flat bike tyre hole<|end_of_box|></answer>",
+            Some("flat bike tyre hole"),
+        ),
+        (
+            "<answer>```json\n{\"query\": \"flat bike tyre hole\"}\n```</answer><|im_end|>",
+            Some("flat bike tyre hole"),
+        ),
+        ("<T> is a type", Some("<T> is a type")),
+        ("<p>a</p> or <p>b</p>", Some("<p>a</p> or <p>b</p>")),
+        ("what does <|im_end|> mean?", Some("what does <|im_end|> mean?")),
         ("Star Wars: who made it?", Some("Star Wars: who made it?")),
         ("\"Alien\" or \"Aliens\"", Some("\"Alien\" or \"Aliens\"")),
         ("3.5 mm jack", Some("3.5 mm jack")),
@@ -80,6 +98,83 @@ fn one_line_is_a_query_or_a_question() {
     }
 }
 
+/// What models write around a question, and in its place.
+#[test]
+fn a_question_is_read_in_its_clothes_and_nothing_else_is_one() {
+    let question = "what size of tyre do you need?";
+    for around in [
+        "*{}*",
+        "_{}_",
+        "__{}__",
+        "\"\"\"{}\"\"\"",
+        "\\boxed{{}}",
+        "(1) {}",
+        "[1] {}",
+        "# {}",
+        "### Question\n\n{}",
+        "Question 1: {}",
+        "System: {}",
+        "AI: {}",
+        "Bot: {}",
+        "<clarifying_question>{}</clarifying_question>",
+        "<final_answer>{}</final_answer>",
+        "<Question>{}</Question>",
+        "<answer>{}",
+        "A good clarifying question would be: {}",
+        "One clarifying question is: {}",
+        "Great question! {}",
+        "Sure, I can help with that! {}",
+        "{}\u{200b}",
+        "\u{feff}{}",
+        "Question：{}",
+    ] {
+        let text = around.replace("{}", question);
+        assert_eq!(answers::line(&whole(&text)).as_deref(), Some(question), "{text:?}");
+    }
+    for nothing in [
+        "I cannot assist with that request.",
+        "I can't help with that.",
+        "Sorry, I can't assist with that.",
+        "Sorry, but I cannot.",
+        "I’m unable to help.",
+        "I am not able to provide that.",
+        "Unfortunately, I cannot do this.",
+        "As a language model, I can't.",
+        "I don't have enough information.",
+        "N/A",
+        "None.",
+        "null",
+        "undefined",
+        "No clarifying question is needed.",
+        "No question needed.",
+        "(no question)",
+        "No clarification needed",
+        "{'question': 'what size?'}",
+        "{question: \"what size?\"}",
+        "{\"question\": \"what size?\",}",
+        "{\n\"question\": \"what size?\",\n}",
+        "[Your question here]",
+        "{{question}}",
+        "<question>",
+        "<your question here>",
+    ] {
+        assert_eq!(answers::line(&whole(nothing)), None, "{nothing:?}");
+        assert_eq!(answers::lines(&whole(nothing), 2, &[]), [""; 0], "{nothing:?}");
+    }
+    for text in [
+        "I can't open my bike lock",
+        "I am not able to log in, what now?",
+        "I don't have enough space for a pan. Do you know any stores?",
+        "Sorry, what do you mean?",
+        "no country for old men",
+        "none of us",
+        "12: the movie",
+        "12: 30 is the time",
+    ] {
+        assert_eq!(answers::line(&whole(text)).as_deref(), Some(text), "{text:?}");
+    }
+}
+
 #[test]
 fn several_lines_are_queries() {
     let read = |text: &str, most| answers::lines(&whole(text), most, &[]);
@@ -101,7 +196,7 @@ fn several_lines_are_queries() {
     let text = "1. \"What is wrong?\"\n2. \"How do I repair it?\"\n3. \"What is wrong?\"";
     assert_eq!(read(text, 3), ["What is wrong?", "How do I repair it?"]);
     let text = "1. \"red foxes\"\n\n2) 3.5 mm jack\n- blue foxes\nred foxes\n*bold*\n1984 novel";
-    let all = ["red foxes", "3.5 mm jack", "blue foxes", "*bold*", "1984 novel"];
+    let all = ["red foxes", "3.5 mm jack", "blue foxes", "bold", "1984 novel"];
     assert_eq!(read(text, 9), all);
     assert_eq!(read(" \n\"\"\n", 2), [""; 0]);
     // Qwen2.5-Coder-1.5B-Instruct repeats what it was given about the user.
@@ -134,6 +229,7 @@ fn a_grade_or_a_need_is_one_digit_that_stands_alone() {
         ("**2**", Some(2)),
         ("[2]", Some(2)),
         ("2<|eot_id|>", Some(2)),
+        ("<|begin_of_box|>2<|end_of_box|>", Some(2)),
         ("(2)", Some(2)),
         ("Grade: 2", Some(2)),
         ("**Grade:** 2", Some(2)),
@@ -157,6 +253,17 @@ fn a_grade_or_a_need_is_one_digit_that_stands_alone() {
         ("Q2 is answered", None),
         ("Grade: 2\nGrade: 3", None),
         ("I'd say 2, because it names 3 causes", None),
+        ("I would give it a 2", Some(2)),
+        ("Its relevance to the query is 2", Some(2)),
+        ("\\boxed{2}", Some(2)),
+        ("On a scale of 0 to 3, this is a 2.", Some(2)),
+        ("2 points", Some(2)),
+        ("I can't rate this 2", None),
+        ("It is not 2.", None),
+        ("half of 2", None),
+        ("2%", None),
+        ("The passage is about World War 2 and does not answer the query.", None),
+        ("2 causes are named", None),
         ("good", None),
         ("", None),
     ] {
@@ -193,6 +300,30 @@ fn an_order_is_that_of_the_numbers_in_brackets() {
             false,
         ),
         ("Ranking: 2, 3, 1", [1, 2, 0], 3, true),
+        ("The order of [1], [2] and [3] is: [2] > [3] > [1]", [1, 2, 0], 3, true),
+        ("From [1] to [3]: [2] > [3] > [1]", [1, 2, 0], 3, true),
+        ("Passages [1]-[3] ranked: [2] > [3] > [1]", [1, 2, 0], 3, true),
+        ("[1] is tea.\n[2] is bread.\n\nRanking: [2] > [3] > [1]", [1, 2, 0], 3, true),
+        ("[2] (0.9) > [3] (0.5) > [1]", [1, 2, 0], 3, true),
+        ("[2] > [3] > [1]\n\n[1] is only about [3].", [1, 2, 0], 3, true),
+        ("Rank 1: 2\nRank 2: 3\nRank 3: 1", [1, 2, 0], 3, true),
+        ("1: 2\n2: 3\n3: 1", [1, 2, 0], 3, true),
+        ("The 3 passages: 2, 3, 1", [1, 2, 0], 3, true),
+        ("Top 3 passages: 2, 3, 1", [1, 2, 0], 3, true),
+        ("2 (0.9), 3 (0.5), 1 (0.1)", [1, 2, 0], 3, true),
+        ("2 (score 5)\n3 (score 4)\n1 (score 1)", [1, 2, 0], 3, true),
+        ("(2) > (3) > (1)", [1, 2, 0], 3, true),
+        ("{\"ranking\": [2, 3, 1]}", [1, 2, 0], 3, true),
+        ("[\"2\", \"3\", \"1\"]", [1, 2, 0], 3, true),
+        ("[[2], [3], [1]]", [1, 2, 0], 3, true),
+        ("from least to most relevant: 2, 3, 1", [0, 1, 2], 0, false),
+        ("least relevant to most relevant: [2] > [3] > [1]", [0, 1, 2], 0, false),
+        ("[1] < [3] < [2]", [0, 1, 2], 0, false),
+        ("3. [2]\n2. [3]\n1. [1]", [0, 1, 2], 0, false),
+        ("| Rank | Passage |\n|---|---|\n| 1 | 3 |", [0, 1, 2], 0, false),
+        ("[{\"rank\": 1, \"passage\": 3}]", [0, 1, 2], 0, false),
+        ("{\"1\": 3, \"2\": 1}", [0, 1, 2], 0, false),
+        ("<|START_TEXT|>2 > 3 > 1<|END_TEXT|>", [1, 2, 0], 3, true),
         ("", [0, 1, 2], 0, false),
     ] {
         let expected = Order { order: order.to_vec(), named, is_whole };
@@ -211,12 +342,26 @@ fn a_response_has_no_preface() {
         ("Sure! Here is the answer:\n\nBees fly [1].", Some("Bees fly [1].")),
         ("Answer:\nBees fly [1].", Some("Bees fly [1].")),
         ("<answer>\nBees fly [1].\n</answer>", Some("Bees fly [1].")),
+        ("<response>\nBees fly [1]. They", Some("Bees fly [1]. They")),
+        ("<response>Bees fly [1].</response> done", Some("Bees fly [1].")),
+        ("{\"answer\": \"Bees fly [1].\"}", Some("Bees fly [1].")),
+        ("{\"answer\": \"Bees fly.\", \"citations\": [1, 2]}", None),
+        ("{'answer': 'Bees fly.'}", None),
+        ("Here is the answer: Bees fly [1].", Some("Bees fly [1].")),
+        ("**Answer:** Bees fly [1].", Some("Bees fly [1].")),
+        ("\"Bees fly [1].\"", Some("Bees fly [1].")),
+        ("Bees fly [1].\n\nSources:\n[1] Bee book", Some("Bees fly [1].")),
+        ("Bees fly [1].\n\n**References**: [1][2]", Some("Bees fly [1].")),
+        ("Bees fly [1].\n\nUser: and then?\nAssistant: They sting [2].", Some("Bees fly [1].")),
+        ("Bees fly [1].<|im_end|>\n<|im_start|>user\nAnd?", Some("Bees fly [1].")),
+        ("Bees: they fly [1].", Some("Bees: they fly [1].")),
+        ("<|START_RESPONSE|>Bees fly [1].<|END_RESPONSE|>", Some("Bees fly [1].")),
         ("There are two kinds:\n- bees\n- wasps", Some("There are two kinds:\n- bees\n- wasps")),
         ("Here is the answer:", Some("Here is the answer:")),
         ("…", None),
         ("", None),
     ] {
-        assert_eq!(answers::response(text), read, "{text:?}");
+        assert_eq!(answers::response(text).as_deref(), read, "{text:?}");
     }
 }
 
@@ -225,7 +370,14 @@ fn long_texts_are_read_in_one_pass() {
     let began = Instant::now();
     let lines =
         (0..200_000).map(|number| format!("{number} is a line")).collect::<Vec<_>>().join("\n");
-    for text in [lines, "[".repeat(2 << 20), "[1".repeat(1 << 20), "1-".repeat(1 << 20)] {
+    for text in [
+        lines,
+        "[".repeat(2 << 20),
+        "[1".repeat(1 << 20),
+        "1-".repeat(1 << 20),
+        "<a>".repeat(1 << 18),
+        "<|a|>".repeat(1 << 17),
+    ] {
         let answer = whole(&text);
         answers::line(&answer);
         assert!(answers::lines(&answer, 20, &[]).len() <= 20);
