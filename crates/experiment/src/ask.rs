@@ -11,6 +11,8 @@ use std::slice;
 
 /// The number of candidates and sources that are listed.
 const SHOWN: usize = 5;
+/// The reason to stop where no stage has one.
+const NOTHING: &str = "the system asks nothing";
 
 /// A system that holds conversations.
 pub struct Asker<'a> {
@@ -120,14 +122,26 @@ impl<'a> Asker<'a> {
         };
         let empty_question = self.system.session().documents.empty_question();
         let best = outcome.ranking.first().filter(|best| Some(best.doc) != empty_question);
-        let Some(best) = best else {
-            return stop(&self.reason(conversation, empty_question)?, why);
-        };
-        let mut question = self.list(conversation, slice::from_ref(best))?.remove(0);
-        if let Some(text) = self.system.written_question(conversation)? {
-            question = RankedText { id: String::new(), text, ..question };
+        let mut score = 0.0;
+        let mut question = None;
+        if let Some(best) = best {
+            let listed = self.list(conversation, slice::from_ref(best))?.remove(0);
+            score = listed.score;
+            question = Some(listed);
+        } else {
+            let reason = self.reason(conversation, empty_question)?;
+            // A question that a model writes needs no document that is like it.
+            if reason.is_some() || !outcome.ranking.is_empty() {
+                return stop(reason.as_deref().unwrap_or(NOTHING), why);
+            }
         }
-        Ok(Move::Ask { question, why })
+        if let Some(text) = self.system.written_question(conversation)? {
+            question = Some(RankedText { id: String::new(), text, score });
+        }
+        match question {
+            Some(question) => Ok(Move::Ask { question, why }),
+            None => stop(NOTHING, why),
+        }
     }
 
     /// The reason why the best passage does not fit the opening of a conversation, if the system
@@ -156,17 +170,20 @@ impl<'a> Asker<'a> {
         Ok((shared < rule.words).then_some(reason))
     }
 
-    /// The reason of a stage to ask nothing, from the trace of the empty question or, in a collection
+    /// The reason of a stage to ask nothing, if one has any, from the trace of the empty question or, in a collection
     /// without one, of any document.
-    fn reason(&self, conversation: &UserRequest, empty_question: Option<Doc>) -> Result<String> {
+    fn reason(
+        &self,
+        conversation: &UserRequest,
+        empty_question: Option<Doc>,
+    ) -> Result<Option<String>> {
         let about = empty_question.unwrap_or(Doc(0));
         let traces = self.system.explain(conversation, RankedPart::Documents, about)?;
         let stages = traces.iter().flat_map(|trace| &trace.stages);
         let parts =
             stages.filter_map(|stage| stage.explanation.as_ref()).flat_map(|why| &why.parts);
         let stops: Vec<&str> = parts.filter_map(|part| part.what.strip_prefix(STOPS)).collect();
-        let nothing = "the system asks nothing".to_owned();
-        Ok(if stops.is_empty() { nothing } else { stops.join("; ") })
+        Ok((!stops.is_empty()).then(|| stops.join("; ")))
     }
 
     /// The best candidates, and the traces of the first one with a text.

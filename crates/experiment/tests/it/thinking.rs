@@ -99,6 +99,28 @@ fn the_question_that_is_asked_is_not_a_thought() {
 }
 
 #[test]
+fn a_question_is_asked_even_if_no_document_is_like_it() {
+    let folder = Folder::with_sample();
+    let stub = Stub::always(Reply::Json(completion("Which xylophone?")));
+    let ask = format!("url = \"{}/v1\"\n[ask]\nchat = \"chat\"\n{BM25}", stub.url);
+    let silent = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
+    let work = Work::on(&folder, "data", "dev");
+    for (stages, expected) in [("", Some("Which xylophone?")), (silent, None)] {
+        folder.write("asker.toml", format!("name = \"asker\"\n{HEAD}{ask}{stages}"));
+        let config = work.load("asker.toml").unwrap();
+        let (asked, _) = work.with_session(|session| {
+            let contexts = Contexts::new(session);
+            let asker = Asker::open(&contexts, &config, 1, false).unwrap();
+            match asker.next(&mut Request::new("1", "zzz").into()).unwrap() {
+                Move::Ask { question, .. } => Some(question.text),
+                _ => None,
+            }
+        });
+        assert_eq!(asked.as_deref(), expected);
+    }
+}
+
+#[test]
 fn a_thinking_model_makes_the_runs_of_a_plain_one() {
     let folder = Folder::with_sample();
     let plain = Stub::start(chat);
