@@ -3,7 +3,6 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they have written")]
 
 mod common;
-mod convert;
 mod ikat;
 mod ikat_labels;
 mod ikat_validator;
