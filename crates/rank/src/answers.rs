@@ -46,7 +46,8 @@ pub fn lines(answer: &Completion, most: usize, given: &[String]) -> Vec<String> 
     let body =
         if answer.cut { body.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { body };
     let plain = || {
-        let mut lines = lines_of(body).peekable();
+        let is_heading = |line: &&str| line.starts_with('#') && is_bare(line);
+        let mut lines = lines_of(body).filter(move |line| !is_heading(line)).peekable();
         lines.next_if(|line| is_preface(line));
         lines
     };
@@ -64,7 +65,7 @@ fn distinct<'t>(
     given: &[String],
 ) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
-    for text in lines.filter_map(undressed) {
+    for text in lines.filter_map(|line| undressed(tagged(line).unwrap_or(line))) {
         if texts.len() == most {
             break;
         }
@@ -231,7 +232,11 @@ fn tagged(text: &str) -> Option<&str> {
     let end = format!("</{name}>");
     let is_around_answer = TAGS.contains(&&*name.to_ascii_lowercase());
     match rest.find(&end) {
-        Some(at) if at + end.len() == rest.len() || is_around_answer => Some(&rest[..at]),
+        Some(at) if at + end.len() == rest.len() => Some(&rest[..at]),
+        // Another pair of the same name may follow.
+        Some(at) if is_around_answer && !rest[at + end.len()..].contains(&end[2..]) => {
+            Some(&rest[..at])
+        }
         Some(_) => None,
         None => is_around_answer.then_some(rest),
     }

@@ -204,11 +204,11 @@ impl ChatEndpoint {
         })
     }
 
-    /// The first token of the answer, behind what the model thinks; the first of all if it only thinks.
+    /// The first token of the answer, behind what the model thinks; none if it only thinks.
     fn first_of_answer(&self, tokens: Vec<ResponseToken>) -> Option<ResponseToken> {
         let text: String = tokens.iter().map(|token| token.token.as_str()).collect();
-        let answer = self.config.thinking.start_of_answer(&text).map(|start| &text[start..]);
-        let start = answer.map_or(0, |answer| text.len() - behind_special_tokens(answer).len());
+        let answer = &text[self.config.thinking.start_of_answer(&text)?..];
+        let start = text.len() - behind_special_tokens(answer).len();
         let mut end = 0;
         let mut is_answer = |token: &ResponseToken| {
             let begin = end;

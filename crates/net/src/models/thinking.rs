@@ -77,12 +77,17 @@ impl From<Marks> for Vec<[String; 2]> {
 
 impl Marks {
     /// Where the answer in a text begins: behind the last mark that ends what the model thinks. `None`
-    /// if a mark after that begins it again. Letters count in upper and lower case.
+    /// if it thinks again right behind that mark. Letters count in upper and lower case.
     pub(super) fn start_of_answer(&self, text: &str) -> Option<usize> {
         let mut start = if self.has_channels { behind_channels(text)? } else { 0 };
         let text = text.to_ascii_lowercase();
-        for [_, end] in &self.pairs {
-            if let Some(at) = text.rfind(&end.to_ascii_lowercase()) {
+        for pair in &self.pairs {
+            let [begin, end] = pair.each_ref().map(|mark| mark.to_ascii_lowercase());
+            // Words are marks only where the text begins with their other half.
+            if end.starts_with(char::is_alphabetic) && !begins(&text, &begin) {
+                continue;
+            }
+            if let Some(at) = text.rfind(&end) {
                 start = start.max(at + end.len());
             }
         }
@@ -92,13 +97,13 @@ impl Marks {
     }
 }
 
-/// True if a mark is in a text, or a tag of the same name with attributes.
+/// True if a text begins with a mark, or with a tag of the same name with attributes.
 fn begins(text: &str, mark: &str) -> bool {
+    let text = text.trim_start();
     let Some(tag) = mark.strip_suffix('>').filter(|tag| tag.starts_with('<')) else {
-        return text.contains(mark);
+        return text.starts_with(mark);
     };
-    text.match_indices(tag).any(|(at, _)| {
-        let rest = &text[at + tag.len()..];
+    text.strip_prefix(tag).is_some_and(|rest| {
         let attributes = &rest[..rest.find(['<', '>']).unwrap_or(rest.len())];
         rest[attributes.len()..].starts_with('>')
             && (attributes.is_empty() || attributes.starts_with(char::is_whitespace))
@@ -209,6 +214,9 @@ mod tests {
             ("<think>", None),
             ("", Some("")),
             ("<thinker>", Some("<thinker>")),
+            ("Use the <thought> element.", Some("Use the <thought> element.")),
+            ("A. Here is my response: see above.", Some("A. Here is my response: see above.")),
+            ("\n <think>a", None),
         ] {
             assert_eq!(marks.start_of_answer(text).map(|at| &text[at..]), answer, "{text}");
         }

@@ -86,7 +86,7 @@ fn log_probabilities_are_those_of_the_first_token_of_the_answer() {
         (vec!["Yes", "."], "Yes"),
         (vec!["<think>", "No", "</think>", "\n\n", "Yes"], "Yes"),
         (vec!["<think>", "\n\n", "</think>\n\n", "Yes"], "Yes"),
-        (vec!["<think>", "No"], "<think>"),
+        (vec!["<think>", "No"], ""),
         (vec!["<|START_RESPONSE|>", "Yes", "<|END_RESPONSE|>"], "Yes"),
         (vec!["<|channel|>", "final", "<|message|>", "Yes", "<|return|>"], "Yes"),
         (vec!["<think>", "</think>", "\n", "<|begin_of_box|>", "\n", "Yes"], "Yes"),
@@ -96,7 +96,9 @@ fn log_probabilities_are_those_of_the_first_token_of_the_answer() {
         let stub = Stub::always(Reply::Json(answer));
         let folder = tempfile::tempdir().unwrap();
         let model = chat(&chat_config(&stub, json!({})), &Registry::default(), folder.path());
-        assert_eq!(ask(&*model).first_token, [(first.to_owned(), -0.1)], "{tokens:?}");
+        let expected: &[_] = &[(first.to_owned(), -0.1)];
+        let expected = if first.is_empty() { &[] } else { expected };
+        assert_eq!(ask(&*model).first_token, expected, "{tokens:?}");
     }
 }
 

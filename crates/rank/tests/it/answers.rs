@@ -186,6 +186,10 @@ fn several_lines_are_queries() {
         "I would search as follows.\n\n* red foxes\n* blue foxes\n* grey foxes\n\nGood luck!",
         "```json\n[\"red foxes\", \"blue foxes\", \"grey foxes\"]\n```",
         "{\"queries\": [\"red foxes\", \"blue foxes\", \"grey foxes\"]}",
+        "<query>red foxes</query>\n<query>blue foxes</query>\n<query>grey foxes</query>",
+        "## Query 1\nred foxes\n## Query 2\nblue foxes\n## Query 3\ngrey foxes",
+        "Query 1: red foxes\nQuery 2: blue foxes\nQuery 3: grey foxes",
+        "(1) red foxes\n(2) blue foxes\n(3) grey foxes",
     ] {
         assert_eq!(read(text, 3), ["red foxes", "blue foxes", "grey foxes"], "{text:?}");
     }

@@ -11,7 +11,8 @@ use crate::answers;
 use crate::chat::ChatDefaults;
 use crate::context::Context;
 use clariq_core::{
-    ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Ranking, Request, Result, problem,
+    ChatRequest, Completion, Doc, Explanation, Hit, ProblemKind, Ranking, Request, Result,
+    Thinking, problem,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -120,6 +121,8 @@ impl PointwiseScore {
     /// The score that an answer gives; `None` if there is none in it.
     fn read(self, asked: &ChatRequest, completion: &Completion) -> Result<Option<f64>> {
         match self {
+            // One token of a model that thinks is none of its answer.
+            Self::Logprobs if completion.thinking == Thinking::Unended => Ok(None),
             Self::Logprobs if completion.first_token.is_empty() => {
                 let expected = "log-probabilities of the first token from the server";
                 let hint = "`score = \"grade\"` reads a grade from the text instead";
@@ -152,6 +155,7 @@ fn is_word(token: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_core::ChatParameters;
 
     #[test]
     fn yes_counts_against_no_in_every_spelling() {
@@ -165,5 +169,17 @@ mod tests {
         assert_eq!(tokens(&[("no", 0.4)]), Some(0.0));
         assert_eq!(tokens(&[("yes", 0.4), ("yesterday", 0.1)]), Some(1.0));
         assert_eq!(tokens(&[("The", 0.9), ("not", 0.1)]), None);
+    }
+
+    #[test]
+    fn a_model_that_only_thinks_gives_no_probability() {
+        let asked = ChatRequest {
+            about: "a request".to_owned(),
+            messages: Vec::new(),
+            parameters: ChatParameters::default(),
+        };
+        let completion = Completion { thinking: Thinking::Unended, ..Completion::default() };
+        assert_eq!(PointwiseScore::Logprobs.read(&asked, &completion).unwrap(), None);
+        assert!(PointwiseScore::Logprobs.read(&asked, &Completion::default()).is_err());
     }
 }
