@@ -5,7 +5,9 @@ mod by_qrels;
 mod decisions;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
-pub use decisions::{ASKS_FROM, DECISION_COLUMNS, decision_rows, need_table, parse_needs};
+pub use decisions::{
+    ASKS_FROM, DECISION_COLUMNS, check_needs, decision_rows, need_table, parse_needs,
+};
 
 use crate::Task;
 use clariq_core::{Error, Problem, RequestId, bail, problem};

@@ -208,7 +208,7 @@ impl Recipe {
         };
         // A softmax over the questions of one row is 1, whatever the model says.
         let least_batch = match self.objective {
-            Objective::InBatchSoftmax { .. } => 2,
+            Objective::InBatchSoftmax { .. } | Objective::SparseSoftmax { .. } => 2,
             _ => 1,
         };
         for (key, value, least) in [

@@ -11,14 +11,14 @@ mod tests;
 mod topics;
 
 use crate::answer::answer;
-use crate::differences::{self, Focus};
+use crate::differences::{self, Focus, TopicRow};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, PageRun, RenderedPage};
 use crate::words::{count, figure};
 use clariq_collections::documents::Bank;
 use clariq_collections::evaluation::{ComparisonOptions, Evaluation as _, ShortMeasures};
-use clariq_core::{Documents, Error};
+use clariq_core::{Documents, Error, RequestId};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::Run;
 use clariq_track_clariq::evaluation::{CUTOFFS, Official, question_relevance, recall_interval};
@@ -26,6 +26,10 @@ use clariq_track_clariq::{ClariQ, ClariqSplit, Labelled, NeedLine};
 use documents::DocumentsOfRuns;
 use judged::JudgedRuns;
 use maud::{Markup, html};
+use std::collections::HashMap;
+
+/// The unit of measures of questions.
+const TOPIC: &str = "topic";
 
 /// The runs and labels of a page.
 #[derive(Clone, Copy)]
@@ -122,16 +126,49 @@ fn render(comparison: &ClariqPage) -> String {
 
 /// The runs and the tests between them, by recall or by the measures that were named.
 fn compare<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> ComparedRuns<'a> {
+    if comparison.by_name.is_empty() {
+        return compare_by_recall(comparison, judged);
+    }
     let PageRequest { baseline, seed, .. } = comparison.request;
-    let runs = judged.runs.iter().enumerate().map(|(index, run)| RunFigures {
+    let runs = judged.runs.iter().zip(comparison.by_name).map(|(run, columns)| RunFigures {
         name: &run.shown.name,
         uses: &run.shown.uses,
-        columns: match comparison.by_name.get(index) {
-            Some(columns) => columns.clone(),
-            None => run.scores.columns(""),
-        },
+        columns: columns.clone(),
     });
-    ComparedRuns::new(runs.collect(), baseline, seed, "topic")
+    let unit = comparison.by_name[0].first().map_or(TOPIC, |column| column.unit);
+    ComparedRuns::new(runs.collect(), baseline, seed, unit)
+}
+
+fn compare_by_recall<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> ComparedRuns<'a> {
+    let PageRequest { baseline, seed, .. } = comparison.request;
+    let runs = judged.runs.iter().map(|run| RunFigures {
+        name: &run.shown.name,
+        uses: &run.shown.uses,
+        columns: run.scores.columns(""),
+    });
+    ComparedRuns::new(runs.collect(), baseline, seed, TOPIC)
+}
+
+/// The topics or, for measures of documents, the facets of a column.
+fn rows<'a>(
+    labels: &'a Labelled,
+    judged: &JudgedRuns<'a>,
+    column: &'a Column,
+) -> Vec<TopicRow<'a>> {
+    let topics = judged.topics.iter().enumerate();
+    let places: HashMap<&str, (usize, &str)> = topics
+        .map(|(index, judged)| (judged.topic.id.as_str(), (index, judged.topic.request.as_str())))
+        .collect();
+    let facets = labels.facets.iter();
+    let topic_of: HashMap<&str, &str> =
+        facets.map(|facet| (facet.id.as_str(), labels.topics[facet.topic].id.as_str())).collect();
+    let row = |(id, _): &'a (RequestId, f64)| {
+        let topic = topic_of.get(id.as_str()).copied().filter(|_| column.unit != TOPIC);
+        let (index, request) =
+            places.get(topic.unwrap_or(id.as_str())).copied().unwrap_or_default();
+        TopicRow { id: id.as_str(), request, anchor: format!("topic-{index}") }
+    };
+    column.values.iter().map(row).collect()
 }
 
 /// The column that topics are ordered by: the first that was named, or else the deepest recall, if
@@ -154,13 +191,30 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
             ["Recall of every run", "Recall of relevant questions"],
         )
     } else {
-        (format!("Standard measures, as in trec_eval, over {topics}."), ["Scores of every run"; 2])
+        let facets = comparison.by_name.iter().flatten().find(|column| column.unit != TOPIC);
+        let facets = facets.map_or_else(String::new, |column| {
+            let facets = count(column.values.len(), column.unit);
+            format!("; the challenge's measures of documents over {facets}")
+        });
+        let intro = format!("Standard measures, as in trec_eval, over {topics}{facets}.");
+        (intro, ["Scores of every run"; 2])
     };
     let placed = leaderboard::section(comparison, judged);
-    let topics = judged.topics.iter().map(|judged| judged.topic);
-    let shown = topics.map(|topic| (topic.id.as_str(), topic.request.as_str()));
     let column = focus(comparison, compared);
-    let deepest = Focus::by_topic(column, shown);
+    let focused = &compared.baseline().columns[column];
+    let deepest = Focus {
+        id: "differences",
+        name: "Differences",
+        heading: format!("Differences by {}", focused.unit),
+        column,
+        topics: rows(comparison.labels, judged, focused),
+    };
+    // The last section has topics, and no facets.
+    let by_recall = (focused.unit != TOPIC).then(|| compare_by_recall(comparison, judged));
+    let (by_topic, of_topics) = match &by_recall {
+        Some(by_recall) => (by_recall, by_recall.telling_of_all(CUTOFFS.len() - 1)),
+        None => (compared, column),
+    };
     let has_documents = !comparison.documents.is_empty();
     let documents = has_documents.then(|| documents::section(comparison));
     let needs = (!comparison.needs.is_empty()).then(|| needs::section(comparison));
@@ -171,7 +225,7 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
         Some(section("depth", "Depth", depth::section(judged))),
         differences::section(compared, &deepest),
         needs.map(|needs| section("needs", "Need", needs)),
-        Some(section("topics", "Topics", topics::section(comparison, judged, compared, column))),
+        Some(section("topics", "Topics", topics::section(comparison, judged, by_topic, of_topics))),
     ]
     .into_iter()
     .flatten()

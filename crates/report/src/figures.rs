@@ -27,7 +27,7 @@ pub(crate) struct ComparedRuns<'a> {
     pub(crate) tested: Vec<BaselineTest>,
     /// The seed of the randomisation test.
     pub(crate) seed: u64,
-    /// The unit that figures are averaged over: `topic` or `turn`.
+    /// The unit that figures are averaged over: `topic`, `facet` or `turn`.
     pub(crate) unit: &'static str,
 }
 
@@ -65,8 +65,11 @@ impl<'a> ComparedRuns<'a> {
             let base = &self.baseline().columns[*column].values;
             runs.iter().any(|&run| self.runs[run].columns[*column].values != *base)
         };
-        let part = &self.baseline().columns[preferred].part;
-        let of_part = |column: &usize| self.baseline().columns[*column].part == *part;
+        let Column { part, unit, .. } = &self.baseline().columns[preferred];
+        let of_part = |column: &usize| {
+            let column = &self.baseline().columns[*column];
+            column.part == *part && column.unit == *unit
+        };
         let mut columns = [preferred].into_iter().chain(0..self.baseline().columns.len());
         columns.find(|column| of_part(column) && differs(column)).unwrap_or(preferred)
     }

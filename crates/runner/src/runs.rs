@@ -119,6 +119,15 @@ impl LabelSource {
         Ok(evaluation)
     }
 
+    /// Refuses runs of other documents, as [`check_origin`] does.
+    pub(crate) fn check_origin(&self, settings: &Settings, runs: &[PathBuf]) -> Result<()> {
+        let Self::Split(collection, _) = self else { return Ok(()) };
+        for run in runs {
+            check_origin(settings, &**collection, std::slice::from_ref(run), run)?;
+        }
+        Ok(())
+    }
+
     /// The page of runs over the split.
     pub(crate) fn page(&self, request: &PageRequest) -> Result<RenderedPage> {
         match self {
@@ -143,6 +152,46 @@ impl LabelSource {
             Self::Split(collection, split) => Ok(collection.last_said(*split)?),
         }
     }
+}
+
+/// Refuses a file whose record names other documents than those that it is scored on: its scores would
+/// be 0, or wrong. Documents of one's own may have changed since, which is a warning. `runs` are those
+/// that have the record of `file`, such as itself.
+pub(crate) fn check_origin(
+    settings: &Settings,
+    collection: &dyn Collection,
+    runs: &[PathBuf],
+    file: &Path,
+) -> Result<()> {
+    let [task] = collection.tasks() else { return Ok(()) };
+    let documents = collection.documents(*task)?;
+    match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
+        Some((run, checksum)) if checksum != documents.checksum().as_str() => {
+            let short: String = checksum.chars().take(12).collect();
+            let bank = documents.checksum().short();
+            let location = collection.location();
+            // Documents of one's own grow, and the run is still a run of most of them.
+            if collection.kind() == OWN.name {
+                settings.note(&format!(
+                    "warning: {}: made on other documents ({short}) than {location} has now \
+                     ({bank}); those that were added since cannot be in it",
+                    run.display()
+                ));
+                return Ok(());
+            }
+            let hint = "--data names the folder that the run was made on";
+            let expected = format!("a run on the documents that {location} has now ({bank})");
+            bail!(run, expected, "made on other documents ({short}), says its record", hint);
+        }
+        None if file.is_file() => {
+            let file = file.display();
+            settings.detail(&format!(
+                "cannot check which documents {file} was made on (no record beside it)"
+            ));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Removes records of runs from a list, which a glob may contain.

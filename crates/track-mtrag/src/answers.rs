@@ -5,6 +5,7 @@ use clariq_collections::{AnswerForm, SubmittedAnswer};
 use clariq_core::{Documents, Hit, Speaker};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, Write};
 
 /// The number of passages that are handed in for a request.
@@ -19,6 +20,16 @@ pub(crate) enum TaskKind {
     B,
     /// Retrieval and generation.
     C,
+}
+
+impl fmt::Display for TaskKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::A => "Task A, retrieval",
+            Self::B => "Task B, generation from the references",
+            Self::C => "Task C, retrieval and generation",
+        })
+    }
 }
 
 pub(crate) struct MtragAnswerForm<'a> {

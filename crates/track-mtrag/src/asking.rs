@@ -12,7 +12,7 @@ use clariq_collections::evaluation::{
 };
 use clariq_core::RequestId;
 use clariq_eval::{Decision, best_threshold};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 const ALL: &str = "all";
 
@@ -25,13 +25,12 @@ struct Scored {
 /// The requests with labels by domain. Every request has the score that `score` gives it.
 fn by_domain(
     tasks: &[MtragTask],
-    score: impl Fn(&RequestId) -> Option<f64>,
+    score: impl Fn(&RequestId) -> f64,
 ) -> BTreeMap<Domain, Vec<Scored>> {
     let mut domains: BTreeMap<Domain, Vec<Scored>> = BTreeMap::new();
     for task in tasks {
-        if let Some(answerability) = task.answerability
-            && let Some(score) = score(&task.id)
-        {
+        if let Some(answerability) = task.answerability {
+            let score = score(&task.id);
             let label = answerability == Answerability::Underspecified;
             domains.entry(task.domain).or_default().push(Scored { label, score });
         }
@@ -39,13 +38,18 @@ fn by_domain(
     if domains.values().flatten().any(|scored| scored.label) { domains } else { BTreeMap::new() }
 }
 
-/// The decisions of a run by the scores of its best passages; a request without a passage has none.
-/// `None` if no request is underspecified, or only one domain is answered.
+/// The decisions of a run by the scores of its best passages, in the domains that it answers; a request
+/// without a passage is below every score. `None` if no request is underspecified, or only one domain is
+/// answered.
 pub(crate) fn by_best_score(
     tasks: &[MtragTask],
     best: &HashMap<&RequestId, f64>,
 ) -> Option<ResultTable> {
-    let domains = by_domain(tasks, |id| best.get(id).map(|score| -score));
+    let answered: HashSet<Domain> =
+        tasks.iter().filter(|task| best.contains_key(&task.id)).map(|task| task.domain).collect();
+    let lowest = best.values().copied().fold(f64::INFINITY, f64::min);
+    let mut domains = by_domain(tasks, |id| -best.get(id).copied().unwrap_or(lowest - 1.0));
+    domains.retain(|domain, _| answered.contains(domain));
     if domains.len() < 2 {
         return None;
     }
@@ -56,10 +60,12 @@ pub(crate) fn by_best_score(
         let others: Vec<(bool, f64)> =
             others.flat_map(|(_, scored)| scored).map(|it| (it.label, it.score)).collect();
         let threshold = best_threshold(&others);
-        let name = if threshold.is_finite() {
-            format!("best score up to {:.3}", -threshold)
-        } else {
+        let name = if threshold.is_infinite() {
             "best score, never".to_owned()
+        } else if threshold > -lowest {
+            "nothing found".to_owned()
+        } else {
+            format!("best score up to {:.3}", -threshold)
         };
         let decisions = decide(scored, threshold);
         rows.extend(decision_rows(domain.name(), &name, &decisions));
@@ -71,7 +77,7 @@ pub(crate) fn by_best_score(
 
 /// The decisions of a need file.
 pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> ResultTable {
-    let domains = by_domain(tasks, |id| Some(needs.get(id).copied().unwrap_or(0.0)));
+    let domains = by_domain(tasks, |id| needs.get(id).copied().unwrap_or(0.0));
     let mut rows = Vec::new();
     let mut pooled = Vec::new();
     for (domain, scored) in &domains {

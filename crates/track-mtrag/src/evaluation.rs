@@ -169,6 +169,11 @@ impl<'a> MtragEvaluation<'a> {
                 needs.insert(*id, number);
             }
         }
+        if needs.is_empty() {
+            let hint = "is it the file of another split? --split names it";
+            let expected = format!("needs of requests of {}", self.split);
+            bail!(&*input.name, expected, "none", hint);
+        }
         Ok(Some(by_need(self.mtrag.tasks(self.split)?, &needs)))
     }
 

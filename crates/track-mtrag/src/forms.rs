@@ -1,11 +1,13 @@
 //! The requests of `retrieval_tasks`, which are texts: each utterance begins with its speaker, as in
 //! `|user|: what did he do?`.
 
+use crate::ids::key;
 use crate::tasks::for_each_line;
 use clariq_collections::documents::is_id;
 use clariq_core::{Utterance, parse_json, problem, without_nan};
 use clariq_files::{FileContent, Sink, shorten};
 use serde::Deserialize;
+use std::collections::HashMap;
 
 const FORM: &str = "a line is {\"_id\": …, \"text\": \"|user|: …\"}";
 
@@ -19,9 +21,20 @@ struct FormLine {
 /// Reads the ids of requests and what was said.
 pub(crate) fn parse(input: &FileContent, sink: Sink) -> Vec<(String, Vec<Utterance>)> {
     let mut requests = Vec::new();
+    let mut texts: HashMap<String, String> = HashMap::new();
     for_each_line(input, sink, |at, line, sink| {
         match parse_json::<FormLine>(&at, &without_nan(line)) {
-            Ok(FormLine { id, text }) if is_id(&id) => requests.push((id, utterances(&text))),
+            Ok(FormLine { id, text }) if is_id(&id) => match texts.get(&key(&id)) {
+                Some(first) if *first == text => {}
+                Some(_) => {
+                    let found = format!("`{id}` with another one before");
+                    sink(problem!(at, "one text for every id", found, FORM));
+                }
+                None => {
+                    texts.insert(key(&id), text.clone());
+                    requests.push((id, utterances(&text)));
+                }
+            },
             Ok(FormLine { id, .. }) => {
                 let found = format!("`{}`", shorten(&id));
                 sink(problem!(at, "an id without blanks", found, FORM));
@@ -56,6 +69,20 @@ fn utterances(text: &str) -> Vec<Utterance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_has_one_text() {
+        let line = |id: &str, text: &str| format!("{{\"_id\": \"{id}\", \"text\": \"{text}\"}}\n");
+        let read = |text: String| {
+            let input = FileContent { name: "f".to_owned(), bytes: text.into_bytes().into() };
+            let mut problems = Vec::new();
+            let requests = parse(&input, &mut |problem| problems.push(problem));
+            (requests.len(), problems.into_iter().map(|problem| problem.found).collect::<Vec<_>>())
+        };
+        assert_eq!(read(line("a::1", "x") + &line("a<::>1", "x")), (1, vec![]));
+        let found = vec!["`a<::>1` with another one before".to_owned()];
+        assert_eq!(read(line("a::1", "x") + &line("a<::>1", "y")), (1, found));
+    }
 
     #[test]
     fn speakers_are_no_words() {

@@ -54,12 +54,16 @@ struct SubmissionCheck<'a> {
 
 impl<'a> SubmissionCheck<'a> {
     fn new(input: &'a FileContent, ids: &'a HashMap<String, &'a RequestId>) -> Self {
-        let first =
-            input.bytes.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-        let first: Map<String, Value> = first
-            .and_then(|line| serde_json::from_slice(&without_nan(line)).ok())
-            .unwrap_or_default();
-        let task = match (first.contains_key("predictions"), first.contains_key("Collection")) {
+        let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let objects = lines.filter_map(|line| {
+            serde_json::from_slice::<Map<String, Value>>(&without_nan(line)).ok()
+        });
+        let (mut predicts, mut retrieves) = (false, false);
+        for line in objects {
+            predicts |= line.contains_key("predictions");
+            retrieves |= line.contains_key("Collection");
+        }
+        let task = match (predicts, retrieves) {
             (false, _) => TaskKind::A,
             (true, false) => TaskKind::B,
             (true, true) => TaskKind::C,
@@ -87,7 +91,7 @@ impl<'a> SubmissionCheck<'a> {
             official: self.official,
             let_through: self.let_through,
             answered,
-            notes: Vec::new(),
+            notes: vec![format!("note: {}: checked as a file of {}", self.input.name, self.task)],
         }
     }
 

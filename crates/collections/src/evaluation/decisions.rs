@@ -1,7 +1,7 @@
 //! Tables of decisions between yes and no, and need files that are scored against labels by name.
 
 use super::{ResultCell, ResultTable};
-use clariq_core::{Error, RequestId};
+use clariq_core::{Error, RequestId, bail, problem};
 use clariq_eval::{Decision, DecisionReport};
 use clariq_files::lines::{LineForm, for_each_line};
 use clariq_files::{FileContent, strictly};
@@ -43,15 +43,66 @@ pub fn decision_rows(part: &str, name: &str, decisions: &[Decision]) -> Vec<Vec<
     rows
 }
 
-/// Reads a need file: the last need of each request, by its id. A need is a number or a name.
+/// Reads a need file: the need of each request, by its id. A need is a number or a name; another one
+/// for the same request is an error.
 pub fn parse_needs(input: &FileContent) -> Result<BTreeMap<RequestId, String>, Error> {
-    let mut needs = BTreeMap::new();
+    let mut needs: BTreeMap<RequestId, String> = BTreeMap::new();
     strictly(|sink| {
-        for_each_line(input, NEED_LINE, sink, |line, _| {
-            needs.insert(line.fields[0].into(), line.fields[1].to_owned());
+        for_each_line(input, NEED_LINE, sink, |line, sink| {
+            let [request, need] = [line.fields[0], line.fields[1]];
+            if let Some(first) = needs.insert(request.into(), need.to_owned())
+                && first != need
+            {
+                let found = format!("`{need}` for `{request}`, and `{first}` before");
+                let hint = "leave the line out that is not meant";
+                sink(problem!(line.at, "one need for every request", found, hint));
+            }
         });
     })?;
     Ok(needs)
+}
+
+/// Refuses needs that cannot be compared with labels: names beside numbers, names that no label has, and
+/// those of other requests alone. Returns warnings.
+pub fn check_needs(
+    file: &str,
+    labels: &BTreeMap<RequestId, String>,
+    needs: &BTreeMap<RequestId, String>,
+) -> Result<Vec<String>, Error> {
+    let numbers: Option<Vec<f64>> = labels.values().map(|label| label.parse().ok()).collect();
+    let names: BTreeSet<&String> = labels.values().collect();
+    let hint = "the needs of a file are of the same kind as the labels of the requests";
+    if !needs.keys().any(|request| labels.contains_key(request)) {
+        let hint = "is it the file of another split? --split names it";
+        let expected = format!("needs of the {} requests with a label", labels.len());
+        bail!(file, expected, "none of them", hint);
+    }
+    let mut outside = 0;
+    for (request, need) in needs {
+        match (&numbers, need.parse::<f64>()) {
+            (Some(numbers), Ok(number)) if number.is_finite() => {
+                let most = numbers.iter().copied().fold(f64::MIN, f64::max);
+                outside += usize::from(number < 0.0 || number > most);
+            }
+            (Some(_), _) => bail!(file, "a number as the need of `{request}`", "`{need}`", hint),
+            (None, _) if !names.contains(need) => outside += 1,
+            (None, _) => {}
+        }
+    }
+    if numbers.is_none() && outside == needs.len() {
+        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+        let expected = format!("one of {} as a need", names.join(", "));
+        bail!(file, expected, "other needs alone", hint);
+    }
+    let missing = labels.keys().filter(|id| !needs.contains_key(*id)).count();
+    let unknown = needs.keys().filter(|id| !labels.contains_key(*id)).count();
+    let counts = [
+        (missing, "requests with a label have no need in the file"),
+        (unknown, "needs are of requests without a label, and are ignored"),
+        (outside, "needs are no need that a label has"),
+    ];
+    let counted = counts.into_iter().filter(|(count, _)| *count > 0);
+    Ok(counted.map(|(count, what)| format!("{count} {what}")).collect())
 }
 
 /// The figures of a need file against labels. If all labels are numbers, a request is positive from 2
@@ -124,5 +175,41 @@ mod tests {
         );
         assert_eq!(rows(&table)[2], "clear need file 3 1 2 0.500 1.000 0.667 0.750 0.750");
         assert_eq!(rows(&table)[5], "vague need file 3 2 1 1.000 0.500 0.667 0.750 0.750");
+    }
+
+    #[test]
+    fn needs_that_cannot_be_compared_are_refused() {
+        let numbers = needs(&[("1", "1"), ("2", "4")]);
+        let names = needs(&[("1", "clear"), ("2", "vague")]);
+        let check = |labels, pairs: &[(&str, &str)]| {
+            check_needs("a.need", labels, &needs(pairs)).map_err(|error| error.to_string())
+        };
+        for (labels, pairs, found) in [
+            (&numbers, &[("1", "clear")][..], "a number as the need of `1`, found `clear`"),
+            (&numbers, &[("1", "nan")], "a number as the need of `1`, found `nan`"),
+            (&names, &[("1", "3")], "one of clear, vague as a need, found other needs alone"),
+            (&names, &[("9", "clear")], "needs of the 2 requests with a label, found none of them"),
+        ] {
+            let refused = check(labels, pairs).unwrap_err();
+            assert!(refused.contains(found), "{refused}");
+        }
+        assert_eq!(check(&numbers, &[("1", "1.5"), ("2", "4")]), Ok(vec![]));
+        let warnings = check(&numbers, &[("1", "5"), ("9", "0")]).unwrap();
+        assert_eq!(
+            warnings,
+            [
+                "1 requests with a label have no need in the file",
+                "1 needs are of requests without a label, and are ignored",
+                "1 needs are no need that a label has",
+            ]
+        );
+        let twice = |text: &str| {
+            let bytes = text.as_bytes().to_vec().into();
+            parse_needs(&FileContent { name: "a.need".to_owned(), bytes }).map(|needs| needs.len())
+        };
+        assert_eq!(twice("1 2\n1 2\n").unwrap(), 1);
+        assert!(
+            twice("1 2\n1 3\n").unwrap_err().to_string().contains("`3` for `1`, and `2` before")
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::evaluation::{
     ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, SystemOutput, ValuesByRequest,
-    need_table, parse_needs,
+    check_needs, need_table, parse_needs,
 };
 use crate::validation::first_fields;
 use clariq_core::{Error, ProblemKind, RequestId, problem};
@@ -39,11 +39,7 @@ impl Evaluation for OwnEvaluation<'_> {
         }
         request.takes("need files", &[])?;
         let needs = parse_needs(&input)?;
-        let missing = self.labels.keys().filter(|id| !needs.contains_key(*id)).count();
-        let warnings = match missing {
-            0 => Vec::new(),
-            _ => vec![format!("{missing} requests with a label have no need in the file")],
-        };
+        let warnings = check_needs(&input.name, &self.labels, &needs)?;
         let tables = vec![need_table(&self.labels, &needs)];
         Ok(EvalResult { warnings, tables, ..EvalResult::default() })
     }

@@ -20,6 +20,10 @@ struct WordWeight {
     value: f64,
 }
 
+/// The most words of a vocabulary; those of multilingual models have 250,000. The index of documents has
+/// a list for each.
+const MOST_WORDS: u32 = 1 << 20;
+
 /// The words of each text with their weights, as they are cached and recorded.
 type WeightsByText = Vec<Vec<(u32, f32)>>;
 
@@ -68,6 +72,11 @@ impl SparseEndpoint {
 fn sorted(weights: Vec<WordWeight>) -> Result<Vec<(u32, f32)>, String> {
     let mut words = Vec::with_capacity(weights.len());
     for WordWeight { index, value } in weights {
+        if index >= MOST_WORDS {
+            return Err(format!(
+                "the index {index}, where a vocabulary has fewer than {MOST_WORDS} words: are they hashed?"
+            ));
+        }
         let weight = value as f32;
         if !weight.is_finite() {
             return Err(format!("a weight that is no finite number, for index {index}"));

@@ -157,11 +157,11 @@ fn sum(texts: &[WeighedText]) -> Words {
     sums.into_iter().filter(|(_, weight)| *weight != 0.0).collect()
 }
 
-/// Vectors without weights below a share of the largest one.
+/// Vectors without weights below a share of the largest one; weights below 0 count by their size.
 fn largest(vectors: &SparseVectors, ratio: f32) -> SparseVectors {
     let row = |row: &[(u32, f32)]| -> Words {
-        let most = row.iter().map(|(_, weight)| *weight).fold(0.0, f32::max);
-        row.iter().copied().filter(|(_, weight)| *weight >= ratio * most).collect()
+        let most = row.iter().map(|(_, weight)| weight.abs()).fold(0.0, f32::max);
+        row.iter().copied().filter(|(_, weight)| weight.abs() >= ratio * most).collect()
     };
     vectors.rows().map(row).collect()
 }

@@ -4,6 +4,7 @@ use super::ClariqPage;
 use crate::request::{PageRequest, PageRun};
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::Need;
+use clariq_eval::Column;
 use clariq_files::{Run, RunLine, Source};
 use clariq_track_clariq::{
     ClariqSplit, Facet, Labelled, LabelledRow, LabelledTopic, NO_QUESTION, NeedLine,
@@ -103,4 +104,24 @@ impl Small {
             needs: &self.needs,
         }
     }
+}
+
+#[test]
+fn measures_of_documents_compare_facets_and_topics_stay_in_their_section() {
+    let mut small = Small::new(&[("one", &[("1", "Q1", 1.0)]), ("two", &[("2", "Q4", 1.0)])]);
+    let facet = Facet { id: "F2".into(), topic: 1, description: String::new() };
+    small.labels.facets.push(facet);
+    let column = |value: f64| Column {
+        part: String::new(),
+        measure: "MRR100".to_owned(),
+        unit: "facet",
+        values: ["F0", "F1", "F2"].map(|facet| (facet.into(), value)).to_vec(),
+        short_of: None,
+    };
+    let by_name = [vec![column(0.25)], vec![column(0.5)]];
+    let html = super::render(&ClariqPage { by_name: &by_name, ..small.comparison() });
+    assert!(html.contains("documents over 3 facets"), "{html}");
+    assert!(html.contains("Better on 3, the same on 0, worse on 0 of 3 facets."), "{html}");
+    assert!(html.contains("<a href=\"#topic-1\">F2</a>"), "{html}");
+    assert!(html.contains("R@30 0.00 to 0.25"), "topics are in the order of recall: {html}");
 }

@@ -69,6 +69,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         bail!("--digits", "--format latex beside it", "another format", hint);
     }
     let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
+    labels.check_origin(settings, &paths)?;
     let evaluation = labels.evaluation(settings)?;
     let measures = runs::measures(&arguments.measures)?;
     let by = ComparisonOptions {

@@ -6,14 +6,13 @@ mod scorer;
 
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet, print as print_text, print_all};
-use crate::runs;
+use crate::runs::{self, check_origin};
 use crate::settings::Settings;
 use crate::several::SeveralScores;
 use clariq_collections::evaluation::{
     ByQrels, EvalRequest, EvalResult, Evaluation, FigureFormat, ResultCell, ResultTable,
 };
-use clariq_collections::{Collection, OWN};
-use clariq_core::{RequestId, Result, bail};
+use clariq_core::{RequestId, Result};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{MOST_OF_A_RUN, Source, Target, protect, python_float, refuse_input};
@@ -44,7 +43,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
     let scorer = FileScorer::open(&*collection, split, arguments, settings.options.seed)?;
     let kind = scorer.file_kind();
-    check_origin(settings, &*collection, kind, &request.file)?;
+    check_origin(settings, &*collection, &runs_of(kind, &request.file), &request.file)?;
     settings.warn(scorer.warnings());
     settings.note_remark(&*collection, split);
     let result = scorer.score(&request)?;
@@ -76,46 +75,6 @@ fn runs_of(kind: &str, file: &Path) -> Vec<PathBuf> {
         "need" => record::runs_of_need(file),
         _ => vec![file.to_owned()],
     }
-}
-
-/// Refuses a run whose record names other documents than those that it is scored on: its figures
-/// would be 0, or wrong. Documents of one's own may have changed since, which is a warning.
-fn check_origin(
-    settings: &Settings,
-    collection: &dyn Collection,
-    kind: &str,
-    file: &Path,
-) -> Result<()> {
-    let [task] = collection.tasks() else { return Ok(()) };
-    let documents = collection.documents(*task)?;
-    let runs = runs_of(kind, file);
-    match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
-        Some((run, checksum)) if checksum != documents.checksum().as_str() => {
-            let short: String = checksum.chars().take(12).collect();
-            let bank = documents.checksum().short();
-            let location = collection.location();
-            // Documents of one's own grow, and the run is still a run of most of them.
-            if collection.kind() == OWN.name {
-                settings.note(&format!(
-                    "warning: {}: made on other documents ({short}) than {location} has now \
-                     ({bank}); those that were added since cannot be in it",
-                    run.display()
-                ));
-                return Ok(());
-            }
-            let hint = "--data names the folder that the run was made on";
-            let expected = format!("a run on the documents that {location} has now ({bank})");
-            bail!(run, expected, "made on other documents ({short}), says its record", hint);
-        }
-        None if file.is_file() => {
-            let file = file.display();
-            settings.detail(&format!(
-                "cannot check which documents {file} was made on (no record beside it)"
-            ));
-        }
-        _ => {}
-    }
-    Ok(())
 }
 
 /// Warns about a file that differs from its record: the command that wrote it was interrupted.

@@ -48,6 +48,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
     let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
+    labels.check_origin(settings, &paths)?;
     let (split, collection) = labels.names();
     let records: Vec<_> = paths.iter().map(|path| record_of(settings, path)).collect();
     let mut shown = Vec::new();

@@ -10,7 +10,7 @@ use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Findings, Result, Severity, bail};
 use clariq_experiment::record;
-use clariq_files::{Source, Target};
+use clariq_files::{Source, Target, protect, refuse_input};
 use clariq_track_clariq::write_candidates;
 use clariq_track_ikat::convert::convert_to_trec;
 use clariq_track_ikat::validate::MAX_WARNINGS;
@@ -163,6 +163,8 @@ enum RunForm {
 }
 
 pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
+    protect(&arguments.run);
+    refuse_input(&arguments.output)?;
     let source = Source::new(&arguments.run);
     let target = Target::new(&arguments.output);
     let is_dictionary = arguments.run.to_string_lossy().contains(".pkl");

@@ -57,6 +57,19 @@ fn thresholds_of_a_domain_come_from_the_others() {
 }
 
 #[test]
+fn requests_for_which_nothing_was_found_are_below_every_score() {
+    // The underspecified requests cc03 and dd03 have no passage, and no other has none.
+    let found = ["cc01<::>2", "cc02<::>2", "cc04<::>1", "dd01<::>2", "dd02<::>1", "dd04<::>2"];
+    let run: Vec<String> = found.iter().map(|id| format!("{id} 0 x 1 3 r\n")).collect();
+    let rows = asking("a.run", &run.concat());
+    assert_eq!(rows[2], "cloud nothing found 4 1 1 1.0000 1.0000 1.0000 1.0000 1.0000");
+    assert_eq!(rows[8], "all best score 8 2 2 1.0000 1.0000 1.0000 1.0000 1.0000");
+    // A domain of which the run has nothing is left out.
+    let rows = asking("b.run", &format!("{}banking-1<::>1 0 x 1 3 r\n", run.concat()));
+    assert_eq!(rows.len(), 9);
+}
+
+#[test]
 fn a_need_file_asks_from_two_on() {
     // Ids of the other spelling; a request without a line has no need.
     let rows = asking("a.need", "cc03::1 4\ncc01::2 2\ndd03::1 1\n");
