@@ -48,7 +48,7 @@ impl FewShotModel {
     /// The first examples of each need, in turn; never the request itself.
     fn examples(&self, request: &str) -> Vec<&Example> {
         let mut examples = Vec::new();
-        for place in 0..self.config.examples() {
+        for place in 0..self.config.examples().min(self.labels.len()) {
             for need in Need::ALL {
                 let of_need = self.labels.iter().filter(|label| label.need == need);
                 examples.extend(of_need.filter(|label| label.request != request).nth(place));
