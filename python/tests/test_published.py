@@ -60,7 +60,7 @@ def test_figures_are_compared_to_the_printed_digits(folders, monkeypatch, capsys
     known = {"cfda/a": figures, "cfda/b": figures, "cfda/c": figures}
     status, lines = check(folders, known, monkeypatch, capsys)
     assert status == 0, lines
-    assert lines[-1] == "6 of 6 figures equal"
+    assert lines[-1] == "6 of 6 scores equal"
     assert "| cfda/c | | | | not there |" in lines
     known["cfda/b"] = {**figures, "MRR": ".3334"}
     status, lines = check(folders, known, monkeypatch, capsys)
