@@ -41,6 +41,9 @@ with extra("ray"):
 
 __all__ = ["run"]
 
+# The table `models` of a system's file in any of TOML's spellings: models behind servers.
+_MODELS = re.compile(r"""(?m)^\s*\[?\s*["']?models["']?\s*[.\]]""")
+
 
 def run(
     system: "os.PathLike[str] | str",
@@ -95,7 +98,7 @@ def run(
     name, config = os.fspath(system), None
     if name.endswith(".toml"):
         name, config = os.path.basename(name), Path(name).read_text(encoding="utf-8")
-    if re.search(r"(?m)^\s*\[models\.", config or run_process(["systems", "show", name]).stdout):
+    if _MODELS.search(config or run_process(["systems", "show", name]).stdout):
         expected = "a system without a model behind a server"
         hint = "`clariq run --requests` keeps the answers of servers in order, on one machine"
         raise ClariqError(2, f"{name}\n  expected: {expected}\n      hint: {hint}")
@@ -229,6 +232,8 @@ class _Record:
 
     def add(self, done: _BlockResult) -> None:
         """Counts the requests of a block, and checks that it was made as the others were."""
+        if done.record.get("endpoints"):
+            raise ClariqError(2, "expected a system without a model behind a server, found one")
         self.requests += done.record["requests"]["count"]
         self._bad_lines += done.record["requests"]["bad_lines"]
         made_by = {**done.record, "requests": {}, "outputs": {}}

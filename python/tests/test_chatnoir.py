@@ -29,7 +29,17 @@ class Cache(BaseHTTPRequestHandler):
         if text is not None and given["uuid"][0] not in server.asked:
             server.asked.add(given["uuid"][0])
             status = 503
+        if server.form == "elsewhere":
+            self.send_response(302)
+            self.send_header("Location", f"http://localhost:{server.server_port}{self.path}")
+            self.end_headers()
+            return
         self.send_response(status)
+        if status == 200 and server.form == "cut":
+            server.form = "whole"
+            self.send_header("Content-Length", "1000")
+        if server.form == "quota":
+            self.send_header("Content-Type", "application/json")
         self.end_headers()
         if status == 200:
             self.wfile.write(text.encode())
@@ -41,7 +51,7 @@ class Cache(BaseHTTPRequestHandler):
 @pytest.fixture
 def cache():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Cache)
-    server.pages, server.seen, server.asked = {}, [], set()
+    server.pages, server.seen, server.asked, server.form = {}, [], set(), "whole"
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -96,3 +106,25 @@ def test_a_refusal_ends_the_fetch(cache, tmp_path):
     refused = fetch(run, "-o", tmp_path / "d.jsonl")
     assert refused.returncode == 1 and "bad.run:1" in refused.stderr
     assert not (tmp_path / "d.jsonl").exists()
+
+
+def test_only_whole_texts_of_the_named_server_are_kept(cache, tmp_path):
+    cache.pages = {(UUID, "cw12"): "Bees make honey."}
+    run, output = tmp_path / "a.run", tmp_path / "d.jsonl"
+    run.write_text(f"1 Q0 {PAGE} 1 9 t\n")
+    words = [run, "-o", output, "--url", f"http://127.0.0.1:{cache.server_port}", "--pause", "0"]
+    cache.form = "elsewhere"
+    refused = fetch(*words, CHATNOIR_API_KEY="secret")
+    assert refused.returncode == 1 and "another server, localhost:" in refused.stderr
+    assert len(cache.seen) == 1 and output.read_text() == ""
+    cache.form = "cut"
+    fetched = fetch(*words)
+    assert (fetched.returncode, json.loads(output.read_text())["text"]) == (0, "Bees make honey.")
+    output.unlink()
+    cache.form = "quota"
+    refused = fetch(*words)
+    assert refused.returncode == 1 and "expected a text" in refused.stderr
+    cache.form, cache.pages = "whole", {(UUID, "cw12"): " "}
+    assert "does not have 1 pages" in fetch(*words).stderr
+    output.write_text("{}\n")
+    assert "d.jsonl:1: expected a document" in fetch(*words).stderr

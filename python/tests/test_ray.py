@@ -107,9 +107,10 @@ def test_bad_requests_are_refused_with_their_lines(cluster, tmp_path):
 
 
 def test_a_system_with_a_model_behind_a_server_is_refused(requests, tmp_path):
-    own = tmp_path / "own.toml"
+    own, inline = tmp_path / "own.toml", tmp_path / "inline.toml"
     own.write_text('name = "own"\n[models.far]\nkind = "rerank"\n')
-    for system, name in [("clariq-chat", "clariq-chat"), (own, "own.toml")]:
+    inline.write_text('name = "own"\n"models" . far = { kind = "rerank" }\n')
+    for system, name in [("clariq-chat", "clariq-chat"), (own, "own.toml"), (inline, "inline.toml")]:
         with pytest.raises(clariq.ClariqError, match=rf"{name}\n.*a model behind a server"):
             clariq.ray.run(system, requests, tmp_path / "a.run")
     assert not (tmp_path / "a.run").exists()

@@ -17,7 +17,7 @@ pub(crate) const FIELDS_OF_NEEDS: usize = 2;
 /// Up to this number, every whole number is a floating-point number.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// What pandas reads as a missing number (`na_values` of `read_csv`).
+/// The texts that pandas reads as a missing number (`na_values` of `read_csv`).
 const MISSING: [&str; 18] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "null",

@@ -82,7 +82,7 @@ mod tests {
         score_column(&run, &input).map_err(|problem| problem.at.line.unwrap())
     }
 
-    // What pandas 3.1 reads for each of these columns: numbers of 64 bits, Python's integers, floats, and
+    // The columns that pandas 3.1 reads of these scores: numbers of 64 bits, Python's integers, floats, and
     // texts.
     #[test]
     fn columns_are_what_pandas_reads() {

@@ -26,7 +26,7 @@ pub(super) enum LabelKind {
     Answers,
 }
 
-/// What statements begin with in NIST's labels of 2025.
+/// The beginning of ids of statements in NIST's labels of 2025.
 const OF_2025: &str = "ptkb-";
 
 /// The names in figures of passages with graded labels.

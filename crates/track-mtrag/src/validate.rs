@@ -58,7 +58,8 @@ impl<'a> SubmissionCheck<'a> {
         let objects = lines.filter_map(|line| {
             serde_json::from_slice::<Map<String, Value>>(&without_nan(line)).ok()
         });
-        let (mut predicts, mut retrieves) = (false, false);
+        let mut predicts = false;
+        let mut retrieves = false;
         for line in objects {
             predicts |= line.contains_key("predictions");
             retrieves |= line.contains_key("Collection");

@@ -138,13 +138,15 @@ hint: --passages names files with the texts of the documents of that run
 
 "#]]
     );
-    let (done, notes) = run("d1 0 bread/4 1 4 a\nd1 0 nothing/1 2 3 a\n");
+    let (done, notes) = run("# made by x\nd1 0 bread/4 1 4 a\nd1 0 nothing/1 2 3 a b\n");
     done.expect("a run");
     let place = folder.path("").display().to_string();
     assert_data_eq!(
         notes.replace(&place, "@/"),
         str![[r#"
 warning: @/given.run: no candidates for 7 of 8 requests
+warning: @/given.run: 1 lines begin with `#` and are comments
+warning: @/given.run: 1 lines have words after the last field, which are ignored
 warning: @/given.run: 1 of 2 lines name documents without a text, such as `nothing/1`, which are left out
 warning: 7 of 8 requests have no document left to rank, and no line
 

@@ -15,7 +15,9 @@ use clap::Args;
 use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::{Contexts, Statements, UserRequest};
-use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source, stdin};
+use clariq_files::{
+    BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source, not_utf8, stdin,
+};
 use clariq_systems::has_answered;
 use clariq_track_clariq::conversation::MOST_TURNS;
 use clariq_tracks::TRACKS;
@@ -113,7 +115,8 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
         bail!("--statements", expected, found, "`ikat-bm25` is one");
     }
     let input = Source::new(file).read_at_most(MOST_OF_A_CONFIGURATION)?;
-    let text = String::from_utf8_lossy(&input.bytes);
+    let text = str::from_utf8(&input.bytes)
+        .map_err(|_| not_utf8(&*input.name, "statements", &input.bytes))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_owned).collect())
 }

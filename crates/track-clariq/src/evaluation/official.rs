@@ -89,6 +89,14 @@ impl<'a> Official<'a> {
         self.reader()?.needs(&source.read()?)
     }
 
+    /// The reason why a run cannot be scored: it has texts, or else the error that was found.
+    fn or_texts(&self, source: &Source, error: Error) -> Error {
+        match source.read().map(|input| refuse_text_run(&input, &self.clariq.bank)) {
+            Ok(Err(texts)) => texts.into(),
+            _ => error,
+        }
+    }
+
     fn by_qrels(&self) -> Result<ByQrels<'a>, Error> {
         ByQrels::open(self.clariq, self.split.as_split(), QUESTIONS)
     }
@@ -355,7 +363,8 @@ impl Evaluation for Official<'_> {
             return self.score_as(&OfficialTask::Questions { leaderboard: false }, request);
         }
         if !request.measures.iter().any(is_of_documents) {
-            return self.by_qrels()?.score(request);
+            let source = Source::new(&request.file);
+            return self.by_qrels()?.score(request).map_err(|error| self.or_texts(&source, error));
         }
         let run = self.run(&Source::new(&request.file))?;
         self.documents.score(request, &run, self.labels()?, &self.by_qrels()?.qrels)
@@ -408,8 +417,10 @@ impl Evaluation for Official<'_> {
             (self.clariq as &dyn Collection).find_task(part)?;
         }
         if !by.measures.is_empty() {
+            let source = &source.repeatable()?;
             if !by.measures.iter().any(is_of_documents) {
-                return self.by_qrels()?.columns(source, by);
+                let columns = self.by_qrels()?.columns(source, by);
+                return columns.map_err(|error| self.or_texts(source, error));
             }
             let run = self.run(source)?;
             self.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;

@@ -7,3 +7,4 @@ mod eval_table;
 #[path = "../../../collections/tests/it/released.rs"]
 mod released;
 mod released_files;
+mod text_runs;
