@@ -17,7 +17,7 @@ pub use read::{check_documents, read_all, read_bank, read_unique};
 
 use crate::lines::ArchiveLines;
 use crate::text_or_number::IdOrNumber;
-use clariq_core::{Error, Location, Problem, is_python_space, parse_json, problem, without_nan};
+use clariq_core::{Error, Location, Problem, is_python_space, parse_python_json, problem};
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::table::is_header;
 use clariq_files::{Source, shorten};
@@ -142,7 +142,7 @@ struct AnyPassage {
 /// `id`, `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and
 /// text become one text with a blank between them.
 fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
-    let any: AnyPassage = parse_json(at, &without_nan(line.as_bytes()))?;
+    let any: AnyPassage = parse_python_json(at, line.as_bytes())?;
     let ids = [
         ("doc_id", any.doc_id.is_some()),
         ("id", any.id.is_some()),

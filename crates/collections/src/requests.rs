@@ -5,7 +5,7 @@ use crate::documents::{begins_as_json_object, is_header_line, is_id, only_one};
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, ProblemKind, Request, RequestId, Speaker, Utterance,
-    bail, parse_json, problem, without_nan,
+    bail, parse_python_json, problem,
 };
 use clariq_files::{
     FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, Sink, Source, has_few_lines, not_utf8,
@@ -79,7 +79,7 @@ pub(crate) fn labels(source: &Source) -> Result<Vec<RequestLabels>, Error> {
     for (number, line) in (1..).zip(lines).filter(|(_, line)| begins_as_json_object(line)) {
         let at = Location::line(&*input.name, number);
         let LabelKeys { id, beir_id, need, answer } =
-            parse_json(at, &without_nan(line)).map_err(|problem| problem.hint(LABELS))?;
+            parse_python_json(at, line).map_err(|problem| problem.hint(LABELS))?;
         let need = need.map(|need| match need {
             IdOrNumber::Number(number) => NeedLabel::Number(number),
             IdOrNumber::Id(name) => NeedLabel::Name(name),
@@ -139,7 +139,7 @@ pub fn request_in(
         return Ok((request(parse_line(line.as_bytes(), &at)?, Some(find), &at)?, None));
     }
     let line: RequestLine =
-        parse_json(&at, &without_nan(line.as_bytes())).map_err(|problem| problem.hint(FORM))?;
+        parse_python_json(&at, line.as_bytes()).map_err(|problem| problem.hint(FORM))?;
     let RequestLine { id, beir_id, text, said, candidates, statements, _metadata } = line;
     if said.is_some() == text.is_some() {
         let found = if said.is_some() { "both" } else { "neither" };
@@ -192,7 +192,7 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
 /// A line of JSON, or of a table: its id, a tab, and its text.
 fn parse_line(line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
     if begins_as_json_object(line) {
-        return parse_json(at, &without_nan(line)).map_err(|problem| problem.hint(FORM));
+        return parse_python_json(at, line).map_err(|problem| problem.hint(FORM));
     }
     let text = str::from_utf8(line).map_err(|_| not_utf8(at, "request", line))?;
     let Some((id, said)) = text.split_once('\t') else {

@@ -1,7 +1,7 @@
 //! JSON, with the location of an error: its path (`turns[3].responses[0].rank`) and its line.
 
 use crate::{Location, Problem};
-use serde::de::Deserialize;
+use serde::de::{Deserialize, DeserializeOwned};
 use serde_json::error::Category;
 use std::borrow::Cow;
 
@@ -28,9 +28,20 @@ pub fn parse_json<'de, T: Deserialize<'de>>(
     serde_json::from_slice(text).or_else(|_| parse_with_path(at.into(), text).map_err(Box::new))
 }
 
-/// A JSON text without the words `NaN` and `Infinity`, which Python's `json` writes outside of texts and
-/// JSON does not have; `null` is in their place.
-pub fn without_nan(text: &[u8]) -> Cow<'_, [u8]> {
+/// Parses a JSON text as [`parse_json`] does. Where Python's `json` wrote `NaN` or `Infinity`, which JSON
+/// does not have, a value is missing, as by `null`.
+pub fn parse_python_json<T: DeserializeOwned>(
+    at: impl Into<Location>,
+    text: &[u8],
+) -> Result<T, Box<Problem>> {
+    // Most texts have neither word, so they are looked for only after an error.
+    serde_json::from_slice(text)
+        .or_else(|_| parse_with_path(at.into(), &without_nan(text)).map_err(Box::new))
+}
+
+/// A JSON text without the words `NaN` and `Infinity`, outside of its texts; `null` is in their
+/// place.
+fn without_nan(text: &[u8]) -> Cow<'_, [u8]> {
     const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
     let has = |word: &[u8]| text.windows(word.len()).any(|found| found == word);
     if !has(b"NaN") && !has(b"Infinity") {
@@ -180,5 +191,11 @@ mod tests {
             r#"{"a": null, "b\"": "NaN \" NaN", "c": [null, null]}"#
         );
         assert!(matches!(without_nan(b"{}"), Cow::Borrowed(_)));
+        let read = |text: &str| parse_python_json::<Option<f64>>("a.json", text.as_bytes());
+        assert_eq!((read("NaN"), read("2.5")), (Ok(None), Ok(Some(2.5))));
+        assert_eq!(
+            read("x").unwrap_err().to_string(),
+            parse_json::<f64>("a.json", b"x").unwrap_err().to_string()
+        );
     }
 }

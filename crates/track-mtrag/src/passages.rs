@@ -7,8 +7,8 @@ use clariq_collections::DataDir;
 use clariq_collections::documents::{Bank, BankRow, is_id};
 use clariq_collections::lines::ArchiveLines;
 use clariq_core::{
-    Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail, parse_json,
-    problem, sha256, without_nan,
+    Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail,
+    parse_python_json, problem, sha256,
 };
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, shorten};
@@ -65,7 +65,7 @@ pub(crate) fn for_each_passage(
 }
 
 fn parse(at: &Location, line: &str) -> Result<CorpusPassage, Box<Problem>> {
-    let line: PassageLine = parse_json(at, &without_nan(line.as_bytes()))
+    let line: PassageLine = parse_python_json(at, line.as_bytes())
         .map_err(|problem| Box::new(problem.hint(FORM.hint)))?;
     let Some(id) = line.beir_id.or(line.id).filter(|id| is_id(id)) else {
         let expected = "an `_id` without blanks";

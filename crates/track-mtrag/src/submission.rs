@@ -1,7 +1,7 @@
 //! Reads submissions, an object on each line.
 
 use crate::tasks::for_each_line;
-use clariq_core::{DocId, Error, RequestId, parse_json, without_nan};
+use clariq_core::{DocId, Error, RequestId, parse_python_json};
 use clariq_files::{FileContent, Run, RunLine, Source, strictly};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ impl Submission {
         let mut answers = Vec::new();
         strictly(|sink| {
             for_each_line(input, sink, |at, line, sink| {
-                match parse_json::<AnswerLine>(&at, &without_nan(line)) {
+                match parse_python_json::<AnswerLine>(&at, line) {
                     Ok(answer) => {
                         let contexts = answer.contexts.into_iter();
                         answers.push(SubmittedTask {

@@ -3,9 +3,7 @@
 
 use crate::domains::Domain;
 use clariq_collections::documents::is_id;
-use clariq_core::{
-    Location, Problem, RequestId, Speaker, Utterance, parse_json, problem, without_nan,
-};
+use clariq_core::{Location, Problem, RequestId, Speaker, Utterance, parse_python_json, problem};
 use clariq_files::{FileContent, MOST_LINES, Sink, has_few_lines, shorten, until_too_many_errors};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -191,7 +189,7 @@ pub(crate) fn parse(input: &FileContent, sink: Sink) -> TaskFile {
     let mut file = TaskFile::default();
     let mut first_lines: HashMap<String, Option<u64>> = HashMap::new();
     for_each_line(input, sink, |at, line, sink| {
-        let parsed = parse_json::<TaskLine>(&at, &without_nan(line));
+        let parsed = parse_python_json::<TaskLine>(&at, line);
         let task = match parsed.map_err(|problem| problem.hint(FORM)) {
             Ok(line) => read_task(line, &at, sink),
             Err(problem) => Err(problem),

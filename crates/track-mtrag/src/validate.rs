@@ -10,9 +10,7 @@ use crate::opened::Mtrag;
 use crate::submission::is_submission;
 use clariq_collections::validation::check_run;
 use clariq_collections::{OfficialVerdict, Validation};
-use clariq_core::{
-    Error, Findings, Location, Problem, RequestId, parse_json, problem, without_nan,
-};
+use clariq_core::{Error, Findings, Location, Problem, RequestId, parse_python_json, problem};
 use clariq_files::{FileContent, Source, shorten};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -55,9 +53,8 @@ struct SubmissionCheck<'a> {
 impl<'a> SubmissionCheck<'a> {
     fn new(input: &'a FileContent, ids: &'a HashMap<String, &'a RequestId>) -> Self {
         let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let objects = lines.filter_map(|line| {
-            serde_json::from_slice::<Map<String, Value>>(&without_nan(line)).ok()
-        });
+        let objects =
+            lines.filter_map(|line| parse_python_json::<Map<String, Value>>("", line).ok());
         let mut predicts = false;
         let mut retrieves = false;
         for line in objects {
@@ -119,7 +116,7 @@ impl<'a> SubmissionCheck<'a> {
         let lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
         for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
             let at = Location::line(&*input.name, number);
-            match parse_json::<Value>(&at, &without_nan(line)) {
+            match parse_python_json::<Value>(&at, line) {
                 Ok(Value::Object(line)) => self.check_line(&at, &line),
                 Ok(_) => self.refuse(&at, "an object on each line", "another value"),
                 Err(problem) => self.official.add(problem.hint(HINT)),
