@@ -72,11 +72,7 @@ impl Sentence {
                 bail!(&at, "similarity_fn_name `cosine` or `dot`", "`{other}`", DOCUMENTED)
             }
         };
-        if let Some(name) = &settings.default_prompt_name
-            && !settings.prompts.contains_key(name)
-        {
-            bail!(&at, "a prompt `{name}`, default_prompt_name", "none", DOCUMENTED);
-        }
+        settings.check_default_prompt(&at)?;
         sentence.query_prompt = settings.prompt(&["query"]);
         sentence.document_prompt = settings.prompt(&["document", "passage", "corpus"]);
         Ok(sentence)

@@ -29,6 +29,16 @@ impl SentenceTransformersConfig {
         Ok(read_settings(&root.join(SENTENCE_SETTINGS))?.unwrap_or_default())
     }
 
+    /// Refuses a default prompt that is not among the prompts, as sentence-transformers does.
+    pub(super) fn check_default_prompt(&self, at: &Path) -> Result<()> {
+        match &self.default_prompt_name {
+            Some(name) if !self.prompts.contains_key(name) => {
+                bail!(at, "a prompt `{name}`, default_prompt_name", "none", DOCUMENTED)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The first prompt of these names, or the default prompt. Empty prompts do not count:
     /// sentence-transformers writes them for `query` and `document` by itself.
     pub(super) fn prompt(&self, names: &[&str]) -> String {
@@ -129,7 +139,12 @@ pub struct TokenizerConfig {
 
 impl TokenizerConfig {
     pub fn read(path: &Path) -> Result<Self> {
-        Ok(read_settings(&path.join("tokenizer_config.json"))?.unwrap_or_default())
+        let at = path.join("tokenizer_config.json");
+        let config: Self = read_settings(&at)?.unwrap_or_default();
+        if let Some(most) = config.model_max_length.filter(|most| *most < 1.0) {
+            bail!(&at, "model_max_length of at least 1", "{most}", DOCUMENTED);
+        }
+        Ok(config)
     }
 
     /// True if BERT's own tokenizer lower-cases.
@@ -178,7 +193,7 @@ impl TokenizerConfig {
     /// The longest text, if there is a limit.
     #[expect(clippy::cast_sign_loss, reason = "the length is in a range above 0")]
     pub fn max_tokens(&self) -> Option<usize> {
-        let most = self.model_max_length.filter(|most| (3.0..1e9).contains(most))?;
+        let most = self.model_max_length.filter(|most| (1.0..1e9).contains(most))?;
         Some(most as usize)
     }
 

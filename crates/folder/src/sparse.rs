@@ -310,7 +310,7 @@ fn check_settings(at: &Path, settings: &SentenceTransformersConfig) -> Result<()
     if let Some(most) = settings.truncate_dim {
         bail!(at, "no truncate_dim", "{most}", DOCUMENTED);
     }
-    Ok(())
+    settings.check_default_prompt(at)
 }
 
 /// Refuses a transformer whose output is vectors of tokens.

@@ -57,7 +57,7 @@ impl Tokenize {
             .map_or(folder.max_tokens, |most| most.min(folder.shape.most_tokens() as usize));
         let special = count_special_tokens(&tokenizer, true);
         if most <= special {
-            let found = format!("{most}, of which {special} are special tokens");
+            let found = format!("{most}; a pair of texts has {special} special tokens");
             bail!(&folder.path, "max_tokens that leaves room for a text", found);
         }
         let name = folder.path.display().to_string();

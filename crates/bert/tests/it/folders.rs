@@ -217,6 +217,12 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "sentence_bert_config.json",
             "keys",
         ),
+        (
+            "no text fits",
+            with("tokenizer_config.json", json!({ "model_max_length": 0 })),
+            "tokenizer_config.json",
+            "model_max_length of at least 1",
+        ),
         ("pickled weights", pickled, "pytorch_model.bin", "model.safetensors"),
     ];
     for (name, folder, file, expected) in cases {
@@ -377,4 +383,15 @@ fn models_read_20_000_texts() {
     (1_000..20_000).for_each(read);
     let grown = memory().saturating_sub(before);
     assert!(grown < 16 << 10, "{grown} kB");
+}
+
+#[test]
+fn a_length_without_room_for_a_text_is_refused_and_says_how_many_tokens_are_special() {
+    for most in [1, 2, 3] {
+        let folder = tiny();
+        put(folder.path(), "tokenizer_config.json", &json!({ "model_max_length": most }));
+        let problem = refused(folder.path());
+        assert_eq!(problem.expected, "max_tokens that leaves room for a text");
+        assert_eq!(problem.found, format!("{most}; a pair of texts has 3 special tokens"));
+    }
 }

@@ -345,3 +345,19 @@ fn longer_texts_are_cut_where_the_stage_says() {
     assert_eq!(open(folder.path()).encode(&["bees tent"], &|_| {}).unwrap(), long);
     assert_ne!(cut.checksum(), open(folder.path()).checksum());
 }
+
+#[test]
+fn a_default_prompt_that_is_not_among_the_prompts_is_refused() {
+    let folder = folder(&models()[0]);
+    make_symmetric(folder.path(), &splade("max", "log1p_relu"));
+    let settings = |default: &str| {
+        let prompts = json!({ "query": "q: " });
+        json!({ "model_type": "SparseEncoder", "prompts": prompts, "default_prompt_name": default })
+    };
+    put(folder.path(), "config_sentence_transformers.json", &settings("query"));
+    assert_eq!(SparseFolder::open(folder.path()).unwrap().query_prompt, "q: ");
+    put(folder.path(), "config_sentence_transformers.json", &settings("nope"));
+    let problem = SparseFolder::open(folder.path()).err().unwrap().to_problem();
+    assert_eq!(problem.expected, "a prompt `nope`, default_prompt_name");
+    assert_eq!(problem.found, "none");
+}
