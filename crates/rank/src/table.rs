@@ -61,11 +61,15 @@ impl<'i> ConfigFile<'i> {
         Location::line(self.name, before.split(|&byte| byte == b'\n').count() as u64)
     }
 
-    /// toml's message ("unknown field `x`, expected one of …") as a problem of this file.
-    fn problem(self, error: &toml::de::Error, fallback: Range<usize>) -> Problem {
+    /// toml's message ("unknown field `x`, expected one of …") as a problem of this file. `taken` are
+    /// further keys of the table.
+    fn problem(self, error: &toml::de::Error, fallback: Range<usize>, taken: &[String]) -> Problem {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
-        let mut problem =
-            Problem::of_serde(self.at(span.clone()), &plain_keys(error.message()), "valid TOML");
+        let mut problem = Problem::of_serde(
+            self.at(span.clone()),
+            &all_keys(error.message(), taken),
+            "valid TOML",
+        );
         let text = self.text.get(span).and_then(|text| text.lines().next()).unwrap_or_default();
         if !text.is_empty() {
             problem.found = format!("`{text}`: {}", problem.found);
@@ -88,23 +92,37 @@ fn plain_keys(message: &str) -> Cow<'_, str> {
     }
 }
 
+/// A message about an unknown key, with further keys among those that are known.
+fn all_keys<'m>(message: &'m str, taken: &[String]) -> Cow<'m, str> {
+    let message = plain_keys(message);
+    let Some(rest) = message.strip_prefix("unknown field `").filter(|_| !taken.is_empty()) else {
+        return message;
+    };
+    let Some((unknown, known)) = rest.split_once("`, ") else { return message };
+    let mut keys: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    keys.extend(taken.iter().map(String::as_str));
+    Cow::Owned(format!("unknown field `{unknown}`, expected one of `{}`", keys.join("`, `")))
+}
+
 /// A table that is not deserialized yet.
 pub(crate) struct Table<'i> {
     pub(crate) file: ConfigFile<'i>,
     span: Range<usize>,
     entries: DeTable<'i>,
+    /// The keys that were taken out, whether or not they were there.
+    taken: Vec<String>,
 }
 
 impl<'i> Table<'i> {
     pub(crate) fn parse(file: ConfigFile<'i>) -> Result<Self> {
-        let table = DeTable::parse(file.text).map_err(|error| file.problem(&error, 0..0))?;
-        Ok(Self { file, span: table.span(), entries: table.into_inner() })
+        let table = DeTable::parse(file.text).map_err(|error| file.problem(&error, 0..0, &[]))?;
+        Ok(Self { file, span: table.span(), entries: table.into_inner(), taken: Vec::new() })
     }
 
     fn of(file: ConfigFile<'i>, value: Spanned<DeValue<'i>>) -> Result<Self> {
         let span = value.span();
         match value.into_inner() {
-            DeValue::Table(entries) => Ok(Self { file, span, entries }),
+            DeValue::Table(entries) => Ok(Self { file, span, entries, taken: Vec::new() }),
             other => Err(wrong_type(file.at(span), "a table", &other)),
         }
     }
@@ -162,6 +180,7 @@ impl<'i> Table<'i> {
     /// file is relative to the configuration, or to the current folder if the command line names
     /// it.
     pub(crate) fn take_prompt(&mut self, default: &str, variables: &[&str]) -> Result<Prompt> {
+        self.taken.push("prompt".to_owned());
         if !self.has("prompt") {
             return Prompt::open(self.at("prompt"), Path::new(""), default, variables);
         }
@@ -176,16 +195,19 @@ impl<'i> Table<'i> {
     /// Takes out those of the keys that are present, as a table of their own.
     pub(crate) fn take_keys(&mut self, keys: &[&str]) -> Self {
         let taken = keys.iter().filter_map(|key| self.entries.remove_entry(*key)).collect();
-        Self { file: self.file, span: self.span.clone(), entries: taken }
+        self.taken.extend(keys.iter().map(|key| (*key).to_owned()));
+        Self { file: self.file, span: self.span.clone(), entries: taken, taken: Vec::new() }
     }
 
     /// Takes out a key that holds a table, if it is present.
     pub(crate) fn take_table(&mut self, key: &str) -> Result<Option<Self>> {
+        self.taken.push(key.to_owned());
         self.entries.remove(key).map(|value| Self::of(self.file, value)).transpose()
     }
 
     /// Takes out a key that holds a list of tables; an absent one is an empty list.
     pub(crate) fn take_tables(&mut self, key: &str) -> Result<Vec<Self>> {
+        self.taken.push(key.to_owned());
         let Some(value) = self.entries.remove(key) else { return Ok(Vec::new()) };
         let span = value.span();
         match value.into_inner() {
@@ -221,9 +243,12 @@ impl<'i> Table<'i> {
 
     /// Reads the remaining keys of the table; a key that `T` does not have is an error.
     pub(crate) fn read<T: for<'de> Deserialize<'de>>(self) -> Result<T> {
-        let Self { file, span, entries } = self;
-        T::deserialize(Spanned::new(span.clone(), entries).into_deserializer())
-            .map_err(|error| file.problem(&error, span).into())
+        let Self { file, span, entries, taken } = self;
+        let keys: Vec<Range<usize>> = entries.keys().map(Spanned::span).collect();
+        T::deserialize(Spanned::new(span.clone(), entries).into_deserializer()).map_err(|error| {
+            let is_own = error.span().is_some_and(|span| keys.contains(&span));
+            file.problem(&error, span, if is_own { &taken } else { &[] }).into()
+        })
     }
 }
 

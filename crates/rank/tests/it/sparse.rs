@@ -58,3 +58,29 @@ fn a_share_that_leaves_nothing_is_refused() {
         assert_eq!(error, expected);
     }
 }
+
+#[test]
+fn the_keys_of_a_stage_are_all_named_where_one_is_unknown() {
+    let refused = |stage: &str| {
+        let space = "[space]\nmodels = { words = 1.0 }\n";
+        let text = format!("name = \"one\"\n{space}[[stages]]\n{stage}\n");
+        SystemFile::parse("one.toml", &text, &[]).err().unwrap().to_problem().expected
+    };
+    for (stage, keys) in [
+        (
+            format!("{SPARSE}\nnosuch = 1"),
+            "one of `model`, `max_tokens`, `depth`, `max_ratio`, `weights`, `history`",
+        ),
+        (
+            "stage = \"dense\"\nnosuch = 1".to_owned(),
+            "one of `depth`, `min_likeness`, `repeat`, `space`, `weights`, `history`",
+        ),
+        // A key of an inner table has those of that table.
+        (
+            format!("{SPARSE}\nhistory = {{ user = 1, nosuch = 1 }}"),
+            "one of `user`, `system`, `decay`",
+        ),
+    ] {
+        assert_eq!(refused(&stage), keys, "{stage}");
+    }
+}

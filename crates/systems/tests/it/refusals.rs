@@ -61,7 +61,7 @@ fn keys_and_values_of_stages_are_refused_with_their_line() {
         changed("depth", "depht"),
         str![[r#"
 mine.toml:7
-  expected: one of `analyzer`, `variant`, `k1`, `b`, `delta`, `mu`, `depth`, `pad`, `ties`, `glued`
+  expected: one of `analyzer`, `variant`, `k1`, `b`, `delta`, `mu`, `depth`, `pad`, `ties`, `glued`, `weights`, `history`
      found: `depht`: unknown field `depht`
 hint: the documentation lists all stages and their keys (reference, Stages)
 
