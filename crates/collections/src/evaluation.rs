@@ -6,7 +6,8 @@ mod decisions;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 pub use decisions::{
-    ASKS_FROM, DECISION_COLUMNS, check_needs, decision_rows, need_table, parse_needs,
+    ASKS_FROM, DECISION_COLUMNS, ReadNeeds, check_needs, decision_rows, is_need_file, need_table,
+    parse_needs,
 };
 
 use crate::Task;

@@ -227,6 +227,9 @@ impl<'a> Judge<'a> {
                 (Qrels::read(&source)?, None)
             }
         };
+        if let Some(warning) = qrels.warning() {
+            session.observer.note(&format!("warning: {warning}"));
+        }
         let mut topics: Vec<RequestId> = Vec::new();
         for request in requests {
             let topic = request.id.clone();

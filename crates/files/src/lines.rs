@@ -176,6 +176,21 @@ pub struct IgnoredLines {
 }
 
 impl IgnoredLines {
+    /// Describes them, a sentence for each kind.
+    pub fn describe(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if !self.comments.is_empty() {
+            let count = self.comments.len();
+            sentences.push(format!("{count} lines begin with `#` and are comments"));
+        }
+        if !self.trailing_words.is_empty() {
+            let count = self.trailing_words.len();
+            let what = "lines have words after the last field, which are ignored";
+            sentences.push(format!("{count} {what}"));
+        }
+        sentences
+    }
+
     /// Warns about comments: a line that was meant to be read may be among them.
     pub(crate) fn report_comments(&self, name: &str, sink: Sink) {
         let Some(&first) = self.comments.first() else { return };

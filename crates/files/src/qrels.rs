@@ -170,9 +170,11 @@ impl Qrels {
         Ok(Self { comments, ..Self::from_judgements(&source.name(), &judgements)? })
     }
 
-    /// The number of comments in their file, if it was [read](Self::read) here.
-    pub fn comments(&self) -> usize {
-        self.comments
+    /// A warning about the comments in their file, if it was [read](Self::read) here and has any.
+    pub fn warning(&self) -> Option<String> {
+        let count = self.comments;
+        let what = "lines of the judgements begin with `#` and are comments";
+        (count > 0).then(|| format!("{count} {what}"))
     }
 
     /// Each topic with its judgements, in any order.
@@ -253,7 +255,7 @@ mod tests {
         for (text, last) in [(text.to_owned(), "q2"), (text.replace("q2", "#q2"), "#q2")] {
             let qrels = Qrels::read(&Source::memory("a.tsv", text.into_bytes())).unwrap();
             let topics = ["#tea", "#", last].map(|topic| qrels.topic(&topic.into()).is_some());
-            assert_eq!((topics, qrels.comments()), ([true; 3], 1), "{last}");
+            assert_eq!((topics, qrels.comments), ([true; 3], 1), "{last}");
         }
     }
 

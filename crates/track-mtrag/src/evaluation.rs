@@ -15,9 +15,8 @@ use crate::submission::{Submission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
-    ResultCell, ResultTable, SystemOutput, ValuesByRequest, parse_needs,
+    ResultCell, ResultTable, SystemOutput, ValuesByRequest, is_need_file, parse_needs,
 };
-use clariq_collections::validation::first_fields;
 use clariq_core::{Error, RequestId, bail};
 use clariq_eval::{Measure, RankedRun, Ties, evaluate, exact_mean, parse_measures};
 use clariq_files::{FileContent, Run, Source, parse_run, strictly};
@@ -154,13 +153,14 @@ impl<'a> MtragEvaluation<'a> {
     }
 
     /// Whether to ask by a need file, if the file is one: two fields, an id and a need.
-    fn score_needs(&self, input: &FileContent) -> Result<Option<ResultTable>, Error> {
-        if first_fields(input).len() != 2 || is_submission(input) {
+    fn score_needs(&self, input: &FileContent) -> Result<Option<EvalResult>, Error> {
+        if !is_need_file(input) || is_submission(input) {
             return Ok(None);
         }
         let ids = self.mtrag.ids(self.split)?;
         let mut needs = HashMap::new();
-        for (id, need) in parse_needs(input)? {
+        let read = parse_needs(input)?;
+        for (id, need) in read.needs {
             let Ok(number) = need.parse() else {
                 let hint = "from 2 on, the system asks, as with ClariQ's needs of 1 to 4";
                 bail!(&*input.name, "a number as need of `{id}`", "`{need}`", hint);
@@ -174,7 +174,9 @@ impl<'a> MtragEvaluation<'a> {
             let expected = format!("needs of requests of {}", self.split);
             bail!(&*input.name, expected, "none", hint);
         }
-        Ok(Some(by_need(self.mtrag.tasks(self.split)?, &needs)))
+        let tables = vec![by_need(self.mtrag.tasks(self.split)?, &needs)];
+        let warnings = read.ignored.describe();
+        Ok(Some(EvalResult { tables, warnings, ..EvalResult::default() }))
     }
 
     /// Reads a TREC run or a submission.
@@ -322,7 +324,7 @@ impl Evaluation for MtragEvaluation<'_> {
         request.takes("runs of MTRAG", &[EvalFlag::PerTopic, EvalFlag::OutFile])?;
         let input = Source::new(&request.file).read()?;
         if let Some(asking) = self.score_needs(&input)? {
-            return Ok(EvalResult { tables: vec![asking], ..EvalResult::default() });
+            return Ok(asking);
         }
         let answered = self.read(&input)?;
         let warnings = self.warnings_of(&answered);

@@ -2,7 +2,7 @@
 
 use super::{
     ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
-    ShortMeasures, SystemOutput, TieRule, ValuesByRequest, counted, ignored_lines,
+    ShortMeasures, SystemOutput, TieRule, ValuesByRequest, ignored_lines,
 };
 use crate::{Collection, Split, Task};
 use clariq_core::{Error, ProblemKind, RequestId, problem};
@@ -53,10 +53,7 @@ impl<'a> ByQrels<'a> {
     fn new(file: String, qrels: Qrels) -> Result<Self, Error> {
         let topics = ScoredTopics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
-        let warnings = counted(&[(
-            qrels.comments(),
-            "lines of the judgements begin with `#` and are comments",
-        )]);
+        let warnings = qrels.warning().into_iter().collect();
         Ok(Self { origin: None, qrels, topics, usual, warnings })
     }
 

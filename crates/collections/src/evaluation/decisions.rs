@@ -4,7 +4,7 @@ use super::{ResultCell, ResultTable};
 use clariq_core::{Error, RequestId, bail, problem};
 use clariq_eval::{Decision, DecisionReport};
 use clariq_files::lines::{LineForm, for_each_line};
-use clariq_files::{FileContent, strictly};
+use clariq_files::{FileContent, IgnoredLines, strictly};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The columns behind those that name a row.
@@ -17,7 +17,7 @@ pub const ASKS_FROM: f64 = 2.0;
 const NEED_LINE: LineForm = LineForm {
     names: "<request> <need>",
     optional: 0,
-    unlike_comment: None,
+    unlike_comment: Some(|fields| fields[0] != "#"),
     trailing_words: false,
 };
 
@@ -43,11 +43,27 @@ pub fn decision_rows(part: &str, name: &str, decisions: &[Decision]) -> Vec<Vec<
     rows
 }
 
-/// Reads a need file: the need of each request, by its id. A need is a number or a name; another one
-/// for the same request is an error.
-pub fn parse_needs(input: &FileContent) -> Result<BTreeMap<RequestId, String>, Error> {
+/// The needs of a file.
+#[derive(Debug, Default)]
+pub struct ReadNeeds {
+    /// The need of each request, a number or a name.
+    pub needs: BTreeMap<RequestId, String>,
+    /// The lines that are not read.
+    pub ignored: IgnoredLines,
+}
+
+/// True for a need file: the first line that is no comment has two fields.
+pub fn is_need_file(input: &FileContent) -> bool {
+    let lines = || input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let plain = lines().find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let first = plain.or_else(|| lines().find(|line| !line.is_empty())).unwrap_or_default();
+    first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count() == 2
+}
+
+/// Reads a need file. Two needs for a request are an error.
+pub fn parse_needs(input: &FileContent) -> Result<ReadNeeds, Error> {
     let mut needs: BTreeMap<RequestId, String> = BTreeMap::new();
-    strictly(|sink| {
+    let ignored = strictly(|sink| {
         for_each_line(input, NEED_LINE, sink, |line, sink| {
             let [request, need] = [line.fields[0], line.fields[1]];
             if let Some(first) = needs.insert(request.into(), need.to_owned())
@@ -57,9 +73,9 @@ pub fn parse_needs(input: &FileContent) -> Result<BTreeMap<RequestId, String>, E
                 let hint = "leave the line out that is not meant";
                 sink(problem!(line.at, "one need for every request", found, hint));
             }
-        });
+        })
     })?;
-    Ok(needs)
+    Ok(ReadNeeds { needs, ignored })
 }
 
 /// Refuses needs that cannot be compared with labels: names beside numbers, names that no label has, and
@@ -205,9 +221,16 @@ mod tests {
         );
         let twice = |text: &str| {
             let bytes = text.as_bytes().to_vec().into();
-            parse_needs(&FileContent { name: "a.need".to_owned(), bytes }).map(|needs| needs.len())
+            parse_needs(&FileContent { name: "a.need".to_owned(), bytes })
+                .map(|read| read.needs.len())
         };
         assert_eq!(twice("1 2\n1 2\n").unwrap(), 1);
+        let text = "# made by me\n#1 2\n1 2\n# and 4 more\n#\tx\n";
+        let input = FileContent { name: "a.need".to_owned(), bytes: text.as_bytes().into() };
+        assert!(is_need_file(&input));
+        let read = parse_needs(&input).unwrap();
+        assert_eq!(read.needs, needs(&[("#1", "2"), ("1", "2")]));
+        assert_eq!(read.ignored.comments, [1, 4, 5]);
         assert!(
             twice("1 2\n1 3\n").unwrap_err().to_string().contains("`3` for `1`, and `2` before")
         );

@@ -1,10 +1,9 @@
 //! The evaluation of documents of one's own: runs by judgements, need files by the labels of requests.
 
 use crate::evaluation::{
-    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, SystemOutput, ValuesByRequest,
-    check_needs, need_table, parse_needs,
+    ByQrels, ComparisonOptions, EvalRequest, EvalResult, Evaluation, ReadNeeds, SystemOutput,
+    ValuesByRequest, check_needs, is_need_file, need_table, parse_needs,
 };
-use crate::validation::first_fields;
 use clariq_core::{Error, ProblemKind, RequestId, problem};
 use clariq_files::Source;
 use std::collections::BTreeMap;
@@ -34,12 +33,13 @@ impl Evaluation for OwnEvaluation<'_> {
             return self.by_qrels()?.score(request);
         }
         let input = Source::new(&request.file).read()?;
-        if first_fields(&input).len() != 2 {
+        if !is_need_file(&input) {
             return self.by_qrels()?.score(request);
         }
         request.takes("need files", &[])?;
-        let needs = parse_needs(&input)?;
-        let warnings = check_needs(&input.name, &self.labels, &needs)?;
+        let ReadNeeds { needs, ignored } = parse_needs(&input)?;
+        let mut warnings = check_needs(&input.name, &self.labels, &needs)?;
+        warnings.extend(ignored.describe());
         let tables = vec![need_table(&self.labels, &needs)];
         Ok(EvalResult { warnings, tables, ..EvalResult::default() })
     }

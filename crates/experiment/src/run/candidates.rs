@@ -64,17 +64,8 @@ impl CandidateRun {
             docs.dedup();
         }
         candidates.check_requests(name, requests, observer)?;
-        let ignored = &self.run.ignored;
-        for (count, what) in [
-            (ignored.comments.len(), "lines begin with `#` and are comments"),
-            (
-                ignored.trailing_words.len(),
-                "lines have words after the last field, which are ignored",
-            ),
-        ] {
-            if count > 0 {
-                observer.note(&format!("warning: {name}: {count} {what}"));
-            }
+        for ignored in self.run.ignored.describe() {
+            observer.note(&format!("warning: {name}: {ignored}"));
         }
         if let Some(line) = unknown.first() {
             let count = unknown.len();

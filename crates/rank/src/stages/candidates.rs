@@ -6,10 +6,11 @@ use clariq_core::{
     Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, positive, problem,
     sha256_hex,
 };
-use clariq_files::{RunLine, Source, parse_run, strictly};
+use clariq_files::{Run, RunLine, Source, parse_run, strictly};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
+use std::sync::Once;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,16 +28,20 @@ struct Candidates {
     checksum: String,
     /// The run's lines, by topic.
     lines: Vec<RunLine>,
+    /// What of the run is not read.
+    ignored: Vec<String>,
+    warned: Once,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let keys: CandidatesKeys = build.table.read()?;
     let input = Source::new(&keys.run).read()?;
     let checksum = sha256_hex(&input.bytes);
-    let mut lines = strictly(|sink| parse_run(&input, sink))?.lines;
+    let Run { mut lines, ignored, .. } = strictly(|sink| parse_run(&input, sink))?;
     // A stable sort: the lines of one topic stay in the order of the file.
     lines.sort_by(|a, b| a.topic.cmp(&b.topic));
-    Ok(Box::new(Candidates { keys, checksum, lines }))
+    let ignored = ignored.describe();
+    Ok(Box::new(Candidates { keys, checksum, lines, ignored, warned: Once::new() }))
 }
 
 /// Ranks the documents that another engine found (ids and scores) for a request: the best `depth`
@@ -87,6 +92,11 @@ impl Stage for Candidates {
     }
 
     fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
+        self.warned.call_once(|| {
+            for ignored in &self.ignored {
+                batch.context.observer.note(&format!("warning: {}: {ignored}", self.keys.run));
+            }
+        });
         batch.requests.iter().map(|request| self.rank(batch, request)).collect()
     }
 

@@ -2,8 +2,10 @@
 
 use crate::common::{Earlier, bank, conversation, ids, index_below, system, with_context};
 use clariq_collections::documents::{Bank, BankRow};
-use clariq_core::{Doc, Documents as _, Hit, Need, Ranking, Request, Utterance};
+use clariq_core::{Doc, Documents as _, Hit, Need, Observer, Ranking, Request, Utterance};
 use clariq_rank::{Batch, Context, SystemFile};
+use std::fs;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 
@@ -361,4 +363,35 @@ fn stages_rank_20_000_requests() {
             assert!(grown < MOST_GROWTH, "{name}: {grown} kB");
         });
     }
+}
+
+#[test]
+fn lines_of_a_run_that_are_not_read_are_told_once() {
+    struct Notes(Mutex<Vec<String>>);
+
+    impl Observer for Notes {
+        fn note(&self, text: &str) {
+            self.0.lock().unwrap().push(text.to_owned());
+        }
+    }
+
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.run");
+    fs::write(&path, "# made by x\n1 0 Q2 1 9 x\n1 0 Q3 2 8 x and more\n").unwrap();
+    let path = path.display();
+    let system = system(&format!("stage = \"candidates\"\nrun = \"{path}\""));
+    let notes = Notes(Mutex::default());
+    let bank = bank();
+    let mut context = Context::new(&bank, index_below(folder.path()));
+    context.observer = &notes;
+    for _ in 0..2 {
+        let requests = [Request::new("1", "red")];
+        let batch = Batch::new(&context, &requests);
+        assert_eq!(ids(&system.pipeline.run(&batch, batch.unranked()).unwrap()[0]), ["Q2", "Q3"]);
+    }
+    let expected = [
+        format!("warning: {path}: 1 lines begin with `#` and are comments"),
+        format!("warning: {path}: 1 lines have words after the last field, which are ignored"),
+    ];
+    assert_eq!(*notes.0.lock().unwrap(), expected);
 }

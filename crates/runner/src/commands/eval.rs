@@ -37,7 +37,9 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
         arguments.clariq.refuse_all(BY_NAME)?;
         arguments.refuse_answers(BY_NAME)?;
         let request = EvalRequest { qrels: None, ..request };
-        let result = ByQrels::read(&Source::new(file))?.score(&request)?;
+        let judged = ByQrels::read(&Source::new(file))?;
+        settings.warn(judged.warnings());
+        let result = judged.score(&request)?;
         return print(settings, arguments, "run", &request, &result);
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
