@@ -5,7 +5,7 @@ use crate::ranker::UserRequest;
 use crate::requests::{ARCHIVE, RequestReader};
 use crate::session::Session;
 use clariq_collections::documents::Bank;
-use clariq_core::{Documents, Request, Result, bail};
+use clariq_core::{Documents, ProblemKind, Request, Result, bail, problem};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};
@@ -106,7 +106,9 @@ impl<'a> FileInput<'a> {
         let requests = RequestReader::new(archive.name(), lines, self.documents, false);
         let mut requests = requests.with_unique_ids();
         let mut skipped = SkippedRecords::default();
+        let mut is_empty = true;
         while let Some(next) = requests.read_next()? {
+            is_empty = false;
             match next {
                 Ok(query) => {
                     if send(query).is_break() {
@@ -119,6 +121,11 @@ impl<'a> FileInput<'a> {
                 }
                 Err(problem) => return Err(problem.into()),
             }
+        }
+        if is_empty {
+            let expected = "at least one request";
+            let problem = problem!(archive.name(), expected, "none", (ARCHIVE.hint));
+            return Err(problem.kind(ProblemKind::Empty).into());
         }
         Ok(skipped)
     }

@@ -3,7 +3,7 @@
 use crate::common::{Folder, Work};
 use clariq_core::Error;
 use clariq_experiment::reproduce::check_expected;
-use clariq_experiment::run::{CandidateRun, RequestFileKind, open_split, usual_path};
+use clariq_experiment::run::{CandidateRun, FileInput, RequestFileKind, open_split, usual_path};
 use clariq_files::Source;
 use snapbox::{assert_data_eq, str};
 use std::path::Path;
@@ -153,4 +153,24 @@ warning: 7 of 8 requests have no document left to rank, and no line
 "#]]
     );
     assert_eq!(folder.text("a.run").lines().count(), 1);
+}
+
+#[test]
+fn a_file_without_requests_is_refused() {
+    let folder = Folder::new();
+    folder.copy("data/sample-own", "data");
+    let data = clariq_collections::DataDir::Folder(folder.path("data"));
+    let work = Work::outside(&folder, data);
+    let config = work.load("bm25").expect("a system");
+    for text in ["", "\n\n", "id\ttext\n"] {
+        folder.write("r.jsonl", text);
+        let file = folder.path("r.jsonl");
+        let (refused, _) = work.with_session(|session| {
+            let input = FileInput::open(session, &file, RequestFileKind::Requests, true)?;
+            work.write(session, &config, &input, "a.run").map(drop)
+        });
+        let problem = refused.expect_err("a refusal").to_problem();
+        assert_eq!((&*problem.expected, &*problem.found), ("at least one request", "none"));
+        assert!(!folder.path("a.run").exists());
+    }
 }
