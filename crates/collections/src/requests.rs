@@ -35,6 +35,11 @@ pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Req
     read_strictly(source, MOST_OF_A_TABLE, |input, sink| parse(input, Some(&find), sink))
 }
 
+/// A line without white space around it, as a stream's lines are read.
+fn trim(line: &[u8]) -> &[u8] {
+    str::from_utf8(line).map_or(line.trim_ascii(), |text| text.trim().as_bytes())
+}
+
 /// The user's last utterance of every request of a file.
 pub fn last_said_in(source: &Source) -> Result<HashMap<RequestId, String>, Error> {
     let requests = read_strictly(source, MOST_OF_A_RUN, |input, sink| parse(input, None, sink))?;
@@ -75,7 +80,7 @@ struct LabelKeys {
 pub(crate) fn labels(source: &Source) -> Result<Vec<RequestLabels>, Error> {
     let input = source.read_at_most(MOST_OF_A_TABLE)?;
     let mut labels = Vec::new();
-    let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = input.bytes.split(|&byte| byte == b'\n').map(trim);
     for (number, line) in (1..).zip(lines).filter(|(_, line)| begins_as_json_object(line)) {
         let at = Location::line(&*input.name, number);
         let LabelKeys { id, beir_id, need, answer } =
@@ -156,7 +161,7 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
         return requests;
     }
     let mut first_lines: HashMap<String, u64> = HashMap::new();
-    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
+    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(trim));
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
         let is_header = number == 1 && str::from_utf8(line).is_ok_and(is_header_line);

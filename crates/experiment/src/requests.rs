@@ -160,6 +160,20 @@ mod tests {
     }
 
     #[test]
+    fn white_space_around_a_line_is_no_part_of_it_in_a_stream_and_in_a_file() {
+        let lines = ["{\"id\": \"a\", \"text\": \"x\"}\u{b}", "\u{a0}b\tx y\u{b}", "\u{b}"];
+        let text = lines.join("\n");
+        let all: Vec<Request> = read_all(&text).into_iter().map(Result::unwrap).collect();
+        assert_eq!(all, [Request::new("a", "x"), Request::new("b", "x y")]);
+        let bytes = text.into_bytes().into();
+        let input = clariq_files::FileContent { name: "r".to_owned(), bytes };
+        let texts = clariq_collections::requests::texts_in(&input).unwrap();
+        let expected =
+            [("a", "x"), ("b", "x y")].map(|(id, said)| (id.to_owned(), said.to_owned()));
+        assert_eq!(texts, HashMap::from(expected));
+    }
+
+    #[test]
     fn statements_are_for_systems_that_rank_them() {
         let line = "{\"id\": 1, \"text\": \"a\", \"statements\": [\"I am tall.\"]}";
         let own = Statements::Own(vec!["I am tall.".to_owned()]);

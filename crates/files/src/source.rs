@@ -58,6 +58,13 @@ pub struct FileContent {
     pub bytes: Cow<'static, [u8]>,
 }
 
+impl FileContent {
+    /// A text that was read elsewhere, by the rules of [`Source::read_at_most`].
+    pub fn of_text(name: &str, bytes: Vec<u8>) -> Result<Self> {
+        Ok(Self { name: name.to_owned(), bytes: into_text(name, bytes)?.into() })
+    }
+}
+
 impl Source {
     /// `-` is standard input, everything else a path.
     pub fn new(path: impl AsRef<Path>) -> Self {

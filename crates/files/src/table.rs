@@ -158,8 +158,10 @@ impl ColumnPositions {
         at: (&str, u64),
     ) -> Result<Self, Box<Problem>> {
         let position = |names: &ColumnNames| {
-            let has_name =
-                |field: &Cow<[u8]>| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
+            let has_name = |field: &Cow<[u8]>| {
+                let field = str::from_utf8(field).unwrap_or_default().trim();
+                names.contains(&field)
+            };
             let found = header.iter().position(has_name);
             found.ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
         };

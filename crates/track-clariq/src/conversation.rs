@@ -4,9 +4,13 @@
 //! `{record_id: {…}}`, plain or packed, the same records as JSON lines, and the table of conversations
 //! between people. [`read_records`] reads all of them.
 
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub(super) mod dictionary;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod draft;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod human;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod json_lines;
 mod synthesize;
 #[cfg(test)]
@@ -134,7 +138,7 @@ pub fn read_records(
     let head = archive.head(4096)?;
     if is_table(&head) {
         human::read(&archive, &mut reader)?;
-    } else if head.trim_ascii_start().first() == Some(&b'{') {
+    } else if begins_as_object(&head) {
         json_lines::read(&archive, &mut reader)?;
     } else {
         dictionary::read(&archive, &mut reader)?;
@@ -148,17 +152,37 @@ pub fn read_records(
     }
 }
 
-/// True if a file begins with a header of tab-separated names.
+/// The first byte of a pickle.
+const PICKLE: u8 = 0x80;
+
+fn begins_as_object(head: &[u8]) -> bool {
+    head.trim_ascii_start().first() == Some(&b'{')
+}
+
+/// True if a file begins with a header of tab-separated names, or is text in UTF-16, which the reader
+/// of tables refuses by name.
 fn is_table(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    // A dictionary whose texts look like a header still has bytes that no header has.
-    if line.iter().any(|&byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r'))
-        || line.starts_with(b"\x80")
-    {
+    if head.first() == Some(&PICKLE) {
         return false;
     }
-    let name = |field: &[u8]| field.trim_ascii() == b"initial_request";
-    line.split(|&byte| byte == b'\t').any(name) || (line.contains(&b'\t') && line.is_ascii())
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return true;
+    }
+    // In UTF-16, every other byte of a header is a NUL.
+    let head: Vec<u8> = head.iter().copied().filter(|&byte| byte != 0).collect();
+    let mut lines = head.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    if begins_as_object(line) {
+        return false;
+    }
+    if line.split(|&byte| byte == b'\t').any(|field| field.trim_ascii() == b"initial_request") {
+        return true;
+    }
+    // A comment is refused for the columns that it lacks. A dictionary whose texts look like a header
+    // still has bytes that no header has.
+    line.starts_with(b"#")
+        || line.contains(&b'\t')
+            && line.iter().all(|&byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
 
 /// The texts of a bank. The released conversations differ from them in white space, which is ignored.

@@ -41,7 +41,7 @@ pub(super) fn read(archive: &Archive, reader: &mut RecordReader) -> Result<(), E
         let expected = format!("at most {} MiB, unpacked", MOST_OF_A_TABLE >> 20);
         return Err(archive.problem(&expected, "more".to_owned()));
     }
-    let input = FileContent { name: archive.name().to_owned(), bytes: bytes.into() };
+    let input = FileContent::of_text(archive.name(), bytes)?;
     let rows = RefCell::new(Rows { reader, file: &input.name, next: 0, fatal: None });
     for_each_row(
         &input,
@@ -83,11 +83,12 @@ impl Rows<'_, '_> {
         }
         let first_id = self.next * CONTEXTS_PER_ROW;
         self.next += 1;
+        let [topic, facet, request, ..] = row.fields[..] else { return };
         let turns = turns(row);
         let whole = Draft {
-            topic_id: Some(IdOrNumber::Id(row.fields[0].to_owned())),
-            facet_id: Some(row.fields[1].to_owned()),
-            initial_request: Some(row.fields[2].to_owned()),
+            topic_id: Some(IdOrNumber::Id(topic.to_owned())),
+            facet_id: Some(facet.to_owned()),
+            initial_request: Some(request.to_owned()),
             conversation_context: Some(turns.clone()),
             context_id: Some(first_id),
             ..Draft::default()
@@ -101,7 +102,7 @@ impl Rows<'_, '_> {
             }
         };
         for (id, count) in (first_id..).zip(0..=turns.len()) {
-            let past = turns[..count].to_vec();
+            let past = turns.iter().take(count).cloned().collect();
             let record = ConversationRecord {
                 id: id.to_string(),
                 conversation: ClariqConversation { id, turns: past, ..whole.clone() },
@@ -117,9 +118,12 @@ impl Rows<'_, '_> {
 
 /// The turns of a row, up to the first empty one.
 fn turns(row: &Row) -> Vec<ClariqTurn> {
-    let pairs = row.fields[3..].chunks_exact(2);
-    let turns = pairs.take_while(|pair| pair.iter().any(|text| !text.trim().is_empty()));
+    let (pairs, _) = row.fields.get(3..).unwrap_or_default().as_chunks();
+    let turns = pairs.iter().take_while(|pair| pair.iter().any(|text| !text.trim().is_empty()));
     turns
-        .map(|pair| ClariqTurn { question: pair[0].to_owned(), answer: pair[1].to_owned() })
+        .map(|[question, answer]| ClariqTurn {
+            question: (*question).to_owned(),
+            answer: (*answer).to_owned(),
+        })
         .collect()
 }

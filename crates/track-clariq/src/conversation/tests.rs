@@ -266,3 +266,39 @@ fn reading_ends_when_no_more_is_wanted() {
     });
     assert_eq!((seen, counts.unwrap().records), (1, 1));
 }
+
+#[test]
+fn texts_that_are_no_pickles_are_read_or_refused_as_text() {
+    let header = "topic_id\tfacet_id\tinitial_request\tquestion1\tanswer1\tquestion2\tanswer2\t\
+                  question3\tanswer3";
+    let table = format!("{header}\n1\tF1\ttea\twhich?\tgreen\t\t\t\t\n");
+    let utf_16 =
+        |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let json = "{\"initial_request\": \"tea\"}\n";
+    let any = RecordOptions::default();
+    let read = |bytes: &str| records("x", bytes, &any).unwrap().0;
+    let expected = read(&table);
+    assert_eq!(expected.len(), 2);
+    for same in [
+        format!("\n\r\n{table}"),
+        table.replace('\n', "\r"),
+        table.replacen("answer3\n", "answer3\u{b}\n", 1),
+        format!("\u{feff}{table}"),
+    ] {
+        assert!(read(&same) == expected, "{same:?}");
+    }
+    let nul = table.replace("tea", "t\0ea");
+    for (bytes, found) in [
+        (utf_16(&format!("\u{feff}{table}")), "a byte order mark of UTF-16"),
+        (utf_16(&format!("\u{feff}{json}")), "a byte order mark of UTF-16"),
+        (utf_16(&table), "a NUL"),
+        (utf_16(json), "a NUL"),
+        (nul.into_bytes(), "a NUL"),
+        (table.replace("topic_id", "topic\0id").into_bytes(), "a NUL"),
+    ] {
+        let problem = problem(bytes, &any);
+        assert_eq!((&*problem.expected, &*problem.found), ("UTF-8 text", found));
+    }
+    let commented = problem(format!("# made by me\n{table}"), &any);
+    assert_eq!(commented.expected, "a column `topic_id`");
+}
