@@ -31,6 +31,34 @@ pub(crate) fn paths_of(folder: &Path, below: &[&str], name: &str) -> Vec<PathBuf
     paths
 }
 
+/// False for files that are known to hold something else: descriptions, and what `clariq` writes.
+pub(crate) fn may_hold_data(path: &Path) -> bool {
+    const STARTS: [&str; 6] =
+        ["annotations", "readme", "license", "copying", "changelog", "citation"];
+    const ENDINGS: [&str; 16] = [
+        ".run.json",
+        ".run",
+        ".need",
+        ".toml",
+        ".html",
+        ".md",
+        ".rst",
+        ".log",
+        ".py",
+        ".sh",
+        ".ipynb",
+        ".pdf",
+        ".png",
+        ".bib",
+        ".yaml",
+        ".yml",
+    ];
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    !STARTS.iter().any(|start| name.starts_with(start))
+        && !ENDINGS.iter().any(|ending| plain.ends_with(ending))
+}
+
 /// A folder with the files of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataDir {
@@ -85,7 +113,10 @@ impl DataDir {
         match &paths[..] {
             // `unzip` leaves the archive beside the file.
             [file, archive] if is_unpacked(file, archive)? => Ok(()),
-            [one, other, ..] => Err(two_files(folder, &format!("`{}`", names[0]), one, other)),
+            [one, other, ..] => {
+                let name = names.first().copied().unwrap_or_default();
+                Err(two_files(folder, &format!("`{name}`"), one, other))
+            }
             _ => Ok(()),
         }
     }

@@ -1,10 +1,12 @@
 //! The entries of a registry of collections: how each is recognised, opened and checked.
 
+use crate::data_dir::may_hold_data;
 use crate::{
     CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
 };
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Opens a collection. Documents that the keeper takes are kept by it, all others in memory.
@@ -86,12 +88,21 @@ impl Tracks {
         found.copied().ok_or_else(|| self.unrecognised(data).into())
     }
 
-    /// Counts the files of the collection in a data folder among the inputs, which no output replaces.
+    /// Counts the files of the collection in a data folder among the inputs, which no output replaces,
+    /// and refuses outputs beside them that would be taken for data.
     pub fn protect(&self, data: &DataDir) {
+        let mut folders = HashSet::new();
+        if let DataDir::Folder(folder) = data {
+            folders.insert(folder.clone());
+        }
         for file in self.kind_of(data).map(|kind| (kind.files)(data)).unwrap_or_default() {
             if let Source::Path(path) = file {
                 clariq_files::protect(&path);
+                folders.extend(path.parent().map(Path::to_owned));
             }
+        }
+        for folder in folders {
+            clariq_files::protect_folder(&folder, may_hold_data);
         }
     }
 

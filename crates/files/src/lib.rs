@@ -30,7 +30,7 @@ pub mod temporary;
 mod text;
 mod zipped;
 
-pub use inputs::{protect, protect_inputs, refuse_input};
+pub use inputs::{protect, protect_folder, protect_inputs, refuse_input};
 pub use journal::Journal;
 pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE};
 pub use lock::Lock;

@@ -1,7 +1,7 @@
 //! Locks that keep two processes from writing to one folder or file at the same time.
 
 use crate::identity::FileIdentity;
-use crate::inputs::refuse_input;
+use crate::inputs::refuse_replacing;
 use crate::temporary::Temporary;
 use clariq_core::{Error, IoAction, Result};
 use std::fs::{self, File, TryLockError};
@@ -21,7 +21,7 @@ impl Lock {
     /// another process holds the lock. On a file system without locks, every request succeeds.
     pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self> {
         let mut wait = Some(wait);
-        refuse_input(path)?;
+        refuse_replacing(path)?;
         let file = open_alone(path, || wait.take().map_or((), |wait| wait()));
         let file = file.map_err(Error::io(IoAction::Use, path))?;
         Ok(Self { _listed: Temporary::at(path), _file: file })

@@ -4,7 +4,7 @@
 //! the target's name in one step. After a full disk, an error or a kill, the old file is still
 //! there.
 
-use crate::inputs::{refuse_input, unprotect};
+use crate::inputs::{refuse_replacing, unprotect};
 use crate::source::Source;
 use crate::temporary::{self, Temporary};
 use clariq_core::{Error, IoAction, Result, bail};
@@ -117,7 +117,7 @@ impl StagedFile {
     /// Makes an empty temporary file beside `path`, which is to be filled and flushed to the disk
     /// before it is committed.
     pub fn begin(path: &Path) -> Result<(fs::File, Self)> {
-        refuse_input(path)?;
+        refuse_replacing(path)?;
         Self::create(path).map_err(Error::io(IoAction::Write, path))
     }
 

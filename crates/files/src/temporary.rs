@@ -1,7 +1,7 @@
 //! Temporary files and folders of this process, removed when they are dropped or the process is
 //! interrupted.
 
-use crate::inputs::refuse_input;
+use crate::inputs::refuse_replacing;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -109,7 +109,7 @@ fn remove_stale(folder: &Path, prefix: &OsStr) {
         let path = entry.path();
         if is_temporary(&entry.file_name(), prefix)
             && is_stale(&entry)
-            && refuse_input(&path).is_ok()
+            && refuse_replacing(&path).is_ok()
         {
             remove(&path);
         }

@@ -1,6 +1,6 @@
 //! The files of a folder, which are found by their names and their first lines.
 
-use crate::data_dir::paths_of;
+use crate::data_dir::{may_hold_data, paths_of};
 use crate::documents::{
     DocumentFileKind, DocumentFolder, PACKED, each_once, entries, packing_not_read, two_files,
 };
@@ -272,34 +272,6 @@ fn interned(name: &str) -> &'static str {
     let kept: &'static str = Box::leak(name.into());
     names.insert(kept);
     kept
-}
-
-/// False for files that are known to hold something else: descriptions, and what `clariq` writes.
-fn may_hold_data(path: &Path) -> bool {
-    const STARTS: [&str; 6] =
-        ["annotations", "readme", "license", "copying", "changelog", "citation"];
-    const ENDINGS: [&str; 16] = [
-        ".run.json",
-        ".run",
-        ".need",
-        ".toml",
-        ".html",
-        ".md",
-        ".rst",
-        ".log",
-        ".py",
-        ".sh",
-        ".ipynb",
-        ".pdf",
-        ".png",
-        ".bib",
-        ".yaml",
-        ".yml",
-    ];
-    let name = file_name(path);
-    let plain = PACKED.iter().rev().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    !STARTS.iter().any(|start| name.starts_with(start))
-        && !ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }
 
 fn file_name(path: &Path) -> String {

@@ -41,7 +41,9 @@ pub(super) fn refuse_input_as_output(
         refuse_input(&file)?;
     }
     refuse_input(&record::path_of(path))?;
-    refuse_input(&record::completions_path(path))?;
+    if !config.endpoints.is_empty() {
+        refuse_input(&record::completions_path(path))?;
+    }
     if writes_needs(session, config) && input.in_memory().is_some() {
         refuse_input(&record::need_path(path))?;
     }

@@ -2,7 +2,10 @@
 //! protection holds for the whole process.
 
 use clariq_core::Error;
-use clariq_files::{Source, StagedFile, Target, protect, protect_inputs, write_atomically};
+use clariq_files::{
+    Source, StagedFile, Target, protect, protect_folder, protect_inputs, refuse_input,
+    write_atomically,
+};
 use std::fs;
 use std::path::Path;
 
@@ -41,6 +44,20 @@ fn outputs_never_replace_inputs_whatever_they_are_called() {
     }
     assert_eq!(fs::read(path("read")).unwrap(), b"new");
     assert!(!is_refused(write(&path("other"))) && !is_refused(write(&path("absent"))));
+
+    // A name that would be read as data is refused before a command begins.
+    let is_data = |path: &Path| path.extension().is_some_and(|ending| ending == "jsonl");
+    protect_folder(folder.path(), is_data);
+    for (name, is_allowed) in [
+        ("new.jsonl", false),
+        ("folder/../new.jsonl", false),
+        ("new.run", true),
+        ("folder/new.jsonl", true),
+        ("absent/new.jsonl", true),
+    ] {
+        assert_eq!(refuse_input(&path(name)).is_ok(), is_allowed, "{name}");
+    }
+    assert!(!is_refused(write(&path("fetched.jsonl"))), "a writer of data is no command's output");
 
     // An input is not removed even if it has the name of a killed command's temporary file.
     let stale = path(".otherAb12Cd.tmp");

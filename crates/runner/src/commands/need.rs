@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::{Result, bail};
 use clariq_experiment::NeedModels;
-use clariq_files::Target;
+use clariq_files::{Target, refuse_input};
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -110,6 +110,7 @@ fn print(
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
+    refuse_input(&arguments.output)?;
     let models = NeedModels::new(session, Some(&arguments.split))?;
     models.write(&models.open(&arguments.model)?, &Target::new(&arguments.output))?;
     Ok(Outcome::Done)

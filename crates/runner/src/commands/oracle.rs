@@ -8,7 +8,7 @@ use clap::Args;
 use clariq_core::Result;
 use clariq_experiment::record::{self, RecordedOutput};
 use clariq_experiment::run::folder_of;
-use clariq_files::{StagedFile, Target};
+use clariq_files::{StagedFile, Target, refuse_input};
 use clariq_track_clariq::evaluation::{Choice, OracleRequest, oracle_run};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,7 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
             folder_of(Path::new("runs"), &*collection).join(format!("{name}.{split}{turns}.run"))
         }
     };
+    refuse_input(&path)?;
     let target = Target::new(&path);
     if target.is_stream() {
         target.write(|out| out.write_all(&lines))?;

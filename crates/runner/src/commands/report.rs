@@ -82,6 +82,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     if let Some(folder) = &arguments.charts {
         for chart in clariq_report::charts(&rendered.html) {
             let path = folder.join(format!("{}.svg", chart.id));
+            refuse_input(&path)?;
             charts.push(StagedFile::new(&path, |out| out.write_all(chart.svg.as_bytes()))?);
         }
     }

@@ -161,3 +161,25 @@ fn flags_of_the_official_scorer_have_both_spellings() {
     let line = hyphens.collect::<Vec<_>>().join(" ");
     assert_eq!(bench.succeed(&line).stdout, expected.stdout);
 }
+
+#[test]
+fn no_output_gets_a_name_under_which_a_data_folder_would_be_read() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 --data data -o data/a.run");
+    let before = bench.snapshot();
+    for line in [
+        "run bm25 --data data -o data/dev.tsv.gz",
+        "run bm25 --data data -o data/documents.jsonl",
+        "run bm25 --data data -o data/requests.test.jsonl",
+        "run bm25 --data data -o data/qrels.test.txt",
+        "eval data/a.run --data data --out-file data/figures.json",
+        "report data/a.run --data data -o page.html --charts data",
+        "need predict bm25-tuned --data data -o data/test.qrel",
+    ] {
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(2), "{line}: {}", finished.stderr);
+        assert!(finished.stderr.contains("a name that is no data"), "{line}: {}", finished.stderr);
+    }
+    assert!(bench.snapshot() == before, "a file was left or changed");
+    bench.succeed("report data/a.run --data data -o data/page.html --charts charts");
+}
