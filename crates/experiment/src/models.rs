@@ -2,6 +2,7 @@
 //! been trained before.
 
 mod kept;
+mod kept_vectors;
 mod lookup;
 pub(crate) mod opened;
 mod text_cache;
@@ -14,13 +15,14 @@ use clariq_core::{
     Models, Progress, Result, SharedBytes, bail, sha256_hex,
 };
 use clariq_systems::recipes;
+use kept_vectors::KeptVectors;
 pub use lookup::needs_engine;
 use lookup::{check_engine, open_lookup};
 pub(crate) use opened::ModelLocation;
 use std::path::PathBuf;
 use std::sync::Arc;
 use text_cache::TextCache;
-use vectors::{TextRole, document_vectors};
+use vectors::{TextRole, TextVectors, document_vectors};
 
 /// The models that stages need. Each is opened once.
 impl Models for Session<'_> {
@@ -151,17 +153,17 @@ fn text_vectors(
     }
     let mut caches = session.models.texts.lock();
     let key = (encoder.checksum().to_owned(), role);
-    let cache = caches.entry(key).or_insert_with(|| {
+    let vectors = caches.entry(key).or_insert_with(|| {
         // The texts of a split recur with every system; other requests may be unlimited.
         match session.split {
             Some(_) => {
                 let folder = vectors_folder(session);
                 vectors::text_vectors(role, &folder, &*encoder, session.observer)
             }
-            None => TextCache::in_memory(vectors::MOST_TEXTS),
+            None => TextVectors::Kept(KeptVectors::default()),
         }
     });
-    vectors::encode_texts(cache, role, &*encoder, texts)
+    vectors::encode_texts(vectors, role, &*encoder, texts)
 }
 
 /// True if the folder of a model is known.

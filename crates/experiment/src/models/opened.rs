@@ -1,7 +1,7 @@
 //! The open models of a session, their folders, and the vectors and texts that they computed.
 
 use super::text_cache::TextCache;
-use super::vectors::{TextRole, TextVector};
+use super::vectors::{TextRole, TextVectors};
 use clariq_core::{
     DocumentVectors, Model, ModelName, Observer, OnceMap, ReadingOverrides, SharedBytes,
 };
@@ -29,7 +29,7 @@ pub(crate) struct OpenedModels {
     /// Files of the cache, by kind and key.
     pub(super) kept: OnceMap<String, SharedBytes>,
     /// Vectors of requests and of documents of single requests, by the checksum of the encoder.
-    pub(super) texts: Mutex<HashMap<(String, TextRole), TextCache<TextVector>>>,
+    pub(super) texts: Mutex<HashMap<(String, TextRole), TextVectors>>,
     /// Generated texts, by model and decoding parameters.
     pub(super) generated: Mutex<HashMap<String, TextCache<String>>>,
 }

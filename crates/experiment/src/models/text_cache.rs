@@ -33,11 +33,6 @@ impl<T: Clone + Serialize + DeserializeOwned> TextCache<T> {
         Self { journal, most }
     }
 
-    /// A cache without a file.
-    pub(super) fn in_memory(most: usize) -> Self {
-        Self { journal: Journal::default(), most }
-    }
-
     /// The values of texts, in order. `compute` gets those that are not in the cache, each once;
     /// `progress` counts the others.
     pub(super) fn values(
@@ -121,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_full_cache_is_emptied() {
-        let mut cache = TextCache::in_memory(MOST);
+        let mut cache = TextCache { journal: Journal::default(), most: MOST };
         let texts: Vec<String> = (0..=MOST).map(|number| number.to_string()).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         for chunk in texts.chunks(MOST) {

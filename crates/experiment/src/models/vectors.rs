@@ -1,6 +1,7 @@
 //! Vectors of texts in the cache: those of the documents of a collection in one file, those of
 //! requests, and of documents of single requests, in one file each per encoder.
 
+use super::kept_vectors::KeptVectors;
 use super::text_cache::TextCache;
 use crate::cache::CacheEntry;
 use base64::DecodeError;
@@ -18,7 +19,7 @@ use zerocopy::IntoBytes as _;
 const FILE: &str = "vectors.safetensors";
 
 /// The maximum number of texts in a cache: 50 MB of vectors of length 384.
-pub(super) const MOST_TEXTS: usize = 32_768;
+const MOST_TEXTS: usize = 32_768;
 
 /// The vectors of documents: read from the entry in `folder` that is named after the encoder and
 /// the documents, or computed and written there.
@@ -111,34 +112,46 @@ impl TryFrom<String> for TextVector {
     }
 }
 
+/// The vectors of texts of one role by an encoder.
+pub(crate) enum TextVectors {
+    /// In a file: the texts of a split recur with every system.
+    Cached(TextCache<TextVector>),
+    /// In memory alone.
+    Kept(KeptVectors),
+}
+
 /// The cache of the vectors of texts of one role by an encoder in `folder`.
 pub(super) fn text_vectors(
     role: TextRole,
     folder: &Path,
     encoder: &dyn Encoder,
     observer: &dyn Observer,
-) -> TextCache<TextVector> {
+) -> TextVectors {
     let name = match role {
         TextRole::Request => "texts",
         TextRole::Document => "sentences",
     };
     let name = format!("{name}-{}", sha256_hex(encoder.checksum().as_bytes()));
-    TextCache::open(&folder.join(name), "vectors", MOST_TEXTS, observer)
+    TextVectors::Cached(TextCache::open(&folder.join(name), "vectors", MOST_TEXTS, observer))
 }
 
 /// Encodes texts, one row per text, in order; those that are in the cache are taken from it.
 pub(super) fn encode_texts(
-    cache: &mut TextCache<TextVector>,
+    vectors: &mut TextVectors,
     role: TextRole,
     encoder: &dyn Encoder,
     texts: &[&str],
 ) -> Result<Embeddings> {
+    let encode = |missing: &[&str]| match role {
+        TextRole::Request => encoder.encode(missing, &|_| {}),
+        TextRole::Document => encoder.encode_documents_alone(missing, &|_| {}),
+    };
+    let cache = match vectors {
+        TextVectors::Kept(kept) => return kept.rows_of(texts, encode),
+        TextVectors::Cached(cache) => cache,
+    };
     let vectors = cache.values(texts, &|_| {}, |missing| {
-        let new = match role {
-            TextRole::Request => encoder.encode(missing, &|_| {})?,
-            TextRole::Document => encoder.encode_documents_alone(missing, &|_| {})?,
-        };
-        Ok(new.rows().map(|row| TextVector(row.to_vec())).collect())
+        Ok(encode(missing)?.rows().map(|row| TextVector(row.to_vec())).collect())
     })?;
     let dim = vectors.first().map_or(0, |vector| vector.0.len());
     Ok(Embeddings { dim, values: vectors.into_iter().flat_map(|vector| vector.0).collect() })
