@@ -15,21 +15,30 @@ macro_rules! embedded {
 }
 
 mod answer;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod check;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod data_dir;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod documents;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod earlier_judgements;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod entries;
 pub mod evaluation;
 pub mod fetch;
 mod kinds;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod lines;
 mod own;
 mod released;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod requests;
 mod splits;
 pub mod statistics;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod text_or_number;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod validation;
 
 pub use answer::{

@@ -107,6 +107,7 @@ impl Labelled {
 
     /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. All other
     /// questions count as not relevant.
+    #[allow(clippy::indexing_slicing, reason = "rows and facets hold places of these lists")]
     pub fn relevant(&self) -> Vec<HashSet<DocId>> {
         let mut sets = vec![HashSet::new(); self.topics.len()];
         for row in &self.rows {
@@ -138,6 +139,7 @@ struct Builder {
 /// The position of a topic or facet, and the first line that has it.
 type FirstOccurrence = (usize, u64);
 
+#[allow(clippy::indexing_slicing, reason = "places are those of lists that are made here")]
 impl Builder {
     fn add(&mut self, row: &Row, sink: Sink) {
         let [topic_id, request, topic_desc, need, facet_id, facet_desc, question, text, answer] =
@@ -243,7 +245,7 @@ pub fn parse_requests(input: &FileContent, sink: Sink) -> Vec<LabelledTopic> {
             return sink(*problem);
         }
         if let Some(&(first, position)) = seen.get(id) {
-            let same = topics[position].request == request;
+            let same = topics.get(position).is_some_and(|first| first.request == request);
             return sink(repeated((&*input.name, row.line()), "request", id, first, same));
         }
         seen.insert(id.into(), (row.line(), topics.len()));

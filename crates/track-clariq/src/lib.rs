@@ -5,6 +5,7 @@
     test,
     allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
 )]
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod candidates;
 mod check;
 mod collection;
@@ -12,14 +13,22 @@ pub mod conversation;
 pub mod eval_table;
 pub mod evaluation;
 mod kind;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod labelled;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod need_file;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod official_file;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod official_scores;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod pickle;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod question_bank;
 mod stats;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod text_run;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod validate;
 
 pub use candidates::write_candidates;

@@ -33,14 +33,15 @@ pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
 /// Reads the valid lines of a need file. Every problem goes to `sink`, and its line is left out.
 pub fn parse_need_file(input: &FileContent, sink: Sink) -> Vec<NeedLine> {
     let mut lines = Vec::new();
-    for_each_line(input, FORM, sink, |line, sink| match parse_label(line.fields[1]) {
-        Some(label) => {
-            lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.at.1 });
+    for_each_line(input, FORM, sink, |line, sink| {
+        let [topic, label] = *line.fields else { return };
+        match parse_label(label) {
+            Some(label) => lines.push(NeedLine { topic: topic.into(), label, line: line.at.1 }),
+            None => sink(line.problem(
+                "a label from 1 to 4 in the second field",
+                "a need file holds a topic id, a space and a whole number",
+            )),
         }
-        None => sink(line.problem(
-            "a label from 1 to 4 in the second field",
-            "a need file holds a topic id, a space and a whole number",
-        )),
     });
     lines
 }

@@ -156,7 +156,7 @@ fn unpickle(pickle: &Archive, depth: usize, each: LineSink) -> Result<(), Error>
         loop {
             let count = content.read(&mut buffer).map_err(|error| pickle.broken(error))?;
             // If the script has ended, its message contains the reason.
-            if count == 0 || stdin.write_all(&buffer[..count]).is_err() {
+            if count == 0 || stdin.write_all(buffer.get(..count).unwrap_or_default()).is_err() {
                 return Ok(());
             }
         }

@@ -11,18 +11,26 @@
 
 mod answers;
 mod asking;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod check;
 mod collection;
 mod domains;
 mod evaluation;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod folder;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod forms;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod ids;
 mod opened;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod passages;
 mod stats;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod submission;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod tasks;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod validate;
 
 pub use collection::KIND;

@@ -171,6 +171,7 @@ impl AllPassages {
     }
 
     /// The domain of a passage, and its number there.
+    #[allow(clippy::indexing_slicing, reason = "the first domain begins with document 0")]
     fn locate(&self, doc: Doc) -> (&dyn Documents, Doc) {
         let behind = self.domains.partition_point(|part| part.first <= doc.0);
         let part = &self.domains[behind - 1];

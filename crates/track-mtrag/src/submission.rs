@@ -90,15 +90,15 @@ impl Submission {
         }
         let mut run = Run { name: name.to_owned(), ..Run::default() };
         for (place, answer) in self.answers.iter().enumerate() {
-            if last[&*answer.id] != place {
+            if last.get(&*answer.id) != Some(&place) {
                 continue;
             }
             let topic = ids.get(&crate::ids::key(&answer.id)).copied();
             let topic = topic.cloned().unwrap_or_else(|| answer.id.as_str().into());
-            let scores: HashMap<&str, f64> =
-                answer.contexts.iter().map(|(id, score)| (id.as_str(), *score)).collect();
+            let scores: HashMap<&str, u64> =
+                answer.contexts.iter().map(|(id, score)| (id.as_str(), score.to_bits())).collect();
             for (id, score) in &answer.contexts {
-                if scores[id.as_str()].to_bits() == score.to_bits() {
+                if scores.get(id.as_str()) == Some(&score.to_bits()) {
                     let document: DocId = id.as_str().into();
                     let line = answer.line;
                     run.lines.push(RunLine { topic: topic.clone(), document, score: *score, line });

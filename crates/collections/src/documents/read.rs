@@ -73,6 +73,7 @@ fn size(files: &[Source]) -> u64 {
 
 /// Reads the documents whose ids `keep` accepts. An id may be repeated only if files may share
 /// documents, and then with the same text.
+#[allow(clippy::indexing_slicing, reason = "numbers of files are given here")]
 pub fn read_bank(
     files: &[Source],
     keep: &dyn Fn(&str) -> bool,

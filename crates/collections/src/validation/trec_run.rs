@@ -7,6 +7,7 @@ use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
 /// Checks a TREC run over a split of a collection.
+#[allow(clippy::indexing_slicing, reason = "every collection has a task")]
 pub fn check_run(
     collection: &dyn Collection,
     split: &str,
@@ -21,6 +22,7 @@ pub fn check_run(
 }
 
 /// The ids of the requests of a split.
+#[allow(clippy::indexing_slicing, reason = "every collection has a task")]
 pub fn topics_of(collection: &dyn Collection, split: Split) -> Result<Vec<RequestId>, Error> {
     let mut topics = Vec::new();
     for request in collection.requests(split, collection.tasks()[0])? {
