@@ -170,8 +170,8 @@ impl<'a> Asker<'a> {
         Ok((shared < rule.words).then_some(reason))
     }
 
-    /// The reason of a stage to ask nothing, if one has any, from the trace of the empty question or, in a collection
-    /// without one, of any document.
+    /// The reason of a stage to ask nothing, from the trace of the empty question, or of any document in a
+    /// collection without one.
     fn reason(
         &self,
         conversation: &UserRequest,

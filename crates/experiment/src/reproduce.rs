@@ -180,10 +180,15 @@ fn compare<'s>(
         difference if difference <= tolerance => Verdict::Close,
         _ => Verdict::Fail,
     });
-    let system = config.name.as_str();
-    let uses = config.uses_for(Some(split.role()));
-    let (expected, obtained) = (expected_figure, Some(obtained));
-    Figure { system, uses, measure, published, expected, obtained, verdict }
+    Figure {
+        system: &config.name,
+        uses: config.uses_for(Some(split.role())),
+        measure,
+        published,
+        expected: expected_figure,
+        obtained: Some(obtained),
+        verdict,
+    }
 }
 
 /// The figures that were published for a split whose labels the data do not have.

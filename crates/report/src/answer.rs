@@ -22,7 +22,8 @@ pub(crate) fn answer(compared: &ComparedRuns, column: usize) -> Markup {
     };
     let tested = compared.tested.iter().find(|test| (test.run, test.column) == (index, column));
     let Some(tested) = tested else { return html! {} };
-    let (wins, losses) = (tested.test.wins, tested.test.losses);
+    let wins = tested.test.wins;
+    let losses = tested.test.losses;
     let p = p_value(tested.corrected);
     let is_significant = is_significant(tested);
     html! {

@@ -99,9 +99,10 @@ fn without_common_ends(names: &[String]) -> Vec<String> {
     if begin + end >= shortest {
         return names.to_vec();
     }
+    let before = if begin > 0 { "…" } else { "" };
+    let after = if end > 0 { "…" } else { "" };
     let middle = |words: &Vec<&str>| {
         let middle = words[begin..words.len() - end].concat();
-        let (before, after) = (if begin > 0 { "…" } else { "" }, if end > 0 { "…" } else { "" });
         format!("{before}{}{after}", middle.trim_end_matches(['-', '.', '_', '/']))
     };
     words.iter().map(middle).collect()

@@ -111,16 +111,17 @@ impl<'a> NamedDocuments<'a> {
         } else {
             request.refuse_interval(&of_documents[0].clariq_documents().unwrap_or_default())?;
         }
-        let (columns, mut warnings) = self.columns(run, labels, &of_documents)?;
+        let (documents, mut warnings) = self.columns(run, labels, &of_documents)?;
         let ties = match request.ties {
             Some(TieRule::Order(ties)) => ties,
             _ => Ties::Id,
         };
         let questions = of_run(run, &of_questions, ties, labels, qrels, &mut warnings);
-        let (mut columns, mut questions) = (columns.into_iter(), questions.into_iter());
+        let mut documents = documents.into_iter();
+        let mut questions = questions.into_iter();
         let mut topics = Vec::with_capacity(request.measures.len());
         for measure in request.measures {
-            let next = if is_of_documents(measure) { columns.next() } else { questions.next() };
+            let next = if is_of_documents(measure) { documents.next() } else { questions.next() };
             topics.extend(next);
         }
         let figures = topics.iter().map(|column| (column.measure.clone(), column.mean())).collect();

@@ -94,7 +94,8 @@ fn study_line(line: &str) -> Option<(StudyName<'_>, bool)> {
     let mut fields = name.splitn(5, '_');
     let _sheet = fields.next()?;
     let turn = format!("{}_{}", fields.next()?, fields.next()?);
-    let (nugget, run) = (fields.next()?, fields.next()?);
+    let nugget = fields.next()?;
+    let run = fields.next()?;
     let is_match = match decision.trim() {
         "0" => false,
         "1" => true,
