@@ -13,7 +13,7 @@ pub(crate) struct TokenBatch {
     /// 0 or 1, texts × tokens.
     pub(crate) segments: Tensor,
     /// The positions of the tokens; `None` if all texts have the same length.
-    pub(crate) padding: Option<Padding>,
+    pub(crate) padding: Option<PaddingMasks>,
     /// True if dropout is applied.
     pub(crate) train: bool,
 }
@@ -33,7 +33,7 @@ impl TokenBatch {
         Self {
             ids: table(|text| &text.ids),
             segments: table(|text| &text.segments),
-            padding: Padding::new(texts, device),
+            padding: PaddingMasks::new(texts, device),
             train,
         }
     }
@@ -56,7 +56,7 @@ impl TokenBatch {
 /// The tokens of a batch whose texts are padded to the longest of them.
 ///
 /// A *cell* is an index into the texts × tokens table, row by row; a *number* counts tokens only.
-pub(crate) struct Padding {
+pub(crate) struct PaddingMasks {
     /// 0 for a token and the lowest number for padding, texts × 1 × 1 × tokens.
     pub(crate) mask: Tensor,
     /// 1 for a token and 0 for padding, texts × tokens.
@@ -71,7 +71,7 @@ pub(crate) struct Padding {
     pub(crate) firsts: Tensor,
 }
 
-impl Padding {
+impl PaddingMasks {
     /// Returns `None` if all texts have the same length.
     pub(crate) fn new(texts: &[&Tokens], device: Device) -> Option<Self> {
         let longest = texts.iter().map(|text| text.ids.len()).max()?;

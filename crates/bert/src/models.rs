@@ -11,7 +11,7 @@ use clariq_core::{
     sha256_hex,
 };
 use clariq_folder::{ModelFolder, Sentence};
-use clariq_folder::{Prompt, Tokenize};
+use clariq_folder::{PromptKind, Tokenize};
 use std::collections::HashMap;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
@@ -121,7 +121,7 @@ impl BertEncoder {
     fn encode_in_groups(
         &self,
         texts: &[&str],
-        prompt: Prompt,
+        prompt: PromptKind,
         group_tokens: usize,
         progress: Progress,
     ) -> Result<Embeddings> {
@@ -147,15 +147,15 @@ impl BertEncoder {
 
 impl Encoder for BertEncoder {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, Prompt::Query, ALONE, progress)
+        self.encode_in_groups(texts, PromptKind::Query, ALONE, progress)
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, Prompt::Document, GROUP_TOKENS, progress)
+        self.encode_in_groups(texts, PromptKind::Document, GROUP_TOKENS, progress)
     }
 
     fn encode_documents_alone(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, Prompt::Document, ALONE, progress)
+        self.encode_in_groups(texts, PromptKind::Document, ALONE, progress)
     }
 
     fn similarity(&self) -> Similarity {

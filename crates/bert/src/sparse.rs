@@ -8,7 +8,7 @@ use crate::network::{Network, SparseHead};
 use crate::pooling::PoolingHead;
 use crate::weights::{Weights, values};
 use clariq_core::{ModelOptions, Progress, Result, SparseEncoder, SparseVectors, bail};
-use clariq_folder::{Lookup, Prompt, Sentence, SparseFolder, Tokenize};
+use clariq_folder::{Lookup, PromptKind, Sentence, SparseFolder, Tokenize};
 use std::borrow::Cow;
 use std::path::Path;
 use tch::{Device, Kind};
@@ -77,7 +77,7 @@ impl SparseBert {
     fn encode_in_groups(
         &self,
         texts: &[&str],
-        prompt: Prompt,
+        prompt: PromptKind,
         group_tokens: usize,
         progress: Progress,
     ) -> Result<SparseVectors> {
@@ -100,12 +100,12 @@ impl SparseEncoder for SparseBert {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
         match &self.lookup {
             Some(lookup) => lookup.encode(texts, progress),
-            None => self.encode_in_groups(texts, Prompt::Query, ALONE, progress),
+            None => self.encode_in_groups(texts, PromptKind::Query, ALONE, progress),
         }
     }
 
     fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
-        self.encode_in_groups(texts, Prompt::Document, GROUP_TOKENS, progress)
+        self.encode_in_groups(texts, PromptKind::Document, GROUP_TOKENS, progress)
     }
 
     fn word(&self, number: u32) -> Cow<'_, str> {

@@ -29,12 +29,12 @@ pub enum NeedScope {
 }
 
 /// A model that predicts needs.
-pub(crate) enum NeedModel {
+pub(crate) enum NeedPredictor {
     Classifier(Box<Classifier>),
     FewShot(FewShotModel),
 }
 
-impl NeedModel {
+impl NeedPredictor {
     fn predict(&self, session: &Session, openings: &[&str]) -> Result<Vec<Need>> {
         match self {
             Self::Classifier(model) => {
@@ -58,7 +58,7 @@ pub(crate) fn open(
     session: &Session,
     config: &SystemConfig,
     predict: NeedScope,
-) -> Result<Option<NeedModel>> {
+) -> Result<Option<NeedPredictor>> {
     let is_wanted = match predict {
         NeedScope::Never => false,
         NeedScope::Always => true,
@@ -90,7 +90,7 @@ pub(crate) fn writes_needs(session: &Session, config: &SystemConfig) -> bool {
 
 /// Predicts the needs of requests that have none.
 pub(crate) fn predict(
-    model: &NeedModel,
+    model: &NeedPredictor,
     session: &Session,
     requests: &mut [Request],
 ) -> Result<()> {
@@ -172,7 +172,7 @@ fn open_model(
     session: &Session,
     config: &SystemConfig,
     holds_out: bool,
-) -> Result<Option<(NeedModel, Vec<Prediction>)>> {
+) -> Result<Option<(NeedPredictor, Vec<Prediction>)>> {
     let named = session.options.need_model.as_deref();
     if let Some(file) = named {
         if matches!(config.need, Some(NeedTable::FewShot(_))) {
@@ -185,7 +185,7 @@ fn open_model(
             // A need model uses ClariQ's question bank, which other collections do not have.
             None => Classifier::read(&source, &clariq_track_clariq::open_usual()?.bank)?,
         };
-        return Ok(Some((NeedModel::Classifier(Box::new(model)), Vec::new())));
+        return Ok(Some((NeedPredictor::Classifier(Box::new(model)), Vec::new())));
     }
     let Some(table) = &config.need else { return Ok(None) };
     let clariq = session.collection.downcast::<ClariQ>();
@@ -196,12 +196,12 @@ fn open_model(
             NeedTable::FewShot(config) => {
                 let train = clariq.labelled(ClariqSplit::Train)?;
                 let model = FewShotModel::new(config.clone(), &train);
-                return Ok(Some((NeedModel::FewShot(model), Vec::new())));
+                return Ok(Some((NeedPredictor::FewShot(model), Vec::new())));
             }
         };
         let training = training(session, clariq, config)?;
         let held_out = holds_out.then(|| training.held_out(session.options.seed)).transpose()?;
-        let model = NeedModel::Classifier(Box::new(training.fit()?));
+        let model = NeedPredictor::Classifier(Box::new(training.fit()?));
         return Ok(Some((model, held_out.unwrap_or_default())));
     }
     // Other collections have no need files: there is nothing to miss unless stages look at needs.

@@ -6,7 +6,7 @@ mod statements;
 
 pub use outcome::{Answer, RankedPart, RankedText, RankerOutcome, Statements, UserRequest};
 
-use crate::needs::{self, NeedModel, NeedScope};
+use crate::needs::{self, NeedPredictor, NeedScope};
 use crate::respond::{Material, ResponseWriter};
 use crate::session::{Contexts, Session};
 use clariq_collections::Task;
@@ -39,7 +39,7 @@ pub struct Ranker<'a> {
     contexts: &'a Contexts<'a>,
     /// The configuration that it was opened from.
     pub config: &'a SystemConfig,
-    pub(crate) need_model: Option<NeedModel>,
+    pub(crate) need_model: Option<NeedPredictor>,
     /// The checksums of its models by name.
     pub(crate) weights: Map<String, Value>,
 }

@@ -4,7 +4,7 @@
 //! same bytes. It is renamed last and contains the checksums of the files that it describes: if they
 //! differ, a command was interrupted.
 
-use crate::needs::NeedModel;
+use crate::needs::NeedPredictor;
 use crate::ranker::Ranker;
 use crate::session::Session;
 use clariq_collections::{Split, SystemClass};
@@ -81,7 +81,7 @@ pub(crate) fn describe(system: &Ranker, tag: &str) -> Result<Value> {
         "config_sha256": config.checksum,
         "uses": config.uses_for(session.split.map(Split::role)),
         "models": system.weights,
-        "need": system.need_model.as_ref().map(NeedModel::record),
+        "need": system.need_model.as_ref().map(NeedPredictor::record),
         "seed": session.options.seed,
         "run_tag": tag,
         "collection": session.collection.label(),

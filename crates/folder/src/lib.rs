@@ -38,7 +38,7 @@ pub use settings::{TokenizerConfig, cleans_up};
 pub use sparse::{SparseActivation, SparseFolder, SparsePooling, is_sparse};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-pub use tokens::{Prompt, Tokenize, Tokens, check_vocabulary, count_special_tokens};
+pub use tokens::{PromptKind, Tokenize, Tokens, check_vocabulary, count_special_tokens};
 
 /// A model's folder, with its configuration and the paths of its files.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use crate::files::{
 use crate::modules::read_required;
 use crate::settings::TokenizerConfig;
 use crate::tokens::Tokenize;
-use crate::{Family, Prompt, find_tokenizer, guard};
+use crate::{Family, PromptKind, find_tokenizer, guard};
 use clariq_core::{
     NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem, read_regular,
     sha256_hex, sha256_of_file,
@@ -107,7 +107,7 @@ impl SparseEncoder for Lookup {
     /// Each token once, whatever its count.
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<SparseVectors> {
         let mut vectors = SparseVectors::default();
-        for tokens in self.tokenize.texts(texts, Prompt::Query)? {
+        for tokens in self.tokenize.texts(texts, PromptKind::Query)? {
             let mut ids = tokens.ids;
             ids.sort_unstable();
             ids.dedup();

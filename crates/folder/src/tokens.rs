@@ -26,7 +26,7 @@ pub struct Tokens {
 
 /// The prompt before a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prompt {
+pub enum PromptKind {
     Query,
     Document,
 }
@@ -94,8 +94,8 @@ impl Tokenize {
     }
 
     /// The tokens of each text, in order.
-    pub fn texts(&self, texts: &[&str], prompt: Prompt) -> Result<Vec<Tokens>> {
-        let before = &self.prompts[usize::from(prompt == Prompt::Document)];
+    pub fn texts(&self, texts: &[&str], prompt: PromptKind) -> Result<Vec<Tokens>> {
+        let before = &self.prompts[usize::from(prompt == PromptKind::Document)];
         texts.par_iter().map(|&text| self.tokens(&format!("{before}{text}"), None)).collect()
     }
 

@@ -12,7 +12,7 @@ use clariq_files::Source;
 use std::path::{Path, PathBuf};
 
 /// A collection with its name in tables.
-struct Place {
+struct NamedCollection {
     name: String,
     collection: Box<dyn Collection>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct ScoredSystem {
 /// The systems, and the collections that they were run on.
 pub(crate) struct SeveralScores {
     pub(crate) systems: Vec<ScoredSystem>,
-    places: Vec<Place>,
+    places: Vec<NamedCollection>,
     splits: Vec<Split>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn folder_names(all: &[Settings]) -> Vec<String> {
     named.collect()
 }
 
-impl Place {
+impl NamedCollection {
     /// True if a run ranks the documents of this collection: by its record, or by its first document.
     fn has(&self, run: &Path) -> Result<bool> {
         let task = self.collection.tasks()[0];
@@ -90,7 +90,7 @@ impl SeveralScores {
     ) -> Result<Self> {
         let mut places = Vec::with_capacity(all.len());
         for (name, settings) in folder_names(all).into_iter().zip(all) {
-            places.push(Place { name, collection: settings.collection()? });
+            places.push(NamedCollection { name, collection: settings.collection()? });
         }
         let systems = assign(&places, &runs::without_records(paths.to_vec()), split)?;
         let mut scored: Vec<ScoredSystem> = Vec::with_capacity(systems.len());
@@ -147,8 +147,7 @@ impl SeveralScores {
             let count = columns[0].values.len();
             let part = format!("{}, {count} requests", place.name);
             for column in columns {
-                let (part, measure) = (part.clone(), column.name());
-                all.push(Column { part, measure, ..column.clone() });
+                all.push(Column { part: part.clone(), measure: column.name(), ..column.clone() });
             }
         }
         all.extend((0..measures).map(|measure| system.mean(measure)));
@@ -218,7 +217,11 @@ impl ScoredSystem {
 }
 
 /// The runs of each system, by the collections.
-fn assign(places: &[Place], paths: &[PathBuf], split: Option<&str>) -> Result<Vec<SystemRuns>> {
+fn assign(
+    places: &[NamedCollection],
+    paths: &[PathBuf],
+    split: Option<&str>,
+) -> Result<Vec<SystemRuns>> {
     let mut systems: Vec<SystemRuns> = Vec::new();
     for path in paths {
         let mut having = Vec::new();

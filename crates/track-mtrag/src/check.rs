@@ -4,7 +4,7 @@ use crate::domains::Domain;
 use crate::folder::{FormKind, MtragSplit, check_single, corpus, unread};
 use crate::ids::key;
 use crate::passages::for_each_passage;
-use crate::tasks::{Context, TaskFile};
+use crate::tasks::{TaskContext, TaskFile};
 use crate::{forms, tasks};
 use clariq_collections::{CheckReport, DataDir};
 use clariq_core::{Error, problem};
@@ -56,13 +56,13 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
 
 /// Notes passages with a second text: the first one counts.
 fn check_contexts(
-    contexts: &[Context],
+    contexts: &[TaskContext],
     input: &FileContent,
     sink: Sink,
     passages: &mut HashMap<Domain, HashSet<String>>,
 ) {
     let mut texts: HashMap<(Domain, &str), &str> = HashMap::new();
-    for Context { domain, id, text, line } in contexts {
+    for TaskContext { domain, id, text, line } in contexts {
         passages.entry(*domain).or_default().insert(id.clone());
         let first = *texts.entry((*domain, id)).or_insert(text);
         if first != text {

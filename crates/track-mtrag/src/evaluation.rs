@@ -11,7 +11,7 @@ use crate::domains::Domain;
 use crate::folder::MtragSplit;
 use crate::ids::key;
 use crate::opened::{Mtrag, PASSAGES};
-use crate::submission::{Submission, is_submission};
+use crate::submission::{MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
@@ -143,7 +143,7 @@ impl<'a> MtragEvaluation<'a> {
         let mut responses = HashMap::new();
         if is_submission(&input) {
             let ids = self.mtrag.ids(self.split)?;
-            for answer in Submission::parse(&input)?.answers {
+            for answer in MtragSubmission::parse(&input)?.answers {
                 if let (Some(id), Some(text)) = (ids.get(&key(&answer.id)), answer.response) {
                     responses.insert((*id).clone(), text);
                 }
@@ -184,7 +184,7 @@ impl<'a> MtragEvaluation<'a> {
         let ids = self.mtrag.ids(self.split)?;
         let known = |id: &str| ids.get(&key(id)).copied();
         let (mut run, mut requests) = if is_submission(input) {
-            let submission = Submission::parse(input)?;
+            let submission = MtragSubmission::parse(input)?;
             let requests = submission.answers.iter();
             let requests: HashSet<RequestId> =
                 requests.filter_map(|answer| known(&answer.id)).cloned().collect();

@@ -38,5 +38,5 @@ pub use domains::Domain;
 pub use evaluation::MtragEvaluation;
 pub use folder::MtragSplit;
 pub use opened::{Mtrag, PASSAGES};
-pub use submission::{Submission, SubmittedTask};
+pub use submission::{MtragSubmission, SubmittedTask};
 pub use tasks::{Answerability, MtragTask};

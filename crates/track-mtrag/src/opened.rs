@@ -4,7 +4,7 @@ use crate::domains::Domain;
 use crate::folder::{FormKind, MtragSplit, check_single, splits, unread};
 use crate::ids::{key, with_turn};
 use crate::passages::AllPassages;
-use crate::tasks::{Context, MtragTask, TaskFile};
+use crate::tasks::{MtragTask, TaskContext, TaskFile};
 use crate::{forms, tasks};
 use clariq_collections::{DataDir, Task};
 use clariq_core::{Error, ProblemKind, RequestId, Speaker, TextKeeper, Utterance, problem};
@@ -85,7 +85,10 @@ impl Mtrag {
 
 /// Reads the tasks of a split: those of `generation_tasks`, and requests that only `retrieval_tasks`
 /// has, where the responses of the agent are missing.
-fn read_split(data: &DataDir, split: MtragSplit) -> Result<(Vec<MtragTask>, Vec<Context>), Error> {
+fn read_split(
+    data: &DataDir,
+    split: MtragSplit,
+) -> Result<(Vec<MtragTask>, Vec<TaskContext>), Error> {
     let mut file = TaskFile::default();
     if let Some(source) = split.tasks(data) {
         file = read_strictly(&source, MOST_OF_A_RUN, tasks::parse)?;

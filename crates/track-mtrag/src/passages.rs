@@ -2,7 +2,7 @@
 
 use crate::domains::Domain;
 use crate::folder::corpus;
-use crate::tasks::{Context, passage_text};
+use crate::tasks::{TaskContext, passage_text};
 use clariq_collections::DataDir;
 use clariq_collections::documents::{Bank, BankRow, is_id};
 use clariq_collections::lines::ArchiveLines;
@@ -132,11 +132,11 @@ impl AllPassages {
     /// stand in; if a passage has two texts there, the first counts.
     pub(crate) fn read(
         data: &DataDir,
-        contexts: Vec<Context>,
+        contexts: Vec<TaskContext>,
         keeper: Option<&dyn TextKeeper>,
     ) -> Result<Self, Error> {
         let mut substitutes: BTreeMap<Domain, BTreeMap<String, String>> = BTreeMap::new();
-        for Context { domain, id, text, .. } in contexts {
+        for TaskContext { domain, id, text, .. } in contexts {
             substitutes.entry(domain).or_default().entry(id).or_insert(text);
         }
         let mut domains = Vec::new();

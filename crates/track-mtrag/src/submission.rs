@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// The answers of a system, as they are handed in.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Submission {
+pub struct MtragSubmission {
     /// The answers, in the order of the file.
     pub answers: Vec<SubmittedTask>,
 }
@@ -32,7 +32,7 @@ struct AnswerLine {
     #[serde(default)]
     contexts: Vec<ContextObject>,
     #[serde(default)]
-    predictions: Vec<Prediction>,
+    predictions: Vec<PredictionObject>,
 }
 
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ struct ContextObject {
 }
 
 #[derive(Deserialize)]
-struct Prediction {
+struct PredictionObject {
     text: String,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn is_submission(input: &FileContent) -> bool {
     input.bytes.trim_ascii_start().starts_with(b"{")
 }
 
-impl Submission {
+impl MtragSubmission {
     /// Reads a submission.
     pub fn read(source: &Source) -> Result<Self, Error> {
         Self::parse(&source.read()?)

@@ -53,7 +53,7 @@ pub struct MtragTask {
 
 /// The passage of a reference, which stands in for the collection where that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Context {
+pub(crate) struct TaskContext {
     pub(crate) domain: Domain,
     pub(crate) id: String,
     pub(crate) text: String,
@@ -64,7 +64,7 @@ pub(crate) struct Context {
 #[derive(Debug, Default)]
 pub(crate) struct TaskFile {
     pub(crate) tasks: Vec<MtragTask>,
-    pub(crate) contexts: Vec<Context>,
+    pub(crate) contexts: Vec<TaskContext>,
 }
 
 impl Answerability {
@@ -215,7 +215,7 @@ fn read_task(
     line: TaskLine,
     at: &Location,
     sink: Sink,
-) -> Result<(MtragTask, Vec<Context>), Problem> {
+) -> Result<(MtragTask, Vec<TaskContext>), Problem> {
     let id = line.task_id;
     if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));
@@ -245,7 +245,7 @@ fn read_task(
             return Err(problem!(at, "passage ids without blanks", found, FORM));
         }
         let text = passage_text(title.as_deref(), &text);
-        contexts.push(Context { domain, id: document_id, text, line: at.line.unwrap_or(0) });
+        contexts.push(TaskContext { domain, id: document_id, text, line: at.line.unwrap_or(0) });
     }
     let mut task = MtragTask::new(&id, domain, said);
     task.collection = line.collection;

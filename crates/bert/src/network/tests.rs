@@ -2,7 +2,7 @@
 //! texts and a mask, query, key and value apart; and padded batches against their texts one by one.
 
 use super::{Network, WantedVectors};
-use crate::batch::{Padding, TokenBatch};
+use crate::batch::{PaddingMasks, TokenBatch};
 use crate::pooling::PoolingHead;
 use crate::products::Products;
 use crate::weights::Weights;
@@ -202,6 +202,6 @@ fn a_padded_batch_equals_its_texts_one_by_one() {
 fn texts_of_one_length_have_no_padding() {
     let _alone = crate::GENERATOR.lock();
     let texts = texts();
-    assert!(Padding::new(&[&texts[0], &texts[0]], Device::Cpu).is_none());
-    assert!(Padding::new(&[&texts[0], &texts[1]], Device::Cpu).is_some());
+    assert!(PaddingMasks::new(&[&texts[0], &texts[0]], Device::Cpu).is_none());
+    assert!(PaddingMasks::new(&[&texts[0], &texts[1]], Device::Cpu).is_some());
 }

@@ -5,7 +5,7 @@ use crate::models::scores;
 use crate::network::Network;
 use crate::train::objective::{TrainingMaterial, pair_texts, texts};
 use clariq_core::{JudgedQuestions, Result};
-use clariq_folder::{Prompt, Tokenize};
+use clariq_folder::{PromptKind, Tokenize};
 
 /// The depths of the challenge.
 const DEPTHS: [usize; 4] = [5, 10, 20, 30];
@@ -55,10 +55,10 @@ impl TrainingMaterial<'_> {
                     let tokens = tokenize.texts(texts, prompt)?;
                     network.rows(&tokens, GROUP_TOKENS, Network::pooled, &|_| {})
                 };
-                let questions = encode(&texts(&judged.questions), Prompt::Document)?;
+                let questions = encode(&texts(&judged.questions), PromptKind::Document)?;
                 let requests: Vec<&str> =
                     held_out.iter().map(|&topic| judged.requests[topic].as_str()).collect();
-                let requests = encode(&requests, Prompt::Query)?;
+                let requests = encode(&requests, PromptKind::Query)?;
                 let dim = (requests.len() / held_out.len().max(1)).max(1);
                 for request in requests.chunks_exact(dim) {
                     // Most weights of a sparse encoder are 0.

@@ -5,7 +5,7 @@ use crate::network::Network;
 use crate::train::steps::{ExampleSplit, pairs_of};
 use crate::weights::torch;
 use clariq_core::{JudgedQuestions, Objective, Result, Training};
-use clariq_folder::{Prompt, Tokenize, Tokens};
+use clariq_folder::{PromptKind, Tokenize, Tokens};
 use std::collections::{BTreeMap, HashMap};
 use tch::{Kind, Tensor};
 
@@ -54,8 +54,8 @@ impl<'a> TrainingMaterial<'a> {
             } => {
                 return Ok(Self::Texts(InBatch {
                     judged,
-                    requests: tokenize.texts(&texts(&judged.requests), Prompt::Query)?,
-                    questions: tokenize.texts(&texts(&judged.questions), Prompt::Document)?,
+                    requests: tokenize.texts(&texts(&judged.requests), PromptKind::Query)?,
+                    questions: tokenize.texts(&texts(&judged.questions), PromptKind::Document)?,
                     scale,
                     weights: [request_to_question, question_to_request, question_to_question],
                 }));
@@ -63,8 +63,8 @@ impl<'a> TrainingMaterial<'a> {
             Objective::SparseSoftmax { scale, .. } => {
                 return Ok(Self::Texts(InBatch {
                     judged,
-                    requests: tokenize.texts(&texts(&judged.requests), Prompt::Query)?,
-                    questions: tokenize.texts(&texts(&judged.questions), Prompt::Document)?,
+                    requests: tokenize.texts(&texts(&judged.requests), PromptKind::Query)?,
+                    questions: tokenize.texts(&texts(&judged.questions), PromptKind::Document)?,
                     scale,
                     weights: [1.0, 0.0, 0.0],
                 }));

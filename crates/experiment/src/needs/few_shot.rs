@@ -28,7 +28,7 @@ struct Example {
 
 /// The variables of the prompt.
 #[derive(Serialize)]
-struct Values<'a> {
+struct ExampleValues<'a> {
     request: &'a str,
     examples: Vec<&'a Example>,
 }
@@ -63,7 +63,7 @@ impl FewShotModel {
         let chat = &self.config.model;
         let mut chat_requests: Vec<ChatRequest> = Vec::with_capacity(requests.len());
         for request in requests {
-            let values = Values { request, examples: self.examples(request) };
+            let values = ExampleValues { request, examples: self.examples(request) };
             chat_requests.push(chat.request(format!("need of \"{request}\""), &values)?);
         }
         let context = session.context(session.documents);
