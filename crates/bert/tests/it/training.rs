@@ -1,10 +1,10 @@
 //! Training learns, resumes to the same bytes, and leaves a folder that can be used.
 
 use crate::families::{families, folder as family_folder};
-use clariq_bert::train::train as run_training;
+use clariq_bert::train::{Curve, train as run_training};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
 use clariq_core::{
-    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Recipe, TopicEvaluation,
+    Encoder, JudgedQuestions, ModelOptions, PairScorer, Precision, Recipe, Result, TopicEvaluation,
     Training, TrainingEvent,
 };
 use parking_lot::{Mutex, MutexGuard};
@@ -101,6 +101,17 @@ pub(crate) fn train_on(
     resume: bool,
     tell: &mut dyn FnMut(&TrainingEvent),
 ) -> (f64, f64) {
+    try_train(threads, base, recipe, folder, resume, tell).unwrap().loss(3).unwrap()
+}
+
+fn try_train(
+    threads: usize,
+    base: &Path,
+    recipe: &Recipe,
+    folder: &Path,
+    resume: bool,
+    tell: &mut dyn FnMut(&TrainingEvent),
+) -> Result<Curve> {
     let options = ModelOptions { threads, ..ModelOptions::default() };
     let examples = judged();
     let training = Training {
@@ -111,7 +122,7 @@ pub(crate) fn train_on(
         options: &options,
         resume,
     };
-    run_training(&training, folder, tell).unwrap().loss(3).unwrap()
+    run_training(&training, folder, tell)
 }
 
 #[test]
@@ -304,21 +315,13 @@ fn a_changed_byte_of_a_checkpoint_is_an_error() {
     assert!(interrupted.is_err());
     let checkpoint = folder.path().join("model.training/checkpoint.safetensors");
     let whole = fs::read(&checkpoint).unwrap();
-    let (base, options, examples) = (tiny(), ModelOptions::default(), judged());
-    let training = Training {
-        recipe: &recipe,
-        base: &base,
-        examples: &examples,
-        data: String::new(),
-        options: &options,
-        resume: true,
-    };
     for part in 1..12 {
         let at = whole.len() * part / 12;
         let mut changed = whole.clone();
         changed[at] ^= 1;
         fs::write(&checkpoint, changed).unwrap();
-        let error = run_training(&training, &model, &mut |_| {}).unwrap_err().to_string();
+        let error = try_train(1, &tiny(), &recipe, &model, true, &mut |_| {});
+        let error = error.unwrap_err().to_string();
         assert!(error.contains("checkpoint.safetensors"), "byte {at}: {error}");
     }
     assert!(!model.exists());
@@ -345,17 +348,9 @@ fn held_out_recall_is_that_of_the_pool_or_of_the_bank() {
     for (objective, found) in [(OBJECTIVES[0], 0.75), (OBJECTIVES[1], 0.25), (OBJECTIVES[2], 0.25)]
     {
         let folder = tempfile::tempdir().unwrap();
-        let (base, options, examples) = (tiny(), ModelOptions::default(), judged());
         let recipe = recipe(objective, 1.0);
-        let training = Training {
-            recipe: &recipe,
-            base: &base,
-            examples: &examples,
-            data: String::new(),
-            options: &options,
-            resume: false,
-        };
-        let curve = run_training(&training, &folder.path().join("model"), &mut |_| {}).unwrap();
+        let model = folder.path().join("model");
+        let curve = try_train(1, &tiny(), &recipe, &model, false, &mut |_| {}).unwrap();
         // All 24 questions with a text are among the first 30, and all 6 of a pool.
         assert_eq!(curve.last_recall().unwrap()[3], found, "{objective}");
     }
@@ -367,16 +362,8 @@ fn a_loss_that_is_no_number_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let recipe =
         Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
-    let (base, options, examples) = (tiny(), ModelOptions::default(), judged());
-    let training = Training {
-        recipe: &recipe,
-        base: &base,
-        examples: &examples,
-        data: String::new(),
-        options: &options,
-        resume: false,
-    };
-    let error = run_training(&training, &folder.path().join("model"), &mut |_| {}).unwrap_err();
+    let model = folder.path().join("model");
+    let error = try_train(1, &tiny(), &recipe, &model, false, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("finite"), "{error}");
-    assert!(!folder.path().join("model").exists());
+    assert!(!model.exists());
 }
