@@ -24,8 +24,8 @@ use clariq_files::{Source, shorten};
 use serde::Deserialize;
 use std::ops::ControlFlow;
 
-/// The most bytes of a line, and of a passage in `TrecWeb`.
-const LONGEST: u64 = 16 << 20;
+/// The most bytes of a line of documents, and of a passage in `TrecWeb`.
+pub const LONGEST: u64 = 16 << 20;
 
 static FORM: ExpectedContent = ExpectedContent {
     what: "documents as JSON lines, a table or TrecWeb",
@@ -85,8 +85,9 @@ pub fn begins_as_json_object(line: &[u8]) -> bool {
 /// True if a run can name a document or a request by this id: fields of a run are separated by
 /// blanks, and Python counts the separators U+001C to U+001F among them.
 pub fn is_id(id: &str) -> bool {
-    let separates = |c: char| is_python_space(c) || c == '\0';
-    !id.is_empty() && !id.starts_with('\u{feff}') && !id.contains(separates)
+    !id.is_empty()
+        && !id.starts_with('\u{feff}')
+        && !id.contains(|c: char| is_python_space(c) || c == '\0')
 }
 
 /// True for the header of a table of ids and texts.

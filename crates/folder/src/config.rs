@@ -71,7 +71,7 @@ pub enum Activation {
 }
 
 /// More layers than any published model has.
-const MOST_LAYERS: i64 = 1000;
+pub const MOST_LAYERS: i64 = 1000;
 
 /// `config.json` by the keys of Hugging Face, and those that DistilBERT has in their place.
 #[derive(Deserialize)]

@@ -21,7 +21,7 @@ mod sparse;
 mod tokens;
 
 use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
-pub use config::{Activation, ModelShape};
+pub use config::{Activation, MOST_LAYERS, ModelShape};
 pub use family::Family;
 pub use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,

@@ -4,7 +4,7 @@ use crate::domains::Domain;
 use crate::folder::corpus;
 use crate::tasks::{TaskContext, passage_text};
 use clariq_collections::DataDir;
-use clariq_collections::documents::{Bank, BankRow, is_id};
+use clariq_collections::documents::{Bank, BankRow, LONGEST, is_id};
 use clariq_collections::lines::ArchiveLines;
 use clariq_core::{
     Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail,
@@ -17,9 +17,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
-
-/// The most bytes of a line.
-const LONGEST: u64 = 16 << 20;
 
 static FORM: ExpectedContent = ExpectedContent {
     what: "passages as JSON lines",

@@ -3,8 +3,8 @@
 use clariq_core::{Result, bail, sha256, sha256_hex, sha256_of_file};
 use clariq_folder::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
 use clariq_folder::{
-    COPY_AGAIN, Object, cleans_up, expect_usual, missing, parse_object, read_keys, read_object,
-    read_optional, weights_of_model,
+    COPY_AGAIN, MOST_LAYERS, Object, cleans_up, expect_usual, missing, parse_object, read_keys,
+    read_object, read_optional, weights_of_model,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -62,8 +62,6 @@ const OF_T5: &[&str] = &[
 /// Keys that `generation_config.json` may have in place of `config.json`.
 const IDS: [&str; 3] = ["pad_token_id", "eos_token_id", "decoder_start_token_id"];
 const MODEL_TYPE: &str = "t5";
-/// More layers than any published model has.
-const MOST_LAYERS: i64 = 1000;
 
 /// `config.json` by the keys of Hugging Face.
 #[derive(Deserialize)]
