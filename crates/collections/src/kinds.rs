@@ -78,8 +78,8 @@ impl Tracks {
     pub fn kind_of_file(&self, file: &Path) -> Option<&'static Kind> {
         let name = file.to_string_lossy();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        let has_ending = |kind: &&&Kind| kind.endings.iter().any(|ending| name.ends_with(ending));
-        self.0.iter().find(has_ending).copied()
+        let mut kinds = self.0.iter().copied();
+        kinds.find(|kind| kind.endings.iter().any(|ending| name.ends_with(ending)))
     }
 
     /// The kind of the collection in a data folder.

@@ -164,8 +164,7 @@ impl Collection for Own {
 
     /// Splits that are held out know nothing of each other.
     fn earlier_splits(&self, split: Split) -> Vec<Split> {
-        let is_earlier = |other: &Split| other.role() < split.role();
-        self.names.iter().copied().filter(is_earlier).collect()
+        self.names.iter().copied().filter(|other| other.role() < split.role()).collect()
     }
 
     fn has(&self, split: Split) -> bool {

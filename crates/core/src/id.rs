@@ -68,10 +68,9 @@ impl Name {
     /// Validates a name.
     pub fn new(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if (1..=LONGEST).contains(&text.len())
             && !text.starts_with(['.', '-'])
-            && text.chars().all(plain)
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
         {
             return Ok(Self(text));
         }

@@ -77,9 +77,10 @@ impl<W: Write> Escaped<W> {
 
     fn write_first(&mut self, end: usize) -> io::Result<()> {
         let text = String::from_utf8_lossy(&self.rest[..end]);
-        let is_escaped = |c: char| is_invisible(c) && !matches!(c, '\t' | '\n');
         let mut rest = &*text;
-        while let Some((start, c)) = rest.char_indices().find(|(_, c)| is_escaped(*c)) {
+        while let Some((start, c)) =
+            rest.char_indices().find(|(_, c)| is_invisible(*c) && !matches!(c, '\t' | '\n'))
+        {
             write!(self.out, "{}\\u{:04x}", &rest[..start], u32::from(c))?;
             rest = &rest[start + c.len_utf8()..];
         }

@@ -3,7 +3,7 @@
 
 use crate::ties::{double, lines_by_topic};
 use clariq_core::{Documents, RequestId};
-use clariq_files::{Run, RunLine};
+use clariq_files::Run;
 // Ids come from files: a hash with a fixed seed would let some of them collide.
 use std::collections::HashSet;
 
@@ -58,8 +58,8 @@ pub fn diagnose<'a>(
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
         if let Some(bank) = bank {
-            let unknown = |line: &&&RunLine| bank.find(line.document.as_str()).is_none();
-            diagnosis.unknown_documents += lines.iter().filter(unknown).count();
+            let unknown = lines.iter().filter(|line| bank.find(line.document.as_str()).is_none());
+            diagnosis.unknown_documents += unknown.count();
         }
     }
     diagnosis

@@ -18,8 +18,9 @@ pub fn expect_all_usual(at: &Path, object: &Object, keys: &[OnlyUsual]) -> Resul
 
 /// The keys of an object that are none of the known ones, in order.
 pub fn unknown_keys(object: &Object, known: &[&[&str]]) -> Vec<String> {
-    let is_known = |key: &str| known.iter().any(|keys| keys.contains(&key));
-    object.keys().filter(|key| !is_known(key)).cloned().collect()
+    let unknown =
+        object.keys().filter(|key| !known.iter().any(|keys| keys.contains(&key.as_str())));
+    unknown.cloned().collect()
 }
 
 /// Keys of all families that change no result: they concern training, tasks and other programs.

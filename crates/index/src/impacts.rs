@@ -214,7 +214,6 @@ impl ImpactIndex {
 /// Takes the documents of a window that have a sum, and resets their sums. `first` is the number of
 /// the first document.
 fn collect(sums: &mut [f32], first: usize, among: Option<&[Doc]>, best: &mut Best) {
-    let admits = |doc: Doc| among.is_none_or(|among| among.binary_search(&doc).is_ok());
     for (number, chunk) in sums.chunks_mut(CHUNK).enumerate() {
         let least = best.last().map_or(f32::NEG_INFINITY, |hit| hit.score as f32);
         // Counted without a branch, so that the processor compares several at once.
@@ -224,7 +223,7 @@ fn collect(sums: &mut [f32], first: usize, among: Option<&[Doc]>, best: &mut Bes
             let hits = places
                 .filter(|(_, sum)| sum.to_bits() != NONE.to_bits())
                 .map(|(doc, sum)| Hit { doc: Doc(doc), score: f64::from(*sum) })
-                .filter(|hit| admits(hit.doc));
+                .filter(|hit| among.is_none_or(|among| among.binary_search(&hit.doc).is_ok()));
             best.extend(hits);
         }
         chunk.fill(NONE);

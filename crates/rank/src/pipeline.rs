@@ -88,8 +88,8 @@ impl Pipeline {
     pub fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Vec<StageTrace>> {
         let mut ranking = before.clone();
         let mut traces = Vec::with_capacity(self.stages.len() + 1);
-        let prepare = |preparation: &Preparation| preparation.apply(one);
-        let rewritten = self.preparation.as_ref().map(prepare).transpose()?;
+        let rewritten =
+            self.preparation.as_ref().map(|preparation| preparation.apply(one)).transpose()?;
         let utterance = one.requests.first().map(Request::last_said).unwrap_or_default();
         let requests = rewritten.as_ref().map_or(one.requests, |rewritten| &rewritten.requests);
         let one = &Batch { requests, ..*one };

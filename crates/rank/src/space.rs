@@ -175,8 +175,8 @@ impl Space {
             empty = all.filter(|doc| texts[doc.index()].is_empty()).collect();
             characters = Some((weight, Characters::new(&texts)));
         }
-        let has_text = |doc: &Doc| empty.binary_search(doc).is_err();
-        let with_text = Doc::all(documents.len()).filter(has_text).collect();
+        let all = Doc::all(documents.len());
+        let with_text = all.filter(|doc| empty.binary_search(doc).is_err()).collect();
         Ok(Self { encoders, characters, with_text })
     }
 

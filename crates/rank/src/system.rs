@@ -191,8 +191,9 @@ impl SystemFile {
             bail!(at, expected, (format!("`{}`", self.name)), hint)
         }
         let about = self.pipelines().flat_map(Pipeline::about);
-        let undeclared = |uses: &Uses| !self.uses.contains(uses);
-        if let Some(uses) = about.flat_map(|stage| stage.uses).find(undeclared) {
+        if let Some(uses) =
+            about.flat_map(|stage| stage.uses).find(|uses| !self.uses.contains(uses))
+        {
             let hint = "the input of a system is shown beside its scores and must be declared";
             bail!(at, "uses = [\"{uses}\"]", (format!("{:?}", self.uses)), hint)
         }

@@ -3,7 +3,6 @@
 use crate::output::Format;
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clariq_collections::Kind;
 use clariq_core::{Precision, Result, bail, multiplies_bf16};
 use clariq_files::Source;
 use clariq_index::{Analyzer, Variant};
@@ -115,11 +114,11 @@ pub(crate) struct QrelsArguments {
 
 /// The splits of all collections, for help texts. Documents of the user's own may have any.
 pub(crate) fn splits() -> String {
-    let describe = |kind: &Kind| match kind.splits.len() {
+    let kinds = TRACKS.kinds().iter().map(|kind| match kind.splits.len() {
         0..=MOST_SPLITS => format!("{}: {}", kind.name, kind.split_names().join(", ")),
         _ => format!("{}: any of these", kind.name),
-    };
-    TRACKS.kinds().iter().map(|kind| describe(kind)).collect::<Vec<_>>().join("; ")
+    });
+    kinds.collect::<Vec<_>>().join("; ")
 }
 
 /// The maximum number of splits of a collection that the help lists.
@@ -255,8 +254,7 @@ const VARIANTS: Names<Variant> = &[
 
 /// A run tag, as in `TEAM/MODEL`: a field of a line.
 pub(crate) fn parse_tag(text: &str) -> Result<String, &'static str> {
-    let is_field = |c: char| !c.is_whitespace() && !c.is_control();
-    if text.is_empty() || !text.chars().all(is_field) {
+    if text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("expected a tag without blanks, such as TEAM/MODEL");
     }
     Ok(text.to_owned())

@@ -5,7 +5,7 @@ use crate::learned;
 use crate::messages::say;
 use crate::output::Format;
 use crate::progress;
-use clariq_collections::{Collection, DataDir, Kind, Split, Task};
+use clariq_collections::{Collection, DataDir, Kind, Split};
 use clariq_core::{Engine, Result, bail};
 use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
 use clariq_rank::Override;
@@ -141,8 +141,8 @@ impl Settings {
 
     /// Opens the collection for systems: if no folder was named, the one whose tasks they rank for.
     pub(crate) fn collection_for(&self, systems: &[SystemConfig]) -> Result<Box<dyn Collection>> {
-        let fits = |tasks: &[Task]| systems.iter().all(|config| config.ranks_for(tasks));
-        match TRACKS.kinds().iter().copied().find(|kind| fits(kind.tasks)) {
+        let mut kinds = TRACKS.kinds().iter().copied();
+        match kinds.find(|kind| systems.iter().all(|config| config.ranks_for(kind.tasks))) {
             Some(kind) if !self.data_was_named => self.open(kind),
             _ => self.collection(),
         }

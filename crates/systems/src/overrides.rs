@@ -22,8 +22,9 @@ const LONGEST_VARIANT: usize = 60;
 
 /// A text as a part of a file name, or the first digits of its checksum if it cannot be one.
 pub(crate) fn suffix(name: &str, checksum: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.len() <= LONGEST_VARIANT && name.chars().all(is_plain) {
+    if name.len() <= LONGEST_VARIANT
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    {
         return name.to_owned();
     }
     format!("-{}", &checksum[..12])

@@ -145,8 +145,9 @@ impl OfficialReader {
 
     /// True if a topic leaves the others numbers for pandas.
     fn is_topic(&self, field: &[u8]) -> bool {
-        let is_number = |id: &str| id.parse::<f64>().is_ok() || MISSING.contains(&id);
-        self.topics.is_none() || str::from_utf8(field).is_ok_and(is_number)
+        self.topics.is_none()
+            || str::from_utf8(field)
+                .is_ok_and(|id| id.parse::<f64>().is_ok() || MISSING.contains(&id))
     }
 }
 

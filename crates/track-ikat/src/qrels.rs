@@ -90,8 +90,9 @@ pub(super) fn check_judged_statements(
     for Judgement { topic, document, .. } in judgements {
         let Some((conversation, _)) = topics.turn(topic.as_str()) else { continue };
         let count = conversation.statements.len();
-        let is_known = |number: usize| (1..=count).contains(&number);
-        if !document.starts_with(OF_2025) && !document.parse().is_ok_and(is_known) {
+        if !document.starts_with(OF_2025)
+            && !document.parse().is_ok_and(|number: usize| (1..=count).contains(&number))
+        {
             let expected = format!("one of the {count} statements of this user");
             let found = format!("`{document}` in turn {topic}");
             let hint = "a label that names no statement counts against every system";

@@ -270,9 +270,10 @@ impl PassageLines {
              <URL>{url}</URL>\n<BODY>\n",
             page.id
         );
-        let tagged = |(number, passage)| format!("<PASSAGE id={number}>\n{passage}\n</PASSAGE>");
-        let body: Vec<String> = passages.iter().enumerate().map(tagged).collect();
-        self.web.push_str(&body.join("\n"));
+        for (number, passage) in passages.iter().enumerate() {
+            let separator = if number > 0 { "\n" } else { "" };
+            let _ = write!(self.web, "{separator}<PASSAGE id={number}>\n{passage}\n</PASSAGE>");
+        }
         self.web.push_str("</BODY>\n</HTML>\n</DOC>\n");
     }
 }

@@ -147,10 +147,8 @@ fn read_answer(
 
 /// The length of the sentences of a text that come to an end.
 fn whole_sentences(text: &str) -> usize {
-    let ends = |text: &str| {
-        text.trim_end().trim_end_matches(['"', '”', '\'', ')', '*']).ends_with(['.', '!', '?', '…'])
-    };
-    if ends(text) {
+    let unquoted = text.trim_end().trim_end_matches(['"', '”', '\'', ')', '*']);
+    if unquoted.ends_with(['.', '!', '?', '…']) {
         return text.len();
     }
     let last = sentences::starts(text).last().copied().unwrap_or_default();

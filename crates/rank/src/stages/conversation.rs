@@ -195,8 +195,9 @@ impl HistoryTable for VectorHistory {
 
 /// Refuses weights that are negative or not finite, and those that grow with age.
 fn check_history(all: &[f64], at: Location) -> Result<()> {
-    let is_sound = |weight: &f64| weight.is_finite() && *weight >= 0.0;
-    if all.iter().all(is_sound) && all.last().is_none_or(|decay| *decay <= 1.0) {
+    if all.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+        && all.last().is_none_or(|decay| *decay <= 1.0)
+    {
         return Ok(());
     }
     let hint =

@@ -171,8 +171,9 @@ fn collections() -> impl TypedValueParser<Value = String> {
 }
 
 fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
-    let wanted = |(kind, _): &(&Kind, _)| kind.name.eq_ignore_ascii_case(&arguments.collection);
-    let Some((kind, release)) = releases().find(wanted) else {
+    let name = &arguments.collection;
+    let Some((kind, release)) = releases().find(|(kind, _)| kind.name.eq_ignore_ascii_case(name))
+    else {
         unreachable!("clap accepts only these names")
     };
     let folder = match &settings.data {

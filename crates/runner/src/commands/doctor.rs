@@ -13,7 +13,6 @@ use clariq_index::{Analyzer, DocumentIndex};
 use clariq_tracks::TRACKS;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
 
 enum State {
     Ok,
@@ -194,8 +193,8 @@ fn learned(settings: &Settings) -> Vec<CheckedItem> {
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
     folders.sort();
     // The folder also contains models that are being made.
-    let is_model = |folder: &&PathBuf| folder.extension().is_none_or(|ending| ending != "made");
-    for folder in folders.iter().filter(is_model) {
+    folders.retain(|folder| folder.extension().is_none_or(|ending| ending != "made"));
+    for folder in &folders {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         if let Some(folder) = installed::find(&models, &folder.to_string_lossy()) {
             let found = match engine.describe_model(&folder) {

@@ -4,8 +4,9 @@ use super::sheet::{Cell, ComparedFigure, Direction, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    let side = |column: usize| if sheet.is_text(column) { 'l' } else { 'r' };
-    let columns: String = (0..sheet.header.len()).map(side).collect();
+    let numbers = 0..sheet.header.len();
+    let columns: String =
+        numbers.map(|column| if sheet.is_text(column) { 'l' } else { 'r' }).collect();
     writeln!(out, "% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule")?;
     write_groups(sheet, out)?;
     let header: Vec<String> = sheet.header.iter().map(|name| escaped(name)).collect();

@@ -64,8 +64,7 @@ fn is_table(format: Option<Format>) -> bool {
 /// At most `width` characters of each name: without what all begin and end with, if that does, or
 /// else shortened in the middle. Names that this would make equal stay as they are.
 pub(crate) fn shorten_names(names: &[String], width: usize) -> Vec<String> {
-    let is_long = |names: &[String]| names.iter().any(|name| name.chars().count() > width);
-    if !is_long(names) {
+    if names.iter().all(|name| name.chars().count() <= width) {
         return names.to_vec();
     }
     let distinct = |names: &[String]| {

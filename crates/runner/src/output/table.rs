@@ -25,8 +25,9 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
 }
 
 pub(super) fn write_markdown(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    let rule = |column: usize| if sheet.is_text(column) { "---" } else { "--:" };
-    let rules: Vec<_> = (0..sheet.header.len()).map(rule).collect();
+    let columns = 0..sheet.header.len();
+    let rules: Vec<_> =
+        columns.map(|column| if sheet.is_text(column) { "---" } else { "--:" }).collect();
     writeln!(out, "| {} |", sheet.header.join(" | "))?;
     writeln!(out, "|{}|", rules.join("|"))?;
     for row in &sheet.rows {

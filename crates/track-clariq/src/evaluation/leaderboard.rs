@@ -111,9 +111,9 @@ impl Leaderboard {
     /// The entries with these figures, up to one in the fourth decimal: some were published cut, and not
     /// rounded.
     pub fn equals(&self, figures: &[f64]) -> impl Iterator<Item = &LeaderboardEntry> {
-        let is_equal = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-4;
         self.entries.iter().filter(move |entry| {
-            entry.figures.len() == figures.len() && entry.figures.iter().zip(figures).all(is_equal)
+            entry.figures.len() == figures.len()
+                && entry.figures.iter().zip(figures).all(|(a, b)| (a - b).abs() < 1e-4)
         })
     }
 

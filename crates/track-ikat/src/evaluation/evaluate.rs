@@ -51,10 +51,9 @@ impl IkatLabels {
     /// Reads the labels of a split: those in the topics, and the files that the folder has.
     pub fn read(ikat: &Ikat, split: IkatSplit) -> Result<Self, Error> {
         let topics = ikat.topics(split)?;
-        let cites = |turn: &crate::IkatTurn| {
+        let turns = topics.turns().filter(|(_, turn)| {
             turn.citations.as_ref().is_some_and(|citations| !citations.is_empty())
-        };
-        let turns = topics.turns().filter(|(_, turn)| cites(turn));
+        });
         let file = split.topics_file();
         let mut labels = Self {
             organisers: to_qrels(file, &statement_judgements(topics))?,
@@ -119,8 +118,7 @@ impl IkatLabels {
 
     /// The labels of passages by NIST, or by the file that a user named.
     pub fn graded_by_people(&self) -> Option<&Qrels> {
-        let by_people = |(part, _): &&(&str, Qrels)| *part != GRADED_BY_MODEL;
-        self.graded.iter().find(by_people).map(|(_, qrels)| qrels)
+        self.graded.iter().find(|(part, _)| *part != GRADED_BY_MODEL).map(|(_, qrels)| qrels)
     }
 
     /// True if there is nothing to score by.

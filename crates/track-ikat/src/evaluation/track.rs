@@ -14,7 +14,7 @@ use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{Column, Ties};
-use clariq_files::{Run, RunLine, Source, parse_run, read_run, strictly};
+use clariq_files::{Run, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,9 +77,8 @@ impl<'a> IkatEvaluation<'a> {
         let run = strictly(|sink| parse_run(&input, sink))?;
         self.turns.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.turns.warnings(&run, Ties::Id);
-        let is_number = |line: &RunLine| line.document.as_str().parse::<u32>().is_ok();
         let mut evaluated = EvaluatedRun::default();
-        let part = if run.lines.iter().all(is_number) {
+        let part = if run.lines.iter().all(|line| line.document.as_str().parse::<u32>().is_ok()) {
             evaluated.statements = Some(run);
             RunPart::Statements
         } else {
