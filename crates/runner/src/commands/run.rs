@@ -1,27 +1,25 @@
 //! `clariq run`: ranks every request of a split or of a file, by one or several systems.
 
+mod load;
+mod table;
+
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_tag};
-use crate::commands::calls::{CallArgs, DryRunTable};
-use crate::commands::reproduce::uses_cell;
+use crate::commands::calls::CallArgs;
 use crate::failure::Outcome;
-use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::documents::document_files;
 use clariq_collections::evaluation::does_not_apply;
-use clariq_collections::{Collection, OWN, Split};
 use clariq_core::{Result, SplitRole, bail};
 use clariq_experiment::reproduce::check_expected;
-use clariq_experiment::run::{
-    CandidateRun, FileInput, RequestFileKind, RunInput, open_split, run as write_run, usual_path,
-};
+use clariq_experiment::run::{CandidateRun, FileInput, RequestFileKind, open_split};
 use clariq_experiment::{Contexts, Session, TextStores};
-use clariq_files::{Source, Target};
-use clariq_rank::Override;
-use clariq_systems::{SystemConfig, check_names_differ};
-use clariq_tracks::TRACKS;
+use clariq_files::Source;
+use clariq_systems::SystemConfig;
+use load::load_systems;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use table::RunTable;
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
@@ -142,7 +140,13 @@ fn run_over(
     };
     let mut collection = settings.collection_for(systems)?;
     if !arguments.passages.is_empty() {
-        take_passages(&mut *collection, &arguments.passages, candidates.as_ref())?;
+        let mut files = Vec::new();
+        for path in &arguments.passages {
+            files.extend(document_files(path)?);
+        }
+        // With candidates, only their passages are read.
+        let ids = candidates.as_ref().map(CandidateRun::ids);
+        collection.take_passages(&files, ids.as_ref(), &TextStores::default())?;
     }
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
@@ -188,70 +192,6 @@ fn check_arguments(arguments: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<Vec<SystemConfig>> {
-    let overrides = arguments.parameters.overrides()?;
-    let rewrites = arguments.rewritten.read()?;
-    let mut systems = Vec::with_capacity(arguments.configs.len());
-    for name in &arguments.configs {
-        let system = load(settings, name, arguments.depth, &overrides)?;
-        systems.push(system.with_rewrites(rewrites.as_ref())?);
-    }
-    check_names_differ(&systems)?;
-    Ok(systems)
-}
-
-/// The depth of runs over documents of one's own: pools and measures go that far.
-const DEPTH_OF_OWN: u64 = 1000;
-
-/// Loads a system with the depth that was named, or with the usual one of the collection.
-fn load(
-    settings: &Settings,
-    name: &str,
-    depth: Option<NonZeroUsize>,
-    overrides: &[Override],
-) -> Result<SystemConfig> {
-    let system = settings.load(name, overrides)?;
-    let depths = system.plan.depths();
-    let at_depth = |stage: &str, depth: String| {
-        let depth = Override { stage: stage.to_owned(), key: "depth".to_owned(), value: depth };
-        SystemConfig::open_any(name, &[overrides, &[depth]].concat())
-    };
-    if let Some(depth) = depth {
-        if let [only] = &*depths {
-            return at_depth(&only.stage, depth.to_string());
-        }
-        let stages: Vec<String> =
-            depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
-        let found = format!("`{name}`, which has {}", stages.len());
-        let hint = stages.join(" ");
-        bail!("--depth", "a system with one stage that has a depth", found, hint);
-    }
-    let is_own = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.name == OWN.name);
-    let sets_depth = overrides.iter().any(|change| change.key == "depth");
-    match &*depths {
-        [only] if is_own && !sets_depth && !system.answers() && only.depth < DEPTH_OF_OWN => {
-            let deep = at_depth(&only.stage, DEPTH_OF_OWN.to_string())?;
-            Ok(deep.with_variant_of(&system))
-        }
-        _ => Ok(system),
-    }
-}
-
-/// Replaces the passages of the collection by those of files. With candidates, only their passages
-/// are read.
-fn take_passages(
-    collection: &mut dyn Collection,
-    paths: &[PathBuf],
-    candidates: Option<&CandidateRun>,
-) -> Result<()> {
-    let mut files = Vec::new();
-    for path in paths {
-        files.extend(document_files(path)?);
-    }
-    let ids = candidates.map(CandidateRun::ids);
-    collection.take_passages(&files, ids.as_ref(), &TextStores::default())
-}
-
 /// Checks all systems before the first one runs.
 fn check_systems(session: &Session, systems: &[SystemConfig]) -> Result<()> {
     for system in systems {
@@ -259,78 +199,4 @@ fn check_systems(session: &Session, systems: &[SystemConfig]) -> Result<()> {
         check_expected(system, session)?;
     }
     Ok(())
-}
-
-/// The table of runs.
-struct RunTable {
-    sheet: Sheet,
-    /// Submissions have a class.
-    has_class: bool,
-    /// Takes the place of the table in a dry run.
-    dry_run: Option<DryRunTable>,
-    /// The runs so far: two collections of one name would have the same.
-    paths: Vec<PathBuf>,
-}
-
-impl RunTable {
-    /// `kind` is the title of the column with the input.
-    fn new(kind: &str, systems: &[SystemConfig], arguments: &RunArgs) -> Self {
-        let has_class = systems.iter().any(SystemConfig::answers);
-        let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
-        if has_class {
-            columns.insert(1, "class");
-        }
-        let dry_run = arguments.calls.dry_run.then(DryRunTable::new);
-        Self { sheet: Sheet::new(&columns), has_class, dry_run, paths: Vec::new() }
-    }
-
-    /// Runs a system and adds its row.
-    fn write(
-        &mut self,
-        arguments: &RunArgs,
-        contexts: &Contexts,
-        system: &SystemConfig,
-        input: &dyn RunInput,
-    ) -> Result<()> {
-        let session = contexts.session;
-        let path = match &arguments.output {
-            Some(path) => path.clone(),
-            None => usual_path(Path::new("runs"), session, system, input.name()),
-        };
-        if self.paths.contains(&path) {
-            let hint = "run the folders one by one, with --output";
-            bail!(&*path, "a run of its own for each collection", "a second one", hint);
-        }
-        self.paths.push(path.clone());
-        let summary = write_run(contexts, system, input, arguments.run_tag.as_deref(), &path)?;
-        if let Some(dry_run) = &mut self.dry_run {
-            dry_run.add(session, &system.full_name());
-            return Ok(());
-        }
-        let mut row = vec![
-            Cell::text(system.full_name()),
-            Cell::text(input.name()),
-            Cell::Count(summary.requests),
-            Cell::Count(summary.lines),
-            uses_cell(&system.uses_for(session.split.map(Split::role)), false),
-            Cell::path(&path),
-        ];
-        if self.has_class {
-            let class = system.class().map_or(Cell::Nothing, |class| Cell::text(class.name()));
-            row.insert(1, class);
-        }
-        self.sheet.row(row);
-        Ok(())
-    }
-
-    /// Prints the table, unless the run itself is on standard output.
-    fn print(self, settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
-        if let Some(dry_run) = self.dry_run {
-            return dry_run.print(settings);
-        }
-        match &arguments.output {
-            Some(path) if Target::new(path).is_stream() => Ok(Outcome::Done),
-            _ => self.sheet.print(settings.format),
-        }
-    }
 }

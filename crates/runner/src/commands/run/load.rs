@@ -1,0 +1,59 @@
+//! The systems of a run, at the depth that was asked for.
+
+use super::RunArgs;
+use crate::settings::Settings;
+use clariq_collections::OWN;
+use clariq_core::{Result, bail};
+use clariq_rank::Override;
+use clariq_systems::{SystemConfig, check_names_differ};
+use clariq_tracks::TRACKS;
+use std::num::NonZeroUsize;
+
+pub(super) fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<Vec<SystemConfig>> {
+    let overrides = arguments.parameters.overrides()?;
+    let rewrites = arguments.rewritten.read()?;
+    let mut systems = Vec::with_capacity(arguments.configs.len());
+    for name in &arguments.configs {
+        let system = load(settings, name, arguments.depth, &overrides)?;
+        systems.push(system.with_rewrites(rewrites.as_ref())?);
+    }
+    check_names_differ(&systems)?;
+    Ok(systems)
+}
+
+/// The depth of runs over documents of one's own: pools and measures go that far.
+const DEPTH_OF_OWN: u64 = 1000;
+
+/// Loads a system with the depth that was named, or with the usual one of the collection.
+fn load(
+    settings: &Settings,
+    name: &str,
+    depth: Option<NonZeroUsize>,
+    overrides: &[Override],
+) -> Result<SystemConfig> {
+    let system = settings.load(name, overrides)?;
+    let depths = system.plan.depths();
+    let at_depth = |stage: &str, depth: String| {
+        let depth = Override { stage: stage.to_owned(), key: "depth".to_owned(), value: depth };
+        SystemConfig::open_any(name, &[overrides, &[depth]].concat())
+    };
+    if let Some(depth) = depth {
+        if let [only] = &*depths {
+            return at_depth(&only.stage, depth.to_string());
+        }
+        let stages: Vec<String> =
+            depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
+        let found = format!("`{name}`, which has {}", stages.len());
+        let hint = stages.join(" ");
+        bail!("--depth", "a system with one stage that has a depth", found, hint);
+    }
+    let is_own = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.name == OWN.name);
+    let sets_depth = overrides.iter().any(|change| change.key == "depth");
+    match &*depths {
+        [only] if is_own && !sets_depth && !system.answers() && only.depth < DEPTH_OF_OWN => {
+            let deep = at_depth(&only.stage, DEPTH_OF_OWN.to_string())?;
+            Ok(deep.with_variant_of(&system))
+        }
+        _ => Ok(system),
+    }
+}
