@@ -28,7 +28,7 @@ struct Candidates {
     checksum: String,
     /// The run's lines, by topic.
     lines: Vec<RunLine>,
-    /// What of the run is not read.
+    /// The parts of the run that are not read.
     ignored: Vec<String>,
     warned: Once,
 }

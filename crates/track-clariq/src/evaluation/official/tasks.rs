@@ -1,4 +1,4 @@
-//! What the official scorer computes for each of its tasks.
+//! The tasks of the official scorer: a function scores each.
 
 use super::{DOCUMENT_MEASURES, Official};
 use crate::conversation::{RecordOptions, read_records};
