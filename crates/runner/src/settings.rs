@@ -42,6 +42,28 @@ pub(crate) const USUAL_DATA: &str = TRACKS.kinds()[0].usual;
 /// The maximum number of threads; the operating system would refuse more.
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
+/// The collections right below a folder, by name. Hidden folders, such as copies that notebooks keep,
+/// are none.
+fn collections_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let shown = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+    let mut folders: Vec<PathBuf> = shown.map(|entry| entry.path()).collect();
+    folders.retain(|path| TRACKS.kind_of(&DataDir::Folder(path.clone())).is_ok());
+    folders.sort();
+    folders
+}
+
+/// The folder, or the only collection in it if it is none itself.
+fn collection_at(folder: &Path) -> PathBuf {
+    if TRACKS.kind_of(&DataDir::Folder(folder.to_owned())).is_ok() {
+        return folder.to_owned();
+    }
+    match &collections_in(folder)[..] {
+        [only] => only.clone(),
+        _ => folder.to_owned(),
+    }
+}
+
 impl Settings {
     pub(crate) fn new(
         common: CommonArguments,
@@ -67,7 +89,7 @@ impl Settings {
         let data_was_named = !folders.is_empty();
         let usual = Path::new(USUAL_DATA);
         let data = match folders.first() {
-            Some(folder) => DataDir::Folder(folder.clone()),
+            Some(folder) => DataDir::Folder(collection_at(folder)),
             None if usual.join(TRACKS.kinds()[0].sign).exists() => {
                 DataDir::Folder(usual.to_owned())
             }
@@ -90,10 +112,7 @@ impl Settings {
             if TRACKS.kind_of(&self.data).is_ok() {
                 return Vec::new();
             }
-            let below = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            folders = below.map(|entry| entry.path()).collect();
-            folders.retain(|path| TRACKS.kind_of(&DataDir::Folder(path.clone())).is_ok());
-            folders.sort();
+            folders = collections_in(folder);
         }
         let of = |folder| Self { data: DataDir::Folder(folder), ..self.clone() };
         folders.into_iter().map(of).collect()

@@ -106,7 +106,7 @@ impl MtragTask {
     }
 }
 
-/// A line of a file. Other keys, such as `dataset`, are ignored.
+/// A line of a file. Other keys, such as `dataset`, are ignored, and `null` and `NaN` are missing values.
 #[derive(Deserialize)]
 struct TaskLine {
     task_id: String,
@@ -114,9 +114,9 @@ struct TaskLine {
     collection: String,
     input: Vec<Message>,
     #[serde(default)]
-    contexts: Vec<ReferenceObject>,
+    contexts: Option<Vec<ReferenceObject>>,
     #[serde(default)]
-    targets: Vec<Message>,
+    targets: Option<Vec<Message>>,
     #[serde(default)]
     answerability: Option<Labels>,
     #[serde(default, rename = "Question Type")]
@@ -135,7 +135,7 @@ struct Message {
 struct ReferenceObject {
     document_id: String,
     #[serde(default)]
-    text: String,
+    text: Option<String>,
     title: Option<String>,
 }
 
@@ -238,13 +238,13 @@ fn read_task(
         let found = if said.is_empty() { "no utterance" } else { "one of the agent" };
         return Err(problem!(at, expected, found, FORM));
     }
-    let mut contexts = Vec::with_capacity(line.contexts.len());
-    for ReferenceObject { document_id, text, title } in line.contexts {
+    let mut contexts = Vec::new();
+    for ReferenceObject { document_id, text, title } in line.contexts.unwrap_or_default() {
         if !is_id(&document_id) {
             let found = format!("`{}`", shorten(&document_id));
             return Err(problem!(at, "passage ids without blanks", found, FORM));
         }
-        let text = passage_text(title.as_deref(), &text);
+        let text = passage_text(title.as_deref(), text.as_deref().unwrap_or_default());
         contexts.push(TaskContext { domain, id: document_id, text, line: at.line.unwrap_or(0) });
     }
     let mut task = MtragTask::new(&id, domain, said);
@@ -252,7 +252,7 @@ fn read_task(
     task.answerability = answerability(&Labels::names(line.answerability), at, sink);
     task.question_types = Labels::names(line.question_types);
     task.relations = Labels::names(line.relations);
-    task.targets = line.targets.into_iter().map(|target| target.text).collect();
+    task.targets = line.targets.unwrap_or_default().into_iter().map(|target| target.text).collect();
     task.contexts = contexts.iter().map(|context| context.id.clone()).collect();
     Ok((task, contexts))
 }
@@ -283,6 +283,17 @@ fn answerability(labels: &[String], at: &Location, sink: Sink) -> Option<Answera
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn null_and_nan_are_missing_values() {
+        let line = r#"{"task_id": "a<::>1", "Collection": "mt-rag-govt-elser-512-100-20240611",
+            "input": [{"speaker": "user", "text": "moon"}], "contexts": NaN, "targets": null}"#;
+        let bytes = line.replace('\n', " ").into_bytes().into();
+        let one = FileContent { name: "tasks.jsonl".to_owned(), bytes };
+        let mut problems = Vec::new();
+        let file = parse(&one, &mut |problem| problems.push(problem.to_string()));
+        assert_eq!((problems, file.tasks.len(), file.contexts.len()), (Vec::new(), 1, 0));
+    }
 
     #[test]
     fn a_title_is_not_repeated() {

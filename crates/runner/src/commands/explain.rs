@@ -101,15 +101,18 @@ fn find_topic(
     let input = open_split(session, config, split, None)?;
     check_input(config, &*input, session.observer)?;
     let mut found = None;
+    let mut first = None;
     let _ = input.read(&mut |query| {
         if query.request.id.as_str() != topic {
+            first.get_or_insert(query.request.id);
             return ControlFlow::Continue(());
         }
         found = Some(query);
         ControlFlow::Break(())
     })?;
     let Some(found) = found else {
-        let hint = "`clariq data export` lists them; turns of iKAT are called 9-1_3";
+        let example = first.map_or(String::new(), |id| format!("ids look like {id}; "));
+        let hint = format!("{example}`clariq data export` lists them");
         bail!("--topic", (format!("a request of {}", input.location())), "`{topic}`", hint);
     };
     Ok(found)

@@ -78,6 +78,20 @@ fn one_table_has_a_column_for_each_collection_and_both_means() {
 }
 
 #[test]
+fn hidden_folders_are_no_collections_and_one_collection_is_no_table() {
+    let bench = Bench::new();
+    write_collection(&bench, "all/one", &[("tea", "tea")]);
+    write_collection(&bench, "all/.ipynb_checkpoints", &[("tea", "tea"), ("tea", "water")]);
+    let below = succeed(&bench, "run bm25-english --data all --split test -o below.run");
+    let named = succeed(&bench, "run bm25-english --data all/one --split test -o named.run");
+    assert_eq!(below.status, named.status);
+    assert_eq!(bench.text("below.run"), bench.text("named.run"));
+    write_collection(&bench, "all/two", &[("tea", "tea"), ("coffee", "tea")]);
+    let both = succeed(&bench, "run bm25-english --data all --split test");
+    assert_eq!(both.stdout.lines().count(), 1 + 2, "{}", both.stdout);
+}
+
+#[test]
 fn what_has_no_place_in_one_table_is_refused() {
     let bench = bench();
     succeed(&bench, "run bm25-english ql --data all --split test");
