@@ -2,6 +2,8 @@
 //! size that the caller chooses.
 
 use crate::mask::Secret;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use clariq_core::{Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use rustls::RootCertStore;
@@ -150,14 +152,20 @@ impl Client {
     }
 }
 
-/// The secrets of a header `Authorization`: the whole, and what follows its scheme, `Bearer` or
-/// `Basic`.
+/// The secrets of a header `Authorization`: the whole, what follows its scheme, and the password or key
+/// of a name in base64, as `Basic` and `ApiKey` have it.
 fn secrets_in(authorization: &str) -> Vec<Secret> {
     let mut secrets = vec![Secret::new(authorization)];
     if let Some((_, secret)) = authorization.trim().split_once(' ')
         && !secret.trim().is_empty()
     {
         secrets.push(Secret::new(secret.trim()));
+        let decoded = STANDARD.decode(secret.trim()).ok().and_then(|it| String::from_utf8(it).ok());
+        if let Some((_, password)) = decoded.as_deref().and_then(|text| text.split_once(':'))
+            && !password.is_empty()
+        {
+            secrets.push(Secret::new(password));
+        }
     }
     secrets
 }
@@ -263,6 +271,12 @@ mod tests {
         let masked = client(Some("ApiKey abc==")).mask(text);
         assert_eq!(masked, "wrong: [authorization], token [authorization]");
         assert_eq!(client(Some("xyz ")).mask(text), text);
+        // `elastic:S3cret-Pass` and `id-1:k3y-of-it`; a name is no secret.
+        let basic = client(Some("Basic ZWxhc3RpYzpTM2NyZXQtUGFzcw=="));
+        let masked = basic.mask("elastic: wrong password S3cret-Pass");
+        assert_eq!(masked, "elastic: wrong password [authorization]");
+        let key = client(Some("ApiKey aWQtMTprM3ktb2YtaXQ="));
+        assert_eq!(key.mask("no key id-1 k3y-of-it"), "no key id-1 [authorization]");
         assert_eq!(client(None).mask(text), text);
     }
 }

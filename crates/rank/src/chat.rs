@@ -159,7 +159,8 @@ impl Chat {
             answer: &completion.text,
             limit: self.unread.unwrap_or(USUAL_SHARE),
         };
-        context.tallies.add_read(&request.messages, read);
+        // The share is one of requests: equal prompts of two requests count twice.
+        context.tallies.add_read(&(&request.about, &request.messages), read);
     }
 
     /// Completes requests, in order, and reports the speed in tokens. Notes count the completions that
@@ -177,6 +178,7 @@ impl Chat {
         })?;
         task.finish(&format!("{} completions", requests.len()));
         for (request, completion) in requests.iter().zip(&completions) {
+            context.tallies.add_model(&self.model, &completion.model, &request.messages);
             self.count_forms(context, request, completion);
         }
         Ok(completions)

@@ -11,7 +11,12 @@ const SHOWN: usize = 100;
 /// Counts by the text of their note. An answer that is read twice, such as a query for both
 /// statements and passages, counts once.
 #[derive(Debug, Default)]
-pub struct Tallies(Mutex<BTreeMap<String, Tally>>);
+pub struct Tallies {
+    tallies: Mutex<BTreeMap<String, Tally>>,
+    /// The answers of each model, by the name of the model in a configuration and by the names that its
+    /// server gives.
+    models: Mutex<BTreeMap<String, BTreeMap<String, HashSet<u64>>>>,
+}
 
 #[derive(Debug, Default)]
 struct Tally {
@@ -64,12 +69,17 @@ impl Tallies {
         });
     }
 
+    /// Counts an answer of `model` to a question, whose server says that it is one of `served`.
+    pub fn add_model(&self, model: &str, served: &str, question: &impl Hash) {
+        let mut models = self.models.lock();
+        let answers = models.entry(model.to_owned()).or_default();
+        answers.entry(served.to_owned()).or_default().insert(hash_of(question));
+    }
+
     fn update(&self, text: &str, question: &impl Hash, update: impl FnOnce(&mut Tally)) {
-        let mut hasher = DefaultHasher::new();
-        question.hash(&mut hasher);
-        let mut tallies = self.0.lock();
+        let mut tallies = self.tallies.lock();
         let tally = tallies.entry(text.to_owned()).or_default();
-        if tally.answers.insert(hasher.finish()) {
+        if tally.answers.insert(hash_of(question)) {
             update(tally);
         }
     }
@@ -77,7 +87,17 @@ impl Tallies {
     /// Reports all counts above 0 as notes, and resets all counts. Returns the problem that more answers
     /// did not fit than may not.
     pub fn report(&self, observer: &dyn Observer) -> Option<Problem> {
-        let mut tallies = self.0.lock();
+        for (model, served) in std::mem::take(&mut *self.models.lock()) {
+            if served.len() > 1 {
+                let each = served.iter().map(|(name, answers)| {
+                    format!("{} of `{}`", answers.len(), printable(name, SHOWN))
+                });
+                let each = each.collect::<Vec<_>>().join(", ");
+                let note = format!("{model}: the answers come from several models: {each}");
+                observer.note(&format!("note: {note}"));
+            }
+        }
+        let mut tallies = self.tallies.lock();
         let mut first = None;
         for (text, Tally { count, all, limit, .. }) in std::mem::take(&mut *tallies) {
             if count == 0 {
@@ -100,4 +120,10 @@ impl Tallies {
         }
         first
     }
+}
+
+fn hash_of(question: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    question.hash(&mut hasher);
+    hasher.finish()
 }

@@ -96,6 +96,47 @@ fn more_answers_of_another_form_than_their_share_are_a_problem() {
     assert!(notes.is_empty(), "{notes:?}");
 }
 
+#[test]
+fn a_share_is_one_of_requests_and_models_that_take_turns_are_named() {
+    /// Answers by another model each time.
+    struct Turns;
+
+    impl ChatModel for Turns {
+        fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
+            let model = |number: usize| format!("m{}", number % 2);
+            let answer = |number| Completion {
+                model: model(number),
+                text: "a\nb".into(),
+                ..Completion::default()
+            };
+            Ok((0..requests.len()).map(answer).collect())
+        }
+
+        fn checksum(&self) -> &'static str {
+            "turns"
+        }
+    }
+
+    impl Models for Turns {
+        fn open(&self, _: &ModelName) -> Result<Model> {
+            Ok(Model::Chat(Arc::new(Self)))
+        }
+    }
+
+    let (bank, folder, notes) = (bank(), tempfile::tempdir().unwrap(), Notes::default());
+    let mut context = Context::new(&bank, index_below(folder.path()));
+    context.models = &Turns;
+    let system = format!("{HEAD}rewrite = {{ chat = \"m\" }}\n{BM25}");
+    let system = SystemFile::parse("one.toml", &system, &[]).unwrap();
+    let requests =
+        ["1", "2", "3"].map(|id| Request::new(id, if id == "3" { "boat" } else { "red fox" }));
+    system.pipeline.run(&Batch::new(&context, &requests), vec![Vec::new(); 3]).unwrap();
+    let unread = context.tallies.report(&notes).expect("a problem").to_string();
+    assert!(unread.contains("found 3 of 3 others"), "{unread}");
+    let notes = notes.0.lock().unwrap();
+    assert_eq!(notes[0], "note: m: the answers come from several models: 2 of `m0`, 1 of `m1`");
+}
+
 fn rerank(keys: &str) -> String {
     format!("[[stages]]\nstage = \"chat_rerank\"\nchat = \"m\"\n{keys}\n")
 }
