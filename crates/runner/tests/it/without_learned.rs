@@ -61,7 +61,7 @@ fn the_systems_that_are_left_out_are_named() {
     let bench = Bench::new().with_learned("");
     let data = root().join("data/sample-ikat").display().to_string();
     let told = bench.succeed(&format!("reproduce --data {data} --split 2023-test")).stderr;
-    let note = "note: this build has no learned models; ikat-dense, ikat-automatic, ";
+    let note = "note: this build has no learned models; ikat-sparse, ikat-dense, ikat-automatic, ";
     assert!(told.contains(note), "no `{note}` in\n{told}");
 }
 
