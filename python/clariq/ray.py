@@ -217,7 +217,9 @@ def _blocks(source: Path, size: int) -> Iterator[_Block]:
                     expected = "a request with an id of its own"
                     message = f"line {number}\n  expected: {expected}\n     found: {found}"
                     raise ClariqError(2, f"{source}: {message}")
-            yield _Block(first, first + len(block) - 1, b"".join(block))
+            # The command refuses a file without a request.
+            if any(line.strip() for line in block):
+                yield _Block(first, first + len(block) - 1, b"".join(block))
             first += len(block)
 
 
