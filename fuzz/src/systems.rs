@@ -2,14 +2,14 @@
 
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
-    Embeddings, Encoder, Error, Model, ModelKind, ModelName, Models, NoModels, PairScorer, Problem,
-    Progress, Ranking, Recipe, Request, Utterance,
+    Checksum, Embeddings, Encoder, Error, Model, ModelKind, ModelName, Models, NoModels,
+    PairScorer, Problem, Progress, Ranking, Recipe, Request, Utterance,
 };
 use clariq_files::Source;
 use clariq_index::{BuildOptions, DocumentIndex};
 use clariq_rank::{Batch, Context, SystemFile};
 use clariq_systems::SystemConfig;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use tempfile::TempDir;
 
 const NAME: &str = "fuzzed.toml";
@@ -115,8 +115,9 @@ impl Encoder for Letters {
         Ok(Embeddings { dim: COUNTED.len(), values })
     }
 
-    fn checksum(&self) -> &'static str {
-        "letters"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"letters"));
+        &SUM
     }
 }
 
@@ -126,8 +127,9 @@ impl PairScorer for Letters {
         Ok(pairs.iter().map(|(_, document)| document.len() as f32).collect())
     }
 
-    fn checksum(&self) -> &'static str {
-        "letters"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"letters"));
+        &SUM
     }
 }
 

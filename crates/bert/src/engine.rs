@@ -5,7 +5,8 @@ use crate::sparse::SparseBert;
 use crate::t5::{MonoT5, T5, T5Folder};
 use crate::train::train;
 use clariq_core::{
-    Engine, Model, ModelKind, ModelOptions, Result, Training, TrainingEvent, TrainingSummary, bail,
+    Checksum, Engine, Model, ModelKind, ModelOptions, Result, Training, TrainingEvent,
+    TrainingSummary, bail,
 };
 use clariq_folder::{ModelFolder, SparseFolder, is_sparse};
 use std::path::Path;
@@ -27,9 +28,9 @@ impl Engine for Torch {
         format!("libtorch 2.4, {devices}")
     }
 
-    fn checksum(&self, folder: &Path) -> Result<String> {
+    fn checksum(&self, folder: &Path) -> Result<Checksum> {
         if is_sparse(folder) {
-            return Ok(SparseFolder::open(folder)?.checksum);
+            return Ok(SparseFolder::open(folder)?.checksum());
         }
         Ok(ModelFolder::open(folder)?.checksum)
     }

@@ -7,8 +7,8 @@ use crate::network::Network;
 use crate::pooling::PoolingHead;
 use crate::weights::Weights;
 use clariq_core::{
-    Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result, Similarity, bail,
-    sha256_hex,
+    Checksum, Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result,
+    Similarity, bail,
 };
 use clariq_folder::{ModelFolder, Sentence};
 use clariq_folder::{PromptKind, Tokenize};
@@ -29,7 +29,7 @@ pub(crate) struct TokenizedNetwork {
     /// The length of a vector.
     pub(crate) dim: usize,
     /// The checksum of everything that the model's numbers depend on, to the last bit.
-    pub(crate) checksum: String,
+    pub(crate) checksum: Checksum,
 }
 
 impl TokenizedNetwork {
@@ -58,7 +58,7 @@ impl TokenizedNetwork {
             network: Parallel::new(network.for_inference(), options.threads),
             tokenize,
             dim: sentence.dim,
-            checksum: sha256_hex(digest.as_bytes()),
+            checksum: Checksum::of(digest.as_bytes()),
         })
     }
 }
@@ -111,7 +111,7 @@ impl BertEncoder {
         // The checksum of the folder covers its own settings.
         if sentence != default {
             let digest = format!("{} {}", reader.checksum, sentence.digest());
-            reader.checksum = sha256_hex(digest.as_bytes());
+            reader.checksum = Checksum::of(digest.as_bytes());
         }
         Ok(Self { reader, sentence })
     }
@@ -166,7 +166,7 @@ impl Encoder for BertEncoder {
         self.reader.tokenize.cut()
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.reader.checksum
     }
 }
@@ -219,7 +219,7 @@ impl PairScorer for CrossEncoder {
         self.0.tokenize.cut()
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.0.checksum
     }
 }

@@ -7,7 +7,7 @@ use crate::models::{device, kind};
 use crate::network::{Network, SparseHead};
 use crate::pooling::PoolingHead;
 use crate::weights::{Weights, values};
-use clariq_core::{ModelOptions, Progress, Result, SparseEncoder, SparseVectors, bail};
+use clariq_core::{Checksum, ModelOptions, Progress, Result, SparseEncoder, SparseVectors, bail};
 use clariq_folder::{Lookup, PromptKind, Sentence, SparseFolder, Tokenize};
 use std::borrow::Cow;
 use std::path::Path;
@@ -54,7 +54,7 @@ pub struct SparseBert {
     tokenize: Tokenize,
     /// The table that gives requests their weights, in place of the network.
     lookup: Option<Lookup>,
-    checksum: String,
+    checksum: Checksum,
     name: String,
 }
 
@@ -116,7 +116,7 @@ impl SparseEncoder for SparseBert {
         self.tokenize.cut() + self.lookup.as_ref().map_or(0, SparseEncoder::cut)
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.checksum
     }
 }

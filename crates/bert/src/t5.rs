@@ -8,7 +8,7 @@ use crate::inference::on_threads;
 use crate::models::device;
 use crate::weights::{read_all, values};
 use clariq_core::{
-    Decoding, ModelOptions, Progress, Result, TextGenerator, bail, problem, sha256_hex,
+    Checksum, Decoding, ModelOptions, Progress, Result, TextGenerator, bail, problem,
 };
 use clariq_folder::OTHER_MODELS;
 use clariq_folder::guard::{self, MOST_OF_A_TEXT};
@@ -54,7 +54,7 @@ pub struct T5 {
     /// True if longer texts are cut at their end.
     cut_at_end: bool,
     cut: AtomicUsize,
-    checksum: String,
+    checksum: Checksum,
 }
 
 impl T5 {
@@ -88,7 +88,7 @@ impl T5 {
             max_tokens,
             cut_at_end,
             cut: AtomicUsize::new(0),
-            checksum: sha256_hex(digest.as_bytes()),
+            checksum: Checksum::of(digest.as_bytes()),
         };
         // Tensors of another shape are errors now, and not in the middle of a run.
         let network = model.network()?;
@@ -243,7 +243,7 @@ impl TextGenerator for T5 {
         self.cut.load(Ordering::Relaxed)
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.checksum
     }
 }

@@ -90,7 +90,9 @@ pub fn train(
 fn open_base(training: &Training) -> Result<ModelFolder> {
     match training.recipe.objective.kind() {
         ModelKind::Sparse => {
-            let SparseFolder { mut transformer, checksum, .. } = sparse_base(training.base)?;
+            let sparse = sparse_base(training.base)?;
+            let checksum = sparse.checksum();
+            let mut transformer = sparse.transformer;
             if is_sparse(training.base) {
                 transformer.checksum = checksum;
             }

@@ -15,6 +15,32 @@ use std::{array, fmt};
 pub struct Checksum(String);
 
 impl Checksum {
+    /// Of bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::of_pieces([bytes])
+    }
+
+    /// Of pieces of bytes, one after the other.
+    pub fn of_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        Self::finished(pieces.into_iter().fold(Sha256::new(), Digest::chain_update))
+    }
+
+    /// Of a stream, read in blocks.
+    pub fn of_stream(stream: impl Read) -> io::Result<Self> {
+        let mut hasher = Sha256::new();
+        io::copy(&mut BufReader::with_capacity(1 << 16, stream), &mut hasher)?;
+        Ok(Self::finished(hasher))
+    }
+
+    /// Of a file, read in blocks.
+    pub fn of_file(path: &Path) -> Result<Self> {
+        open_regular(path).and_then(Self::of_stream).map_err(Error::io(IoAction::Read, path))
+    }
+
+    fn finished(hasher: Sha256) -> Self {
+        Self(format!("{:x}", hasher.finalize()))
+    }
+
     /// All 64 digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -24,21 +50,17 @@ impl Checksum {
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
     }
+
+    /// True if these are its first digits.
+    pub fn starts_with(&self, digits: &str) -> bool {
+        self.0.starts_with(digits)
+    }
 }
 
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// The SHA-256 of pieces of bytes, one after the other.
-pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
-    let mut hasher = Sha256::new();
-    for piece in pieces {
-        hasher.update(piece);
-    }
-    Checksum(format!("{:x}", hasher.finalize()))
 }
 
 /// The SHA-256 of a stream of bytes, which can be read at any time.
@@ -53,7 +75,7 @@ impl Sha256Sum {
 
     /// The digest of all bytes so far.
     pub fn checksum(&self) -> Checksum {
-        Checksum(format!("{:x}", self.0.clone().finalize()))
+        Checksum::finished(self.0.clone())
     }
 }
 
@@ -80,7 +102,8 @@ impl UnorderedSum {
 
     /// The checksum of the pieces so far.
     pub fn checksum(self) -> Checksum {
-        sha256(self.0.map(|sum| sum.into_inner().to_le_bytes()).iter().map(<[u8; 8]>::as_slice))
+        let sums = self.0.map(|sum| sum.into_inner().to_le_bytes());
+        Checksum::of_pieces(sums.iter().map(<[u8; 8]>::as_slice))
     }
 }
 
@@ -91,23 +114,6 @@ fn parts(piece: &[&[u8]]) -> [u64; 4] {
     array::from_fn(|part| u64::from_le_bytes(array::from_fn(|byte| digest[8 * part + byte])))
 }
 
-/// The SHA-256 of a file, read in blocks.
-pub fn sha256_of_file(path: &Path) -> Result<String> {
-    open_regular(path).and_then(sha256_of_stream).map_err(Error::io(IoAction::Read, path))
-}
-
-/// The SHA-256 of a stream, read in blocks.
-pub fn sha256_of_stream(stream: impl Read) -> io::Result<String> {
-    let mut hasher = Sha256::new();
-    io::copy(&mut BufReader::with_capacity(1 << 16, stream), &mut hasher)?;
-    Ok(format!("{:x}", hasher.finalize()))
-}
-
-/// The SHA-256 of bytes.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    sha256([bytes]).0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,8 +122,8 @@ mod tests {
     fn matches_the_published_test_vector() {
         // FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sha256_hex(b"abc"), expected);
-        assert_eq!(sha256([b"a".as_slice(), b"bc"]).as_str(), expected);
+        assert_eq!(Checksum::of(b"abc").as_str(), expected);
+        assert_eq!(Checksum::of_pieces([b"a".as_slice(), b"bc"]).as_str(), expected);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The abilities of learned models: encoding texts, scoring pairs, generating text.
 
 use crate::bail;
+use crate::checksum::Checksum;
 use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
 use crate::problem::Result;
@@ -42,7 +43,7 @@ pub trait Encoder: Send + Sync {
     }
 
     /// Checksum of everything that determines the vectors.
-    fn checksum(&self) -> &str;
+    fn checksum(&self) -> &Checksum;
 }
 
 /// The number of documents whose texts are in memory at a time while they are encoded.
@@ -115,7 +116,7 @@ pub trait PairScorer: Send + Sync {
     }
 
     /// Checksum of everything that determines the scores.
-    fn checksum(&self) -> &str;
+    fn checksum(&self) -> &Checksum;
 }
 
 /// The parameters of a text generator's beam search.
@@ -168,5 +169,5 @@ pub trait TextGenerator: Send + Sync {
     }
 
     /// Checksum of everything that determines the texts.
-    fn checksum(&self) -> &str;
+    fn checksum(&self) -> &Checksum;
 }

@@ -1,6 +1,6 @@
 //! Engines, which open and train learned models, and the input of a training.
 
-use crate::checksum::{Checksum, Sha256Sum, sha256_hex};
+use crate::checksum::{Checksum, Sha256Sum};
 use crate::model::{Model, ModelKind};
 use crate::model_options::ModelOptions;
 use crate::problem::Result;
@@ -13,7 +13,7 @@ pub trait Engine: Send + Sync {
     fn describe(&self) -> String;
 
     /// The SHA-256 of everything that the output of the model in a folder depends on.
-    fn checksum(&self, folder: &Path) -> Result<String>;
+    fn checksum(&self, folder: &Path) -> Result<Checksum>;
 
     /// The settings of the model in a folder that the engine does not know, and passes over.
     fn unknown_keys(&self, folder: &Path) -> Result<Vec<String>>;
@@ -162,14 +162,14 @@ pub struct TrainingSummary {
 #[expect(clippy::missing_panics_doc, reason = "a recipe is plain data")]
 pub fn training_key(
     recipe: &Recipe,
-    base_checksum: &str,
+    base_checksum: &Checksum,
     examples: &JudgedQuestions,
     computes_with: &str,
-) -> String {
+) -> Checksum {
     let recipe = serde_json::to_string(recipe).expect("plain data");
     let data = examples.checksum();
-    let input = sha256_hex(format!("2\n{recipe}\n{base_checksum}\n{data}").as_bytes());
-    sha256_hex(format!("{input}\n{computes_with}").as_bytes())
+    let input = Checksum::of(format!("2\n{recipe}\n{base_checksum}\n{data}").as_bytes());
+    Checksum::of(format!("{input}\n{computes_with}").as_bytes())
 }
 
 #[cfg(test)]

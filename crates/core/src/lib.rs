@@ -39,9 +39,7 @@ mod request;
 mod sparse;
 mod split_role;
 
-pub use checksum::{
-    Checksum, Sha256Sum, UnorderedSum, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
-};
+pub use checksum::{Checksum, Sha256Sum, UnorderedSum};
 pub use defaults::{number, positive};
 pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use embeddings::Embeddings;

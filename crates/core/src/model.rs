@@ -2,6 +2,7 @@
 
 mod chat;
 mod special;
+use crate::checksum::Checksum;
 
 use crate::document::Documents;
 use crate::embeddings::Embeddings;
@@ -63,7 +64,7 @@ pub enum Model {
 
 impl Model {
     /// Checksum of everything that determines the output.
-    pub fn checksum(&self) -> &str {
+    pub fn checksum(&self) -> &Checksum {
         match self {
             Self::Encoder(model) => model.checksum(),
             Self::Sparse(model) => model.checksum(),

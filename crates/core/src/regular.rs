@@ -37,7 +37,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         for path in [&fifo, Path::new("/dev/zero"), folder.path()] {
             assert_eq!(read_regular(path, 9).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-            assert!(crate::sha256_of_file(path).is_err());
+            assert!(crate::Checksum::of_file(path).is_err());
         }
         fs::write(&file, "12345").unwrap();
         assert_eq!(read_regular(&file, 5).unwrap(), b"12345");

@@ -1,4 +1,5 @@
 //! Sparse vectors: weights of the words of a vocabulary, almost all of them 0.
+use crate::checksum::Checksum;
 
 use crate::document::{Doc, Documents};
 use crate::encoder::Progress;
@@ -78,7 +79,7 @@ pub trait SparseEncoder: Send + Sync {
     }
 
     /// Checksum of everything that determines the vectors.
-    fn checksum(&self) -> &str;
+    fn checksum(&self) -> &Checksum;
 }
 
 /// Calls `each` with the vectors of blocks of consecutive documents, in order. A document without a

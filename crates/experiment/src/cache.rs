@@ -4,7 +4,7 @@
 //! manifest is made again. If vectors or texts take too much space, the least recently used entries
 //! are removed.
 
-use clariq_core::{Error, IoAction, Observer, Result, sha256_of_file};
+use clariq_core::{Checksum, Error, IoAction, Observer, Result};
 use clariq_files::{StagedFolder, manifest, remove_folder};
 use std::fs::File;
 use std::io;
@@ -44,7 +44,7 @@ pub(crate) fn check(entry: &Path) -> CacheState {
     if !entry.exists() {
         return CacheState::Absent;
     }
-    let sum = |name: &str| sha256_of_file(&entry.join(name));
+    let sum = |name: &str| Checksum::of_file(&entry.join(name));
     let found = manifest::names(entry, SUMS)
         .and_then(|names| manifest::difference(entry, SUMS, &names, sum));
     match found {

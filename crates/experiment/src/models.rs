@@ -11,8 +11,8 @@ mod vectors;
 use crate::session::Session;
 use crate::{cache, endpoints, installed};
 use clariq_core::{
-    Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelKind, ModelName,
-    Models, Progress, Result, SharedBytes, bail, sha256_hex,
+    Checksum, Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelKind,
+    ModelName, Models, Progress, Result, SharedBytes, bail,
 };
 use clariq_systems::recipes;
 use kept_vectors::KeptVectors;
@@ -83,7 +83,7 @@ impl Models for Session<'_> {
             return counted(&|count| DocumentVectors::encode(&*encoder, documents, count));
         }
         // A collection has documents for each of its tasks.
-        let key = format!("{} {}", encoder.checksum(), documents.checksum());
+        let key = (encoder.checksum().clone(), documents.checksum().clone());
         let folder = vectors_folder(self);
         self.models.documents.get_or_open(key, || {
             counted(&|count| document_vectors(&folder, &*encoder, documents, self.observer, count))
@@ -125,7 +125,7 @@ impl Models for Session<'_> {
         let generator = self.text_generator(model)?;
         let key = format!("{} {}", generator.checksum(), serde_json::json!(decoding));
         let mut caches = self.models.generated.lock();
-        let path = self.options.cache.join("rewrites").join(sha256_hex(key.as_bytes()));
+        let path = self.options.cache.join("rewrites").join(Checksum::of(key.as_bytes()).as_str());
         let open = || TextCache::open(&path, "generated texts", usize::MAX, self.observer);
         let cache = caches.entry(key).or_insert_with(open);
         cache.values(texts, progress, |missing| generator.generate(missing, decoding, progress))
@@ -152,7 +152,7 @@ fn text_vectors(
         };
     }
     let mut caches = session.models.texts.lock();
-    let key = (encoder.checksum().to_owned(), role);
+    let key = (encoder.checksum().clone(), role);
     let vectors = caches.entry(key).or_insert_with(|| {
         // The texts of a split recur with every system; other requests may be unlimited.
         match session.split {

@@ -55,7 +55,7 @@ impl<'a> Ranker<'a> {
         let session = contexts.session;
         let mut weights = Map::new();
         for model in config.models() {
-            weights.insert(model.label(), session.open(&model)?.checksum().into());
+            weights.insert(model.label(), session.open(&model)?.checksum().as_str().into());
         }
         let need_model = needs::open(session, config, predict)?;
         let system = Self { contexts, config, need_model, weights };

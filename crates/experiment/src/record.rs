@@ -8,9 +8,7 @@ use crate::needs::NeedPredictor;
 use crate::ranker::Ranker;
 use crate::session::Session;
 use clariq_collections::{Split, SystemClass};
-use clariq_core::{
-    Error, IoAction, ReadingOverrides, Result, read_regular, sha256_hex, sha256_of_stream,
-};
+use clariq_core::{Checksum, Error, IoAction, ReadingOverrides, Result, read_regular};
 use clariq_files::{StagedFile, with_ending};
 use clariq_net::write_exchanges;
 use clariq_systems::{Plan, SystemConfig};
@@ -156,7 +154,7 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<RecordedOutput>) -> Result
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let content = file.source();
         let checksum =
-            sha256_of_stream(content.stream()?).map_err(Error::io(IoAction::Read, path))?;
+            Checksum::of_stream(content.stream()?).map_err(Error::io(IoAction::Read, path))?;
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);
@@ -199,7 +197,7 @@ struct PromptFile {
 /// The checksum of a file of a run, or of its documents.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Digest {
-    pub(crate) sha256: String,
+    pub(crate) sha256: Checksum,
 }
 
 /// Reads the record of a run; `None` if it is missing or unreadable.
@@ -210,7 +208,7 @@ pub fn read(run: &Path) -> Option<RunRecord> {
 /// True if the record of a run has another checksum for this `kind` of output; `None` without a
 /// record.
 pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
-    Some(read(run)?.outputs.get(kind)?.sha256 != sha256_hex(bytes))
+    Some(read(run)?.outputs.get(kind)?.sha256 != Checksum::of(bytes))
 }
 
 /// The split of a run or need file; `None` without a record.
@@ -221,7 +219,7 @@ pub fn split_of(file: &Path) -> Option<String> {
 }
 
 /// The checksum of the documents that a run ranks; `None` without a record.
-pub fn documents_of(run: &Path) -> Option<String> {
+pub fn documents_of(run: &Path) -> Option<Checksum> {
     Some(read(run)?.bank?.sha256)
 }
 

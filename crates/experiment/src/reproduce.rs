@@ -130,7 +130,7 @@ pub fn check_expected(config: &SystemConfig, session: &Session) -> Result<()> {
     let others = session.collection.splits().iter().filter(|split| !usual.contains(split));
     let splits: Vec<&str> = usual.iter().chain(others).map(|split| split.name()).collect();
     let kind = session.collection.kind();
-    let mut expected = config.expected_of(session.documents.checksum().as_str());
+    let mut expected = config.expected_of(session.documents.checksum());
     if let Some(unknown) = expected.find(|expected| !splits.contains(&expected.split.as_str())) {
         let known = splits.join(", ");
         let found = &unknown.split;
@@ -162,7 +162,7 @@ fn expected<'a>(
     bank: &'a Checksum,
     split: Split,
 ) -> Option<&'a ExpectedFigures> {
-    config.expected_of(bank.as_str()).find(|expected| expected.split == split.name())
+    config.expected_of(bank).find(|expected| expected.split == split.name())
 }
 
 fn compare<'s>(

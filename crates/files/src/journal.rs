@@ -1,7 +1,7 @@
 //! A cache in one file, to which every new value is appended at once: an interrupted command loses
 //! nothing, and several may append.
 
-use clariq_core::{open_regular, sha256};
+use clariq_core::{Checksum, open_regular};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -186,7 +186,7 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>, longest: usize) -> io
 }
 
 fn checksum(entry: &str) -> String {
-    sha256([entry.as_bytes()]).short().to_owned()
+    Checksum::of_pieces([entry.as_bytes()]).short().to_owned()
 }
 
 /// The key of a line and the position of its value; `None` if it is damaged.

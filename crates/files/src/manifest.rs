@@ -6,7 +6,7 @@
 
 use crate::output::write_atomically;
 use crate::source::MOST_OF_A_TABLE;
-use clariq_core::{Error, IoAction, Result, read_regular, sha256_of_file};
+use clariq_core::{Checksum, Error, IoAction, Result, read_regular};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +17,7 @@ use std::path::Path;
 pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<()> {
     let mut lines = String::new();
     for name in names {
-        let sum = sha256_of_file(&folder.join(name))?;
+        let sum = Checksum::of_file(&folder.join(name))?;
         let _ = writeln!(lines, "{sum}  {name}");
     }
     write_atomically(&folder.join(list), |out| out.write_all(lines.as_bytes()))
@@ -29,7 +29,7 @@ pub fn difference(
     folder: &Path,
     list: &str,
     present: &[String],
-    mut sum: impl FnMut(&str) -> Result<String>,
+    mut sum: impl FnMut(&str) -> Result<Checksum>,
 ) -> Result<Option<String>> {
     let lines = match read_regular(&folder.join(list), MOST_OF_A_TABLE) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -49,7 +49,7 @@ pub fn difference(
         let Some(expected) = sums.remove(name.as_str()) else {
             return Ok(Some(format!("`{name}` is not in `{list}`")));
         };
-        if sum(name)? != expected {
+        if sum(name)?.as_str() != expected {
             return Ok(Some(format!("`{name}` is not as it was written")));
         }
     }
@@ -84,7 +84,7 @@ mod tests {
 
     fn difference_of(folder: &Path) -> Option<String> {
         let names = names(folder, LIST).unwrap();
-        difference(folder, LIST, &names, |name| sha256_of_file(&folder.join(name))).unwrap()
+        difference(folder, LIST, &names, |name| Checksum::of_file(&folder.join(name))).unwrap()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::text::into_text;
 use crate::zipped::{ZIP_MAGIC, ZippedFile};
 use clariq_core::{
-    Error, IoAction, Problem, ProblemKind, Result, bail, open_regular, problem, sha256_of_stream,
+    Checksum, Error, IoAction, Problem, ProblemKind, Result, bail, open_regular, problem,
 };
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
@@ -100,8 +100,8 @@ impl Source {
     }
 
     /// The SHA-256 of the bytes, without unpacking them.
-    pub fn checksum(&self) -> Result<String> {
-        sha256_of_stream(self.open()?.1).map_err(Error::io(IoAction::Read, self.name()))
+    pub fn checksum(&self) -> Result<Checksum> {
+        Checksum::of_stream(self.open()?.1).map_err(Error::io(IoAction::Read, self.name()))
     }
 
     /// Reads a file of text of at most [`MOST_OF_A_RUN`], as [`read_at_most`](Self::read_at_most).

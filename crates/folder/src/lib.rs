@@ -20,8 +20,8 @@ mod settings;
 mod sparse;
 mod tokens;
 
-use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
-pub use config::{Activation, MOST_LAYERS, ModelShape};
+use clariq_core::{Checksum, ProblemKind, Result, bail, problem};
+pub use config::{Activation, Disentangled, MOST_LAYERS, ModelShape};
 pub use family::Family;
 pub use files::{
     COPY_AGAIN, DOCUMENTED, OTHER_MODELS, Object, expect_usual, missing, parse_object, read_keys,
@@ -63,7 +63,7 @@ pub struct ModelFolder {
     /// `tokenizer.json` or `vocab.txt`.
     pub tokenizer: PathBuf,
     /// Digest over everything that the model's numbers depend on.
-    pub checksum: String,
+    pub checksum: Checksum,
 }
 
 /// The files of a tokenizer, the preferred one first.
@@ -110,9 +110,9 @@ impl ModelFolder {
             modules,
             weights,
             tokenizer,
-            checksum: String::new(),
+            checksum: Checksum::of(&text),
         };
-        folder.checksum = folder.digest(&text)?;
+        folder.checksum = folder.digest()?;
         Ok(folder)
     }
 
@@ -125,12 +125,12 @@ impl ModelFolder {
 
     /// The digest of a folder: its three files, and every setting that differs from the default, so
     /// that two models that differ in a setting differ in their digest.
-    fn digest(&self, config: &[u8]) -> Result<String> {
-        let mut pieces = sha256([config]).to_string();
+    fn digest(&self) -> Result<Checksum> {
+        let mut pieces = self.checksum.to_string();
         for weights in &self.weights {
-            pieces += &sha256_of_file(weights)?;
+            pieces += Checksum::of_file(weights)?.as_str();
         }
-        pieces += &sha256_of_file(&self.tokenizer)?;
+        pieces += Checksum::of_file(&self.tokenizer)?.as_str();
         if self.lower_case {
             pieces += " lower case";
         }
@@ -141,10 +141,10 @@ impl ModelFolder {
         {
             pieces += &sentence.digest();
             for weights in sentence.weights() {
-                pieces += &sha256_of_file(weights)?;
+                pieces += Checksum::of_file(weights)?.as_str();
             }
         }
-        Ok(sha256_hex(pieces.as_bytes()))
+        Ok(Checksum::of(pieces.as_bytes()))
     }
 
     /// The way in which the model, as an encoder, gives a text its vector.

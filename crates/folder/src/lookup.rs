@@ -9,8 +9,7 @@ use crate::settings::TokenizerConfig;
 use crate::tokens::Tokenize;
 use crate::{Family, PromptKind, find_tokenizer, guard};
 use clariq_core::{
-    NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem, read_regular,
-    sha256_hex, sha256_of_file,
+    Checksum, NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem, read_regular,
 };
 use clariq_files::MOST_OF_A_TABLE;
 use safetensors::{Dtype, SafeTensors};
@@ -39,7 +38,7 @@ pub struct LookupFolder {
     /// The weight of each word.
     pub weights: Vec<f32>,
     /// Digest over tokenizer, settings and weights.
-    pub checksum: String,
+    pub checksum: Checksum,
 }
 
 impl LookupFolder {
@@ -71,17 +70,22 @@ impl LookupFolder {
         }
         let digest = format!(
             "{} {} {} {:?}",
-            sha256_of_file(&tokenizer)?,
+            Checksum::of_file(&tokenizer)?,
             tokenizer_config.digest(),
-            sha256_of_file(&file)?,
+            Checksum::of_file(&file)?,
             tokenizer_config.max_tokens(),
         );
-        let checksum = sha256_hex(digest.as_bytes());
+        let checksum = Checksum::of(digest.as_bytes());
         Ok(Self { tokenizer, tokenizer_config, family, weights, checksum })
     }
 
     /// The model of a folder of that name. `prompt` comes before each request.
-    pub(crate) fn to_model(&self, prompt: &str, checksum: String, name: String) -> Result<Lookup> {
+    pub(crate) fn to_model(
+        &self,
+        prompt: &str,
+        checksum: Checksum,
+        name: String,
+    ) -> Result<Lookup> {
         let tokenize = self.tokenize()?.with_prompts(prompt, "");
         Ok(Lookup { tokenize, weights: self.weights.clone(), checksum, name })
     }
@@ -99,7 +103,7 @@ impl LookupFolder {
 pub struct Lookup {
     tokenize: Tokenize,
     weights: Vec<f32>,
-    checksum: String,
+    checksum: Checksum,
     name: String,
 }
 
@@ -131,7 +135,7 @@ impl SparseEncoder for Lookup {
         self.tokenize.cut()
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.checksum
     }
 }

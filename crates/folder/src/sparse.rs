@@ -10,7 +10,7 @@ use crate::lookup::{Lookup, LookupFolder};
 use crate::modules::{MODULES, ModuleEntry, Modules, class_name, read_required};
 use crate::settings::{SENTENCE_SETTINGS, SentenceTransformersConfig};
 use crate::{ModelFolder, missing};
-use clariq_core::{ModelOptions, Result, bail, sha256_hex};
+use clariq_core::{Checksum, ModelOptions, Result, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -92,8 +92,6 @@ pub struct SparseFolder {
     pub query_prompt: String,
     /// The prompt before a document.
     pub document_prompt: String,
-    /// Digest over everything that the weights depend on.
-    pub checksum: String,
 }
 
 impl SparseFolder {
@@ -128,7 +126,6 @@ impl SparseFolder {
         };
         folder.query_prompt = settings.prompt(&["query"]);
         folder.document_prompt = settings.prompt(&["document", "passage", "corpus"]);
-        folder.checksum = folder.digest();
         Ok(folder)
     }
 
@@ -138,15 +135,13 @@ impl SparseFolder {
         activation: SparseActivation,
     ) -> Result<Self> {
         expect_masked_language_model(&transformer)?;
-        let [query_prompt, document_prompt, checksum] = Default::default();
         Ok(Self {
             transformer,
             pooling,
             activation,
             lookup: None,
-            query_prompt,
-            document_prompt,
-            checksum,
+            query_prompt: String::new(),
+            document_prompt: String::new(),
         })
     }
 
@@ -241,27 +236,26 @@ impl SparseFolder {
         Ok(folder)
     }
 
-    fn digest(&self) -> String {
-        let Self {
-            transformer, pooling, activation, lookup, query_prompt, document_prompt, ..
-        } = self;
-        let lookup = lookup.as_ref().map_or("", |lookup| &*lookup.checksum);
+    /// The checksum of everything that the weights depend on.
+    pub fn checksum(&self) -> Checksum {
+        let Self { transformer, pooling, activation, lookup, query_prompt, document_prompt } = self;
+        let lookup = lookup.as_ref().map_or("", |lookup| lookup.checksum.as_str());
         let checksum = &transformer.checksum;
         let whole = format!(
             "{checksum} {pooling:?} {activation:?} {lookup} {query_prompt:?} {document_prompt:?}"
         );
-        sha256_hex(whole.as_bytes())
+        Checksum::of(whole.as_bytes())
     }
 
-    /// Digest over everything that the weights depend on, to the last bit, under options.
-    pub fn checksum_with(&self, options: &ModelOptions) -> String {
-        let checksum = &self.checksum;
+    /// The checksum of everything that the weights depend on, to the last bit, under options.
+    pub fn checksum_with(&self, options: &ModelOptions) -> Checksum {
+        let checksum = self.checksum();
         let most = self.transformer.shape.most_tokens() as usize;
         let cut = options.reading.max_tokens.unwrap_or(self.transformer.max_tokens).min(most);
         let precision = options.precision;
         let computes_with = options.computes_with();
         let digest = format!("sparse {ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
-        sha256_hex(digest.as_bytes())
+        Checksum::of(digest.as_bytes())
     }
 
     /// The model of its table, which needs no network for requests; `None` without a table.

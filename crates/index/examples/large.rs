@@ -18,7 +18,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the files are its own")]
 
-use clariq_core::{AddText, Documents, IoAction, sha256};
+use clariq_core::{AddText, Checksum, Documents, IoAction};
 use clariq_index::{
     Analyzer, BuildOptions, Depth, DocumentIndex, Query, Scorer, TextStore, Variant, WeightingModel,
 };
@@ -67,7 +67,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let Arguments { passages, folder, options, requests } = arguments()?;
-    let source = sha256([format!("generated {passages}").as_bytes()]);
+    let source = Checksum::of_pieces([format!("generated {passages}").as_bytes()]);
     measured("generate", || Ok((json!({}), generate(&folder, passages, requests)?)))?;
     let fill = |add: AddText| {
         let path = folder.join("passages.tsv");
@@ -180,7 +180,7 @@ fn search(
     let hits = rankings.iter().flatten();
     let bytes =
         hits.flat_map(|hit| [hit.doc.0.to_le_bytes().to_vec(), hit.score.to_le_bytes().to_vec()]);
-    let sum = sha256([&*bytes.flatten().collect::<Vec<u8>>()]);
+    let sum = Checksum::of_pieces([&*bytes.flatten().collect::<Vec<u8>>()]);
     let per_second = |seconds: f64| requests.len() as f64 / seconds;
     let figures = json!({
         "words": kind,

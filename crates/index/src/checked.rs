@@ -1,6 +1,6 @@
 //! The files of an index for tantivy: small ones in memory, large ones mapped.
 
-use clariq_core::{Error, IoAction, Result, read_regular, sha256_hex, sha256_of_file};
+use clariq_core::{Checksum, Error, IoAction, Result, read_regular};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,10 +37,10 @@ impl CheckedFiles {
     }
 
     /// Adds a file and returns its SHA-256.
-    pub(crate) fn add(&mut self, name: &str) -> Result<String> {
+    pub(crate) fn add(&mut self, name: &str) -> Result<Checksum> {
         match self.take(name)? {
-            Some(bytes) => Ok(sha256_hex(&bytes)),
-            None => sha256_of_file(&self.path.join(name)),
+            Some(bytes) => Ok(Checksum::of(&bytes)),
+            None => Checksum::of_file(&self.path.join(name)),
         }
     }
 
@@ -118,7 +118,7 @@ mod tests {
         let mut checked = CheckedFiles::new(folder.path()).unwrap();
         for (name, length) in [("held", 4), ("mapped", LARGE)] {
             let sum = checked.add(name).unwrap();
-            assert_eq!(sum, sha256_of_file(&folder.path().join(name)).unwrap());
+            assert_eq!(sum, Checksum::of_file(&folder.path().join(name)).unwrap());
             assert!(checked.exists(Path::new(name)).unwrap());
             assert_eq!(checked.open_read(Path::new(name)).unwrap().len() as u64, length);
         }

@@ -5,7 +5,7 @@ use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::NeedModel;
 use clariq_collections::documents::Bank;
-use clariq_core::{Documents, Need, Result, bail, sha256};
+use clariq_core::{Checksum, Documents, Need, Result, bail};
 use clariq_track_clariq::Labelled;
 
 /// Topics with labels, and their features.
@@ -38,7 +38,7 @@ impl NeedTraining {
             clariq: env!("CARGO_PKG_VERSION").to_owned(),
             features: config.feature_names(),
             config,
-            train_sha256: sha256([lines.collect::<String>().as_bytes()]),
+            train_sha256: Checksum::of_pieces([lines.collect::<String>().as_bytes()]),
             topics: labels.len(),
             bank_sha256: bank.checksum().clone(),
         };

@@ -2,7 +2,7 @@
 
 use crate::http::{Client, Redirects, Timeouts, describe};
 use clariq_core::{
-    Error, IoAction, Observer, ProblemKind, Result, bail, open_regular, problem, sha256_of_file,
+    Checksum, Error, IoAction, Observer, ProblemKind, Result, bail, open_regular, problem,
 };
 use clariq_files::temporary::{self, Temporary};
 use std::ffi::OsString;
@@ -108,9 +108,9 @@ impl Published<'_> {
             return Ok(LocalCopy::Different(what.to_owned()));
         }
         let Some(expected) = self.sha256 else { return Ok(LocalCopy::Same) };
-        let found = sha256_of_file(path)?;
-        let same = found == expected;
-        Ok(if same { LocalCopy::Same } else { LocalCopy::Different(found) })
+        let found = Checksum::of_file(path)?;
+        let same = found.as_str() == expected;
+        Ok(if same { LocalCopy::Same } else { LocalCopy::Different(found.to_string()) })
     }
 }
 
@@ -227,8 +227,8 @@ impl<'a> Downloader<'a> {
             return Err(failed(&from, &reason, hint));
         }
         let Some(expected) = file.sha256 else { return Ok(()) };
-        let found = sha256_of_file(received)?;
-        if found == expected {
+        let found = Checksum::of_file(received)?;
+        if found.as_str() == expected {
             return Ok(());
         }
         let hint = "it is not the released file and was removed; try again, or another origin with `--from`";

@@ -5,7 +5,7 @@
 
 mod tags;
 
-use clariq_core::{ChatMessage, ChatRole, Error, Location, Problem, Result, problem, sha256_hex};
+use clariq_core::{ChatMessage, ChatRole, Checksum, Error, Location, Problem, Result, problem};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -158,7 +158,7 @@ impl Serialize for Prompt {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("file", &self.name)?;
-        map.serialize_entry("sha256", &sha256_hex(self.text.as_bytes()))?;
+        map.serialize_entry("sha256", &Checksum::of(self.text.as_bytes()))?;
         map.end()
     }
 }

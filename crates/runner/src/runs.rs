@@ -166,8 +166,8 @@ pub(crate) fn check_origin(
     let [task] = collection.tasks() else { return Ok(()) };
     let documents = collection.documents(*task)?;
     match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
-        Some((run, checksum)) if checksum != documents.checksum().as_str() => {
-            let short: String = checksum.chars().take(12).collect();
+        Some((run, checksum)) if checksum != *documents.checksum() => {
+            let short = checksum.short();
             let bank = documents.checksum().short();
             let location = collection.location();
             // Documents of one's own grow, and the run is still a run of most of them.

@@ -68,7 +68,7 @@ impl NamedCollection {
         let task = self.collection.tasks()[0];
         let documents = self.collection.documents(task)?;
         if let Some(checksum) = record::documents_of(run) {
-            return Ok(checksum == documents.checksum().as_str());
+            return Ok(checksum == *documents.checksum());
         }
         let first = clariq_files::read_run(&Source::new(run))?.lines.into_iter().next();
         Ok(first.is_some_and(|line| documents.find(line.document.as_str()).is_some()))

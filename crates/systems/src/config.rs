@@ -9,7 +9,7 @@ use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once
 use crate::rewrites::Rewrites;
 use crate::{built_in, models, recipes};
 use clariq_collections::{Collection, SystemClass, Task};
-use clariq_core::{Error, Location, ModelName, Request, Result, SplitRole, bail, sha256_hex};
+use clariq_core::{Checksum, Error, Location, ModelName, Request, Result, SplitRole, bail};
 use clariq_files::{FileContent, MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
     About, ConversationConfig, ExpectedFigures, Override, Prompt, REWRITE, Sections, SystemFile,
@@ -31,7 +31,7 @@ pub struct SystemConfig {
     /// The file, for messages.
     pub file: String,
     /// The SHA-256 of the file.
-    pub checksum: String,
+    pub checksum: Checksum,
     /// Its name, which is the stem of its output files and its run tag.
     pub name: String,
     /// Its description in a line.
@@ -220,7 +220,7 @@ impl SystemConfig {
     }
 
     /// Its expected figures for documents with this checksum.
-    pub fn expected_of<'s>(&'s self, bank: &'s str) -> impl Iterator<Item = &'s ExpectedFigures> {
+    pub fn expected_of<'s>(&'s self, bank: &'s Checksum) -> impl Iterator<Item = &'s ExpectedFigures> {
         self.expected.iter().filter(move |expected| bank.starts_with(&expected.bank))
     }
 
@@ -284,13 +284,13 @@ struct ConfigText {
     /// The file, for messages.
     name: String,
     text: String,
-    checksum: String,
+    checksum: Checksum,
 }
 
 impl ConfigText {
     fn read(source: &Source) -> Result<Self> {
         let FileContent { name, bytes, .. } = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
-        let checksum = sha256_hex(&bytes);
+        let checksum = Checksum::of(&bytes);
         let text = match std::str::from_utf8(&bytes) {
             Ok(text) => text.to_owned(),
             Err(error) => {

@@ -1,6 +1,6 @@
 //! Overridden parameters of a system, and the suffixes that they give its name.
 
-use clariq_core::{Result, bail};
+use clariq_core::{Checksum, Result, bail};
 use clariq_rank::Override;
 
 /// Parses `stage.key=value`, or `task.stage.key=value`; `flag` is for messages.
@@ -21,11 +21,11 @@ pub fn parse_assignment(text: &str, flag: &str) -> Result<Override> {
 const LONGEST_VARIANT: usize = 60;
 
 /// A text as a part of a file name, or the first digits of its checksum if it cannot be one.
-pub(crate) fn suffix(name: &str, checksum: &str) -> String {
+pub(crate) fn suffix(name: &str, checksum: &Checksum) -> String {
     if name.len() <= LONGEST_VARIANT
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
     {
         return name.to_owned();
     }
-    format!("-{}", &checksum[..12])
+    format!("-{}", checksum.short())
 }

@@ -3,7 +3,7 @@
 
 use clariq_collections::Collection;
 use clariq_collections::requests::texts_in;
-use clariq_core::{Observer, Request, Result, Said, Speaker, Utterance, sha256_hex};
+use clariq_core::{Checksum, Observer, Request, Result, Said, Speaker, Utterance};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_rank::Uses;
 use serde::Serialize;
@@ -28,7 +28,7 @@ type TurnBefore<'a> = &'a dyn Fn(&str, usize) -> Option<String>;
 #[derive(Debug, Serialize)]
 struct RewritesFile {
     file: String,
-    sha256: String,
+    sha256: Checksum,
 }
 
 impl Rewrites {
@@ -40,7 +40,7 @@ impl Rewrites {
     /// A line of another form, an empty text, and a repeated id.
     pub fn read(source: &Source, by: Uses) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
-        let sha256 = sha256_hex(&input.bytes);
+        let sha256 = Checksum::of(&input.bytes);
         let texts = texts_in(&input)?;
         let file = input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         Ok(Self { name: input.name, file: RewritesFile { file, sha256 }, by, texts })
@@ -57,7 +57,7 @@ impl Rewrites {
     }
 
     /// The SHA-256 of the file.
-    pub(crate) fn checksum(&self) -> &str {
+    pub(crate) fn checksum(&self) -> &Checksum {
         &self.file.sha256
     }
 

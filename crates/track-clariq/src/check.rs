@@ -9,7 +9,7 @@ use crate::question_bank::parse_question_bank;
 use clariq_collections::CheckReport;
 use clariq_collections::DataDir;
 use clariq_collections::documents::Bank;
-use clariq_core::{Documents, Error, Findings, Problem, problem, sha256_hex};
+use clariq_core::{Checksum, Documents, Error, Findings, Problem, problem};
 use clariq_files::{FileContent, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -77,7 +77,7 @@ impl Checker<'_> {
         let digest = released.and_then(|file| file.sha256);
         let digest = digest.filter(|_| *self.data != crate::SAMPLE);
         self.report.read(name, self.data.file(name), |input, sink| {
-            if digest.is_some_and(|digest| sha256_hex(&input.bytes) != digest) {
+            if digest.is_some_and(|digest| Checksum::of(&input.bytes).as_str() != digest) {
                 let hint = "its scores cannot be compared with published ones; `clariq data fetch` \
                             downloads the release";
                 let problem = problem!((&*input.name), "the released file", "another one", hint);

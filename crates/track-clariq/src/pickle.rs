@@ -10,7 +10,7 @@ use crate::check::{CONVERSATIONS, EVAL_TABLES};
 use crate::conversation::{self, dictionary};
 use crate::eval_table::{self, locate};
 use clariq_collections::DataDir;
-use clariq_core::{Error, IoAction, bail, find_python, problem};
+use clariq_core::{Checksum, Error, IoAction, bail, find_python, problem};
 use clariq_files::archive::Archive;
 use clariq_files::{Source, write_atomically};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ type LineSink<'e> = &'e mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>, Error>;
 #[serde(deny_unknown_fields)]
 struct PickleHeader {
     /// The SHA-256 of each file of the pickle, as it is packed.
-    sha256: Vec<String>,
+    sha256: Vec<Checksum>,
 }
 
 impl PickleHeader {

@@ -8,7 +8,7 @@ use clariq_collections::documents::{Bank, BankRow, LONGEST, is_id};
 use clariq_collections::lines::ArchiveLines;
 use clariq_core::{
     Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail,
-    parse_python_json, problem, sha256,
+    parse_python_json, problem,
 };
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, shorten};
@@ -78,7 +78,7 @@ fn read(source: &Source, keeper: Option<&dyn TextKeeper>) -> Result<Arc<dyn Docu
         _ => 0,
     };
     if let Some(keeper) = keeper.filter(|keeper| keeper.takes(size)) {
-        let checksum = sha256([source.checksum()?.as_bytes()]);
+        let checksum = Checksum::of(source.checksum()?.as_str().as_bytes());
         let kept = keeper.keep(&checksum, &|add| {
             for_each_passage(source, &mut |_, passage| {
                 let passage = passage.map_err(Error::Problem)?;
@@ -153,7 +153,7 @@ impl AllPassages {
         let sums = domains.iter().flat_map(|part| {
             [part.domain.name().as_bytes(), part.documents.checksum().as_str().as_bytes()]
         });
-        let checksum = sha256(sums);
+        let checksum = Checksum::of_pieces(sums);
         Ok(Self { domains, checksum })
     }
 

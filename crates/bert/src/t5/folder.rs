@@ -1,6 +1,6 @@
 //! The folder of a T5 (Raffel et al., JMLR 2020): sizes, weights and tokenizer.
 
-use clariq_core::{Result, bail, sha256, sha256_hex, sha256_of_file};
+use clariq_core::{Checksum, Result, bail};
 use clariq_folder::known_keys::{IGNORED, OnlyUsual, expect_all_usual, unknown_keys};
 use clariq_folder::{
     COPY_AGAIN, MOST_LAYERS, Object, cleans_up, expect_usual, missing, parse_object, read_keys,
@@ -246,7 +246,7 @@ pub(crate) struct T5Folder {
     /// True if blanks before punctuation are removed from a generated text.
     pub cleans_up: bool,
     /// Digest over everything that a generated text depends on.
-    pub checksum: String,
+    pub checksum: Checksum,
 }
 
 impl T5Folder {
@@ -268,12 +268,12 @@ impl T5Folder {
             return Err(missing(&tokenizer, expected).into());
         }
         let cleans_up = cleans_up(path)?;
-        let mut pieces = format!("t5 {} {cleans_up}", sha256([&text[..]]));
-        pieces += sha256([&generation_text[..]]).as_str();
+        let mut pieces = format!("t5 {} {cleans_up}", Checksum::of_pieces([&text[..]]));
+        pieces += Checksum::of_pieces([&generation_text[..]]).as_str();
         for file in weights.iter().chain([&tokenizer]) {
-            pieces += &sha256_of_file(file)?;
+            pieces += Checksum::of_file(file)?.as_str();
         }
-        let checksum = sha256_hex(pieces.as_bytes());
+        let checksum = Checksum::of(pieces.as_bytes());
         Ok(Self { path: path.to_owned(), shape, weights, tokenizer, cleans_up, checksum })
     }
 

@@ -4,7 +4,7 @@
 use super::T5;
 use crate::inference::on_threads;
 use crate::weights::values;
-use clariq_core::{ModelOptions, PairScorer, Progress, Result, bail, sha256_hex};
+use clariq_core::{Checksum, ModelOptions, PairScorer, Progress, Result, bail};
 use clariq_folder::count_special_tokens;
 use clariq_folder::guard::{self, MOST_OF_A_TEXT};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct MonoT5 {
     model: T5,
     /// The ids of [`ANSWERS`].
     answer_ids: [i64; 2],
-    checksum: String,
+    checksum: Checksum,
 }
 
 impl MonoT5 {
@@ -42,7 +42,7 @@ impl MonoT5 {
             };
             *id = answer_id.into();
         }
-        let checksum = sha256_hex(format!("monoT5 {}", model.checksum).as_bytes());
+        let checksum = Checksum::of(format!("monoT5 {}", model.checksum).as_bytes());
         let scorer = Self { model, answer_ids, checksum };
         let max_tokens = scorer.model.max_tokens;
         let empty = scorer.tokens("", "", usize::MAX)?.len();
@@ -115,7 +115,7 @@ impl PairScorer for MonoT5 {
         self.model.cut.load(Ordering::Relaxed)
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.checksum
     }
 }

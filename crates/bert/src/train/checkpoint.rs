@@ -4,7 +4,7 @@ use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
 use crate::weights::{tensor_bytes, write_tensors};
-use clariq_core::{Error, Result, problem, read_regular, sha256};
+use clariq_core::{Checksum, Error, Result, problem, read_regular};
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const MOST_OF_A_CHECKPOINT: u64 = 1 << 36;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TrainingCounters {
     /// The key of the training: a checkpoint of another one is not used.
-    pub(crate) key: String,
+    pub(crate) key: Checksum,
     /// Steps done.
     pub(crate) step: usize,
     /// The bits of what weight decay did so far, so that nothing is rounded.
@@ -54,22 +54,22 @@ pub(crate) fn write(
     let counts = serde_json::to_string(counts).expect("plain data");
     let parts = tensors.iter().map(|(name, _, bytes)| (name.as_str(), bytes.as_slice()));
     let sum = checksum(&counts, parts);
-    write_tensors(path, &tensors, [("counts", counts), ("sha256", sum)])
+    write_tensors(path, &tensors, [("counts", counts), ("sha256", sum.to_string())])
 }
 
 /// The checksum of what was counted and of all tensors, in the order of their names.
-fn checksum<'t>(counts: &str, tensors: impl IntoIterator<Item = (&'t str, &'t [u8])>) -> String {
+fn checksum<'t>(counts: &str, tensors: impl IntoIterator<Item = (&'t str, &'t [u8])>) -> Checksum {
     let mut parts: Vec<&[u8]> = vec![counts.as_bytes()];
     for (name, bytes) in tensors {
         parts.extend([b"\0", name.as_bytes(), b"\0", bytes]);
     }
-    sha256(parts).to_string()
+    Checksum::of_pieces(parts)
 }
 
 /// Reads a checkpoint into a network and its optimizer; `None` if there is none of this training.
 pub(crate) fn read(
     path: &Path,
-    key: &str,
+    key: &Checksum,
     network: &mut Network,
     optimizer: &mut AdamW,
 ) -> Result<Option<RestoredTraining>> {
@@ -87,12 +87,12 @@ pub(crate) fn read(
     let mut parts: Vec<(&str, &[u8])> =
         tensors.iter().map(|(name, tensor)| (name.as_str(), tensor.data())).collect();
     parts.sort_unstable();
-    if entry("sha256") != Some(&checksum(text, parts)) {
+    if entry("sha256").map(String::as_str) != Some(checksum(text, parts).as_str()) {
         return Err(damaged("another checksum than its own".to_owned()));
     }
     let counts: TrainingCounters =
         serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
-    if counts.key != key {
+    if counts.key != *key {
         return Ok(None);
     }
     let _without_tape = tch::no_grad_guard();

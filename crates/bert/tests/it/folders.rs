@@ -96,7 +96,7 @@ fn every_setting_that_changes_a_vector_changes_the_checksum() {
     put(cased.path(), "tokenizer_config.json", &json!({ "do_lower_case": false }));
     let lower = tiny();
     put(lower.path(), "sentence_bert_config.json", &json!({ "do_lower_case": true }));
-    let checksums: Vec<String> = [&cls, &prompts, &cased, &lower]
+    let checksums: Vec<_> = [&cls, &prompts, &cased, &lower]
         .map(|folder| ModelFolder::open(folder.path()).unwrap().checksum)
         .into_iter()
         .chain([base])

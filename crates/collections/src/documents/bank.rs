@@ -1,6 +1,6 @@
 //! A bank of texts in memory (questions, statements, passages), by id and by number.
 
-use clariq_core::{Checksum, Doc, DocId, Documents, Error, sha256};
+use clariq_core::{Checksum, Doc, DocId, Documents, Error};
 use std::borrow::Cow;
 
 /// A text of a bank.
@@ -41,7 +41,7 @@ impl Bank {
         let pieces = rows
             .iter()
             .flat_map(|row| [row.id.as_str().as_bytes(), b"\t", row.text.as_bytes(), b"\n"]);
-        let checksum = sha256(pieces);
+        let checksum = Checksum::of_pieces(pieces);
         let mut bank = Self { rows, empty_question: None, checksum };
         bank.empty_question = bank.find(empty_question);
         bank

@@ -1,6 +1,6 @@
 //! The files of documents in a folder, by their names.
 
-use clariq_core::{Error, IoAction, bail, problem, sha256_of_stream};
+use clariq_core::{Checksum, Error, IoAction, bail, problem};
 use clariq_files::Source;
 use std::collections::HashMap;
 use std::fs;
@@ -143,7 +143,7 @@ pub(crate) fn is_unpacked(file: &Path, archive: &Path) -> Result<bool, Error> {
     let checksum = |path: &Path| {
         let source = Source::new(path);
         let content = source.stream()?;
-        sha256_of_stream(content).map_err(Error::io(IoAction::Read, path))
+        Checksum::of_stream(content).map_err(Error::io(IoAction::Read, path))
     };
     Ok(checksum(file)? == checksum(archive)?)
 }

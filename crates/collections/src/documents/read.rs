@@ -2,9 +2,7 @@
 
 use super::{Bank, BankRow, Passage, for_each_passage};
 use crate::CheckReport;
-use clariq_core::{
-    Checksum, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail, sha256,
-};
+use clariq_core::{Checksum, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail};
 use clariq_files::Source;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -40,8 +38,8 @@ fn read(
 
 /// The passages of files, kept by `keeper`.
 fn keep(files: &[Source], keeper: &dyn TextKeeper) -> Result<Box<dyn Documents>, Error> {
-    let sums: Vec<String> = files.par_iter().map(Source::checksum).collect::<Result<_, _>>()?;
-    let source: Checksum = sha256(sums.iter().map(String::as_bytes));
+    let sums: Vec<Checksum> = files.par_iter().map(Source::checksum).collect::<Result<_, _>>()?;
+    let source = Checksum::of_pieces(sums.iter().map(|sum| sum.as_str().as_bytes()));
     let kept = keeper.keep(&source, &|add| {
         let read = |file| {
             for_each_passage(file, |passage| {

@@ -1,4 +1,5 @@
 //! Chat models: conversations of messages in, a text for each out.
+use crate::checksum::Checksum;
 
 use crate::encoder::Progress;
 use crate::problem::Result;
@@ -118,5 +119,5 @@ pub trait ChatModel: Send + Sync {
     }
 
     /// Checksum of everything that determines the completions, besides the requests.
-    fn checksum(&self) -> &str;
+    fn checksum(&self) -> &Checksum;
 }

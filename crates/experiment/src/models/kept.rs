@@ -2,7 +2,7 @@
 //! are mapped into memory.
 
 use crate::cache::CacheEntry;
-use clariq_core::{Error, Kept, MakeKept, Observer, Progress, Result, SharedBytes, sha256};
+use clariq_core::{Checksum, Error, Kept, MakeKept, Observer, Progress, Result, SharedBytes};
 use clariq_index::map_file;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -19,7 +19,7 @@ pub(super) fn kept(
     observer: &dyn Observer,
     progress: Progress,
 ) -> Result<SharedBytes> {
-    let name = sha256([kept.key.as_bytes()]);
+    let name = Checksum::of_pieces([kept.key.as_bytes()]);
     let entry = CacheEntry { entry: folder.join(name.short()), file: FILE, what: kept.what };
     if let Some(found) = entry.read_or_note(observer, |path| map_file(path).ok()) {
         progress(kept.documents as u64);

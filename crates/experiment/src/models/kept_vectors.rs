@@ -1,6 +1,6 @@
 //! Vectors of texts in memory, for sessions whose requests belong to no split and may never end.
 
-use clariq_core::{Embeddings, Result, sha256_hex};
+use clariq_core::{Checksum, Embeddings, Result};
 use std::collections::HashMap;
 
 /// The bytes of the vectors of one encoder that are kept: 32,768 vectors of length 384.
@@ -80,7 +80,7 @@ impl KeptVectors {
 
 fn key_of(text: &str) -> TextKey {
     let mut key = TextKey::default();
-    for (byte, digit) in key.iter_mut().zip(sha256_hex(text.as_bytes()).bytes()) {
+    for (byte, digit) in key.iter_mut().zip(Checksum::of(text.as_bytes()).as_str().bytes()) {
         *byte = digit;
     }
     key

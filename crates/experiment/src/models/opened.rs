@@ -3,7 +3,7 @@
 use super::text_cache::TextCache;
 use super::vectors::{TextRole, TextVectors};
 use clariq_core::{
-    DocumentVectors, Model, ModelName, Observer, OnceMap, ReadingOverrides, SharedBytes,
+    Checksum, DocumentVectors, Model, ModelName, Observer, OnceMap, ReadingOverrides, SharedBytes,
 };
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -25,11 +25,11 @@ pub(crate) struct OpenedModels {
     /// The number of texts that each has cut, as last reported.
     pub(super) cut: Mutex<HashMap<ModelName, usize>>,
     /// Vectors of documents, by the checksums of encoder and documents.
-    pub(super) documents: OnceMap<String, Arc<DocumentVectors>>,
+    pub(super) documents: OnceMap<(Checksum, Checksum), Arc<DocumentVectors>>,
     /// Files of the cache, by kind and key.
     pub(super) kept: OnceMap<String, SharedBytes>,
     /// Vectors of requests and of documents of single requests, by the checksum of the encoder.
-    pub(super) texts: Mutex<HashMap<(String, TextRole), TextVectors>>,
+    pub(super) texts: Mutex<HashMap<(Checksum, TextRole), TextVectors>>,
     /// Generated texts, by model and decoding parameters.
     pub(super) generated: Mutex<HashMap<String, TextCache<String>>>,
 }

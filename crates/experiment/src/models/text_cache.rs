@@ -1,6 +1,6 @@
 //! Vectors and texts that models compute from texts, in the cache: each text is computed once.
 
-use clariq_core::{Observer, Progress, Result, sha256_hex};
+use clariq_core::{Checksum, Observer, Progress, Result};
 use clariq_files::Journal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,12 +41,12 @@ impl<T: Clone + Serialize + DeserializeOwned> TextCache<T> {
         progress: Progress,
         compute: impl FnOnce(&[&str]) -> Result<Vec<T>>,
     ) -> Result<Vec<T>> {
-        let keys: Vec<String> = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
+        let keys: Vec<Checksum> = texts.iter().map(|text| Checksum::of(text.as_bytes())).collect();
         let mut place_of = HashMap::new();
         let mut missing = Vec::new();
         let mut new_keys = Vec::new();
         for (text, key) in texts.iter().zip(&keys) {
-            if !self.journal.has(key) && !place_of.contains_key(key) {
+            if !self.journal.has(key.as_str()) && !place_of.contains_key(key) {
                 place_of.insert(key, missing.len());
                 missing.push(*text);
                 new_keys.push(key);
@@ -58,7 +58,7 @@ impl<T: Clone + Serialize + DeserializeOwned> TextCache<T> {
         for key in &keys {
             values.extend(match place_of.get(key) {
                 Some(&place) => computed.get(place).cloned(),
-                None => self.journal.get(key),
+                None => self.journal.get(key.as_str()),
             });
         }
         if self.journal.count() + computed.len() > self.most {
@@ -66,7 +66,7 @@ impl<T: Clone + Serialize + DeserializeOwned> TextCache<T> {
         }
         for (key, value) in new_keys.into_iter().zip(computed) {
             if self.journal.count() < self.most {
-                self.journal.put(key.clone(), value);
+                self.journal.put(key.to_string(), value);
             }
         }
         Ok(values)

@@ -7,8 +7,8 @@ use crate::cache::CacheEntry;
 use base64::DecodeError;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clariq_core::{
-    Doc, DocumentVectors, Documents, Embeddings, Encoder, Observer, Progress, Result, open_regular,
-    sha256, sha256_hex,
+    Checksum, Doc, DocumentVectors, Documents, Embeddings, Encoder, Observer, Progress, Result,
+    open_regular,
 };
 use safetensors::tensor::{Dtype, Metadata, TensorInfo, TensorView};
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,8 @@ pub(super) fn document_vectors(
     observer: &dyn Observer,
     progress: Progress,
 ) -> Result<DocumentVectors> {
-    let key = [encoder.checksum(), "\0", documents.checksum().as_str()];
-    let entry = folder.join(sha256(key.map(str::as_bytes)).short());
+    let key = [encoder.checksum().as_str(), "\0", documents.checksum().as_str()];
+    let entry = folder.join(Checksum::of_pieces(key.map(str::as_bytes)).short());
     let entry = CacheEntry { entry, file: FILE, what: "vectors" };
     let read = |path: &Path| {
         let found = read_vectors(path).ok()?;
@@ -131,7 +131,7 @@ pub(super) fn text_vectors(
         TextRole::Request => "texts",
         TextRole::Document => "sentences",
     };
-    let name = format!("{name}-{}", sha256_hex(encoder.checksum().as_bytes()));
+    let name = format!("{name}-{}", Checksum::of(encoder.checksum().as_str().as_bytes()));
     TextVectors::Cached(TextCache::open(&folder.join(name), "vectors", MOST_TEXTS, observer))
 }
 
@@ -166,7 +166,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Encodes a text as its length, and counts the texts.
-    struct Lengths(AtomicUsize, &'static str);
+    struct Lengths(AtomicUsize, Checksum);
 
     impl Encoder for Lengths {
         fn encode(&self, texts: &[&str], _progress: Progress) -> Result<Embeddings> {
@@ -181,8 +181,8 @@ mod tests {
             Ok(vectors)
         }
 
-        fn checksum(&self) -> &str {
-            self.1
+        fn checksum(&self) -> &Checksum {
+            &self.1
         }
     }
 
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn the_same_text_has_a_vector_as_a_request_and_one_as_a_document() {
         let folder = tempfile::tempdir().unwrap();
-        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let encoder = Lengths(AtomicUsize::new(0), Checksum::of(b"one"));
         for _ in 0..2 {
             for (role, expected) in
                 [(TextRole::Request, [1.0, 0.1]), (TextRole::Document, [1.5, 0.6])]
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn documents_are_encoded_once() {
         let folder = tempfile::tempdir().unwrap();
-        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let encoder = Lengths(AtomicUsize::new(0), Checksum::of(b"one"));
         let texts = ["a", "", "bc"];
         let first = encode(folder.path(), &encoder, &texts);
         assert_eq!(first.empty, [Doc(1)]);
@@ -235,10 +235,10 @@ mod tests {
     #[test]
     fn vectors_of_another_encoder_or_of_other_texts_are_not_used() {
         let folder = tempfile::tempdir().unwrap();
-        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let encoder = Lengths(AtomicUsize::new(0), Checksum::of(b"one"));
         let first = encode(folder.path(), &encoder, &["a", "bc"]);
         assert_ne!(encode(folder.path(), &encoder, &["ab", "c"]), first);
-        let other = Lengths(AtomicUsize::new(0), "two");
+        let other = Lengths(AtomicUsize::new(0), Checksum::of(b"two"));
         encode(folder.path(), &other, &["a", "bc"]);
         assert_eq!(other.calls(), 2);
     }
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn damaged_vectors_are_computed_again() {
         let folder = tempfile::tempdir().unwrap();
-        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let encoder = Lengths(AtomicUsize::new(0), Checksum::of(b"one"));
         let first = encode(folder.path(), &encoder, &["a", "bc"]);
         let entry = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         let whole = fs::read(entry.join(FILE)).unwrap();

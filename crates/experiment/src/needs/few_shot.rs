@@ -1,7 +1,7 @@
 //! Needs that a chat model predicts, with examples from train in its prompt.
 
 use crate::session::Session;
-use clariq_core::{ChatRequest, Need, Result, sha256};
+use clariq_core::{ChatRequest, Checksum, Need, Result};
 use clariq_rank::answers;
 use clariq_systems::FewShotConfig;
 use clariq_track_clariq::Labelled;
@@ -39,7 +39,9 @@ impl FewShotModel {
         let mut labels: Vec<Example> = labelled
             .map(|(topic, need)| Example { request: topic.request.clone(), need })
             .collect();
-        labels.sort_by_cached_key(|label| sha256([label.request.as_bytes()]).to_string());
+        labels.sort_by_cached_key(|label| {
+            Checksum::of_pieces([label.request.as_bytes()]).to_string()
+        });
         let count = |need: &Need| labels.iter().filter(|label| label.need == *need).count();
         let usual = Need::ALL.into_iter().max_by_key(count).unwrap_or(Need::ALL[1]);
         Self { config, labels, usual }

@@ -1,8 +1,6 @@
 //! A run whose documents are candidates.
 
-use clariq_core::{
-    Doc, Documents, Location, Observer, Request, RequestId, Result, bail, sha256_hex,
-};
+use clariq_core::{Checksum, Doc, Documents, Location, Observer, Request, RequestId, Result, bail};
 use clariq_files::{Run, RunLine, Source, parse_run, strictly};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -10,14 +8,14 @@ use std::collections::{HashMap, HashSet};
 /// A run whose documents are the candidates of requests. Its scores are ignored.
 pub struct CandidateRun {
     run: Run,
-    sha256: String,
+    sha256: Checksum,
 }
 
 impl CandidateRun {
     /// Reads a run.
     pub fn read(source: &Source) -> Result<Self> {
         let input = source.read()?;
-        let sha256 = sha256_hex(&input.bytes);
+        let sha256 = Checksum::of(&input.bytes);
         Ok(Self { run: strictly(|sink| parse_run(&input, sink))?, sha256 })
     }
 

@@ -5,7 +5,7 @@ use crate::ranker::UserRequest;
 use crate::requests::{ARCHIVE, RequestReader};
 use crate::session::Session;
 use clariq_collections::documents::Bank;
-use clariq_core::{Documents, ProblemKind, Request, Result, bail, problem};
+use clariq_core::{Checksum, Documents, ProblemKind, Request, Result, bail, problem};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};
@@ -44,7 +44,7 @@ pub struct FileInput<'a> {
     kind: RequestFileKind,
     /// The file's name without its folder.
     file: String,
-    sha256: String,
+    sha256: Option<Checksum>,
     skip_bad: bool,
     documents: &'a dyn Documents,
     /// The bank of `ClariQ`, for conversations.
@@ -63,9 +63,9 @@ impl<'a> FileInput<'a> {
         let source = Source::new(file).repeatable()?;
         let sha256 = match &source {
             // The reader reports the error.
-            Source::Path(path) if !path.is_file() => String::new(),
+            Source::Path(path) if !path.is_file() => None,
             // This also protects the file from being replaced by an output.
-            source => source.checksum()?,
+            source => Some(source.checksum()?),
         };
         let name = file.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");

@@ -9,7 +9,7 @@ use super::candidates::{CandidateDocs, CandidateRun};
 use super::input::RunInput;
 use crate::session::Session;
 use clariq_collections::{Collection, Sight, Split, SystemClass};
-use clariq_core::{Documents, Request, RequestId, Result, sha256_hex};
+use clariq_core::{Checksum, Documents, Request, RequestId, Result};
 use clariq_files::Source;
 use clariq_rank::Uses;
 use clariq_systems::SystemConfig;
@@ -67,7 +67,7 @@ impl SplitSource<'_> {
         if uses_other_requests.iter().any(|uses| config.uses.contains(uses)) {
             record["splits"] = json!({});
             for split in collection.available_splits() {
-                record["splits"][split.name()] = digest(&collection.source(split)?)?.1.into();
+                record["splits"][split.name()] = json!(digest(&collection.source(split)?)?.1);
             }
         }
         Ok(())
@@ -87,10 +87,10 @@ fn sight_of(config: &SystemConfig) -> Sight {
 }
 
 /// The name of a file without its folder, and its SHA-256.
-fn digest(source: &Source) -> Result<(String, String)> {
+fn digest(source: &Source) -> Result<(String, Checksum)> {
     let name = source.name();
     let file = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-    Ok((file, sha256_hex(&source.read()?.bytes)))
+    Ok((file, Checksum::of(&source.read()?.bytes)))
 }
 
 /// Sets the candidates of a request, if they are taken from a run.

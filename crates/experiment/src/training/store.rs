@@ -4,7 +4,7 @@ use crate::cache::{self, CacheState};
 use crate::installed;
 use crate::session::Session;
 use clariq_core::{
-    Error, IoAction, Job, JudgedQuestions, ReadingOverrides, Recipe, Result, Training,
+    Checksum, Error, IoAction, Job, JudgedQuestions, ReadingOverrides, Recipe, Result, Training,
     TrainingEvent, TrainingSummary, bail, read_regular, training_key,
 };
 use clariq_files::{Lock, MOST_OF_A_TABLE, StagedFolder, manifest, remove_folder, with_ending};
@@ -28,7 +28,7 @@ pub enum TrainMode {
 struct TrainedModel<'a> {
     recipe: &'a Recipe,
     base: PathBuf,
-    key: String,
+    key: Checksum,
     folder: PathBuf,
 }
 
@@ -39,7 +39,7 @@ impl<'a> TrainedModel<'a> {
         let engine = session.engine_for(&recipe.name)?;
         let computes_with = session.model_options(ReadingOverrides::default()).computes_with();
         let key = training_key(recipe, &engine.checksum(&base)?, examples, computes_with);
-        let folder = models.join(format!("{}-{}", recipe.name, &key[..12]));
+        let folder = models.join(format!("{}-{}", recipe.name, key.short()));
         fs::create_dir_all(&models).map_err(Error::io(IoAction::Write, &models))?;
         Ok(Self { recipe, base, key, folder })
     }
@@ -54,7 +54,7 @@ impl<'a> TrainedModel<'a> {
         let record = read_regular(&folder.join("training.json"), MOST_OF_A_TABLE);
         let record = record.unwrap_or_default();
         let record: Value = serde_json::from_slice(&record).unwrap_or_default();
-        record["key"] == *self.key && cache::check(folder) == CacheState::Sound
+        record["key"] == self.key.as_str() && cache::check(folder) == CacheState::Sound
     }
 }
 
@@ -180,8 +180,8 @@ mod tests {
             String::new()
         }
 
-        fn checksum(&self, _: &Path) -> Result<String> {
-            Ok(String::new())
+        fn checksum(&self, _: &Path) -> Result<Checksum> {
+            Ok(Checksum::of(b""))
         }
 
         fn unknown_keys(&self, _: &Path) -> Result<Vec<String>> {

@@ -1,7 +1,7 @@
 //! Texts of passages that are stored on disk.
 
 use clariq_collections::Collection as _;
-use clariq_core::Doc;
+use clariq_core::{Checksum, Doc};
 use clariq_experiment::TextStores;
 use clariq_files::{Source, write_atomically};
 use clariq_track_ikat::{Ikat, PASSAGES};
@@ -20,7 +20,7 @@ fn write_sample(folder: &Path) -> Ikat {
         })
         .collect();
     lines.extend_from_within(3..9);
-    lines.sort_by_key(|line| clariq_core::sha256([line.as_bytes()]));
+    lines.sort_by_key(|line| Checksum::of_pieces([line.as_bytes()]));
     fs::write(folder.join("passages.jsonl"), lines.join("\n")).unwrap();
     sample
 }

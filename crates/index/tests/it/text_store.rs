@@ -3,7 +3,7 @@
 
 use crate::common::{ANALYZER, bank, is_foreign, rankings, zipf_texts};
 use clariq_collections::documents::{Bank, BankRow};
-use clariq_core::{Checksum, Doc, Documents, Error, sha256};
+use clariq_core::{Checksum, Doc, Documents, Error};
 use clariq_index::{BuildOptions, DocumentIndex, TextStore};
 use rayon::prelude::*;
 use std::cell::Cell;
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 fn source(name: &str) -> Checksum {
-    sha256([name.as_bytes()])
+    Checksum::of_pieces([name.as_bytes()])
 }
 
 /// Opens or builds a store of rows in that order; true if it was built.

@@ -2,7 +2,7 @@
 //! files where they are present.
 
 use clariq_collections::DataDir;
-use clariq_core::sha256_hex;
+use clariq_core::Checksum;
 use clariq_need::{Block, Extractor, NeedConfig, NeedTraining};
 use clariq_track_clariq::{ClariQ, ClariqSplit};
 use serde_json::Value;
@@ -60,7 +60,8 @@ fn labels_are_those_of_the_reference() {
         let predictions = classifier.predict(&requests);
         let labels: String =
             predictions.iter().map(|prediction| prediction.need.to_string()).collect();
-        assert_eq!(sha256_hex(labels.as_bytes()), expected["labels_sha256"], "{split}");
+        let labels = Checksum::of(labels.as_bytes());
+        assert_eq!(labels.as_str(), expected["labels_sha256"], "{split}");
         for place in 0..4 {
             let sum: f64 =
                 predictions.iter().map(|prediction| prediction.probabilities[place]).sum();

@@ -4,8 +4,8 @@ use super::calls::{Call, CallAnswer};
 use super::config::ChatConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server};
 use clariq_core::{
-    ChatModel, ChatRequest, Completion, Progress, Result, Thinking, behind_special_tokens,
-    printable,
+    ChatModel, ChatRequest, Checksum, Completion, Progress, Result, Thinking,
+    behind_special_tokens, printable,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -258,7 +258,7 @@ impl ChatModel for ChatEndpoint {
         self.written_tokens.load(Ordering::Relaxed)
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.server.checksum
     }
 }

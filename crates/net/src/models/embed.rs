@@ -5,7 +5,7 @@ use super::config::EmbedConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server, in_order};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use clariq_core::{Embeddings, Encoder, Progress, Result, Similarity, bail};
+use clariq_core::{Checksum, Embeddings, Encoder, Progress, Result, Similarity, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::OnceLock;
@@ -221,7 +221,7 @@ impl Encoder for EmbedEndpoint {
         if self.config.normalise { Similarity::Cosine } else { Similarity::Dot }
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.server.checksum
     }
 }

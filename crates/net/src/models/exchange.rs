@@ -1,6 +1,6 @@
 //! Requests with their answers, as they are kept beside a run and replayed.
 
-use clariq_core::{Location, Result, bail, sha256_hex};
+use clariq_core::{Checksum, Location, Result, bail};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub struct Exchange {
 
 /// The key of a request.
 pub(super) fn request_key(request: &Value) -> String {
-    sha256_hex(request.to_string().as_bytes())
+    Checksum::of(request.to_string().as_bytes()).to_string()
 }
 
 /// Writes exchanges as JSON lines.

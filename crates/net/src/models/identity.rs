@@ -3,7 +3,7 @@
 //! The name in a configuration may stand for any model: a server with one model often answers to
 //! every name. Answers in the cache therefore belong to the name that the server itself gives.
 
-use clariq_core::sha256_hex;
+use clariq_core::Checksum;
 use std::sync::OnceLock;
 
 /// The names of a model on a server.
@@ -32,7 +32,7 @@ impl Identity {
 
     /// The key of that name in the file of answers.
     pub(super) fn journal_key(&self) -> String {
-        format!("model-{}", sha256_hex(self.declared.as_bytes()))
+        format!("model-{}", Checksum::of(self.declared.as_bytes()))
     }
 }
 
@@ -41,5 +41,5 @@ pub(super) fn cache_key(request_key: &str, served: &str) -> String {
     if served.is_empty() {
         return request_key.to_owned();
     }
-    sha256_hex(format!("{request_key} {served}").as_bytes())
+    Checksum::of(format!("{request_key} {served}").as_bytes()).to_string()
 }

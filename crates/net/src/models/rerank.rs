@@ -3,7 +3,7 @@
 use super::calls::{Call, CallAnswer};
 use super::config::RerankConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
-use clariq_core::{PairScorer, Progress, Result, bail};
+use clariq_core::{Checksum, PairScorer, Progress, Result, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -134,7 +134,7 @@ impl PairScorer for RerankEndpoint {
         Ok(requests.iter().map(|pairs| scores.by_ref().take(pairs.len()).collect()).collect())
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.server.checksum
     }
 }

@@ -5,7 +5,7 @@ use super::config::EndpointConfig;
 use super::identity::Identity;
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess};
-use clariq_core::{Error, Observer, ProblemKind, Result, bail, printable, problem, sha256_hex};
+use clariq_core::{Checksum, Error, Observer, ProblemKind, Result, bail, printable, problem};
 use clariq_files::Source;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -39,7 +39,7 @@ pub(super) struct Server {
     pub(super) calls: Arc<Calls>,
     pub(super) caller: Caller,
     /// Checksum of everything that determines its answers, besides the requests.
-    pub(super) checksum: String,
+    pub(super) checksum: Checksum,
     /// The name of the model as the server is asked for it.
     pub(super) model: String,
     /// The beginning of every request.
@@ -107,7 +107,7 @@ impl Server {
         };
         let service = Service::new(url.as_str(), access, patience);
         // Another server may have another model of the same name.
-        let journal = cache.join(format!("{}.jsonl", sha256_hex(url.as_bytes())));
+        let journal = cache.join(format!("{}.jsonl", Checksum::of(url.as_bytes())));
         calls.open_cache(&journal, observer);
         let mut model = config.model.to_owned();
         let mut served = None;
@@ -136,7 +136,7 @@ impl Server {
         Ok(Self {
             calls,
             caller,
-            checksum: sha256_hex(checksum.as_bytes()),
+            checksum: Checksum::of(checksum.as_bytes()),
             model,
             identity,
             service,

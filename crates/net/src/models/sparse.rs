@@ -3,7 +3,7 @@
 use super::calls::{Call, CallAnswer};
 use super::config::SparseConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server};
-use clariq_core::{Progress, Result, SparseEncoder, SparseVectors, bail};
+use clariq_core::{Checksum, Progress, Result, SparseEncoder, SparseVectors, bail};
 use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;
@@ -107,7 +107,7 @@ impl SparseEncoder for SparseEndpoint {
         format!("#{number}").into()
     }
 
-    fn checksum(&self) -> &str {
+    fn checksum(&self) -> &Checksum {
         &self.server.checksum
     }
 }

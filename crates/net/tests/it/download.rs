@@ -4,7 +4,7 @@
 
 mod server;
 
-use clariq_core::{Error, Job, Observer, Problem, Silent, sha256_hex};
+use clariq_core::{Checksum, Error, Job, Observer, Problem, Silent};
 use clariq_net::Timeouts;
 use clariq_net::download::{Downloader, LocalCopy, Origin, Published};
 use server::Server;
@@ -51,8 +51,8 @@ impl Bench {
         most_bytes: u64,
         observer: &dyn Observer,
     ) -> Result<Option<u64>, Error> {
-        let sha256 = published.map(sha256_hex);
-        let file = Published { name, sha256: sha256.as_deref(), most_bytes };
+        let sha256 = published.map(Checksum::of);
+        let file = Published { name, sha256: sha256.as_ref().map(Checksum::as_str), most_bytes };
         let timeouts = Timeouts {
             connect: Duration::from_secs(5),
             stall: Duration::from_millis(400),
@@ -164,9 +164,9 @@ fn a_wrong_digest_leaves_the_old_file_and_no_part() {
     fs::write(bench.path("a"), "old").unwrap();
     let error = bench.fetch("a", Some(b"released")).unwrap_err();
     let report = error.to_problem();
-    assert!(report.expected.contains(&sha256_hex(b"released")), "{report:?}");
+    assert!(report.expected.contains(Checksum::of(b"released").as_str()), "{report:?}");
     assert!(
-        report.found.contains(&sha256_hex(b"tampered")) && !report.hint.is_empty(),
+        report.found.contains(Checksum::of(b"tampered").as_str()) && !report.hint.is_empty(),
         "{report:?}"
     );
     assert_eq!((bench.read("a"), bench.names()), (b"old".to_vec(), vec!["a".to_owned()]));

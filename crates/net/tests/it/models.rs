@@ -3,7 +3,7 @@
 use crate::stub::{Received, Reply, Stub, completion, dialects};
 use crate::{Notes, chat, config, encoder, open, parts, requests, session};
 use clariq_core::{
-    ChatModel, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking, sha256_hex,
+    ChatModel, Checksum, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking,
 };
 use clariq_files::Source;
 use clariq_net::{CallOptions, EndpointConfig, Recording, Registry, write_exchanges};
@@ -355,7 +355,7 @@ fn a_full_cache_is_told_with_the_first_value_that_does_not_fit() {
         let folder = tempfile::tempdir().unwrap();
         let (stub, _) = changing(lists);
         let config = chat_config(&stub, json!({}));
-        let journal = sha256_hex(format!("{}/v1/chat/completions", stub.url).as_bytes());
+        let journal = Checksum::of(format!("{}/v1/chat/completions", stub.url).as_bytes());
         let journal = folder.path().join(format!("{journal}.jsonl"));
         std::os::unix::fs::symlink("/dev/full", journal).unwrap();
         let notes = Notes::default();

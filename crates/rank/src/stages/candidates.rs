@@ -3,8 +3,8 @@
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{
-    Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, positive, problem,
-    sha256_hex,
+    Checksum, Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, positive,
+    problem,
 };
 use clariq_files::{Run, RunLine, Source, parse_run, strictly};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ struct CandidatesKeys {
 struct Candidates {
     keys: CandidatesKeys,
     /// The SHA-256 of the run's content, which its path does not determine.
-    checksum: String,
+    checksum: Checksum,
     /// The run's lines, by topic.
     lines: Vec<RunLine>,
     /// The parts of the run that are not read.
@@ -36,7 +36,7 @@ struct Candidates {
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let keys: CandidatesKeys = build.table.read()?;
     let input = Source::new(&keys.run).read()?;
-    let checksum = sha256_hex(&input.bytes);
+    let checksum = Checksum::of(&input.bytes);
     let Run { mut lines, ignored, .. } = strictly(|sink| parse_run(&input, sink))?;
     // A stable sort: the lines of one topic stay in the order of the file.
     lines.sort_by(|a, b| a.topic.cmp(&b.topic));

@@ -70,8 +70,8 @@ impl Sparse {
     fn index(&self, context: &Context, encoder: &dyn SparseEncoder) -> Result<Arc<ImpactIndex>> {
         let documents = context.documents;
         let ratio = self.keys.max_ratio.unwrap_or(0.0);
-        let checksums = [encoder.checksum(), documents.checksum().as_str()].join(" ");
-        let key = format!("{IMPACTS_FORMAT} {checksums} {ratio}");
+        let (encoder_sum, documents_sum) = (encoder.checksum(), documents.checksum());
+        let key = format!("{IMPACTS_FORMAT} {encoder_sum} {documents_sum} {ratio}");
         context.impacts(&key, || self.open_index(context, encoder, &key))
     }
 

@@ -55,7 +55,7 @@ impl TieOrder {
             TieSetting::Id => Self::Id,
             TieSetting::Anserini => Self::Anserini,
             TieSetting::Numpy(banks) => {
-                let checksum = documents.checksum().as_str();
+                let checksum = documents.checksum();
                 if !banks.iter().any(|bank| checksum.starts_with(bank)) {
                     return Ok(Self::Id);
                 }

@@ -2,11 +2,11 @@
 
 use crate::common::{Earlier, bank, conversation, ids, index_below, with_context};
 use clariq_core::{
-    ChatModel, ChatRequest, Completion, Doc, Error, Hit, Model, ModelName, Models, Observer,
-    Progress, Request, Result,
+    ChatModel, ChatRequest, Checksum, Completion, Doc, Error, Hit, Model, ModelName, Models,
+    Observer, Progress, Request, Result,
 };
 use clariq_rank::{Batch, Context, Override, SystemFile};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 const HEAD: &str = "name = \"one\"\nuses = [\"language-model\"]\n";
 const BM25: &str = "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n\
@@ -22,8 +22,9 @@ impl ChatModel for Writes {
         Ok(vec![Completion { text, ..Completion::default() }; requests.len()])
     }
 
-    fn checksum(&self) -> &'static str {
-        "writes"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"writes"));
+        &SUM
     }
 }
 
@@ -112,8 +113,9 @@ fn a_share_is_one_of_requests_and_models_that_take_turns_are_named() {
             Ok((0..requests.len()).map(answer).collect())
         }
 
-        fn checksum(&self) -> &'static str {
-            "turns"
+        fn checksum(&self) -> &Checksum {
+            static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"turns"));
+            &SUM
         }
     }
 

@@ -2,16 +2,16 @@
 
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
-    ChatModel, ChatRequest, Completion, Decoding, Doc, Documents, Embeddings, Encoder, Error,
-    JudgedSplit, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request,
-    SparseEncoder, SparseVectors, Surroundings, TextGenerator, Utterance,
+    ChatModel, ChatRequest, Checksum, Completion, Decoding, Doc, Documents, Embeddings, Encoder,
+    Error, JudgedSplit, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking,
+    Request, SparseEncoder, SparseVectors, Surroundings, TextGenerator, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, SystemFile};
 use clariq_track_clariq::NO_QUESTION;
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
 
 /// Q1 stands for the empty question, whose id is longer.
@@ -47,8 +47,9 @@ impl Encoder for Counts {
         Ok(Embeddings { dim: WORDS.len(), values })
     }
 
-    fn checksum(&self) -> &'static str {
-        "words"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"words"));
+        &SUM
     }
 }
 
@@ -69,8 +70,9 @@ impl SparseEncoder for Counts {
         WORDS[number as usize].into()
     }
 
-    fn checksum(&self) -> &'static str {
-        "weights"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"weights"));
+        &SUM
     }
 }
 
@@ -82,8 +84,9 @@ impl PairScorer for Counts {
         Ok(pairs.iter().map(|(_, document)| document.len() as f32).collect())
     }
 
-    fn checksum(&self) -> &'static str {
-        "letters"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"letters"));
+        &SUM
     }
 }
 
@@ -108,8 +111,9 @@ impl TextGenerator for Counts {
         Ok(targets.iter().map(|text| sign * text.len() as f32).collect())
     }
 
-    fn checksum(&self) -> &'static str {
-        "red boats"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"red boats"));
+        &SUM
     }
 }
 
@@ -125,8 +129,9 @@ impl ChatModel for Counts {
         Ok(requests.iter().map(complete).collect())
     }
 
-    fn checksum(&self) -> &'static str {
-        "chat"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"chat"));
+        &SUM
     }
 }
 

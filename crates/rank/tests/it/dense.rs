@@ -3,12 +3,12 @@
 use crate::common::conversation;
 use clariq_collections::documents::{Bank, BankRow};
 use clariq_core::{
-    Doc, Documents, Embeddings, Encoder, Error, Hit, Model, ModelName, Models, Progress, Ranking,
-    Request, best_first,
+    Checksum, Doc, Documents, Embeddings, Encoder, Error, Hit, Model, ModelName, Models, Progress,
+    Ranking, Request, best_first,
 };
 use clariq_rank::{Batch, Context, SystemFile};
 use ndarray::ArrayView2;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 const DIM: usize = 8;
 const DEPTH: usize = 40;
@@ -30,8 +30,9 @@ impl Encoder for Chance {
         Ok(Embeddings { dim: DIM, values })
     }
 
-    fn checksum(&self) -> &'static str {
-        "chance"
+    fn checksum(&self) -> &Checksum {
+        static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"chance"));
+        &SUM
     }
 }
 

@@ -1,7 +1,7 @@
 //! Requests that stages refuse to rank.
 
 use crate::common::{Earlier, conversation, system, with_context};
-use clariq_core::{Checksum, Doc, Documents, Request, sha256};
+use clariq_core::{Checksum, Doc, Documents, Request};
 use clariq_rank::{Batch, Context, SystemFile};
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ impl Documents for Passages {
 
 #[test]
 fn a_collection_without_an_empty_question_is_ranked() {
-    let passages = Passages(sha256([]));
+    let passages = Passages(Checksum::of_pieces([]));
     let context = Context::new(&passages, |_, _| unreachable!("no index is needed"));
     let requests = [Request::new("1", "r")];
     let batch = Batch::new(&context, &requests);

@@ -42,7 +42,7 @@ pub(crate) fn section(comparison: &ClariqPage, judged: &JudgedRuns) -> Option<Ma
 
 /// True for the released bank, on which the published entries were measured.
 pub(super) fn is_released(comparison: &ClariqPage) -> bool {
-    comparison.bank.checksum().to_string().starts_with(RELEASED_BANK)
+    comparison.bank.checksum().starts_with(RELEASED_BANK)
 }
 
 fn needs(comparison: &ClariqPage) -> Option<Markup> {

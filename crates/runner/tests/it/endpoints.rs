@@ -3,6 +3,7 @@
 
 use crate::common::{Bench, Finished};
 use crate::stub::{Received, Reply, Stub, dialects};
+use clariq_core::Checksum;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -91,8 +92,8 @@ fn a_run_over_a_reranker_is_recorded_and_replayed_without_the_server() {
     assert_eq!(record["outputs"]["completions"]["file"], "far.run.completions.jsonl.zst");
     assert!(record.get("arithmetic").is_none(), "nothing was computed here");
     let recorded = clariq_files::Source::new(bench.path("one/far.run.completions.jsonl.zst"));
-    let unpacked = clariq_core::sha256_hex(&recorded.read().expect("a file").bytes);
-    assert_eq!(record["outputs"]["completions"]["sha256"], unpacked);
+    let unpacked = Checksum::of(&recorded.read().expect("a file").bytes);
+    assert_eq!(record["outputs"]["completions"]["sha256"], unpacked.as_str());
     // The replay needs neither the cache nor the server.
     fs::remove_dir_all(bench.path("cache")).expect("removed");
     let line = "run far.toml --data data --replay one/far.run.completions.jsonl.zst -o two/far.run";

@@ -2,7 +2,7 @@
 
 use super::{ConfigText, SystemConfig};
 use crate::overrides::suffix;
-use clariq_core::sha256_hex;
+use clariq_core::Checksum;
 use clariq_rank::Override;
 use serde_json::{Value, json};
 use std::slice;
@@ -25,7 +25,7 @@ pub(super) fn variant_of(
         name.extend(["-", key, "-", value.trim_matches('"')]);
         all.extend([stage, ".", key, "=", value, "\n"]);
     }
-    suffix(&name, &sha256_hex(all.as_bytes()))
+    suffix(&name, &Checksum::of(all.as_bytes()))
 }
 
 /// The settings of a system that parameters of the command line can change.

@@ -4,7 +4,7 @@
 use crate::released::released;
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch};
 use clariq_collections::{DataDir, ReleasedFile};
-use clariq_core::{Observer, ProblemKind, Silent, sha256_hex};
+use clariq_core::{Checksum, Observer, ProblemKind, Silent};
 use clariq_files::{Lock, Source};
 use clariq_net::download::Origin;
 use clariq_tracks::TRACKS;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// A released file; digests are leaked, as the real ones are part of the program.
 fn file(name: &'static str, released: Option<&[u8]>, required: bool) -> ReleasedFile {
-    let sha256 = released.map(|bytes| &*sha256_hex(bytes).leak());
+    let sha256 = released.map(|bytes| &*Checksum::of(bytes).to_string().leak());
     ReleasedFile { name, path: name, sha256, most_bytes: 100, required, archive: false }
 }
 
@@ -68,7 +68,7 @@ fn a_different_local_file_is_only_replaced_with_force() {
     let error = fetch(&request, &Silent).unwrap_err();
     let report = error.to_problem();
     assert!(report.title().contains("train.tsv") && report.found.contains("dev.tsv"), "{report:?}");
-    assert!(report.found.contains(&sha256_hex(b"mine")), "{report:?}");
+    assert!(report.found.contains(Checksum::of(b"mine").as_str()), "{report:?}");
     assert!(report.hint.contains("--force"), "{report:?}");
     assert_eq!(fs::read(path("train.tsv")).unwrap(), b"mine");
     assert!(!path("question_bank.tsv").exists(), "nothing is fetched before that is settled");

@@ -1,7 +1,7 @@
 //! Killing a command at any moment leaves nothing that the next command takes for complete.
 
 use crate::common::Bench;
-use clariq_core::sha256_hex;
+use clariq_core::Checksum;
 use clariq_index::DocumentIndex;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -113,7 +113,7 @@ fn assert_complete_or_reported(bench: &Bench, old: &[Vec<u8>; 3], new: &[Vec<u8>
     for (place, kind, task) in [(0, "run", "question_relevance"), (1, "need", "clarification_need")]
     {
         let fits =
-            record["outputs"][kind]["sha256"].as_str() == Some(sha256_hex(&now[place]).as_str());
+            record["outputs"][kind]["sha256"].as_str() == Some(Checksum::of(&now[place]).as_str());
         let finished = bench.succeed(&format!("eval --data data {} --task {task}", OUTPUTS[place]));
         assert_eq!(finished.stderr.contains("the record beside"), !fits, "{}", finished.stderr);
     }

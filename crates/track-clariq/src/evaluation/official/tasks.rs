@@ -51,7 +51,7 @@ fn published_rows(
     multi_turn: bool,
     figures: &[f64],
 ) -> Vec<String> {
-    let bank = official.clariq.bank.checksum().as_str();
+    let bank = official.clariq.bank.checksum();
     let board = Leaderboard::published(task, multi_turn, official.split);
     let Some(board) = board.filter(|_| bank.starts_with(RELEASED_BANK)) else {
         return Vec::new();
