@@ -10,10 +10,11 @@
     allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
 )]
 pub mod archive;
+pub mod fields;
 mod identity;
 mod inputs;
 mod journal;
-pub mod lines;
+mod lines;
 mod lock;
 pub mod manifest;
 mod nearby;
@@ -30,9 +31,10 @@ pub mod temporary;
 mod text;
 mod zipped;
 
+pub use fields::IgnoredLines;
 pub use inputs::{protect, protect_folder, protect_inputs, refuse_input};
 pub use journal::Journal;
-pub use lines::{BoundedLines, IgnoredLines, MOST_OF_A_LINE};
+pub use lines::{BoundedLines, MOST_OF_A_LINE};
 pub use lock::Lock;
 pub use output::{StagedFile, StagedWriter, Target, make_folder, with_ending, write_atomically};
 pub use python::python_float;

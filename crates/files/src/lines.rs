@@ -1,11 +1,9 @@
-//! Bounded lines of streams, and the fields of space-separated files.
+//! Bounded lines of streams.
 
-use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
-use crate::source::{FileContent, broken};
-use crate::text::{BYTE_ORDER_MARK, not_text};
-use clariq_core::{Location, Problem, ProblemKind, Result, problem};
+use crate::source::broken;
+use crate::text::{BYTE_ORDER_MARK, not_text, without_byte_order_marks};
+use clariq_core::{Location, Problem, Result, problem};
 use std::io::{self, BufRead};
-use std::ops::ControlFlow;
 use std::str;
 
 /// Maximum length of a line with a request or a reply, in bytes.
@@ -136,219 +134,9 @@ impl<'a> BoundedLines<'a> {
     }
 }
 
-/// A line with its fields.
-pub struct Line<'a> {
-    /// The name of the file and the number of the line.
-    pub at: (&'a str, u64),
-    /// The fields, which are separated by white space.
-    pub fields: &'a [&'a str],
-    text: &'a str,
-}
-
-impl Line<'_> {
-    /// A problem that shows the beginning of this line.
-    pub fn problem(&self, expected: &str, hint: &str) -> Problem {
-        problem!(self.at, expected, (format!("`{}`", shorten(self.text))), hint)
-    }
-}
-
-/// The fields of a line.
-#[derive(Clone, Copy)]
-pub struct LineForm {
-    /// Their names, shown in messages, with a blank between them.
-    pub names: &'static str,
-    /// The number of fields at the end that may be absent.
-    pub optional: usize,
-    /// If given, a line whose first character is `#` is a comment, as in `trec_eval` 10, unless it
-    /// has as many fields as a line and this is true of them: ids may begin with `#`.
-    pub unlike_comment: Option<fn(&[&str]) -> bool>,
-    /// Words after the last field are ignored, as by `trec_eval`.
-    pub trailing_words: bool,
-}
-
-/// Numbers of lines that are not read, or not to their end.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IgnoredLines {
-    /// Comments.
-    pub comments: Vec<u64>,
-    /// Lines with words after the last field.
-    pub trailing_words: Vec<u64>,
-}
-
-impl IgnoredLines {
-    /// Describes them, a sentence for each kind.
-    pub fn describe(&self) -> Vec<String> {
-        let mut sentences = Vec::new();
-        if !self.comments.is_empty() {
-            let count = self.comments.len();
-            sentences.push(format!("{count} lines begin with `#` and are comments"));
-        }
-        if !self.trailing_words.is_empty() {
-            let count = self.trailing_words.len();
-            let what = "lines have words after the last field, which are ignored";
-            sentences.push(format!("{count} {what}"));
-        }
-        sentences
-    }
-
-    /// Warns about comments: a line that was meant to be read may be among them.
-    pub(crate) fn report_comments(&self, name: &str, sink: Sink) {
-        let Some(&first) = self.comments.first() else { return };
-        let found = format!("comments, {} in all", self.comments.len());
-        let hint = "a line that begins with `#` and has not the form of the others is not read";
-        sink(problem!((name, first), "lines to read", found, hint).warning());
-    }
-}
-
-/// Reads the lines of a file one after the other. Blank lines are skipped.
-struct FieldReader<'a> {
-    name: &'a str,
-    /// The number of the next line.
-    number: u64,
-    /// The bytes from there on; `None` after the last line.
-    rest: Option<&'a [u8]>,
-    form: LineForm,
-    /// The number of fields with the optional ones.
-    most: usize,
-    fields: Vec<&'a str>,
-    /// True until a line is found.
-    is_empty: bool,
-    ignored: IgnoredLines,
-}
-
-impl<'a> FieldReader<'a> {
-    fn new(name: &'a str, bytes: &'a [u8], form: LineForm) -> Self {
-        Self {
-            name,
-            number: 1,
-            rest: Some(bytes),
-            form,
-            most: form.names.split(' ').count(),
-            fields: Vec::new(),
-            is_empty: true,
-            ignored: IgnoredLines::default(),
-        }
-    }
-
-    /// The next line, or its problem; `None` at the end.
-    fn next(&mut self) -> Option<Result<Line<'_>, Box<Problem>>> {
-        loop {
-            let number = self.number;
-            let at = (self.name, number);
-            let bytes = self.next_bytes()?;
-            let Ok(whole) = str::from_utf8(bytes) else {
-                self.is_empty = false;
-                return Some(Err(Box::new(not_utf8(at, "line", bytes))));
-            };
-            let text = without_byte_order_marks(whole.trim_ascii());
-            if text.is_empty() {
-                continue;
-            }
-            if whole.trim_start_matches('\u{feff}').starts_with('#') && self.is_comment(text) {
-                self.ignored.comments.push(number);
-                continue;
-            }
-            self.is_empty = false;
-            return Some(self.split(at, text));
-        }
-    }
-
-    fn next_bytes(&mut self) -> Option<&'a [u8]> {
-        let rest = self.rest?;
-        self.number += 1;
-        let Some(end) = memchr::memchr(b'\n', rest) else {
-            self.rest = None;
-            return Some(rest);
-        };
-        self.rest = Some(&rest[end + 1..]);
-        Some(&rest[..end])
-    }
-
-    /// True if a line that begins with `#` is a comment.
-    fn is_comment(&self, text: &str) -> bool {
-        let Some(has_form) = self.form.unlike_comment else { return false };
-        let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-        let most = if self.form.trailing_words { usize::MAX } else { self.most };
-        !(self.most - self.form.optional..=most).contains(&fields.len()) || !has_form(&fields)
-    }
-
-    fn split(&mut self, at: (&'a str, u64), text: &'a str) -> Result<Line<'_>, Box<Problem>> {
-        self.fields.clear();
-        self.fields.extend(text.split_ascii_whitespace());
-        if self.form.trailing_words && self.fields.len() > self.most {
-            self.ignored.trailing_words.push(at.1);
-            self.fields.truncate(self.most);
-        }
-        let line = Line { at, fields: &self.fields, text };
-        if (self.most - self.form.optional..=self.most).contains(&line.fields.len()) {
-            return Ok(line);
-        }
-        let expected = format!("{} fields, `{}`", self.most, self.form.names);
-        let hint = count_hint(self.most, line.fields.len());
-        Err(Box::new(line.problem(&expected, hint)))
-    }
-}
-
-/// Calls `each` with every line of `input` that is not blank.
-pub fn for_each_line(
-    input: &FileContent,
-    form: LineForm,
-    sink: Sink,
-    mut each: impl FnMut(&Line, Sink),
-) -> IgnoredLines {
-    if !has_few_lines(input, MOST_LINES, sink) {
-        return IgnoredLines::default();
-    }
-    let mut reader = FieldReader::new(&input.name, &input.bytes, form);
-    until_too_many_errors(&input.name, sink, |sink| {
-        match reader.next() {
-            None => return ControlFlow::Break(()),
-            Some(Ok(line)) => each(&line, sink),
-            Some(Err(problem)) => sink(*problem),
-        }
-        ControlFlow::Continue(())
-    });
-    if reader.is_empty {
-        sink(no_lines(&input.name, form));
-    }
-    reader.ignored.report_comments(&input.name, sink);
-    reader.ignored
-}
-
-/// The problem of a file without lines.
-fn no_lines(name: &str, form: LineForm) -> Problem {
-    let hint = "an empty file scores nothing: was the run that wrote it interrupted?";
-    let expected = format!("lines of the form `{}`", form.names);
-    problem!((name, 1), expected, "nothing", hint).kind(ProblemKind::Empty)
-}
-
-/// Removes byte order marks from the start of a line: concatenated files have some.
-fn without_byte_order_marks(line: &str) -> &str {
-    const MARK: char = '\u{feff}';
-    if !line.starts_with(MARK) {
-        return line;
-    }
-    line.trim_start_matches(|c: char| c == MARK || c.is_ascii_whitespace())
-}
-
-/// The hint for a wrong number of fields, whose usual reason is a file of another kind.
-fn count_hint(wanted: usize, found: usize) -> &'static str {
-    match (wanted, found) {
-        (6, 2) => {
-            "this looks like a need file: `clariq eval --task clarification_need` scores those"
-        }
-        (2, 5 | 6) => {
-            "this looks like a run file: `clariq eval --task question_relevance` scores those"
-        }
-        _ => "fields are separated by single spaces, and none may be empty or hold a space",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qrels::parse_qrels;
-    use crate::sink::MOST_ERRORS;
 
     fn read_all(text: &[u8], most: u64) -> Vec<Result<String, String>> {
         let mut lines = BoundedLines::new("x", text, most);
@@ -379,18 +167,6 @@ mod tests {
             let mut lines = BoundedLines::new("x", text.as_bytes(), 4);
             assert_eq!(lines.next_bytes().is_ok(), fine, "{text:?}");
         }
-    }
-
-    #[test]
-    fn reading_stops_after_too_many_errors() {
-        let read = |text: String| {
-            let input = FileContent { name: "x".to_owned(), bytes: text.into_bytes().into() };
-            let mut problems = Vec::new();
-            let count = parse_qrels(&input, &mut |problem| problems.push(problem.expected)).len();
-            (count, problems.len(), problems.pop().unwrap_or_default())
-        };
-        let errors = read("x\n".repeat(2 * MOST_ERRORS));
-        assert_eq!(errors, (0, MOST_ERRORS + 1, "fewer than 100000 errors".to_owned()));
     }
 
     #[test]

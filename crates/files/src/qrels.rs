@@ -3,7 +3,7 @@
 //! that of BEIR, `query-id corpus-id score`. Lines that begin with `#` are comments, as in `trec_eval` 10, unless
 //! they have the form of the others.
 
-use crate::lines::{LineForm, for_each_line};
+use crate::fields::{LineForm, for_each_line};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
 use crate::table::is_header;

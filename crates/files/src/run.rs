@@ -1,6 +1,6 @@
 //! Run files: `<topic> 0 <document> <rank> <score> <run>`.
 
-use crate::lines::{IgnoredLines, Line, LineForm, for_each_line};
+use crate::fields::{IgnoredLines, Line, LineForm, for_each_line};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
 use clariq_core::{DocId, Problem, RequestId, Result, problem};

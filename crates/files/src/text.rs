@@ -30,6 +30,15 @@ pub(crate) fn into_text(name: &str, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Removes byte order marks from the start of a line: concatenated files have some.
+pub(crate) fn without_byte_order_marks(line: &str) -> &str {
+    const MARK: char = '\u{feff}';
+    if !line.starts_with(MARK) {
+        return line;
+    }
+    line.trim_start_matches(|c: char| c == MARK || c.is_ascii_whitespace())
+}
+
 /// The bytes with LF in place of CRLF and CR.
 pub(crate) fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr(b'\r', bytes) else { return Cow::Borrowed(bytes) };

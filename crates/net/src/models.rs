@@ -2,6 +2,7 @@
 
 mod calls;
 mod chat;
+mod concurrently;
 mod config;
 mod embed;
 mod exchange;

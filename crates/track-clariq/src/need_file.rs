@@ -2,7 +2,7 @@
 //! request.
 
 use clariq_core::{Error, Need, RequestId};
-use clariq_files::lines::{LineForm, for_each_line};
+use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt::Display;
 use std::io;

@@ -3,7 +3,7 @@
 use super::{ResultCell, ResultTable};
 use clariq_core::{Error, RequestId, bail, problem};
 use clariq_eval::{Decision, DecisionReport};
-use clariq_files::lines::{LineForm, for_each_line};
+use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, IgnoredLines, strictly};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,6 @@
 //! Requests to models behind servers: sent concurrently, cached, replayed, counted and limited.
 
+use super::concurrently::concurrently;
 use super::exchange::{Exchange, Recording, request_key};
 use super::identity::{Identity, cache_key};
 use clariq_core::{Observer, Progress, Result, bail, printable};
@@ -11,9 +12,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How the calls of a session are made.
 #[derive(Debug, Default)]
@@ -380,28 +379,7 @@ impl Calls {
         }
         let (within, beyond) = calls.split_at(room);
         self.sent.fetch_add(room as u64, Ordering::Relaxed);
-        let next = AtomicUsize::new(0);
-        let has_failed = AtomicBool::new(false);
-        let results: Vec<OnceLock<Result<()>>> = within.iter().map(|_| OnceLock::new()).collect();
-        thread::scope(|scope| {
-            for _ in 0..caller.concurrency.get().min(within.len()) {
-                scope.spawn(|| {
-                    while !has_failed.load(Ordering::Relaxed) {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some((call, key)) = within.get(index) else { break };
-                        let result = send(call, key);
-                        if result.is_err() {
-                            has_failed.store(true, Ordering::Relaxed);
-                        }
-                        let _ = results[index].set(result);
-                    }
-                });
-            }
-        });
-        // Calls are begun in order: one that was not sent comes after one that failed.
-        for result in results.into_iter().filter_map(OnceLock::into_inner) {
-            result?;
-        }
+        concurrently(caller.concurrency, within, |(call, key)| send(call, key))?;
         if let (Some((first, _)), Some(max)) = (beyond.first(), self.options.max_calls) {
             let found = format!("one more, for {}", first.about);
             let trouble = self.state().journals[&caller.journal].trouble().map(str::to_owned);

@@ -1,30 +1,31 @@
 //! `clariq rank`: the rankings and answers of a system for a stream of requests.
 
+mod printer;
 mod table;
 
 use super::calls::AnswerArgs;
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
-use crate::failure::{Outcome, bad_lines_are, error_object};
-use crate::output::{Format, open_delimited, print, print_file, terminal};
+use crate::failure::{Outcome, bad_lines_are};
+use crate::output::{Format, terminal};
 use crate::settings::{Settings, USUAL_DATA};
 use clap::Args;
-use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
+use clariq_core::{Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
-use clariq_experiment::{
-    Answer, Contexts, NeedScope, RankedPart, RankedText, Ranker, RankerOutcome, UserRequest,
-    open_system,
-};
+use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
 use clariq_files::archive::Archive;
-use clariq_files::{Source, show_score, stdin};
+use clariq_files::{Source, stdin};
 use clariq_rank::{Override, Uses};
 use clariq_systems::SystemConfig;
 use clariq_tracks::TRACKS;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::slice;
+
+pub(super) use printer::response_json;
+use printer::{Printer, print_header};
 
 /// The maximum number of requests of `--batch`.
 const MOST_IN_BATCH: usize = 100_000;
@@ -82,20 +83,6 @@ impl RankArgs {
         }
         Ok(found)
     }
-}
-
-/// A system, and the form of its answers on standard output.
-struct Printer<'a> {
-    system: Ranker<'a>,
-    format: Format,
-    /// `--depth` or its default; `None` if --set sets the depth of a stage.
-    depth: Option<usize>,
-    /// True if all candidates of a request are listed: the default depth does not apply to them.
-    all_candidates: bool,
-    /// The reason why requests without candidates would get fewer documents than `--depth`.
-    cut: Option<Problem>,
-    /// The number of requests that were answered, and of those without a rewrite.
-    answered: Cell<(u64, u64)>,
 }
 
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome> {
@@ -220,22 +207,6 @@ fn usual_system(settings: &Settings) -> &'static str {
     if is_clariq { "bm25" } else { "bm25-english" }
 }
 
-/// The first line of a table: csv and tsv have one.
-fn print_header(format: Format) -> Result<()> {
-    if matches!(format, Format::Csv | Format::Tsv) {
-        print(|out| {
-            let mut records = open_delimited(delimiter(format), out);
-            records.write_record(["id", "rank", "document", "score", "text"])?;
-            records.flush()
-        })?;
-    }
-    Ok(())
-}
-
-fn delimiter(format: Format) -> u8 {
-    if format == Format::Csv { b',' } else { b'\t' }
-}
-
 /// Answers each line as soon as it is read. Returns the number of bad lines.
 fn rank_each(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -> Result<u64> {
     let mut bad = 0;
@@ -300,121 +271,4 @@ fn rank_batch(printer: &Printer, requests: &mut RequestReader, skip_bad: bool) -
     }
     bad.try_for_each(|(_, problem)| printer.print_bad(problem.at.line, &problem))?;
     Ok(count)
-}
-
-/// The best response with the ids of its sources, and the other responses as `others`. A clarifying
-/// question has the reason to ask as `asks`.
-pub(super) fn response_json(
-    system: &Ranker,
-    query: &UserRequest,
-    answer: &Answer,
-) -> Result<Value> {
-    let name = |part, doc| system.name(query, part, doc);
-    let statements = answer.chosen.iter().map(|hit| name(RankedPart::Statements, hit.doc));
-    let statements = statements.collect::<Result<Vec<_>, _>>()?;
-    let mut responses = Vec::with_capacity(answer.responses.len());
-    for response in &answer.responses {
-        let passages = response.used.iter().map(|&doc| name(RankedPart::Documents, doc));
-        let passages = passages.collect::<Result<Vec<_>, _>>()?;
-        responses
-            .push(json!({ "text": response.text, "statements": statements, "passages": passages }));
-    }
-    let others = responses.split_off(1.min(responses.len()));
-    let mut best = responses.pop().unwrap_or_default();
-    if !others.is_empty() {
-        best["others"] = others.into();
-    }
-    if let Some(reason) = &answer.asks {
-        best["asks"] = reason.as_str().into();
-    }
-    Ok(best)
-}
-
-impl Printer<'_> {
-    /// Refuses a request that would get fewer documents than `--depth`.
-    fn check_depth(&self, query: &UserRequest) -> Result<()> {
-        match &self.cut {
-            Some(problem) if query.request.candidates.is_none() => Err(problem.clone().into()),
-            _ => Ok(()),
-        }
-    }
-
-    fn print(&self, query: &UserRequest, ranked: &RankerOutcome) -> Result<()> {
-        let (all, missing) = self.answered.get();
-        let rewrites = self.system.config.rewrites.as_ref();
-        let is_missing = rewrites.is_some_and(|rewrites| !rewrites.has(&query.request));
-        self.answered.set((all + 1, missing + u64::from(is_missing)));
-        if self.format == Format::Jsonl {
-            let object = self.object(query, ranked)?;
-            return print(|out| writeln!(out, "{object}")).map(drop);
-        }
-        // The other formats have a single ranking.
-        let id = &query.request.id;
-        let tag = self.system.config.full_name();
-        let listed = self.list(query, RankedPart::Documents, &ranked.ranking)?;
-        if self.format == Format::Table {
-            let response = ranked.answer.as_ref().and_then(|answer| answer.responses.first());
-            let response = response.map(|response| response.text.as_str());
-            return table::print(&query.request.last_said(), &listed, response).map(drop);
-        }
-        let mut ranking = (1_u64..).zip(listed);
-        let printed = print_file(|out| match self.format {
-            Format::Trec => ranking.try_for_each(|(rank, RankedText { id: doc, score, .. })| {
-                writeln!(out, "{id} Q0 {doc} {rank} {} {tag}", show_score(score))
-            }),
-            format => {
-                let mut records = open_delimited(delimiter(format), out);
-                for (rank, RankedText { id: doc, text, score }) in ranking {
-                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                    let rank = rank.to_string();
-                    let score = score.to_string();
-                    records.write_record([id.as_str(), &rank, &doc, &score, &text])?;
-                }
-                records.flush()
-            }
-        });
-        printed.map(drop)
-    }
-
-    fn list(
-        &self,
-        query: &UserRequest,
-        part: RankedPart,
-        ranking: &[Hit],
-    ) -> Result<Vec<RankedText>> {
-        let length = match self.depth {
-            Some(_) if self.all_candidates && query.request.candidates.is_some() => ranking.len(),
-            Some(depth) => ranking.len().min(depth),
-            None => ranking.len(),
-        };
-        self.system.list(query, part, &ranking[..length])
-    }
-
-    /// An answer in JSON: `ranking`, or the ranking of every task and the response.
-    fn object(&self, query: &UserRequest, ranked: &RankerOutcome) -> Result<Value> {
-        let mut object = json!({ "id": query.request.id });
-        let documents = json!(self.list(query, RankedPart::Documents, &ranked.ranking)?);
-        let Some(answer) = &ranked.answer else {
-            object["need"] = json!(ranked.need);
-            object["ranking"] = documents;
-            return Ok(object);
-        };
-        if self.system.config.ranks_statements() {
-            let statements = self.list(query, RankedPart::Statements, &answer.statements)?;
-            object[self.system.task_name(RankedPart::Statements)] = json!(statements);
-        }
-        object[self.system.task_name(RankedPart::Documents)] = documents;
-        if !answer.responses.is_empty() {
-            object["response"] = response_json(&self.system, query, answer)?;
-        }
-        Ok(object)
-    }
-
-    /// In JSON lines, the error replaces the answer; other formats leave it out.
-    fn print_bad(&self, line: Option<u64>, problem: &Problem) -> Result<()> {
-        if self.format != Format::Jsonl {
-            return Ok(());
-        }
-        print(|out| writeln!(out, "{}", error_object(line, problem))).map(drop)
-    }
 }
