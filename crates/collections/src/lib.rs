@@ -48,7 +48,7 @@ pub use check::CheckReport;
 pub use data_dir::{DataDir, EmbeddedFile};
 pub use earlier_judgements::{EarlierJudgements, read_once};
 pub use kinds::{Kind, Open, Tracks, Validate};
-pub use own::OWN;
+pub use own::{DOCUMENTS, OWN};
 pub use released::{Release, ReleasedFile};
 pub use splits::{Split, Task};
 pub use statistics::{Amount, Statistics, StatisticsRow};

@@ -48,7 +48,8 @@ const USUAL_SPLITS: [Split; 4] = [
     Split::new("all", SplitRole::HeldOut),
 ];
 
-const DOCUMENTS: Task = Task::new("documents");
+/// The task of collections without submissions.
+pub const DOCUMENTS: Task = Task::new("documents");
 
 struct Own {
     data: DataDir,

@@ -244,10 +244,15 @@ impl<'a> NeedModels<'a> {
     /// # Errors
     ///
     /// A collection without need labels or without that split.
-    pub fn new(session: Session<'a>, split: Option<&str>) -> Result<Self> {
+    pub fn new(session: Session<'a>) -> Result<Self> {
         let clariq = ClariQ::of(session.collection)?;
-        let split = split.map(|name| session.collection.find_split(name)).transpose()?;
-        Ok(Self { session: Session { split, ..session }, clariq })
+        Ok(Self { session, clariq })
+    }
+
+    /// For the requests of a split: the one of that name, or the one to tune on.
+    pub fn for_split(self, name: Option<&str>) -> Result<Self> {
+        let split = self.session.collection.find_split_or(name, SplitRole::Tune)?;
+        Ok(Self { session: Session { split: Some(split), ..self.session }, ..self })
     }
 
     /// The training data of a system's need model.

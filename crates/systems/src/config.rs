@@ -8,7 +8,7 @@ use crate::overrides::suffix;
 use crate::plan::{AnswerConfig, AskConfig, PASSAGES, Plan, STATEMENTS, each_once};
 use crate::rewrites::Rewrites;
 use crate::{built_in, models, recipes};
-use clariq_collections::{Collection, SystemClass, Task};
+use clariq_collections::{Collection, DOCUMENTS, SystemClass, Task};
 use clariq_core::{Checksum, Error, Location, ModelName, Request, Result, SplitRole, bail};
 use clariq_files::{FileContent, MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{
@@ -21,10 +21,6 @@ use std::sync::Arc;
 
 /// The tasks of a collection whose every request has statements of its user.
 const WITH_STATEMENTS: [&str; 2] = [STATEMENTS, PASSAGES];
-
-/// The task of collections without submissions. Its documents are passages for such a system, and
-/// statements come with the requests.
-const DOCUMENTS: &str = "documents";
 
 /// The parsed and checked configuration of a system.
 pub struct SystemConfig {
@@ -160,9 +156,10 @@ impl SystemConfig {
         self.plan.answer().is_some_and(|config| config.response.is_some())
     }
 
-    /// True if a collection with these tasks has all tasks of the system.
+    /// True if a collection with these tasks has all tasks of the system. Documents of the user's own
+    /// are passages for a system that answers, and statements come with the requests.
     pub fn ranks_for(&self, tasks: &[Task]) -> bool {
-        let of_documents = tasks.iter().all(|task| task.name() == DOCUMENTS);
+        let of_documents = tasks == [DOCUMENTS];
         !self.answers() || of_documents || has_all(tasks, self.answered_tasks())
     }
 
@@ -220,7 +217,10 @@ impl SystemConfig {
     }
 
     /// Its expected figures for documents with this checksum.
-    pub fn expected_of<'s>(&'s self, bank: &'s Checksum) -> impl Iterator<Item = &'s ExpectedFigures> {
+    pub fn expected_of<'s>(
+        &'s self,
+        bank: &'s Checksum,
+    ) -> impl Iterator<Item = &'s ExpectedFigures> {
         self.expected.iter().filter(move |expected| bank.starts_with(&expected.bank))
     }
 

@@ -37,7 +37,8 @@ fn trained_on_dev() -> String {
 fn with_models<T>(folder: &Folder, split: &str, test: impl FnOnce(&NeedModels) -> T) -> T {
     let work = Work::on(folder, "data", split);
     let with_models = |session: &clariq_experiment::Session| {
-        test(&NeedModels::new(session.clone(), Some(split)).expect("need models"))
+        let models = NeedModels::new(session.clone()).expect("need models");
+        test(&models.for_split(Some(split)).expect("a split"))
     };
     work.with_session(with_models).0
 }

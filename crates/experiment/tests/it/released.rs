@@ -134,7 +134,8 @@ fn predicted_needs_reach_the_figures_of_their_configuration() {
     let Some(folder) = released() else { return };
     let work = Work::on(&folder, "data", "dev");
     work.with_session(|session| {
-        let models = NeedModels::new(session.clone(), Some("dev")).expect("need models");
+        let models = NeedModels::new(session.clone()).expect("need models");
+        let models = models.for_split(Some("dev")).expect("a split");
         for system in ["bm25-tuned", "strict", "best"] {
             let config = work.load(system).expect("a system");
             let is_of_dev = |it: &&ExpectedFigures| it.collection == "clariq" && it.split == "dev";

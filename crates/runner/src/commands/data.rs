@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use clariq_collections::fetch::{FetchOutcome, FetchRequest, fetch as fetch_files};
 use clariq_collections::{Amount, DataDir, Kind, Release, ReleasedFile};
-use clariq_core::{Result, Severity, bail};
+use clariq_core::{Result, Severity, SplitRole, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::{export as write_files, write_requests};
 use clariq_experiment::run::folder_of;
@@ -224,9 +224,9 @@ pub(crate) struct FacetRequestsArgs {
     /// Run of question relevance, whose first question per topic is asked
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Labelled split whose facets are searched for
-    #[arg(long, default_value = "dev", value_name = "SPLIT")]
-    split: String,
+    /// Labelled split whose facets are searched for [default: dev, or the only split]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
     /// Leave the answers out
     #[arg(long)]
     no_answer: bool,
@@ -243,8 +243,8 @@ fn facet_requests(settings: &Settings, arguments: &FacetRequestsArgs) -> Result<
     let with =
         if arguments.no_answer { RetrievedWith::QuestionAlone } else { RetrievedWith::Answer };
     let run = Source::new(&arguments.run);
-    let facet_requests =
-        make_facet_requests(&*collection, &run, collection.find_split(&arguments.split)?, with)?;
+    let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
+    let facet_requests = make_facet_requests(&*collection, &run, split, with)?;
     let target = Target::new(&arguments.output);
     write_requests(&facet_requests.requests, &target)?;
     if target.is_stream() {
@@ -261,9 +261,9 @@ fn facet_requests(settings: &Settings, arguments: &FacetRequestsArgs) -> Result<
 
 #[derive(Args)]
 pub(crate) struct SynthesizeArgs {
-    /// Labelled split whose questions and answers are combined
-    #[arg(long, default_value = "dev", value_name = "SPLIT")]
-    split: String,
+    /// Labelled split whose questions and answers are combined [default: dev, or the only split]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
     /// File to write: .jsonl or .jsonl.gz; can be repeated [default:
     /// runs/<collection>/<split>_synthetic.jsonl]
     #[arg(long, short, value_name = "FILE")]
@@ -284,7 +284,7 @@ pub(crate) struct SynthesizeArgs {
 
 fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
-    let split = collection.find_split(&arguments.split)?;
+    let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let usual = folder_of(Path::new("runs"), &*collection);
     let usual = vec![usual.join(format!("{split}_synthetic.jsonl"))];
     let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };

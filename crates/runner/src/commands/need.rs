@@ -26,9 +26,10 @@ pub(crate) struct NeedTrainArgs {
     /// Built-in system or configuration file with a need model
     #[arg(value_name = "CONFIG")]
     config: String,
-    /// Split that the model will be used for; test applies the key `train_on`
-    #[arg(long, default_value = "dev", value_name = "SPLIT")]
-    split: String,
+    /// Split that the model will be used for; test applies the key `train_on` [default: dev, or the
+    /// only split]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
     /// Model file to write, as JSON [default: none, only the report]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -45,9 +46,9 @@ pub(crate) struct NeedPredictArgs {
     /// Saved need model (.json), built-in system, or configuration file
     #[arg(value_name = "MODEL")]
     model: String,
-    /// Split to predict
-    #[arg(long, default_value = "dev", value_name = "SPLIT")]
-    split: String,
+    /// Split to predict [default: dev, or the only split]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
     /// Need file to write; `-` for standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: PathBuf,
@@ -76,7 +77,7 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
-    let models = NeedModels::new(session, Some(&arguments.split))?;
+    let models = NeedModels::new(session)?.for_split(arguments.split.as_deref())?;
     let training = models.training(&arguments.config)?;
     let passes =
         training.cross_validate(arguments.folds, arguments.repeats, settings.options.seed)?;
@@ -111,7 +112,7 @@ fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome> 
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
     refuse_input(&arguments.output)?;
-    let models = NeedModels::new(session, Some(&arguments.split))?;
+    let models = NeedModels::new(session)?.for_split(arguments.split.as_deref())?;
     models.write(&models.open(&arguments.model)?, &Target::new(&arguments.output))?;
     Ok(Outcome::Done)
 }
@@ -122,7 +123,7 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> 
         bail!("REQUEST", "a request", "nothing", hint);
     }
     let collection = settings.collection()?;
-    let models = NeedModels::new(settings.session(&*collection, None)?, None)?;
+    let models = NeedModels::new(settings.session(&*collection, None)?)?;
     let (prediction, shares) = models.open(&arguments.model)?.explain(&arguments.request);
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {

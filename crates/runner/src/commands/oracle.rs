@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::Result;
+use clariq_core::{Result, SplitRole};
 use clariq_experiment::record::{self, RecordedOutput};
 use clariq_experiment::run::folder_of;
 use clariq_files::{StagedFile, Target, refuse_input};
@@ -18,9 +18,9 @@ pub(crate) struct OracleArgs {
     /// Question to choose for each topic or context
     #[arg(value_parser = one_of(ORACLES))]
     choice: Oracle,
-    /// Split
-    #[arg(long, default_value = "dev", value_name = "SPLIT")]
-    split: String,
+    /// Split [default: dev, or the only split]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
     /// Use the contexts of the multi-turn table (`multi_turn_<split>_eval.pkl`) instead of topics
     #[arg(long)]
     multi_turn: bool,
@@ -48,7 +48,7 @@ const ORACLES: Names<Oracle> = &[
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let (name, choice) = arguments.choice;
-    let split = collection.find_split(&arguments.split)?;
+    let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let metric = &*arguments.metric;
     let multi_turn = arguments.multi_turn;
     let request = OracleRequest { choice, name, split, metric, multi_turn };
