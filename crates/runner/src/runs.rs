@@ -8,7 +8,7 @@ use clariq_collections::{Collection, OWN, Split};
 use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
-use clariq_files::Source;
+use clariq_files::{MOST_OF_A_RUN, Source};
 use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ impl LabelSource {
 /// Refuses a file whose record names other documents than those that it is scored on: its scores would
 /// be 0, or wrong. Documents of one's own may have changed since, which is a warning. `runs` are those
 /// that have the record of `file`, such as itself.
-pub(crate) fn check_origin(
+fn check_origin(
     settings: &Settings,
     collection: &dyn Collection,
     runs: &[PathBuf],
@@ -190,6 +190,30 @@ pub(crate) fn check_origin(
             ));
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// Checks a run or need file, `kind`, against the record beside it: refuses one of other documents, as
+/// [`check_origin`] does, and warns of a file that differs from its record, because the command that
+/// wrote it was interrupted.
+pub(crate) fn check_record(
+    settings: &Settings,
+    collection: &dyn Collection,
+    kind: &str,
+    file: &Path,
+) -> Result<()> {
+    // A need file is beside its run.
+    let runs = if kind == "need" { record::runs_of_need(file) } else { vec![file.to_owned()] };
+    check_origin(settings, collection, &runs, file)?;
+    if !runs.iter().any(|run| record::path_of(run).exists()) {
+        return Ok(());
+    }
+    let bytes = Source::new(file).read_bytes(MOST_OF_A_RUN)?;
+    if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
+        settings.note(&format!(
+            "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
+        ));
     }
     Ok(())
 }

@@ -7,14 +7,14 @@ mod scorer;
 
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
-use crate::runs::{self, check_origin};
+use crate::runs::{self, check_record};
 use crate::settings::Settings;
 use crate::several::SeveralScores;
 use clariq_collections::evaluation::{ByQrels, EvalRequest, EvalResult, Evaluation};
 use clariq_core::Result;
 use clariq_experiment::record;
-use clariq_files::{MOST_OF_A_RUN, Source, protect, refuse_input};
-use std::path::{Path, PathBuf};
+use clariq_files::{Source, protect, refuse_input};
+use std::path::Path;
 
 pub(crate) use arguments::EvalArgs;
 use printed::print;
@@ -61,12 +61,10 @@ fn score_by_collection(
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
     let scorer = FileScorer::open(&*collection, split, arguments, settings.options.seed)?;
     let kind = scorer.file_kind();
-    check_origin(settings, &*collection, &runs_of(kind, &request.file), &request.file)?;
+    check_record(settings, &*collection, kind, &request.file)?;
     settings.warn(scorer.warnings());
     settings.note_remark(&*collection, split);
-    let result = scorer.score(request)?;
-    warn_of_record(settings, kind, &request.file)?;
-    Ok((kind, result))
+    Ok((kind, scorer.score(request)?))
 }
 
 /// Scores runs over the collections of several folders: a column for each, and the means.
@@ -85,27 +83,4 @@ pub(crate) fn eval_each(all: &[Settings], arguments: &EvalArgs) -> Result<Outcom
         }
     }
     sheet.print(all[0].format)
-}
-
-/// The runs whose records could describe the file: a need file is beside its run.
-fn runs_of(kind: &str, file: &Path) -> Vec<PathBuf> {
-    match kind {
-        "need" => record::runs_of_need(file),
-        _ => vec![file.to_owned()],
-    }
-}
-
-/// Warns about a file that differs from its record: the command that wrote it was interrupted.
-fn warn_of_record(settings: &Settings, kind: &str, file: &Path) -> Result<()> {
-    let runs = runs_of(kind, file);
-    if !runs.iter().any(|run| record::path_of(run).exists()) {
-        return Ok(());
-    }
-    let bytes = Source::new(file).read_bytes(MOST_OF_A_RUN)?;
-    if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
-        settings.note(&format!(
-            "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
-        ));
-    }
-    Ok(())
 }

@@ -13,7 +13,7 @@ use clariq_collections::evaluation::does_not_apply;
 use clariq_core::{Result, SplitRole, bail};
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{CandidateRun, FileInput, RequestFileKind, open_split};
-use clariq_experiment::{Contexts, Session, TextStores};
+use clariq_experiment::{Contexts, TextStores};
 use clariq_files::Source;
 use clariq_systems::SystemConfig;
 use load::load_systems;
@@ -155,10 +155,13 @@ fn run_over(
     if let Some(task) = &arguments.task {
         session = session.ranking_for(task)?;
     }
-
+    // All systems are checked before the first one runs.
+    for system in systems {
+        system.check_tasks(session.collection)?;
+        check_expected(system, &session)?;
+    }
     if let Some((file, kind)) = arguments.file() {
         let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;
-        check_systems(&session, systems)?;
         let contexts = Contexts::new(&session);
         for system in systems {
             table.write(arguments, &contexts, system, &input)?;
@@ -168,7 +171,6 @@ fn run_over(
 
     let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
     let session = session.answering(split);
-    check_systems(&session, systems)?;
     let contexts = Contexts::new(&session);
     for system in systems {
         let input = open_split(&session, system, split, candidates.as_ref())?;
@@ -188,15 +190,6 @@ fn check_arguments(arguments: &RunArgs) -> Result<()> {
         let hint =
             "a split without its bad rows would have other scores; `clariq data check` lists them";
         bail!("--skip-bad", expected, "a run over a split", hint);
-    }
-    Ok(())
-}
-
-/// Checks all systems before the first one runs.
-fn check_systems(session: &Session, systems: &[SystemConfig]) -> Result<()> {
-    for system in systems {
-        system.check_tasks(session.collection)?;
-        check_expected(system, session)?;
     }
     Ok(())
 }
