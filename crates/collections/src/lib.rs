@@ -28,6 +28,8 @@ pub mod entries;
 pub mod evaluation;
 pub mod fetch;
 mod kinds;
+#[cfg_attr(not(test), warn(clippy::unwrap_used))]
+mod labelled_requests;
 #[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod lines;
 mod own;
@@ -48,6 +50,7 @@ pub use check::CheckReport;
 pub use data_dir::{DataDir, EmbeddedFile};
 pub use earlier_judgements::{EarlierJudgements, read_once};
 pub use kinds::{Kind, Open, Tracks, Validate};
+pub use labelled_requests::{LabelledRequest, LabelledRequests};
 pub use own::{DOCUMENTS, OWN};
 pub use released::{Release, ReleasedFile};
 pub use splits::{Split, Task};
@@ -57,7 +60,7 @@ pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 use clariq_core::{Documents, Error, Problem, Request, SplitRole, TextKeeper, bail, problem};
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -87,7 +90,7 @@ pub struct Annotation {
 }
 
 /// A clarification need: a number, 1 to 4 in ClariQ, or a name of the collection's own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum NeedLabel {
     /// 1 for a request that needs no clarification.

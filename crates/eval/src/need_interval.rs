@@ -2,22 +2,24 @@
 //!
 //! The bootstrap: Efron & Tibshirani, *An introduction to the bootstrap*, 1993, chapter 13.
 
-use clariq_core::Need;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// The official weighted F1 of pairs of label and prediction; 0 if there are none.
-pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
-    let mut counts = [[0_u32; 4]; 4];
-    for (label, predicted) in pairs {
-        counts[usize::from(label.get()) - 1][usize::from(predicted.get()) - 1] += 1;
+/// The official weighted F1 of pairs of label and prediction, as places among the labels; 0 if there
+/// are none.
+pub fn weighted_f1(pairs: &[(usize, usize)]) -> f64 {
+    let classes =
+        pairs.iter().map(|&(label, predicted)| label.max(predicted) + 1).max().unwrap_or(0);
+    let mut counts = vec![vec![0_u32; classes]; classes];
+    for &(label, predicted) in pairs {
+        counts[label][predicted] += 1;
     }
     let mut sum = 0.0;
-    for need in 0..4 {
-        let support: u32 = counts[need].iter().sum();
-        let predicted: u32 = counts.iter().map(|row| row[need]).sum();
+    for class in 0..classes {
+        let support: u32 = counts[class].iter().sum();
+        let predicted: u32 = counts.iter().map(|row| row[class]).sum();
         if support > 0 {
-            sum += f64::from(2 * counts[need][need]) / f64::from(support + predicted)
+            sum += f64::from(2 * counts[class][class]) / f64::from(support + predicted)
                 * f64::from(support);
         }
     }
@@ -25,7 +27,7 @@ pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
 }
 
 /// The 95 % interval of the weighted F1 over `rounds` samples of the topics, drawn from `seed`.
-pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f64) {
+pub fn need_interval(pairs: &[(usize, usize)], rounds: u32, seed: u64) -> (f64, f64) {
     bootstrap_interval(pairs, rounds, seed, weighted_f1)
 }
 
@@ -85,27 +87,20 @@ pub fn reliability(predictions: &[(f64, bool)], bins: usize) -> Vec<ReliabilityB
 mod tests {
     use super::*;
 
-    fn pairs(labels: &[(u8, u8)]) -> Vec<(Need, Need)> {
-        labels
-            .iter()
-            .map(|&(label, predicted)| (Need::new(label).unwrap(), Need::new(predicted).unwrap()))
-            .collect()
-    }
-
     #[test]
     fn the_f1_of_needs_equals_the_official_one() {
         // f1_score(average='weighted'), scikit-learn 1.7: always 2 of 1, 2, 2, 3.
-        assert_eq!(weighted_f1(&pairs(&[(1, 2), (2, 2), (2, 2), (3, 2)])), 1.0 / 3.0);
+        assert_eq!(weighted_f1(&[(0, 1), (1, 1), (1, 1), (2, 1)]), 1.0 / 3.0);
         assert_eq!(weighted_f1(&[]), 0.0);
     }
 
     #[test]
     fn intervals_contain_the_figure_and_are_reproducible() {
-        let all = pairs(&[(1, 1), (2, 2), (2, 3), (3, 3), (4, 4), (4, 2), (3, 1), (1, 1)]);
+        let all = [(0, 0), (1, 1), (1, 2), (2, 2), (3, 3), (3, 1), (2, 0), (0, 0)];
         let (low, high) = need_interval(&all, 1000, 7);
         assert!(low < weighted_f1(&all) && weighted_f1(&all) < high);
         assert_eq!((low, high), need_interval(&all, 1000, 7));
-        assert_eq!(need_interval(&pairs(&[(1, 1), (2, 2)]), 100, 7), (1.0, 1.0));
+        assert_eq!(need_interval(&[(0, 0), (1, 1)], 100, 7), (1.0, 1.0));
     }
 
     #[test]

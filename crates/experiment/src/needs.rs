@@ -3,10 +3,11 @@
 mod few_shot;
 
 use crate::session::Session;
-use clariq_collections::Split;
-use clariq_core::{Need, Request, RequestId, Result, SplitRole, bail};
+use clariq_collections::documents::Bank;
+use clariq_collections::{Collection, LabelledRequests, NeedLabel, Split};
+use clariq_core::{Need, Request, RequestId, Result, SplitRole, TrainOn, bail};
 use clariq_files::{Source, Target};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining, Prediction};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, NeedTraining};
 use clariq_systems::{NeedTable, SystemConfig};
 use clariq_track_clariq::evaluation::NeedReport;
 use clariq_track_clariq::evaluation::need_report;
@@ -35,12 +36,17 @@ pub(crate) enum NeedPredictor {
 }
 
 impl NeedPredictor {
-    fn predict(&self, session: &Session, openings: &[&str]) -> Result<Vec<Need>> {
+    fn predict(&self, session: &Session, texts: &[String]) -> Result<Vec<NeedLabel>> {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         match self {
             Self::Classifier(model) => {
-                Ok(model.predict(openings).into_iter().map(|prediction| prediction.need).collect())
+                let predictions = model.predict(&texts);
+                Ok(predictions.iter().map(|prediction| model.label(prediction).clone()).collect())
             }
-            Self::FewShot(model) => model.predict(session, openings),
+            Self::FewShot(model) => {
+                let needs = model.predict(session, &texts)?;
+                Ok(needs.into_iter().map(|need| NeedLabel::Number(need.get().into())).collect())
+            }
         }
     }
 
@@ -88,6 +94,21 @@ pub(crate) fn writes_needs(session: &Session, config: &SystemConfig) -> bool {
     config.need.is_some() || is_clariq && session.options.need_model.is_some()
 }
 
+/// The text whose need is predicted. ClariQ labels topics, by the request that opens a conversation; other
+/// collections label requests, each with its conversation.
+fn labelled_text(collection: &dyn Collection, request: &Request) -> String {
+    let is_clariq = collection.downcast::<ClariQ>().is_some();
+    if is_clariq { request.opening().to_owned() } else { request.last_said() }
+}
+
+/// A label as the need that stages compare; `None` for a name and for other numbers.
+fn need_of(label: &NeedLabel) -> Option<Need> {
+    match label {
+        NeedLabel::Number(number) => u8::try_from(*number).ok().and_then(Need::new),
+        NeedLabel::Name(_) => None,
+    }
+}
+
 /// Predicts the needs of requests that have none.
 pub(crate) fn predict(
     model: &NeedPredictor,
@@ -96,27 +117,31 @@ pub(crate) fn predict(
 ) -> Result<()> {
     let mut missing: Vec<&mut Request> =
         requests.iter_mut().filter(|request| request.need.is_none()).collect();
-    let openings: Vec<&str> = missing.iter().map(|request| request.opening()).collect();
-    let needs = model.predict(session, &openings)?;
-    for (request, need) in missing.iter_mut().zip(needs) {
-        request.need = Some(need);
+    let texts: Vec<String> =
+        missing.iter().map(|request| labelled_text(session.collection, request)).collect();
+    let labels = model.predict(session, &texts)?;
+    for (request, label) in missing.iter_mut().zip(labels) {
+        request.need = need_of(&label);
     }
     Ok(())
 }
 
 /// The predicted needs of a split, and their description for the record.
 pub(crate) struct PredictedNeeds {
-    needs: HashMap<RequestId, Need>,
+    labels: HashMap<RequestId, NeedLabel>,
     pub(crate) made_by: Value,
 }
 
 impl PredictedNeeds {
     pub(crate) fn of(&self, request: &Request) -> Option<Need> {
-        self.needs.get(&request.id).copied()
+        self.labels.get(&request.id).and_then(need_of)
     }
 
     pub(crate) fn put(&self, out: &mut dyn Write, requests: &[Request]) -> io::Result<()> {
-        put_need_lines(out, requests.iter().filter_map(|it| Some((&it.id, self.of(it)?))))
+        put_need_lines(
+            out,
+            requests.iter().filter_map(|it| Some((&it.id, self.labels.get(&it.id)?))),
+        )
     }
 }
 
@@ -137,21 +162,19 @@ pub(crate) fn predict_split(
     let is_learned_from = session.split.map(Split::role) == Some(SplitRole::Learn);
     let holds_out = config.plan.sees_need() && is_learned_from;
     let Some((model, held_out)) = open_model(session, config, holds_out)? else { return Ok(None) };
-    let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
-    let mut predicted = model.predict(session, &openings)?;
+    let texts: Vec<String> =
+        requests.iter().map(|request| labelled_text(session.collection, request)).collect();
+    let predicted = model.predict(session, &texts)?;
     let mut made_by = model.record();
     if !held_out.is_empty() {
         made_by["folds"] = HELD_OUT_FOLDS.into();
     }
-    // Every topic of train has a label, so the predictions are in the order of the requests.
-    for (own, held_out) in predicted.iter_mut().zip(held_out) {
-        *own = held_out.need;
+    let mut labels = HashMap::new();
+    for ((request, text), label) in requests.iter().zip(texts).zip(predicted) {
+        let held_out = held_out.get(&(request.id.clone(), text));
+        labels.insert(request.id.clone(), held_out.cloned().unwrap_or(label));
     }
-    let mut needs = HashMap::new();
-    for (request, need) in requests.iter().zip(predicted) {
-        needs.insert(request.id.clone(), need);
-    }
-    Ok(Some(PredictedNeeds { needs, made_by }))
+    Ok(Some(PredictedNeeds { labels, made_by }))
 }
 
 /// The description of a need model for the record of a run.
@@ -165,47 +188,53 @@ fn need_record(model: &Classifier) -> Value {
     })
 }
 
+/// Labels of training requests by models that did not see them, by the request and its text.
+type HeldOutLabels = HashMap<(RequestId, String), NeedLabel>;
+
 /// Reads the need model that the user named, or trains that of the system, optionally with held-out
-/// predictions for the training topics. A collection without need labels has no model: no needs are
+/// predictions for the training requests. A collection without need labels has no model: no needs are
 /// predicted, and stages ignore them.
 fn open_model(
     session: &Session,
     config: &SystemConfig,
     holds_out: bool,
-) -> Result<Option<(NeedPredictor, Vec<Prediction>)>> {
+) -> Result<Option<(NeedPredictor, HeldOutLabels)>> {
     let named = session.options.need_model.as_deref();
     if let Some(file) = named {
         if matches!(config.need, Some(NeedTable::FewShot(_))) {
             let found = format!("{} with `{}`", file.display(), config.name);
             bail!("--need-model", "a system whose [need] has a `model`", found, "leave it out");
         }
-        let source = Source::new(file);
-        let model = match session.collection.downcast::<ClariQ>() {
-            Some(clariq) => Classifier::read(&source, &clariq.bank)?,
-            // A need model uses ClariQ's question bank, which other collections do not have.
-            None => Classifier::read(&source, &clariq_track_clariq::open_usual()?.bank)?,
-        };
-        return Ok(Some((NeedPredictor::Classifier(Box::new(model)), Vec::new())));
+        let model =
+            with_bank(session.collection, |bank| Classifier::read(&Source::new(file), bank))?;
+        check_for_stages(config, &model.made_of.classes)?;
+        return Ok(Some((NeedPredictor::Classifier(Box::new(model)), HeldOutLabels::new())));
     }
     let Some(table) = &config.need else { return Ok(None) };
-    let clariq = session.collection.downcast::<ClariQ>();
-    if let Some(clariq) = clariq.filter(|clariq| clariq.has(ClariqSplit::Train, true)) {
-        let config = match table {
-            NeedTable::Trained(config) => config,
+    let train = session.collection.labelled_requests(TrainOn::Train.roles())?;
+    if !train.requests.is_empty() {
+        let need = match table {
+            NeedTable::Trained(need) => need,
             // No request is its own example: nothing has to be held out.
-            NeedTable::FewShot(config) => {
-                let train = clariq.labelled(ClariqSplit::Train)?;
-                let model = FewShotModel::new(config.clone(), &train);
-                return Ok(Some((NeedPredictor::FewShot(model), Vec::new())));
+            NeedTable::FewShot(few_shot) => {
+                let model = FewShotModel::new(few_shot.clone(), &train)?;
+                return Ok(Some((NeedPredictor::FewShot(model), HeldOutLabels::new())));
             }
         };
-        let training = training(session, clariq, config)?;
-        let held_out = holds_out.then(|| training.held_out(session.options.seed)).transpose()?;
-        let model = NeedPredictor::Classifier(Box::new(training.fit()?));
-        return Ok(Some((model, held_out.unwrap_or_default())));
+        let training = training(session, need)?;
+        check_for_stages(config, training.classes())?;
+        let mut held_out = HeldOutLabels::new();
+        if holds_out {
+            let predictions = training.held_out(session.options.seed)?;
+            for (request, prediction) in train.requests.into_iter().zip(predictions) {
+                let label = training.classes()[prediction.label].clone();
+                held_out.insert((request.id, request.text), label);
+            }
+        }
+        return Ok(Some((NeedPredictor::Classifier(Box::new(training.fit()?)), held_out)));
     }
-    // Other collections have no need files: there is nothing to miss unless stages look at needs.
-    if clariq.is_some() || config.plan.sees_need() {
+    // Other collections seldom have needs: there is nothing to miss unless stages look at them.
+    if session.collection.downcast::<ClariQ>().is_some() || config.plan.sees_need() {
         let conditions = if config.plan.sees_need() { ", and need conditions are off" } else { "" };
         let location = session.collection.location();
         let name = &config.name;
@@ -216,43 +245,70 @@ fn open_model(
     Ok(None)
 }
 
-fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<NeedTraining> {
+/// Refuses labels that stages cannot compare, where stages look at needs.
+fn check_for_stages(config: &SystemConfig, classes: &[NeedLabel]) -> Result<()> {
+    if config.plan.sees_need() && classes.iter().any(|label| need_of(label).is_none()) {
+        let labels: Vec<String> = classes.iter().map(NeedLabel::to_string).collect();
+        let expected = "needs from 1 to 4, since a stage or the table [ask] compares them";
+        let found = format!("a model of the needs {}", labels.join(", "));
+        bail!(&config.name, expected, found, "label the requests from 1 to 4");
+    }
+    Ok(())
+}
+
+/// Calls `make` with the question bank whose questions are features of need models: ClariQ's, which other
+/// collections do not have.
+fn with_bank<T>(collection: &dyn Collection, make: impl FnOnce(&Bank) -> Result<T>) -> Result<T> {
+    match collection.downcast::<ClariQ>() {
+        Some(clariq) => make(&clariq.bank),
+        None => make(&clariq_track_clariq::open_usual()?.bank),
+    }
+}
+
+fn training(session: &Session, config: &NeedConfig) -> Result<NeedTraining> {
     let config = config.clone().to_answer(session.split.map(Split::role));
-    let labels = clariq.training_labels(config.train_on())?;
-    NeedTraining::new(config, &clariq.bank, &labels)
+    let collection = session.collection;
+    let labels = collection.labelled_requests(config.train_on().roles())?;
+    if labels.requests.is_empty() {
+        // A release without its file of train says which file is missing.
+        for split in collection.splits().iter().filter(|it| it.role() == SplitRole::Learn) {
+            collection.requests(*split, session.task)?;
+        }
+    }
+    with_bank(session.collection, |bank| NeedTraining::new(config, bank, &labels))
 }
 
 /// Need models of a collection that has need labels.
 pub struct NeedModels<'a> {
     session: Session<'a>,
-    clariq: &'a ClariQ,
 }
 
 /// The predictions of a model for dev, on which it was not trained.
 pub struct HeldOutNeeds {
-    /// Labels and predictions.
-    pub pairs: Vec<(Need, Need)>,
+    /// The labels that the model tells apart.
+    pub classes: Vec<NeedLabel>,
+    /// Labels and predictions, by their places among these.
+    pub pairs: Vec<(usize, usize)>,
     /// The probability of each predicted need, and true if it is the label.
     pub confidence: Vec<(f64, bool)>,
-    /// The figures of each need.
-    pub report: NeedReport,
+    /// The official scores of each need in ClariQ.
+    pub report: Option<NeedReport>,
 }
 
 impl<'a> NeedModels<'a> {
-    /// Need models for the requests of a split, or for requests of no split.
-    ///
-    /// # Errors
-    ///
-    /// A collection without need labels or without that split.
-    pub fn new(session: Session<'a>) -> Result<Self> {
-        let clariq = ClariQ::of(session.collection)?;
-        Ok(Self { session, clariq })
+    /// Need models for requests of no split.
+    pub fn new(session: Session<'a>) -> Self {
+        Self { session }
     }
 
     /// For the requests of a split: the one of that name, or the one to tune on.
+    ///
+    /// # Errors
+    ///
+    /// A collection without that split.
     pub fn for_split(self, name: Option<&str>) -> Result<Self> {
         let split = self.session.collection.find_split_or(name, SplitRole::Tune)?;
-        Ok(Self { session: Session { split: Some(split), ..self.session }, ..self })
+        Ok(Self { session: Session { split: Some(split), ..self.session } })
     }
 
     /// The training data of a system's need model.
@@ -263,7 +319,7 @@ impl<'a> NeedModels<'a> {
             let expected = "a system with a table [need] whose model is trained";
             bail!(system, expected, "a system without one", hint);
         };
-        training(&self.session, self.clariq, &config)
+        training(&self.session, &config)
     }
 
     /// Reads a saved model (`.json`), or trains the need model of a system.
@@ -272,7 +328,8 @@ impl<'a> NeedModels<'a> {
         if path.extension().is_none_or(|extension| extension != "json") {
             return self.training(name)?.fit();
         }
-        let classifier = Classifier::read(&Source::new(path), &self.clariq.bank)?;
+        let classifier =
+            with_bank(self.session.collection, |bank| Classifier::read(&Source::new(path), bank))?;
         let role = self.session.split.map_or(SplitRole::HeldOut, Split::role);
         let trained_on = classifier.made_of.config.train_on();
         if trained_on != trained_on.to_answer(Some(role)) {
@@ -288,38 +345,49 @@ impl<'a> NeedModels<'a> {
     /// Writes the predictions for the split as a need file.
     pub fn write(&self, model: &Classifier, target: &Target) -> Result<()> {
         let Session { collection, split, task, .. } = self.session;
-        let split = split.unwrap_or(ClariqSplit::Dev.as_split());
+        let split = split.map_or_else(|| collection.find_split_or(None, SplitRole::Tune), Ok)?;
         let requests = collection.requests(split, task)?;
-        let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
-        let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
-        let predictions = model.predict(&openings);
-        for (request, prediction) in requests.iter_mut().zip(predictions) {
-            request.need = Some(prediction.need);
-        }
-        let labels = requests.iter().filter_map(|request| Some((&request.id, request.need?)));
-        target.write(|out| put_need_lines(out, labels))
+        let requests = requests.collect::<Result<Vec<Request>, _>>()?;
+        let texts: Vec<String> =
+            requests.iter().map(|request| labelled_text(collection, request)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let predictions = model.predict(&texts);
+        let labels = predictions.iter().map(|prediction| model.label(prediction));
+        let ids = requests.iter().map(|request| &request.id);
+        target.write(|out| put_need_lines(out, ids.zip(labels)))
     }
 
-    /// The predictions for dev; `None` if the model was trained on dev, or dev is missing.
+    /// The predictions for dev, or what corresponds to it; `None` if the model was trained on it, or it is
+    /// missing.
     pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOutNeeds>> {
-        if !self.clariq.has(ClariqSplit::Dev, true) || !model.made_of.config.train_on().is_default()
-        {
+        let collection = self.session.collection;
+        let LabelledRequests { requests, .. } = collection.labelled_requests(&[SplitRole::Tune])?;
+        if requests.is_empty() || !model.made_of.config.train_on().is_default() {
             return Ok(None);
         }
-        let labels = self.clariq.labelled(ClariqSplit::Dev)?;
-        let requests: Vec<&str> = labels.topics.iter().map(|topic| &*topic.request).collect();
+        let texts: Vec<&str> = requests.iter().map(|request| &*request.text).collect();
+        let mut classes = model.made_of.classes.clone();
         let mut pairs = Vec::new();
         let mut confidence = Vec::new();
         let mut lines = Vec::new();
-        for (topic, prediction) in labels.topics.iter().zip(model.predict(&requests)) {
-            let Some(label) = topic.need else { continue };
-            let need = prediction.need;
-            pairs.push((label, need));
-            let probability = prediction.probabilities[usize::from(need.get()) - 1];
-            confidence.push((probability, need == label));
-            let topic = topic.id.clone();
-            lines.push(NeedLine { topic, label: i64::from(need.get()), line: 0 });
+        for (request, prediction) in requests.iter().zip(model.predict(&texts)) {
+            // A label that training did not have is never predicted.
+            let label = classes.iter().position(|class| *class == request.need);
+            let label = label.unwrap_or_else(|| {
+                classes.push(request.need.clone());
+                classes.len() - 1
+            });
+            pairs.push((label, prediction.label));
+            confidence
+                .push((prediction.probabilities[prediction.label], prediction.label == label));
+            if let NeedLabel::Number(label) = *model.label(&prediction) {
+                lines.push(NeedLine { topic: request.id.clone(), label, line: 0 });
+            }
         }
-        Ok(Some(HeldOutNeeds { pairs, confidence, report: need_report(&lines, &labels) }))
+        let report = match collection.downcast::<ClariQ>() {
+            Some(clariq) => Some(need_report(&lines, &clariq.labelled(ClariqSplit::Dev)?)),
+            None => None,
+        };
+        Ok(Some(HeldOutNeeds { classes, pairs, confidence, report }))
     }
 }

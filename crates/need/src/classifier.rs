@@ -3,8 +3,9 @@
 use crate::config::NeedConfig;
 use crate::features::Extractor;
 use crate::model::{Contribution, NeedModel, Prediction};
+use clariq_collections::NeedLabel;
 use clariq_collections::documents::Bank;
-use clariq_core::{Checksum, Documents, Error, Result, problem};
+use clariq_core::{Checksum, Documents, Error, Need, Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,9 @@ pub struct ModelOrigin {
     pub clariq: String,
     /// The model as the configuration declares it.
     pub config: NeedConfig,
+    /// The labels that the model tells apart, in order; ClariQ's are left out of the file.
+    #[serde(default = "clariq_needs", skip_serializing_if = "are_clariq_needs")]
+    pub classes: Vec<NeedLabel>,
     /// The names of the features, in order.
     pub features: Vec<String>,
     /// The checksum of the requests and labels that it was trained on.
@@ -28,6 +32,15 @@ pub struct ModelOrigin {
     pub topics: usize,
     /// The checksum of the question bank.
     pub bank_sha256: Checksum,
+}
+
+/// The needs of ClariQ, from 1 to 4.
+pub(crate) fn clariq_needs() -> Vec<NeedLabel> {
+    Need::ALL.map(|need| NeedLabel::Number(need.get().into())).to_vec()
+}
+
+fn are_clariq_needs(classes: &[NeedLabel]) -> bool {
+    classes == clariq_needs()
 }
 
 /// The part that all formats share, to tell another format from a damaged file.
@@ -53,6 +66,11 @@ pub struct Classifier {
 }
 
 impl Classifier {
+    /// The label of a prediction.
+    pub fn label(&self, prediction: &Prediction) -> &NeedLabel {
+        &self.made_of.classes[prediction.label]
+    }
+
     /// Predicts a label for each request, in order.
     pub fn predict(&self, requests: &[&str]) -> Vec<Prediction> {
         self.model.predict(&self.extractor.extract(requests))
@@ -61,8 +79,8 @@ impl Classifier {
     /// Predicts the label of one request and lists the features behind it, the strongest first.
     pub fn explain(&self, request: &str) -> (Prediction, Vec<Contribution>) {
         let features = self.extractor.extract(&[request]);
-        let prediction = self.model.predict(&features)[0];
-        let mut contributions = self.model.contributions(&features, 0, prediction.need);
+        let prediction = self.model.predict(&features).remove(0);
+        let mut contributions = self.model.contributions(&features, 0, prediction.label);
         contributions.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
         (prediction, contributions)
     }
@@ -100,7 +118,7 @@ impl Classifier {
             let found = format!("{} features of clariq {}", made_of.features.len(), made_of.clariq);
             return Err(misfit("the features of this program".to_owned(), found));
         }
-        if !model.fits(made_of.config.blocks()) {
+        if !model.fits(made_of.config.blocks(), made_of.classes.len()) {
             let expected = "weights for all features".to_owned();
             return Err(misfit(expected, "another number of them".to_owned()));
         }

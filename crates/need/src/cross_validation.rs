@@ -2,7 +2,7 @@
 
 use crate::model::Prediction;
 use crate::training::NeedTraining;
-use clariq_core::{Need, Result, bail};
+use clariq_core::{Result, bail};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
@@ -44,7 +44,7 @@ impl NeedTraining {
     }
 
     fn pass(&self, folds: usize, seed: u64) -> Result<Repeat> {
-        let folds_of = stratify(&self.labels, folds, seed);
+        let folds_of = stratify(&self.labels, self.classes().len(), folds, seed);
         let mut predictions: Vec<Option<Prediction>> = vec![None; self.labels.len()];
         for fold in 0..folds {
             let (held_out, rows): (Vec<_>, Vec<_>) =
@@ -54,7 +54,7 @@ impl NeedTraining {
             }
             let all = self.fit_rows(&rows)?.predict(&self.features);
             for row in held_out {
-                predictions[row] = Some(all[row]);
+                predictions[row] = Some(all[row].clone());
             }
         }
         Ok(Repeat { folds: folds_of, predictions: predictions.into_iter().flatten().collect() })
@@ -70,12 +70,12 @@ fn check_size(what: &str, size: usize, least: usize, most: usize, hint: &str) ->
 
 /// A fold for every topic. The topics of each label are dealt out, starting after the last fold of the
 /// previous label.
-fn stratify(labels: &[Need], folds: usize, seed: u64) -> Vec<usize> {
+fn stratify(labels: &[usize], classes: usize, folds: usize, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut folds_of = vec![0; labels.len()];
     let mut next = 0;
-    for need in Need::ALL {
-        let mut rows: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] == need).collect();
+    for class in 0..classes {
+        let mut rows: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] == class).collect();
         // The Fisher-Yates shuffle; probabilities of indices differ by at most 1 in 2³².
         for last in (1..rows.len()).rev() {
             let drawn = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn folds_are_even_and_labels_are_spread() {
-        let labels: Vec<Need> = (0..40).map(|row| Need::ALL[usize::from(row % 8 > 0)]).collect();
-        let folds = stratify(&labels, 5, 1);
+        let labels: Vec<usize> = (0..40).map(|row| usize::from(row % 8 > 0)).collect();
+        let folds = stratify(&labels, 4, 5, 1);
         for fold in 0..5 {
             let inside: Vec<usize> = (0..40).filter(|&row| folds[row] == fold).collect();
             assert_eq!(inside.len(), 8);
-            assert_eq!(inside.iter().filter(|&&row| labels[row] == Need::ALL[0]).count(), 1);
+            assert_eq!(inside.iter().filter(|&&row| labels[row] == 0).count(), 1);
         }
-        assert_eq!(folds, stratify(&labels, 5, 1));
-        assert_ne!(folds, stratify(&labels, 5, 2));
+        assert_eq!(folds, stratify(&labels, 4, 5, 1));
+        assert_ne!(folds, stratify(&labels, 4, 5, 2));
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::config::Block;
 use crate::features::Features;
-use clariq_core::{Error, Need, Result, problem};
+use clariq_core::{Error, Result, problem};
 use linfa::prelude::*;
 use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2};
@@ -89,8 +89,8 @@ impl LinearWeights {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Softmax {
     pub(crate) standard: Standardisation,
-    /// The labels that the training topics have.
-    labels: BTreeMap<Need, LinearWeights>,
+    /// The labels that the training topics have, by their numbers from 1.
+    labels: BTreeMap<usize, LinearWeights>,
 }
 
 impl Softmax {
@@ -99,11 +99,11 @@ impl Softmax {
         blocks: &[Block],
         c: f64,
         features: &Features,
-        labels: &[Need],
+        labels: &[usize],
         rows: &[usize],
     ) -> Result<Self> {
         let standard = Standardisation::fit(blocks, features, rows);
-        let targets: Array1<Need> = rows.iter().map(|&row| labels[row]).collect();
+        let targets: Array1<usize> = rows.iter().map(|&row| labels[row] + 1).collect();
         let dataset = Dataset::new(standard.matrix(features, rows), targets);
         let regression = MultiLogisticRegression::default()
             .alpha(1.0 / c)
@@ -121,12 +121,13 @@ impl Softmax {
     }
 
     /// True if all its blocks are `known`, and every label has a weight for each of their features.
-    pub(crate) fn fits(&self, known: &[Block]) -> bool {
+    pub(crate) fn fits(&self, known: &[Block], classes: usize) -> bool {
         let Standardisation { means, factors, .. } = &self.standard;
         let count: usize = self.standard.blocks().map(|block| block.features().len()).sum();
         self.standard.blocks().all(|block| known.contains(&block))
             && [means.len(), factors.len()] == [count; 2]
             && !self.labels.is_empty()
+            && self.labels.keys().all(|label| (1..=classes).contains(label))
             && self.labels.values().all(|weights| weights.columns.len() == count)
     }
 
@@ -139,22 +140,22 @@ impl Softmax {
         numbers.all(|number| number.abs() <= LARGEST)
     }
 
-    /// The probability of every label for standardised columns; 0 if no training topic has it.
-    pub(crate) fn probabilities(&self, row: &[f64]) -> [f64; 4] {
-        let mut probabilities = [0.0; 4];
+    /// The probability of each of `classes` labels for standardised columns; 0 if no training topic has it.
+    pub(crate) fn probabilities(&self, row: &[f64], classes: usize) -> Vec<f64> {
+        let mut probabilities = vec![0.0; classes];
         let scores: Vec<f64> = self.labels.values().map(|weights| weights.score(row)).collect();
         let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = scores.iter().map(|score| (score - highest).exp()).sum();
         for (label, score) in self.labels.keys().zip(&scores) {
-            probabilities[usize::from(label.get()) - 1] = (score - highest).exp() / total;
+            probabilities[label - 1] = (score - highest).exp() / total;
         }
         probabilities
     }
 
     /// The weight of a column for a label, less the mean over all labels.
-    pub(crate) fn weight_against_mean(&self, need: Need, column: usize) -> f64 {
+    pub(crate) fn weight_against_mean(&self, label: usize, column: usize) -> f64 {
         let sum = self.labels.values().map(|weights| weights.columns[column]).sum::<f64>();
-        let own = self.labels.get(&need).map_or(0.0, |weights| weights.columns[column]);
+        let own = self.labels.get(&(label + 1)).map_or(0.0, |weights| weights.columns[column]);
         own - sum / self.labels.len() as f64
     }
 }

@@ -1,23 +1,24 @@
 //! Trained need models: features in, labels with probabilities out.
 //!
 //! A model is the most frequent label, or several regressions whose probabilities are averaged and
-//! divided by a power of the prior: the four labels are not equally frequent, and the official
+//! divided by a power of the prior: labels are not equally frequent, and the official
 //! figure weighs classes by their support. The power of a quarter was best in cross-validation;
 //! class weights while fitting were worse.
 
 use crate::config::{Block, NeedConfig};
 use crate::features::Features;
 use crate::linear::Softmax;
-use clariq_core::{Need, Result};
+use clariq_core::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A label, and the probabilities of all four labels.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A label, and the probabilities of all labels.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    pub need: Need,
-    /// The probabilities of the labels 1 to 4, which sum to 1; `need` may not be the most probable.
-    pub probabilities: [f64; 4],
+    /// Its place among the labels of the model.
+    pub label: usize,
+    /// The probabilities of the labels, which sum to 1; `label` may not be the most probable.
+    pub probabilities: Vec<f64>,
 }
 
 /// The influence of a feature on a label.
@@ -37,9 +38,10 @@ pub enum NeedModel {
     /// The most frequent label of the training topics, whatever the request. Of equally frequent
     /// ones the higher: asking once too often costs a user less than a wrong answer.
     Majority {
-        label: Need,
-        /// The numbers of training topics with the labels 1, 2, 3 and 4.
-        counts: [usize; 4],
+        /// Its number, from 1.
+        label: usize,
+        /// The number of training topics with each label.
+        counts: Vec<usize>,
     },
     /// Softmax regressions whose probabilities are averaged.
     Lexical(Regressions),
@@ -50,23 +52,23 @@ impl NeedModel {
     pub(crate) fn fit(
         config: &NeedConfig,
         features: &Features,
-        labels: &[Need],
+        labels: &[usize],
+        classes: usize,
         rows: &[usize],
     ) -> Result<Self> {
-        let mut counts = [0; 4];
+        let mut counts = vec![0; classes];
         for &row in rows {
-            counts[usize::from(labels[row].get()) - 1] += 1;
+            counts[labels[row]] += 1;
         }
         match *config {
             NeedConfig::Majority { .. } => {
-                let most = Need::ALL.into_iter().zip(counts).max_by_key(|&(_, count)| count);
-                let label = most.map_or(Need::ALL[3], |(label, _)| label);
+                let label = (1..=classes).max_by_key(|label| counts[label - 1]).unwrap_or(1);
                 Ok(Self::Majority { label, counts })
             }
             NeedConfig::Lexical { c, prior_power, .. } => {
                 let fit = |blocks| Softmax::fit(blocks, c, features, labels, rows);
                 let members = vec![fit(&[Block::Core])?, fit(&Block::ALL)?];
-                Ok(Self::Lexical(Regressions { c, prior_power, prior: shares(counts), members }))
+                Ok(Self::Lexical(Regressions { c, prior_power, prior: shares(&counts), members }))
             }
         }
     }
@@ -80,11 +82,15 @@ impl NeedModel {
 
     /// True if it uses only `known` blocks of features and has a weight for each of their features;
     /// a model from a file may not.
-    pub(crate) fn fits(&self, known: &[Block]) -> bool {
+    pub(crate) fn fits(&self, known: &[Block], classes: usize) -> bool {
         match self {
-            Self::Majority { .. } => true,
-            Self::Lexical(Regressions { members, .. }) => {
-                !members.is_empty() && members.iter().all(|member| member.fits(known))
+            Self::Majority { label, counts } => {
+                counts.len() == classes && (1..=classes).contains(label)
+            }
+            Self::Lexical(Regressions { prior, members, .. }) => {
+                prior.len() == classes
+                    && !members.is_empty()
+                    && members.iter().all(|member| member.fits(known, classes))
             }
         }
     }
@@ -98,9 +104,9 @@ impl NeedModel {
     pub fn predict(&self, features: &Features) -> Vec<Prediction> {
         let rows = 0..features.rows;
         match self {
-            Self::Majority { label, counts } => {
-                rows.map(|_| Prediction { need: *label, probabilities: shares(*counts) }).collect()
-            }
+            Self::Majority { label, counts } => rows
+                .map(|_| Prediction { label: label - 1, probabilities: shares(counts) })
+                .collect(),
             Self::Lexical(regressions) => {
                 rows.map(|row| regressions.predict(features, row)).collect()
             }
@@ -113,14 +119,14 @@ impl NeedModel {
         &self,
         features: &Features,
         row: usize,
-        need: Need,
+        label: usize,
     ) -> Vec<Contribution> {
         let mut all: Vec<Contribution> = Vec::new();
         for member in self.members() {
             let columns = member.standard.row(features, row);
             let named = member.standard.named(features, row);
             for (index, (feature, value)) in named.into_iter().enumerate() {
-                let weight = member.weight_against_mean(need, index);
+                let weight = member.weight_against_mean(label, index);
                 let share = weight * columns[index] / self.members().len() as f64;
                 match all.iter_mut().find(|known| known.feature == feature) {
                     Some(known) => known.share += share,
@@ -142,9 +148,9 @@ impl NeedModel {
 }
 
 /// The share of each label among all that were counted.
-fn shares(counts: [usize; 4]) -> [f64; 4] {
+fn shares(counts: &[usize]) -> Vec<f64> {
     let all: usize = counts.iter().sum();
-    counts.map(|count| count as f64 / all.max(1) as f64)
+    counts.iter().map(|&count| count as f64 / all.max(1) as f64).collect()
 }
 
 /// Softmax regressions whose probabilities are averaged.
@@ -153,35 +159,36 @@ pub struct Regressions {
     c: f64,
     prior_power: f64,
     /// The share of each label among the training topics.
-    prior: [f64; 4],
+    prior: Vec<f64>,
     members: Vec<Softmax>,
 }
 
 impl Regressions {
     pub(crate) fn predict(&self, features: &Features, row: usize) -> Prediction {
-        let mut mean = [0.0; 4];
+        let mut mean = vec![0.0; self.prior.len()];
         for member in &self.members {
-            let probabilities = member.probabilities(&member.standard.row(features, row));
+            let row = member.standard.row(features, row);
+            let probabilities = member.probabilities(&row, self.prior.len());
             for (sum, probability) in mean.iter_mut().zip(probabilities) {
                 *sum += probability / self.members.len() as f64;
             }
         }
-        Prediction { need: self.decide(mean), probabilities: mean }
+        Prediction { label: self.decide(&mean), probabilities: mean }
     }
 
     /// The label whose probability is highest after division by a power of the prior; of equal ones
     /// the lowest. A label that no training topic has is never given.
-    fn decide(&self, probabilities: [f64; 4]) -> Need {
+    fn decide(&self, probabilities: &[f64]) -> usize {
         let score = |label: usize| {
             let prior = self.prior[label];
             if prior > 0.0 { probabilities[label] / prior.powf(self.prior_power) } else { 0.0 }
         };
         let mut best = 0;
-        for label in 1..4 {
+        for label in 1..probabilities.len() {
             if score(label) > score(best) {
                 best = label;
             }
         }
-        Need::ALL[best]
+        best
     }
 }

@@ -1,7 +1,7 @@
 //! Need files: lines of `<topic_id> <label>`, the clarification need that a system predicts for each
 //! request.
 
-use clariq_core::{Error, Need, RequestId};
+use clariq_core::{Error, RequestId};
 use clariq_files::fields::{LineForm, for_each_line};
 use clariq_files::{FileContent, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt::Display;
@@ -56,7 +56,7 @@ fn parse_label(field: &str) -> Option<i64> {
 /// Writes one label per topic, in the order given.
 pub fn put_need_lines(
     out: &mut dyn io::Write,
-    labels: impl IntoIterator<Item = (impl Display, Need)>,
+    labels: impl IntoIterator<Item = (impl Display, impl Display)>,
 ) -> io::Result<()> {
     labels.into_iter().try_for_each(|(topic, need)| writeln!(out, "{topic} {need}"))
 }
@@ -64,6 +64,7 @@ pub fn put_need_lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_core::Need;
     use clariq_files::Target;
 
     #[test]

@@ -1,10 +1,11 @@
 //! Needs that a chat model predicts, with examples from train in its prompt.
 
+use super::need_of;
 use crate::session::Session;
-use clariq_core::{ChatRequest, Checksum, Need, Result};
+use clariq_collections::{LabelledRequest, LabelledRequests};
+use clariq_core::{ChatRequest, Checksum, Need, Result, bail};
 use clariq_rank::answers;
 use clariq_systems::FewShotConfig;
-use clariq_track_clariq::Labelled;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
@@ -34,17 +35,21 @@ struct ExampleValues<'a> {
 }
 
 impl FewShotModel {
-    pub(super) fn new(config: FewShotConfig, train: &Labelled) -> Self {
-        let labelled = train.topics.iter().filter_map(|topic| Some((topic, topic.need?)));
-        let mut labels: Vec<Example> = labelled
-            .map(|(topic, need)| Example { request: topic.request.clone(), need })
-            .collect();
+    pub(super) fn new(config: FewShotConfig, train: &LabelledRequests) -> Result<Self> {
+        let mut labels: Vec<Example> = Vec::with_capacity(train.requests.len());
+        for LabelledRequest { text, need, .. } in &train.requests {
+            let Some(number) = need_of(need) else {
+                let hint = "the prompt asks for one of these; a trained model learns any names";
+                bail!(&train.name, "needs from 1 to 4", "`{need}`", hint);
+            };
+            labels.push(Example { request: text.clone(), need: number });
+        }
         labels.sort_by_cached_key(|label| {
             Checksum::of_pieces([label.request.as_bytes()]).to_string()
         });
         let count = |need: &Need| labels.iter().filter(|label| label.need == *need).count();
         let usual = Need::ALL.into_iter().max_by_key(count).unwrap_or(Need::ALL[1]);
-        Self { config, labels, usual }
+        Ok(Self { config, labels, usual })
     }
 
     /// The first examples of each need, in turn; never the request itself.

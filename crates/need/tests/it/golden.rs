@@ -1,6 +1,7 @@
 //! Features and labels against a second implementation, `scripts/make-need-golden`, on the released
 //! files where they are present.
 
+use crate::labelled;
 use clariq_collections::DataDir;
 use clariq_core::Checksum;
 use clariq_need::{Block, Extractor, NeedConfig, NeedTraining};
@@ -51,7 +52,7 @@ fn labels_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
     let train = collection.labelled(ClariqSplit::Train).unwrap();
     let config = NeedConfig::lexical();
-    let training = NeedTraining::new(config, &collection.bank, &train).unwrap();
+    let training = NeedTraining::new(config, &collection.bank, &labelled(&train)).unwrap();
     let classifier = training.fit().unwrap();
     for split in [ClariqSplit::Dev, ClariqSplit::Test] {
         let expected = &golden()[split.name()];
@@ -59,7 +60,7 @@ fn labels_are_those_of_the_reference() {
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
         let predictions = classifier.predict(&requests);
         let labels: String =
-            predictions.iter().map(|prediction| prediction.need.to_string()).collect();
+            predictions.iter().map(|prediction| (prediction.label + 1).to_string()).collect();
         let labels = Checksum::of(labels.as_bytes());
         assert_eq!(labels.as_str(), expected["labels_sha256"], "{split}");
         for place in 0..4 {

@@ -18,7 +18,7 @@ use clariq_experiment::{Contexts, Statements, UserRequest};
 use clariq_files::{
     BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source, not_utf8, stdin,
 };
-use clariq_systems::has_answered;
+use clariq_systems::{built_in, has_answered};
 use clariq_track_clariq::conversation::MOST_TURNS;
 use clariq_tracks::TRACKS;
 use std::io::{self, IsTerminal};
@@ -77,6 +77,14 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {
         let hint = "for example: clariq ask \"tell me about saturn\"";
         bail!("REQUEST", "a request", "nothing", hint);
+    }
+    if let Some(request) = &arguments.request
+        && arguments.system.is_none()
+        && built_in::names().any(|name| name == request)
+    {
+        settings.note(&format!(
+            "note: `{request}` is taken for what the user says; the system is named by --system"
+        ));
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| default_system(settings));
     let config = settings.load(name, &arguments.parameters.overrides()?)?;

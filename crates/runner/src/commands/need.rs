@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use clariq_core::{Result, bail};
 use clariq_experiment::NeedModels;
 use clariq_files::{Target, refuse_input};
+use report::need_cell;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -26,8 +27,8 @@ pub(crate) struct NeedTrainArgs {
     /// Built-in system or configuration file with a need model
     #[arg(value_name = "CONFIG")]
     config: String,
-    /// Split that the model will be used for; test applies the key `train_on` [default: dev, or the
-    /// only split]
+    /// Split that the model will be used for: for test, it may learn from dev as well, by the key
+    /// `train_on` [default: any, so that it learns from train alone]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
     /// Model file to write, as JSON [default: none, only the report]
@@ -77,7 +78,10 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
-    let models = NeedModels::new(session)?.for_split(arguments.split.as_deref())?;
+    let mut models = NeedModels::new(session);
+    if arguments.split.is_some() {
+        models = models.for_split(arguments.split.as_deref())?;
+    }
     let training = models.training(&arguments.config)?;
     let passes =
         training.cross_validate(arguments.folds, arguments.repeats, settings.options.seed)?;
@@ -112,7 +116,7 @@ fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome> 
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
     refuse_input(&arguments.output)?;
-    let models = NeedModels::new(session)?.for_split(arguments.split.as_deref())?;
+    let models = NeedModels::new(session).for_split(arguments.split.as_deref())?;
     models.write(&models.open(&arguments.model)?, &Target::new(&arguments.output))?;
     Ok(Outcome::Done)
 }
@@ -123,12 +127,14 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> 
         bail!("REQUEST", "a request", "nothing", hint);
     }
     let collection = settings.collection()?;
-    let models = NeedModels::new(settings.session(&*collection, None)?)?;
-    let (prediction, shares) = models.open(&arguments.model)?.explain(&arguments.request);
+    let models = NeedModels::new(settings.session(&*collection, None)?);
+    let model = models.open(&arguments.model)?;
+    let (prediction, shares) = model.explain(&arguments.request);
     let mut labels = Sheet::new(&["need", "probability", "label"]);
-    for (need, probability) in (1..).zip(prediction.probabilities) {
-        let is_label = Cell::Mark(prediction.need.get() == need);
-        labels.row(vec![Cell::count(usize::from(need)), Cell::Figure(probability, 4), is_label]);
+    for (place, probability) in prediction.probabilities.into_iter().enumerate() {
+        let is_label = Cell::Mark(place == prediction.label);
+        let need = need_cell(&model.made_of.classes[place]);
+        labels.row(vec![need, Cell::Figure(probability, 4), is_label]);
     }
     let mut features = Sheet::new(&["feature", "value", "moves the label by"]);
     for feature in shares.iter().take(arguments.top) {

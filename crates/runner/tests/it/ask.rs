@@ -290,3 +290,13 @@ fn an_id_is_returned_unchanged_or_refused() {
         assert!(expected.contains("JSON keeps exactly") && answer.get("id").is_none());
     }
 }
+
+#[test]
+fn a_system_in_the_place_of_the_request_is_said_to_be_the_request() {
+    let bench = Bench::with_sample();
+    let says = "note: `bm25-conversation` is taken for what the user says; the system is named by --system";
+    let asked = run_ask(&bench, &["bm25-conversation", "--max-turns", "1"], "\n");
+    assert!(asked.stderr.contains(says), "{}", asked.stderr);
+    let named = ask(&bench, &["bm25-conversation", "--max-turns", "1"], "\n");
+    assert!(!named.stderr.contains("taken for"), "{}", named.stderr);
+}

@@ -214,7 +214,7 @@ hint: train it again on this data: `clariq need train`
         str![[r#"
 error: @/model.json:37
   expected: a need model that `clariq need train` wrote: a whole JSON object
-     found: unknown field `tropics`, expected one of `clariq`, `config`, `features`, `train_sha256`, `topics`, `bank_sha256` at line 37 column 13
+     found: unknown field `tropics`, expected one of `clariq`, `config`, `classes`, `features`, `train_sha256`, `topics`, `bank_sha256` at line 37 column 13
 hint: a configuration ends in .toml; train a model with `clariq need train CONFIG -o FILE`
 
 "#]]

@@ -2,7 +2,8 @@
 
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_core::{Need, TrainOn};
+use clariq_collections::NeedLabel;
+use clariq_core::TrainOn;
 use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_experiment::HeldOutNeeds;
 use clariq_need::{NeedTraining, Repeat};
@@ -17,10 +18,10 @@ pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds
     let mut pooled = Vec::new();
     let mut single = Vec::new();
     for pass in passes {
-        let mut all: Vec<(Need, Need)> = Vec::new();
-        let mut of_fold: Vec<Vec<(Need, Need)>> = vec![Vec::new(); folds];
+        let mut all: Vec<(usize, usize)> = Vec::new();
+        let mut of_fold: Vec<Vec<(usize, usize)>> = vec![Vec::new(); folds];
         for (row, &label) in training.labels.iter().enumerate() {
-            let pair = (label, pass.predictions[row].need);
+            let pair = (label, pass.predictions[row].label);
             all.push(pair);
             of_fold[pass.folds[row]].push(pair);
         }
@@ -46,17 +47,48 @@ pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds
 }
 
 pub(super) fn held_out(settings: &Settings, held_out: &HeldOutNeeds) -> Sheets {
-    let HeldOutNeeds { pairs, confidence, report } = held_out;
+    let HeldOutNeeds { classes, pairs, confidence, report } = held_out;
     let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
     let mut f1 = Sheet::new(&["dev", "weighted F1", "95 % from", "to"]);
     let mut row = vec![Cell::text(format!("{} topics", pairs.len()))];
     row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Figure(value, 4)));
     f1.row(row);
-    vec![("dev", f1), ("classes", classes(report)), ("reliability", curve(confidence))]
+    let by_class = match report {
+        Some(report) => official(report),
+        None => confusion(classes, pairs),
+    };
+    vec![("dev", f1), ("classes", by_class), ("reliability", curve(confidence))]
 }
 
-/// A row per label: its figures, and the number of its topics by predicted label.
-fn classes(report: &NeedReport) -> Sheet {
+/// A label in a table: a number, or a name.
+pub(super) fn need_cell(label: &NeedLabel) -> Cell {
+    match label {
+        NeedLabel::Number(number) => {
+            usize::try_from(*number).map_or_else(|_| Cell::text(label.to_string()), Cell::count)
+        }
+        NeedLabel::Name(name) => Cell::text(name),
+    }
+}
+
+/// A row per label of a collection's own: the number of its requests, and by predicted label.
+fn confusion(classes: &[NeedLabel], pairs: &[(usize, usize)]) -> Sheet {
+    let names: Vec<String> = classes.iter().map(|label| format!("as {label}")).collect();
+    let mut header = vec!["need", "requests"];
+    header.extend(names.iter().map(String::as_str));
+    let mut sheet = Sheet::new(&header);
+    for (class, label) in classes.iter().enumerate() {
+        let of_class = || pairs.iter().filter(|(label, _)| *label == class);
+        let mut row = vec![need_cell(label), Cell::count(of_class().count())];
+        for predicted in 0..classes.len() {
+            row.push(Cell::count(of_class().filter(|(_, as_this)| *as_this == predicted).count()));
+        }
+        sheet.row(row);
+    }
+    sheet
+}
+
+/// A row per need of ClariQ: its scores, and the number of its topics by predicted need.
+fn official(report: &NeedReport) -> Sheet {
     let header = ["need", "precision", "recall", "F1", "topics", "as 1", "as 2", "as 3", "as 4"];
     let mut sheet = Sheet::new(&header);
     for class in &report.classes {
