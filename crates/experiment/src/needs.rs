@@ -272,7 +272,7 @@ fn training(session: &Session, config: &NeedConfig) -> Result<NeedTraining> {
     if labels.requests.is_empty() {
         // A release without its file of train says which file is missing.
         for split in collection.splits().iter().filter(|it| it.role() == SplitRole::Learn) {
-            collection.requests(*split, session.task)?;
+            drop(collection.requests(*split, session.task)?);
         }
     }
     with_bank(session.collection, |bank| NeedTraining::new(config, bank, &labels))
