@@ -2,6 +2,9 @@
 //! documents of one's own, and evaluation by judgements. A track is a crate with an
 //! implementation of [`Collection`] and a [`Kind`].
 
+// No file may end the process: nothing is indexed or unwrapped but where it is said.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
+
 /// The files of a folder of the calling crate as [`EmbeddedFile`]s.
 #[macro_export]
 macro_rules! embedded {
@@ -15,32 +18,24 @@ macro_rules! embedded {
 }
 
 mod answer;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod check;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod data_dir;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod documents;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod earlier_judgements;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod entries;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 pub mod evaluation;
 pub mod fetch;
 mod kinds;
-#[cfg_attr(not(test), warn(clippy::unwrap_used))]
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod labelled_requests;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod lines;
 mod own;
 mod released;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod requests;
 mod splits;
 pub mod statistics;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod text_or_number;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod validation;
 
 pub use answer::{

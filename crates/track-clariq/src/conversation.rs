@@ -4,14 +4,11 @@
 //! `{record_id: {…}}`, plain or packed, the same records as JSON lines, and the table of conversations
 //! between people. [`read_records`] reads all of them.
 
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub(super) mod dictionary;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod draft;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod human;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod json_lines;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod synthesize;
 #[cfg(test)]
 mod tests;

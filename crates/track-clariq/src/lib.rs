@@ -1,34 +1,32 @@
 //! Reads and writes the files of `ClariQ`: topics, facets, the question bank, relevance labels, run
 //! files and need files.
 
+// No file may end the process: nothing is indexed or unwrapped but where it is said.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 #![cfg_attr(
     test,
     allow(clippy::disallowed_methods, reason = "tests read the files that they have written")
 )]
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod candidates;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod check;
 mod collection;
 pub mod conversation;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 pub mod eval_table;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 pub mod evaluation;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod kind;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod labelled;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod need_file;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod official_file;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod official_scores;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod pickle;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod question_bank;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod stats;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod text_run;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod validate;
 
 pub use candidates::write_candidates;

@@ -15,33 +15,32 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
-// No file may end the process: in the modules that read them, nothing is indexed or unwrapped.
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
+// No file may end the process: nothing is indexed or unwrapped but where it is said.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
+
 mod answers;
 mod check;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod class;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod collection;
 pub mod convert;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 pub mod evaluation;
 mod folder;
 mod opened;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 pub mod passages;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 mod qrels;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod run;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod segment;
 pub mod sentences;
+#[allow(clippy::indexing_slicing, reason = "places of lists that are made there")]
 mod splits;
 mod stats;
 pub mod tokens;
-#[cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::arithmetic_side_effects)
-)]
+#[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 mod topics;
-#[cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used))]
 pub mod validate;
 
 pub use answers::statement_number;
