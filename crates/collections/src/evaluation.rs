@@ -48,6 +48,11 @@ pub trait Evaluation: Sync {
     /// The values of a run request by request. Every run has the same columns.
     fn columns(&self, run: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error>;
 
+    /// The order of equal scores in the collection's own figures, unless another is asked for.
+    fn usual_ties(&self) -> Ties {
+        Ties::Id
+    }
+
     /// The position of the column that requests are compared by.
     fn focus(&self) -> usize {
         0

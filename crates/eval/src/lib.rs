@@ -26,6 +26,7 @@ pub mod measures;
 mod need_interval;
 mod rouge;
 mod sets;
+mod side_by_side;
 mod significance;
 #[cfg(test)]
 mod tests;
@@ -44,5 +45,6 @@ pub use need_interval::{
 };
 pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};
+pub use side_by_side::{DocumentRanks, side_by_side};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
 pub use ties::{Favour, Ties, double, lines_by_topic, ordered_lines, sort_with_favour};

@@ -5,10 +5,10 @@ use crate::settings::Settings;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
 use clariq_collections::{Collection, OWN, Split};
-use clariq_core::{Problem, RequestId, Result, bail, problem};
+use clariq_core::{Documents, Problem, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
-use clariq_files::{MOST_OF_A_RUN, Source};
+use clariq_files::{MOST_OF_A_RUN, Qrels, Source};
 use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -144,6 +144,22 @@ impl LabelSource {
                 page.page(request)
             }
         }
+    }
+
+    /// The judgements of a part of the runs, and its documents, where they are known.
+    pub(crate) fn judged(
+        &self,
+        part: Option<&str>,
+    ) -> Result<(Option<Qrels>, Option<&dyn Documents>)> {
+        let (collection, split) = match self {
+            Self::File(qrels, _) => return Ok((Some(Qrels::read(qrels)?), None)),
+            Self::Split(collection, split) => (collection, *split),
+        };
+        let task = match part {
+            Some(part) => collection.find_task(part)?,
+            None => collection.tasks()[0],
+        };
+        Ok((collection.qrels(split, task)?, Some(collection.documents(task)?)))
     }
 
     pub(crate) fn last_said(&self) -> Result<HashMap<RequestId, String>> {

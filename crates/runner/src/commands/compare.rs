@@ -1,6 +1,7 @@
 //! `clariq compare`: means of several runs, and which differences are significant.
 
 mod sheets;
+mod topic;
 
 use crate::arguments::{Names, RunArguments, one_of};
 use crate::failure::Outcome;
@@ -15,6 +16,7 @@ use clariq_core::{Problem, RequestId, Result, bail, problem};
 use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
 use clariq_files::Source;
 use std::path::PathBuf;
+use topic::ComparedTopic;
 
 #[derive(Args)]
 pub(crate) struct CompareArgs {
@@ -39,6 +41,10 @@ pub(crate) struct CompareArgs {
     /// R@30 or the first measure, or by one that differs [default: 5; none for csv, tsv and latex]
     #[arg(long, value_name = "N")]
     topics: Option<usize>,
+    /// Topic to show in place of the comparison: its values, and its documents with their rank in each
+    /// run, as many of every run as R@30 or the first measure counts
+    #[arg(long, value_name = "ID", conflicts_with_all = ["topics", "digits"])]
+    topic: Option<String>,
     /// Digits of scores in a table for a paper (--format latex)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
     digits: Option<u8>,
@@ -47,6 +53,7 @@ pub(crate) struct CompareArgs {
 struct RunColumns {
     name: String,
     path: String,
+    file: Source,
     columns: Vec<Column>,
 }
 
@@ -80,25 +87,38 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let names = runs::names_on(&paths, &labels.names().0);
     let mut scored = Vec::new();
     for (path, name) in paths.iter().zip(names) {
-        let source = Source::new(path);
-        let ValuesByRequest { columns, warnings } = evaluation.columns(&source, &by)?;
-        let path = source.name();
+        let file = Source::new(path).repeatable()?;
+        let ValuesByRequest { columns, warnings } = evaluation.columns(&file, &by)?;
+        let path = file.name();
         for warning in warnings {
             settings.note(&format!("warning: {path}: {warning}"));
         }
-        scored.push(RunColumns { name, path, columns });
+        scored.push(RunColumns { name, path, file, columns });
     }
     let left_out = keep_common_columns(&mut scored)?;
     if !left_out.is_empty() {
         let names = left_out.join(", ");
         settings.note(&format!("note: {names}: left out, because not all runs have them"));
     }
+    let focus = if measures.is_empty() { evaluation.focus() } else { 0 };
+    if let Some(topic) = &arguments.topic {
+        let usual = if measures.is_empty() { evaluation.usual_ties() } else { Ties::Id };
+        let of_topic = ComparedTopic {
+            topic: topic.as_str().into(),
+            runs: &scored,
+            focus,
+            ties: arguments.ties.unwrap_or(usual),
+            labels: &labels,
+            part: by.part,
+        };
+        return of_topic.print(settings);
+    }
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
     let compared = ComparisonResult {
         tested: test_against_baseline(&columns, 0, settings.options.seed),
         runs: scored,
         alpha: arguments.alpha,
-        focus: if measures.is_empty() { evaluation.focus() } else { 0 },
+        focus,
     };
     let sheets = match settings.format {
         Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![compared.complete()],
@@ -126,6 +146,7 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
     let refused = [
         ("--qrels", arguments.compared.judged.qrels.is_some()),
         ("--topics", arguments.topics.is_some()),
+        ("--topic", arguments.topic.is_some()),
         ("--digits", arguments.digits.is_some()),
         ("--baseline", arguments.compared.baseline.is_some()),
     ];
@@ -261,7 +282,9 @@ fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
     if topics {
         let focus = |run| columns[compared.focus_of(run)].name();
         let usual = columns[compared.focus].name();
-        settings.note(&format!("topics: where {usual} differs most"));
+        settings.note(&format!(
+            "topics: where {usual} differs most; --topic ID shows the documents of one"
+        ));
         for (index, run) in compared.runs.iter().enumerate().skip(1) {
             if focus(index) != usual {
                 let other = focus(index);

@@ -39,7 +39,7 @@ warning: a-run-with-a-very-long-name-that-nobody-could-fit.run: the run ranks 1 
 * p Holm <= 0.05: significant; that is p rand corrected for 8 comparisons (Holm 1979).
 p t: paired t-test; p rand: paired randomisation test, seed 42; both two-sided, over 15 topics.
 diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.
-topics: where R@30 differs most
+topics: where R@30 differs most; --topic ID shows the documents of one
 
 "#]]
     );
@@ -58,7 +58,74 @@ warning: bm25.run: 1 lines repeat a document of their topic, whose best line cou
 * p Holm <= 0.05: significant; that is p rand corrected for 1 comparison (Holm 1979).
 p t: paired t-test; p rand: paired randomisation test, seed 42; both two-sided, over 15 topics.
 diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.
-topics: where R@5 differs most
+topics: where R@5 differs most; --topic ID shows the documents of one
+
+"#]]
+    );
+}
+
+#[test]
+fn one_topic_shows_the_rank_of_its_documents_in_each_run() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 bm25-tuned --data data --split dev --no-progress");
+    let runs = "runs/sample/bm25.dev.run runs/sample/bm25-tuned.dev.run";
+    let found = compare(&bench, &format!("{runs} -m R@5 -m R@10 --topic 38"));
+    assert_data_eq!(found.stdout, file!["printed/compare-topic.txt"]);
+    assert_data_eq!(
+        found.stderr,
+        str![[r#"
+ranks in each run, -: not ranked; grade -: not judged
+`clariq explain --topic 38 DOCUMENT --system SYSTEM` derives a rank
+
+"#]]
+    );
+    let all = json(&compare(&bench, &format!("{runs} -m R@5 --topic 38 --format json")));
+    let rows = all["documents"].as_array().expect("rows");
+    let recall = |run: &str| {
+        let is_found = |row: &&serde_json::Value| {
+            row["grade"] == 1 && row[run].as_u64().is_some_and(|rank| rank <= 5)
+        };
+        rows.iter().filter(is_found).count() as f64
+    };
+    let [one, other] = ["runs/sample/bm25.dev.run", "runs/sample/bm25-tuned.dev.run"];
+    let value = |run: &str| all["values"][0][run].as_f64().expect("a value");
+    assert!((recall(one) / recall(other) - value(one) / value(other)).abs() < 1e-6, "{all}");
+}
+
+#[test]
+fn one_topic_by_judgements_of_a_file_has_no_texts() {
+    let bench = Bench::new();
+    bench.write("a.run", "1 Q0 x 1 3 a\n1 Q0 y 2 2 a\n1 Q0 z 3 1 a\n");
+    bench.write("b.run", "1 Q0 z 1 3 b\n1 Q0 w 2 2 b\n");
+    bench.write("qrels", "1 0 z 2\n1 0 w -1\n1 0 v 1\n");
+    let found = bench.succeed("-q compare a.run b.run --qrels qrels -m P@2 --topic 1");
+    assert_data_eq!(
+        found.stdout,
+        str![[r#"
+by        a       b
+P@2  0.0000  0.5000
+
+document  grade  a  b
+x         -      1  -
+y         -      2  -
+z         2      3  1
+w         -1     -  2
+
+"#]]
+    );
+}
+
+#[test]
+fn a_topic_that_no_run_ranks_is_refused() {
+    let bench = with_runs();
+    assert_data_eq!(
+        bench.refused("compare --data data bm25.run none.run --topic 3000"),
+        str![[r#"
+warning: none.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+error: --topic
+  expected: a topic of the runs
+     found: `3000`
+hint: ids look like 5; without --topic, `clariq compare` names some
 
 "#]]
     );

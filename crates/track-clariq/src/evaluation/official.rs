@@ -184,7 +184,7 @@ impl Evaluation for Official<'_> {
             self.topics()?.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
             return self.documents.compared(by, &run, self.labels()?, &self.by_qrels()?.qrels);
         }
-        let ties = by.ties.unwrap_or(Ties::Official);
+        let ties = by.ties.unwrap_or(self.usual_ties());
         let topics = self.topics()?;
         let reader = self.reader()?;
         let input = source.read()?;
@@ -195,6 +195,10 @@ impl Evaluation for Official<'_> {
         let warnings = topics.warnings(&run, ties);
         let scores = question_relevance(&run, self.labels()?, ties);
         Ok(ValuesByRequest::new(scores.columns(""), warnings))
+    }
+
+    fn usual_ties(&self) -> Ties {
+        Ties::Official
     }
 
     /// The challenge ranked by recall at 30.

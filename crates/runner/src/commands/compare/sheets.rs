@@ -6,7 +6,7 @@ use crate::output::{Cell, ComparedFigure, Direction, Sheet, shorten_names, termi
 use clariq_core::RequestId;
 use clariq_eval::{BaselineTest, Column};
 
-/// The maximum width of the names of runs beside requests in a terminal.
+/// The maximum width of the names of runs in a terminal.
 const RUN_WIDTH: usize = 20;
 
 impl ComparisonResult {
@@ -124,16 +124,7 @@ impl ComparisonResult {
         count: usize,
         format: Option<Format>,
     ) -> Sheet {
-        let whole: Vec<String> = self.runs.iter().map(|run| run.name.clone()).collect();
-        let names = match format {
-            None | Some(Format::Table) if terminal::is_terminal() => {
-                shorten_names(&whole, RUN_WIDTH)
-            }
-            Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => {
-                self.runs.iter().map(|run| run.path.clone()).collect()
-            }
-            _ => whole,
-        };
+        let names = shown_names(&self.runs, format);
         let mut sheet = Sheet::new(&["run", "topic", "request", "baseline", "value", "diff"]);
         for (index, run) in self.runs.iter().enumerate().skip(1) {
             let column = self.focus_of(index);
@@ -151,6 +142,19 @@ impl ComparisonResult {
             }
         }
         sheet.fit(2, format)
+    }
+}
+
+/// The names of runs beside requests and above ranks: whole paths for programs, and short ones in a
+/// terminal.
+pub(super) fn shown_names(runs: &[RunColumns], format: Option<Format>) -> Vec<String> {
+    let whole: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    match format {
+        None | Some(Format::Table) if terminal::is_terminal() => shorten_names(&whole, RUN_WIDTH),
+        Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => {
+            runs.iter().map(|run| run.path.clone()).collect()
+        }
+        _ => whole,
     }
 }
 

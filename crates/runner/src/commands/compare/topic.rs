@@ -1,0 +1,137 @@
+//! One topic of compared runs: its values, and its documents with their rank in each run.
+
+use super::RunColumns;
+use super::sheets::shown_names;
+use crate::failure::Outcome;
+use crate::output::{Cell, Format, Sheet, print_all};
+use crate::runs::LabelSource;
+use crate::settings::Settings;
+use clariq_core::{RequestId, Result, bail};
+use clariq_eval::{Column, RankedRun, Ties, parse_measure, side_by_side};
+use clariq_files::read_run;
+use std::path::Path;
+
+/// The number of documents of each run by a measure without a cut-off.
+const USUAL_DEPTH: usize = 10;
+
+pub(super) struct ComparedTopic<'a> {
+    pub(super) topic: RequestId,
+    /// All runs, the baseline first.
+    pub(super) runs: &'a [RunColumns],
+    /// The position of the column whose cut-off is the number of documents of each run.
+    pub(super) focus: usize,
+    pub(super) ties: Ties,
+    pub(super) labels: &'a LabelSource,
+    /// The part of the runs that is scored, if one was named.
+    pub(super) part: Option<&'a str>,
+}
+
+impl ComparedTopic<'_> {
+    pub(super) fn print(&self, settings: &Settings) -> Result<Outcome> {
+        let format = settings.format;
+        let documents = self.documents(format)?;
+        let mut sheets = vec![("documents", documents)];
+        if !format.is_some_and(Format::is_one_table) {
+            sheets.insert(0, ("values", self.values(format)));
+        }
+        print_all(&sheets, format)?;
+        settings.note(&format!(
+            "ranks in each run, -: not ranked; grade -: not judged\n\
+             `clariq explain --topic {} DOCUMENT --system SYSTEM` derives a rank",
+            self.topic
+        ));
+        Ok(Outcome::Done)
+    }
+
+    /// The value of each measure in each run.
+    fn values(&self, format: Option<Format>) -> Sheet {
+        let mut header = vec!["by".to_owned()];
+        header.extend(shown_names(self.runs, format));
+        let mut sheet = Sheet::new(&header);
+        for (index, column) in self.runs[0].columns.iter().enumerate() {
+            let mut row = vec![Cell::text(column.name())];
+            row.extend(self.runs.iter().map(|run| self.value(&run.columns[index])));
+            sheet.row(row);
+        }
+        sheet
+    }
+
+    fn value(&self, column: &Column) -> Cell {
+        let mut values = column.values.iter();
+        let of_topic = values.find(|(topic, _)| *topic == self.topic);
+        of_topic.map_or(Cell::Nothing, |(_, value)| Cell::Figure(*value, 4))
+    }
+
+    /// The first documents of each run, with their grades, ranks and texts.
+    fn documents(&self, format: Option<Format>) -> Result<Sheet> {
+        let mut rankings = Vec::with_capacity(self.runs.len());
+        for run in self.runs {
+            if is_submission(&run.path) {
+                let hint = "the rankings of a submission are beside it, such as X.passages.run";
+                bail!(&*run.path, "a TREC run beside --topic", "a submission", hint);
+            }
+            rankings.push(RankedRun::ordered(&read_run(&run.file)?, self.ties));
+        }
+        let found = side_by_side(&rankings, &self.topic, self.depth());
+        if found.is_empty() {
+            let values = &self.runs[0].columns[self.focus].values;
+            let example = values.first().map_or("", |(topic, _)| topic.as_str());
+            let hint =
+                format!("ids look like {example}; without --topic, `clariq compare` names some");
+            let topic = &self.topic;
+            bail!("--topic", "a topic of the runs", "`{topic}`", hint);
+        }
+        let (qrels, documents) = self.labels.judged(self.part)?;
+        let judged = qrels.as_ref().and_then(|qrels| qrels.topic(&self.topic));
+        let mut header = vec!["document".to_owned(), "grade".to_owned()];
+        header.extend(shown_names(self.runs, format));
+        header.extend(documents.map(|_| "text".to_owned()));
+        let mut sheet = Sheet::new(&header);
+        for one in found {
+            let id = one.document.as_str();
+            let grade = judged.and_then(|judged| judged.grade(&one.document));
+            let mut row = vec![Cell::text(id), grade.map_or(Cell::Nothing, of_grade)];
+            row.extend(one.ranks.iter().map(|rank| rank.map_or(Cell::Nothing, Cell::count)));
+            if let Some(documents) = documents {
+                row.push(match documents.find(id) {
+                    Some(doc) => Cell::text(documents.text(doc)?),
+                    None => Cell::Nothing,
+                });
+            }
+            sheet.row(row);
+        }
+        let last = header.len() - 1;
+        Ok(if documents.is_some() { sheet.fit(last, format) } else { sheet })
+    }
+
+    fn depth(&self) -> usize {
+        let measure = parse_measure(&self.runs[0].columns[self.focus].measure);
+        measure.ok().and_then(|measure| measure.cutoff()).unwrap_or(USUAL_DEPTH)
+    }
+}
+
+fn is_submission(run: &str) -> bool {
+    let name = run.strip_suffix(".gz").unwrap_or(run);
+    Path::new(name).extension().is_some_and(|ending| ending == "json" || ending == "jsonl")
+}
+
+fn of_grade(grade: i32) -> Cell {
+    u64::try_from(grade).map_or_else(|_| Cell::text(grade.to_string()), Cell::Count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn submissions_are_told_by_their_names() {
+        for (name, expected) in [
+            ("a.json", true),
+            ("a.jsonl.gz", true),
+            ("a.passages.run", false),
+            ("json.run.gz", false),
+        ] {
+            assert_eq!(is_submission(name), expected, "{name}");
+        }
+    }
+}
