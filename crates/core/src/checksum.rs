@@ -15,24 +15,24 @@ use std::{array, fmt};
 pub struct Checksum(String);
 
 impl Checksum {
-    /// Of bytes.
+    /// The checksum of bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self::of_pieces([bytes])
     }
 
-    /// Of pieces of bytes, one after the other.
+    /// The checksum of pieces of bytes, one after the other.
     pub fn of_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         Self::finished(pieces.into_iter().fold(Sha256::new(), Digest::chain_update))
     }
 
-    /// Of a stream, read in blocks.
+    /// The checksum of a stream, which is read in blocks.
     pub fn of_stream(stream: impl Read) -> io::Result<Self> {
         let mut hasher = Sha256::new();
         io::copy(&mut BufReader::with_capacity(1 << 16, stream), &mut hasher)?;
         Ok(Self::finished(hasher))
     }
 
-    /// Of a file, read in blocks.
+    /// The checksum of a file, which is read in blocks.
     pub fn of_file(path: &Path) -> Result<Self> {
         open_regular(path).and_then(Self::of_stream).map_err(Error::io(IoAction::Read, path))
     }

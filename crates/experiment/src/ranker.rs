@@ -90,15 +90,13 @@ impl<'a> Ranker<'a> {
 
     /// The name of the task that a part belongs to.
     pub fn task_name(&self, part: RankedPart) -> &'static str {
-        let tasks = self.session().collection.tasks();
+        let Session { collection, task, .. } = self.session();
         match (part, &self.config.plan) {
             (RankedPart::Statements, _) => STATEMENTS,
-            (RankedPart::Documents, Plan::Answer(_))
-                if tasks.iter().any(|task| task.name() == PASSAGES) =>
-            {
-                PASSAGES
+            (RankedPart::Documents, Plan::Answer(_)) => {
+                collection.find_task(PASSAGES).unwrap_or(*task).name()
             }
-            (RankedPart::Documents, _) => self.session().task.name(),
+            (RankedPart::Documents, Plan::Rank(_)) => task.name(),
         }
     }
 

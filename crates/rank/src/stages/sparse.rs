@@ -70,8 +70,9 @@ impl Sparse {
     fn index(&self, context: &Context, encoder: &dyn SparseEncoder) -> Result<Arc<ImpactIndex>> {
         let documents = context.documents;
         let ratio = self.keys.max_ratio.unwrap_or(0.0);
-        let (encoder_sum, documents_sum) = (encoder.checksum(), documents.checksum());
-        let key = format!("{IMPACTS_FORMAT} {encoder_sum} {documents_sum} {ratio}");
+        let models = encoder.checksum();
+        let texts = documents.checksum();
+        let key = format!("{IMPACTS_FORMAT} {models} {texts} {ratio}");
         context.impacts(&key, || self.open_index(context, encoder, &key))
     }
 

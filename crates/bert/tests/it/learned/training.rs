@@ -2,6 +2,7 @@
 
 use super::{BM25, LISTS, folder, recipe, system, train_recipe, work, write};
 use crate::common::{Folder, Work};
+use crate::training::files;
 use clariq_collections::evaluation::ComparisonOptions;
 use clariq_core::RequestId;
 use clariq_eval::{Column, parse_measures};
@@ -9,19 +10,7 @@ use clariq_experiment::reproduce;
 use clariq_experiment::training::TrainMode;
 use clariq_files::Source;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        all.insert(name, fs::read(&path).expect("a file"));
-    }
-    all
-}
 
 #[test]
 fn folds_hold_out_other_topics() {
