@@ -6,7 +6,7 @@ use clariq_core::{DocId, RequestId};
 /// A document with its rank in each run, from 1; `None` where a run does not rank it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentRanks {
-    /// The document.
+    /// Its id in the runs.
     pub document: DocId,
     /// Its ranks, in the order of the runs.
     pub ranks: Vec<Option<usize>>,
