@@ -7,9 +7,9 @@ use crate::commands::{
 };
 use crate::failure::Outcome;
 use crate::learned;
-use crate::output::Format;
+use crate::output::{Format, print};
 use crate::settings::Settings;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Problem, Result, bail, read_regular};
 use clariq_experiment::cache;
 use std::env;
@@ -80,15 +80,20 @@ enum Command {
     /// Existing files are verified and kept. With --model, one model is installed and nothing
     /// else.
     Setup(setup::SetupArgs),
+    /// Describe the options that all commands have
+    Options,
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
     /// Print the manual page, or write one per command
     Man(completions::ManArgs),
 }
 
-/// The note in short help about the options that it leaves out.
+/// The note in help about the options that it leaves out.
 const COMMON: &str =
-    "Use --help to also show the common options, such as --data, --format and --threads";
+    "`clariq help options` describes --data, --format and the other options of all commands";
+
+/// The name of the command that describes the common options.
+const OPTIONS: &str = "options";
 
 /// Examples of the commands that most people begin with.
 const EXAMPLES: [(&str, &str); 7] = [
@@ -139,17 +144,28 @@ const EXAMPLES: [(&str, &str); 7] = [
     ),
 ];
 
-/// The command line with examples, and with a remark where short help leaves options out.
+/// The options that all commands have, as help shows them.
+fn common_options() -> String {
+    CommonArguments::augment_args(clap::Command::new("options"))
+        .max_term_width(100)
+        .disable_help_flag(true)
+        .help_template("{all-args}")
+        .mut_args(|argument| argument.hide_short_help(false).hide_long_help(false))
+        .render_long_help()
+        .to_string()
+}
+
+/// The command line with examples, and with a remark about the options that help leaves out.
 pub(crate) fn command() -> clap::Command {
     // `level` is 1 for the commands of the program, 2 for those below, such as `need train`.
     fn with_examples(command: clap::Command, level: usize) -> clap::Command {
         let example = EXAMPLES.iter().find(|(name, _)| level == 1 && *name == command.get_name());
         let examples = example.map_or("", |(_, text)| text);
-        let short = format!("{examples}\n\n{COMMON}");
-        command
-            .after_help(short.trim_start().to_owned())
-            .after_long_help(examples)
-            .mut_subcommands(|command| with_examples(command, level + 1))
+        let after = match (level, command.get_name()) {
+            (1, OPTIONS) => common_options(),
+            _ => format!("{examples}\n\n{COMMON}").trim_start().to_owned(),
+        };
+        command.after_help(after).mut_subcommands(|command| with_examples(command, level + 1))
     }
     with_examples(Cli::command(), 0)
 }
@@ -195,7 +211,7 @@ impl Command {
             Self::Need(need::NeedCommand::Predict(_)) => {
                 Some("need files have one form, that of the official scorer")
             }
-            Self::Convert(_) | Self::Completions(_) | Self::Man(_) => {
+            Self::Convert(_) | Self::Options | Self::Completions(_) | Self::Man(_) => {
                 Some("leave --format out: this command prints no table")
             }
             _ => None,
@@ -260,6 +276,10 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),
         Command::Setup(arguments) => setup::setup(&settings, &arguments),
+        Command::Options => {
+            let options = common_options();
+            print(|out| write!(out, "{options}"))
+        }
         Command::Completions(arguments) => completions::completions(command(), &arguments),
         Command::Man(arguments) => completions::man(command(), &arguments),
     }

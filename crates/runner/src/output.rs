@@ -16,6 +16,7 @@ use serde::Serialize;
 pub(crate) use sheet::{Cell, ComparedFigure, Direction, Sheet};
 pub(crate) use shorten::shorten_names;
 use std::io::{self, BufWriter, IsTerminal, Write};
+pub(crate) use terminal::width as terminal_width;
 
 /// Writes a file to standard output, as it is unless a terminal shows it.
 pub(crate) fn print_file(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Outcome> {

@@ -4,22 +4,41 @@ use clariq_core::{Problem, Result, problem};
 use clariq_files::Source;
 use std::path::Path;
 
-/// The systems of `configs/`, in the order in which `reproduce` shows them.
-const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
-    "no-question" "bm25" "bm25-english" "ql" "rm3" "bm25-tuned" "sparse" "sparse-tuned" "dense" "dense-base" "dense-tuned" "hybrid"
-    "bert-reranker" "bert-ranker" "published-bert-reranker" "published-bert-ranker"
-    "reranker-base" "ranker-base" "strict" "strict-base" "best" "best-base" "bm25-multi-turn" "bm25-conversation"
-    "dense-conversation" "ikat-bm25" "ikat-sparse" "ikat-dense" "ikat-automatic" "ikat-manual"
-    "ikat-manual-labelled"
-    "ikat-rewritten" "ikat-reranked" "ikat-only-response" "rerank-endpoint" "clariq-chat"
-    "ikat-organisers-2023" "ikat-organisers-2025" "ikat-chat" "mtrag-bm25-last"
-    "mtrag-bm25-questions" "mtrag-bm25-rewritten" "mtrag-bm25" "mtrag-dense" "mtrag-hybrid"
-    "mtrag-reranked" "mtrag-chat"
-);
+/// The systems of `configs/` by what they rank, in the order in which `reproduce` shows them.
+const GROUPS: [(&str, &[(&str, &str)]); 4] = [
+    (
+        "ClariQ's questions, and documents of your own",
+        built_in!("../configs/"
+            "no-question" "bm25" "bm25-english" "ql" "rm3" "bm25-tuned" "sparse" "sparse-tuned" "dense"
+            "dense-base" "dense-tuned" "hybrid" "bert-reranker" "bert-ranker" "published-bert-reranker"
+            "published-bert-ranker" "reranker-base" "ranker-base" "strict" "strict-base" "best"
+            "best-base" "rerank-endpoint" "clariq-chat"
+        ),
+    ),
+    (
+        "Conversations about ClariQ's topics",
+        built_in!("../configs/" "bm25-multi-turn" "bm25-conversation" "dense-conversation"),
+    ),
+    (
+        "TREC iKAT: statements, passages and answers",
+        built_in!("../configs/"
+            "ikat-bm25" "ikat-sparse" "ikat-dense" "ikat-automatic" "ikat-manual"
+            "ikat-manual-labelled" "ikat-rewritten" "ikat-reranked" "ikat-only-response"
+            "ikat-organisers-2023" "ikat-organisers-2025" "ikat-chat"
+        ),
+    ),
+    (
+        "MTRAG: passages, answers and questions",
+        built_in!("../configs/"
+            "mtrag-bm25-last" "mtrag-bm25-questions" "mtrag-bm25-rewritten" "mtrag-bm25"
+            "mtrag-dense" "mtrag-hybrid" "mtrag-reranked" "mtrag-chat"
+        ),
+    ),
+];
 
 /// The file of a built-in system.
 fn built_in(name: &str) -> Option<&'static str> {
-    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    all().find(|(known, _)| *known == name).map(|(_, text)| text)
 }
 
 /// The file `name`, or the built-in system of that name.
@@ -31,9 +50,18 @@ pub fn source(name: &str) -> Result<Source> {
     Ok(Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec()))
 }
 
+fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    GROUPS.iter().flat_map(|(_, systems)| systems.iter().copied())
+}
+
 /// The names of all built-in systems.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
+    all().map(|(name, _)| name)
+}
+
+/// The titles of the groups of built-in systems, each with the names of its systems.
+pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    GROUPS.iter().map(|(title, systems)| (*title, systems.iter().map(|(name, _)| *name).collect()))
 }
 
 /// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name.

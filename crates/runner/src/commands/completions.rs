@@ -96,10 +96,10 @@ pub(crate) fn man(command: Command, arguments: &ManArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The command line with the options that short help hides: a page would have them without a
+/// The command line with the options that help hides: a page would have them without a
 /// description.
 fn with_all_options(command: Command) -> Command {
-    let command = command.mut_args(|arg| arg.hide_short_help(false));
+    let command = command.mut_args(|arg| arg.hide_short_help(false).hide_long_help(false));
     command.mut_subcommands(with_all_options)
 }
 

@@ -1,7 +1,7 @@
 //! `clariq systems`: the built-in systems, what each needs, and their files.
 
 use crate::failure::Outcome;
-use crate::output::{Cell, Sheet, print};
+use crate::output::{Cell, Sheet, print, terminal_width};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
 use clariq_core::Result;
@@ -55,12 +55,12 @@ fn put_prompt(prompt: &Prompt, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn list(settings: &Settings) -> Result<Outcome> {
+    if settings.format.is_none() {
+        let text = grouped(terminal_width().min(WIDTH))?;
+        return print(|out| write!(out, "{text}"));
+    }
     let all: Vec<SystemConfig> =
         built_in::names().map(|name| SystemConfig::open_any(name, &[])).collect::<Result<_>>()?;
-    if settings.format.is_none() {
-        let lines: Vec<String> = all.iter().map(line).collect::<Result<_>>()?;
-        return print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")));
-    }
     let mut sheet = Sheet::new(&["system", "ranks", "needs", "description"]);
     for config in &all {
         let ranks = if config.answers() { "statements, passages" } else { "documents" };
@@ -72,18 +72,35 @@ fn list(settings: &Settings) -> Result<Outcome> {
     sheet.print(settings.format)
 }
 
-/// The column of the descriptions, and the width of a terminal.
+/// The column of the descriptions, and the most columns of a line.
 const INDENT: usize = 25;
 const WIDTH: usize = 80;
 
+/// All systems in their groups, in lines of at most `width` columns.
+fn grouped(width: usize) -> Result<String> {
+    let mut text = String::new();
+    for (title, names) in built_in::groups() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(title);
+        text.push('\n');
+        for name in names {
+            text.push_str(&line(&SystemConfig::open_any(name, &[])?, width)?);
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
 /// A system with its description and needs, wrapped.
-fn line(config: &SystemConfig) -> Result<String> {
+fn line(config: &SystemConfig, width: usize) -> Result<String> {
     let needs = needs(config)?;
     let needs =
         if needs.is_empty() { String::new() } else { format!(" [needs {}]", needs.join(", ")) };
     let name = format!("{:INDENT$}", config.name);
     let indent = " ".repeat(INDENT);
-    let options = Options::new(WIDTH)
+    let options = Options::new(width)
         .initial_indent(&name)
         .subsequent_indent(&indent)
         .word_separator(WordSeparator::AsciiSpace)

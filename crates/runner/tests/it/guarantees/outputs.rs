@@ -134,17 +134,21 @@ fn sigint_removes_temporary_files() {
 }
 
 #[test]
-fn short_help_leaves_the_common_options_to_long_help() {
+fn help_leaves_the_common_options_to_a_command_of_their_own() {
     let bench = Bench::new();
     for command in ["", "run ", "data fetch ", "need train "] {
-        let short = bench.succeed(&format!("{command}-h")).stdout;
-        let long = bench.succeed(&format!("{command}--help")).stdout;
-        assert!(
-            !short.contains("--no-progress") && short.contains("show the common options"),
-            "{short}"
-        );
-        assert!(long.contains("Common options:") && long.contains("--no-progress"), "{long}");
+        for flag in ["-h", "--help"] {
+            let help = bench.succeed(&format!("{command}{flag}")).stdout;
+            assert!(
+                !help.contains("--no-progress") && help.contains("clariq help options"),
+                "{help}"
+            );
+        }
     }
+    let options = bench.succeed("options").stdout;
+    assert!(options.contains("Common options:") && options.contains("--no-progress"), "{options}");
+    let help = bench.succeed("help options").stdout;
+    assert!(help.contains(options.trim()), "{help}");
 }
 
 #[test]
