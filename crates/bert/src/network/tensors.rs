@@ -9,7 +9,7 @@ use clariq_core::Result;
 use clariq_folder::{Family, ModelFolder, ModelShape};
 use tch::{Device, Kind, Tensor};
 
-const WORDS: &str = "embeddings.word_embeddings.weight";
+pub(super) const WORDS: &str = "embeddings.word_embeddings.weight";
 const POSITIONS: &str = "embeddings.position_embeddings.weight";
 const SEGMENTS: &str = "embeddings.token_type_embeddings.weight";
 const PROJECT: &str = "embeddings_project";

@@ -1,7 +1,7 @@
 //! The head of a masked language model: a matrix, an activation and a normalisation, the product with
 //! the word embeddings, and the reduction of all logits of a text to a weight for each word.
 
-use super::tensors::{Parameter, list};
+use super::tensors::{Parameter, WORDS, list};
 use super::{Network, WantedVectors};
 use crate::batch::TokenBatch;
 use crate::names::{WordHeadNames, word_head_names};
@@ -66,12 +66,16 @@ impl SparseHead {
         // The product's own bias is the one that transformers adds; most files have it under the other name.
         let own_bias = format!("{decoder}.bias");
         let bias = if weights.tensors.contains_key(&own_bias) { &own_bias } else { bias };
+        // transformers 5 takes a matrix that the file has; release 4 only where config.json unties it.
         let is_tied = folder.config.get("tie_word_embeddings") != Some(&Value::Bool(false));
         let mut own_decoder = None;
-        if !is_tied {
-            let name = format!("{decoder}.weight");
+        if !is_tied || weights.has(decoder) {
             let size = [shape.vocabulary, shape.embedding];
-            own_decoder = Some(SharedTensor(copy(weights.get(&name, &size)?)));
+            let weight = weights.get(&format!("{decoder}.weight"), &size)?;
+            // A copy of the embeddings is tied to them.
+            if !is_tied || *weight != *weights.get(WORDS, &size)? {
+                own_decoder = Some(SharedTensor(copy(weight)));
+            }
         }
         Ok(Self {
             names,

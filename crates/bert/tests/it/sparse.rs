@@ -212,6 +212,34 @@ fn of_two_biases_that_of_the_product_counts() {
     assert!(one.rows().eq(both.rows()));
 }
 
+/// As in transformers 5, whatever `tie_word_embeddings` says.
+#[test]
+fn a_matrix_of_the_head_counts_unless_it_is_a_copy_of_the_embeddings() {
+    const DECODER: &str = "lm_head.decoder.weight";
+    const EMBEDDINGS: &str = "roberta.embeddings.word_embeddings.weight";
+    let tied = models()[1].clone();
+    let mut own = tied.clone();
+    own["tensors"][DECODER] = tied["tensors"][EMBEDDINGS].clone();
+    let with_key = |value: Value| {
+        let mut model = own.clone();
+        model["config"]["tie_word_embeddings"] = value;
+        documents(folder(&model).path())
+    };
+    let of_its_own = with_key(json!(false));
+    assert_ne!(of_its_own, documents(folder(&tied).path()));
+    assert_eq!(with_key(json!(true)), of_its_own);
+    assert_eq!(documents(folder(&own).path()), of_its_own);
+
+    let copied = folder(&own);
+    let file = copied.path().join("model.safetensors");
+    let mut tensors = Tensor::read_safetensors(&file).unwrap();
+    let embeddings = tensors.iter().find(|(name, _)| name == EMBEDDINGS).unwrap().1.copy();
+    tensors.retain(|(name, _)| name != DECODER);
+    tensors.push((DECODER.to_owned(), embeddings));
+    Tensor::write_safetensors(&tensors, &file).unwrap();
+    assert_eq!(documents(copied.path()), documents(folder(&tied).path()));
+}
+
 /// A tokenizer without special tokens has none for an empty text.
 #[test]
 fn a_text_without_tokens_has_no_words() {
