@@ -6,10 +6,12 @@
 //! Every reader takes time in proportion to the text.
 
 mod clothes;
+mod lists;
 mod numbers;
 
 use clariq_core::{Completion, without_special_tokens};
 use clothes::{is_bare, is_blank, is_label, is_preface, undressed, without_mark, without_quotes};
+use lists::{are_explained, has_explanation, is_several, items_of};
 use numbers::{bare_numbers, bracketed, is_reversed, only_grade, only_number};
 use serde_json::Value;
 use std::ops::RangeInclusive;
@@ -37,7 +39,7 @@ pub fn line(answer: &Completion) -> Option<String> {
 
 /// Up to `most` lines, such as queries: those with the mark of a list alone, if there are as many of
 /// them. Repeats are left out, what was `given` with the prompt is no answer, and neither is the last
-/// line of an answer that is cut.
+/// line of an answer that is cut. A table, several on one line, and lines with explanations are none.
 pub fn lines(answer: &Completion, most: usize, given: &[String]) -> Vec<String> {
     let body = body_of(&answer.text);
     if let Some(texts) = texts_of_json(body) {
@@ -45,18 +47,10 @@ pub fn lines(answer: &Completion, most: usize, given: &[String]) -> Vec<String> 
     }
     let body =
         if answer.cut { body.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { body };
-    let plain = || {
-        let is_heading = |line: &&str| line.starts_with('#') && is_bare(line);
-        let mut lines = lines_of(body).filter(move |line| !is_heading(line)).peekable();
-        lines.next_if(|line| is_preface(line));
-        lines
-    };
-    let marked = || plain().filter(|line| without_mark(line).is_some());
-    if marked().take(most).count() == most {
-        distinct(marked(), most, given)
-    } else {
-        distinct(plain(), most, given)
-    }
+    let Some(items) = items_of(body, most) else { return Vec::new() };
+    let mut texts = distinct(items.into_iter(), most, given);
+    texts.retain(|text| !has_explanation(text));
+    if are_explained(&texts) || is_several(&texts, most) { Vec::new() } else { texts }
 }
 
 fn distinct<'t>(

@@ -98,6 +98,10 @@ pub(super) fn is_bare(line: &str) -> bool {
 pub(super) fn undressed(line: &str) -> Option<String> {
     let mut text = line.trim_matches(is_blank);
     text = without_mark(text).unwrap_or(text);
+    // A line of a list in the form of JSON, without its brackets.
+    if let Some(item) = text.strip_suffix(',').filter(|item| item.ends_with('"')) {
+        text = item;
+    }
     text = without_quotes(text);
     while let Some(rest) = COURTESIES.iter().find_map(|courtesy| behind(text, courtesy)) {
         text = rest;
@@ -111,7 +115,8 @@ pub(super) fn undressed(line: &str) -> Option<String> {
     }
     let is_placeholder = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
     let is_text = text.contains(char::is_alphanumeric) && !text.starts_with(['{', '[']);
-    (is_text && !is_placeholder && !refuses(text) && !is_nothing(text)).then(|| text.to_owned())
+    let is_answer = is_text && !is_placeholder;
+    (is_answer && !refuses(text) && !is_nothing(text)).then(|| text.to_owned())
 }
 
 /// True for white space, and for characters that show nothing.
@@ -171,7 +176,8 @@ pub(super) fn without_quotes(mut text: &str) -> &str {
     text
 }
 
-/// The text behind the mark of a list or of a heading: `-`, `*`, `•`, `>`, `#`, `1.`, `1)`, `(1)` or `[1]`.
+/// The text behind the mark of a list or of a heading: `-`, `- [ ]`, `*`, `•`, `>`, `#`, `1.`, `1)`, `(1)` or
+/// `[1]`.
 pub(super) fn without_mark(line: &str) -> Option<&str> {
     let open = line.strip_prefix(['(', '[']);
     let numbered = open.unwrap_or(line);
@@ -182,11 +188,12 @@ pub(super) fn without_mark(line: &str) -> Option<&str> {
         Some('[') => &[']'],
         _ if is_numbered => &['.', ')'],
         Some('#') => return line.trim_start_matches('#').strip_prefix(' ').map(str::trim_start),
-        _ => &['-', '*', '•', '>'],
+        _ => &['-', '–', '—', '*', '+', '•', '·', '>'],
     };
     if open.is_some() && !is_numbered {
         return None;
     }
-    let item = rest.strip_prefix(marks)?;
-    item.starts_with(' ').then(|| item.trim_start())
+    let item = rest.strip_prefix(marks)?.strip_prefix(' ')?.trim_start();
+    let boxes = ["[ ] ", "[x] "];
+    Some(boxes.iter().find_map(|mark| item.strip_prefix(mark)).unwrap_or(item))
 }

@@ -170,6 +170,8 @@ fn a_question_is_read_in_its_clothes_and_nothing_else_is_one() {
         "none of us",
         "12: the movie",
         "12: 30 is the time",
+        "\"Jaguar\" - do you mean the car?",
+        "**Jaguar**: the car or the animal?",
     ] {
         assert_eq!(answers::line(&whole(text)).as_deref(), Some(text), "{text:?}");
     }
@@ -190,6 +192,20 @@ fn several_lines_are_queries() {
         "## Query 1\nred foxes\n## Query 2\nblue foxes\n## Query 3\ngrey foxes",
         "Query 1: red foxes\nQuery 2: blue foxes\nQuery 3: grey foxes",
         "(1) red foxes\n(2) blue foxes\n(3) grey foxes",
+        "\"red foxes\",\n\"blue foxes\",\n\"grey foxes\"",
+        "\"red foxes\",\n\"blue foxes\",\n\"grey foxes\",",
+        "a) red foxes\nb) blue foxes\nc) grey foxes",
+        "A. red foxes\nB. blue foxes\nC. grey foxes",
+        "1 - red foxes\n2 - blue foxes\n3 - grey foxes",
+        "1: red foxes\n2: blue foxes\n3: grey foxes",
+        "#1 red foxes\n#2 blue foxes\n#3 grey foxes",
+        "**1.** red foxes\n**2.** blue foxes\n**3.** grey foxes",
+        "Q1: red foxes\nQ2: blue foxes\nQ3: grey foxes",
+        "– red foxes\n– blue foxes\n– grey foxes",
+        "+ red foxes\n+ blue foxes\n+ grey foxes",
+        "- [ ] red foxes\n- [ ] blue foxes\n- [x] grey foxes",
+        "I will write three queries.\nred foxes\nblue foxes\ngrey foxes",
+        "1. red foxes\n   This finds foxes.\n2. blue foxes\n   This too.\n3. grey foxes\n   And this.",
     ] {
         assert_eq!(read(text, 3), ["red foxes", "blue foxes", "grey foxes"], "{text:?}");
     }
@@ -221,6 +237,26 @@ fn several_lines_are_queries() {
     ] {
         assert_eq!(read(text, 3), [""; 0], "{text:?}");
     }
+    // What is not clearly so many queries is none.
+    for text in [
+        "| # | query |\n|---|---|\n| 1 | red foxes |\n| 2 | blue foxes |\n| 3 | grey foxes |",
+        "red foxes; blue foxes; grey foxes",
+        "red foxes | blue foxes | grey foxes",
+        "red foxes, blue foxes, grey foxes",
+        "red foxes\\nblue foxes\\ngrey foxes",
+        "1. red foxes - to find foxes\n2. blue foxes - to find others\n3. grey foxes - the rest",
+        "1. red foxes (foxes)\n2. blue foxes (others)\n3. grey foxes (the rest)",
+        "1. **red foxes**: finds foxes\n2. **blue foxes**: finds others\n3. **grey foxes**: the rest",
+        "1. \"red foxes\" (finds foxes)\n2. \"blue foxes\" (others)\n3. \"grey foxes\" (the rest)",
+    ] {
+        assert_eq!(read(text, 3), [""; 0], "{text:?}");
+    }
+    assert_eq!(read("1984: a novel", 3), ["1984: a novel"]);
+    assert_eq!(read("\"red foxes\" -cub", 3), ["\"red foxes\" -cub"]);
+    assert_eq!(
+        read("1. red foxes\n   They are red.\n2. blue foxes", 3),
+        ["red foxes", "blue foxes"]
+    );
     assert_eq!(answers::lines(&cut("red foxes\nblue fo"), 2, &[]), ["red foxes"]);
     assert_eq!(answers::lines(&cut("red fo"), 2, &[]), [""; 0]);
 }
