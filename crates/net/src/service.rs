@@ -171,12 +171,7 @@ impl Service {
                 return Err(give_up(format!("{found}, {times} times")));
             }
             retries_left -= 1;
-            // Calls that were refused together must not come back together.
-            thread::sleep(match retry_after {
-                Some(asked) if asked.is_zero() => asked,
-                Some(asked) => asked + pause.mul_f64(random()),
-                None => pause.mul_f64(0.5 + random()),
-            });
+            thread::sleep(pause_before_retry(retry_after, pause, random()));
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
@@ -272,6 +267,15 @@ fn is_busy(status: StatusCode) -> bool {
         || status.is_server_error()
 }
 
+/// The pause before a request is repeated: calls that were refused together must not come back together.
+/// A server that asks for no pause, or until a date in the past, leaves it to the client.
+fn pause_before_retry(asked: Option<Duration>, usual: Duration, random: f64) -> Duration {
+    match asked.filter(|asked| !asked.is_zero()) {
+        Some(asked) => asked + usual.mul_f64(random),
+        None => usual.mul_f64(0.5 + random),
+    }
+}
+
 /// A number from 0 to 1, another one in every call.
 fn random() -> f64 {
     RandomState::new().hash_one(0) as f64 / u64::MAX as f64
@@ -280,4 +284,19 @@ fn random() -> f64 {
 fn is_about_certificate(error: &std::io::Error) -> bool {
     let error = error.get_ref().and_then(|inner| inner.downcast_ref());
     matches!(error, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pause_has_a_random_part() {
+        let usual = Duration::from_secs(2);
+        for (asked, shortest, longest) in [(None, 1, 3), (Some(0), 1, 3), (Some(7), 7, 9)] {
+            let asked = asked.map(Duration::from_secs);
+            assert_eq!(pause_before_retry(asked, usual, 0.0), Duration::from_secs(shortest));
+            assert_eq!(pause_before_retry(asked, usual, 1.0), Duration::from_secs(longest));
+        }
+    }
 }

@@ -55,28 +55,41 @@ fn error_of(status: u16, read: fn(&[u8]) -> Result<Reply<()>>) -> String {
     format!("{error:?} {error}")
 }
 
+/// True if a request that is answered with a status is tried again.
+fn is_tried_again(status: u16) -> bool {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            answer(stream, status);
+        }
+    });
+    let patience = Patience { timeout: Duration::from_secs(5), retries: 1 };
+    let service = Service::new(url, ServiceAccess::default(), patience);
+    let answer = service.ask("text/plain", "hello", 1 << 20, |_| Ok(Reply::Whole(())));
+    assert_eq!(answer.is_ok(), status == 200, "{status}");
+    count.load(Ordering::SeqCst) > 1
+}
+
 /// 408, 429 and every 5xx.
 #[test]
 fn of_all_statuses_those_of_a_busy_server_are_tried_again() {
     let mut repeated = Vec::new();
-    for status in 200..600 {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/", listener.local_addr().unwrap());
-        let count = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&count);
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                counted.fetch_add(1, Ordering::SeqCst);
-                answer(stream, status);
+    let statuses: Vec<u16> = (200..600).collect();
+    // Each of them waits before it is tried again.
+    for statuses in statuses.chunks(50) {
+        thread::scope(|scope| {
+            let tries = statuses.iter().map(|&status| scope.spawn(move || is_tried_again(status)));
+            let tries: Vec<_> = tries.collect();
+            for (status, is_repeated) in statuses.iter().zip(tries) {
+                if is_repeated.join().unwrap() {
+                    repeated.push(*status);
+                }
             }
         });
-        let patience = Patience { timeout: Duration::from_secs(5), retries: 1 };
-        let service = Service::new(url, ServiceAccess::default(), patience);
-        let answer = service.ask("text/plain", "hello", 1 << 20, |_| Ok(Reply::Whole(())));
-        assert_eq!(answer.is_ok(), status == 200, "{status}");
-        if count.load(Ordering::SeqCst) > 1 {
-            repeated.push(status);
-        }
     }
     assert_eq!(repeated, [&[408, 429][..], &(500..600).collect::<Vec<_>>()].concat());
 }
