@@ -238,6 +238,17 @@ impl EndpointConfig {
         let server = self.server();
         let hint = "the environment variable CLARIQ_API_KEY holds the key";
         check_address(at, server.url, hint)?;
+        // Gateways have servers below `/rerank` or `/embeddings`, and none below this path.
+        if let Some(base) = server.url.trim_end_matches('/').strip_suffix("/chat/completions") {
+            let found = format!("`{}`", server.url);
+            let hint = format!("did you mean {base}? The path of each call is added to it");
+            bail!(
+                at,
+                "an address up to its version, such as http://localhost:8080/v1",
+                found,
+                hint
+            );
+        }
         let truncates = match self {
             Self::Chat(config) => {
                 config.parameters.check(at)?;

@@ -1,10 +1,12 @@
 //! Requests with their answers, as they are kept beside a run and replayed.
 
-use clariq_core::{Checksum, Location, Result, bail};
+use clariq_core::{Checksum, Location, bail};
 use clariq_files::Source;
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, Write};
 
 /// A request to a model and its answer. Neither contains a key, an address or a time.
@@ -14,9 +16,77 @@ pub struct Exchange {
     /// The purpose of the request, for messages. It does not change the answer.
     pub about: String,
     /// Everything that the answer depends on: kind, model and content.
+    #[serde(deserialize_with = "with_distinct_keys")]
     pub request: Value,
     /// The parsed answer: a completion, vectors or scores.
+    #[serde(deserialize_with = "with_distinct_keys")]
     pub answer: Value,
+}
+
+/// Reads JSON in which no object has two values for one key, of which the last would win.
+fn with_distinct_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Ok(DistinctKeys::deserialize(deserializer)?.0)
+}
+
+struct DistinctKeys(Value);
+
+impl<'de> Deserialize<'de> for DistinctKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DistinctKeysVisitor).map(Self)
+    }
+}
+
+struct DistinctKeysVisitor;
+
+impl<'de> Visitor<'de> for DistinctKeysVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(DistinctKeys(value)) = values.next_element()? {
+            all.push(value);
+        }
+        Ok(all.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((key, DistinctKeys(value))) = entries.next_entry::<String, _>()? {
+            if object.contains_key(&key) {
+                return Err(de::Error::custom(format_args!("two values for the key `{key}`")));
+            }
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
 }
 
 /// The key of a request.
@@ -45,7 +115,7 @@ pub struct Recording {
 
 impl Recording {
     /// Reads the file that was kept beside a run.
-    pub fn read(source: &Source) -> Result<Self> {
+    pub fn read(source: &Source) -> clariq_core::Result<Self> {
         let input = source.read_at_most(MOST_OF_A_RECORDING)?;
         let mut answers: HashMap<String, Value> = HashMap::new();
         for (line, text) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
@@ -75,7 +145,7 @@ impl Recording {
     }
 
     /// The answer to a request; an error that names it if there is none.
-    pub(super) fn answer(&self, key: &str, about: &str) -> Result<&Value> {
+    pub(super) fn answer(&self, key: &str, about: &str) -> clariq_core::Result<&Value> {
         if let Some(answer) = self.answers.get(key) {
             return Ok(answer);
         }

@@ -2,7 +2,7 @@
 
 use crate::stub::{Received, Reply, Stub, completion};
 use crate::{chat, config, parts, requests, session};
-use clariq_core::{Completion, Error};
+use clariq_core::{Completion, Error, Location};
 use clariq_files::Source;
 use clariq_net::{CallOptions, Recording};
 use serde_json::{Value, json};
@@ -199,5 +199,40 @@ fn two_answers_to_one_request_cannot_be_replayed() {
     assert!(
         found.starts_with("x:2 | one answer to a request | another one for request 7"),
         "{found}"
+    );
+}
+
+#[test]
+fn a_recorded_answer_has_one_value_for_a_key() {
+    let read = |line: &str| Recording::read(&Source::memory("x", line.as_bytes().to_vec()));
+    let exchange = |request: &str, answer: &str| {
+        format!("{{\"about\":\"request 7\",\"request\":{request},\"answer\":{answer}}}\n")
+    };
+    let answer = r#"{"text":"A","cut":false,"none":null,"tokens":[["A",-0.5],["B",-3]],"count":18446744073709551615}"#;
+    assert!(read(&exchange("{\"a\":1}", answer)).is_ok());
+    for (line, key) in [
+        (exchange("{}", r#"{"text":"A","text":"B"}"#), "text"),
+        (exchange("{}", r#"{"text":"A","text":"A"}"#), "text"),
+        (exchange("{}", r#"[{"a":{"b":1,"\u0062":2}}]"#), "b"),
+        (exchange(r#"{"model":"x","model":"y"}"#, "1"), "model"),
+    ] {
+        let found = parts(read(&line));
+        let expected = format!("x:1 | a request with its answer | two values for the key `{key}`");
+        assert!(found.starts_with(&expected), "{found}");
+    }
+}
+
+#[test]
+fn an_address_ends_before_the_path_of_a_call() {
+    for path in ["/v1/chat/completions", "/v1/chat/completions/"] {
+        let url = format!("http://localhost:1{path}");
+        let found = parts(config("chat", &url, json!({})).check(&Location::file("x")));
+        let expected =
+            format!("x | an address up to its version, such as http://localhost:8080/v1 | `{url}`");
+        assert!(found.starts_with(&expected), "{found}");
+        assert!(found.contains("did you mean http://localhost:1/v1?"), "{found}");
+    }
+    assert!(
+        config("chat", "http://localhost:1/v1/", json!({})).check(&Location::file("x")).is_ok()
     );
 }
