@@ -176,9 +176,20 @@ impl Service {
         }
     }
 
-    /// Gets the answer at another address of the server, once; `None` if there is none.
+    /// Gets the answer at another address of the server; `None` if there is none. The request is repeated
+    /// while the server is busy.
     pub(crate) fn get(&self, url: &str, most: u64) -> Option<Vec<u8>> {
-        let response = self.client.get_within(url, A_MOMENT).ok()?;
+        let mut response = self.client.get_within(url, A_MOMENT).ok()?;
+        let mut pause = PAUSE;
+        for _ in 0..self.retries {
+            let status = response.status;
+            if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+                break;
+            }
+            thread::sleep(pause_before_retry(None, pause, random()));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+            response = self.client.get_within(url, A_MOMENT).ok()?;
+        }
         if response.status != StatusCode::OK {
             return None;
         }
@@ -216,6 +227,9 @@ impl Service {
         }
         let problem = self.problem(found);
         match status {
+            _ if is_about_request(status.as_u16()) => problem
+                .kind(ProblemKind::Other)
+                .hint("the server is there, and says why it refuses the request"),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 problem.hint(&self.authorization_hint)
             }
@@ -258,6 +272,11 @@ impl Service {
     fn show(&self, text: &str) -> String {
         self.mask(text).chars().take(SHOWN).collect()
     }
+}
+
+/// True for the status of a refusal of this very request; another one may be answered.
+pub(crate) fn is_about_request(status: u16) -> bool {
+    matches!(status, 400 | 413 | 422)
 }
 
 /// True for the status of a server that may answer the same request later. What others mean by a

@@ -4,7 +4,7 @@ use super::calls::{Call, CallAnswer, Caller, Calls};
 use super::config::EndpointConfig;
 use super::identity::Identity;
 use crate::http::CertificateAuthorities;
-use crate::service::{Patience, Reply, Service, ServiceAccess};
+use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_request};
 use clariq_core::{Checksum, Error, Observer, ProblemKind, Result, bail, printable, problem};
 use clariq_files::Source;
 use serde::Deserialize;
@@ -170,8 +170,7 @@ impl Server {
         read: impl Fn(A) -> Result<T, String>,
     ) -> Result<CallAnswer<T>> {
         let problem = |expected: &str, found: String, hint: &str| {
-            let problem = problem!((self.service.location()), expected, found, hint);
-            Error::from(problem.kind(ProblemKind::Server))
+            problem!((self.service.location()), expected, found, hint).kind(ProblemKind::Server)
         };
         let read = |bytes: &[u8]| {
             let json: Result<Value, String> =
@@ -181,7 +180,12 @@ impl Server {
                     return Ok(Reply::Busy(fault.message));
                 }
                 let hint = "the server is there, and says why it refuses the request";
-                return Err(problem("an answer of the server", fault.message, hint));
+                let problem = problem("an answer of the server", fault.message, hint);
+                return Err(if fault.is_about_request {
+                    problem.kind(ProblemKind::Other).into()
+                } else {
+                    problem.into()
+                });
             }
             let answer = json.and_then(|json| {
                 let model = self.mask(json["model"].as_str().unwrap_or_default());
@@ -197,7 +201,7 @@ impl Server {
             };
             answer.map(Reply::Whole).map_err(|found| {
                 let hint = "`url`, `dialect` and `kind` must be those of the server";
-                problem("an answer in the form of its API", found, hint)
+                problem("an answer in the form of its API", found, hint).into()
             })
         };
         let answer = self.service.ask("application/json", &body.to_string(), most, read);
@@ -221,6 +225,8 @@ struct Fault {
     message: String,
     /// True if the same request may succeed later.
     is_busy: bool,
+    /// True if another request may succeed.
+    is_about_request: bool,
 }
 
 impl Fault {
@@ -241,15 +247,16 @@ impl Fault {
             _ => error.to_string(),
         };
         let code = match &error["code"] {
-            Value::String(code) => code.parse().ok(),
-            code => code.as_u64(),
+            Value::String(code) => code.parse::<u16>().ok(),
+            code => code.as_u64().and_then(|code| code.try_into().ok()),
         };
         let is_busy = code.is_some_and(|code| matches!(code, 408 | 429 | 500..600))
             || ["code", "type"]
                 .iter()
                 .filter_map(|key| error[key].as_str())
                 .any(|word| word.contains("rate_limit") || word.contains("overloaded"));
-        Some(Self { message, is_busy })
+        let is_about_request = code.is_some_and(is_about_request);
+        Some(Self { message, is_busy, is_about_request })
     }
 }
 

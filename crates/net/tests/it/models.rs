@@ -304,6 +304,29 @@ fn changing(lists: bool) -> (Stub, Arc<Mutex<&'static str>>) {
 }
 
 #[test]
+fn a_server_that_is_busy_is_asked_again_for_its_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = Arc::new(Mutex::new(0));
+    let stub = {
+        let asked = Arc::clone(&asked);
+        let models = move || {
+            let mut asked = asked.lock().unwrap();
+            *asked += 1;
+            if *asked == 2 { Err(503) } else { Ok(vec!["one"]) }
+        };
+        Stub::with_listed(|_, _| Reply::Json(completion("tents")), models)
+    };
+    let config = chat_config(&stub, json!({ "retries": 1 }));
+    for _ in 0..2 {
+        let notes = Notes::default();
+        let registry = session(CallOptions::default());
+        ask(&*opened(&config, &registry, folder.path(), &notes));
+        assert_eq!(notes.0.into_inner().unwrap(), [""; 0], "the model is the same");
+    }
+    assert_eq!((*asked.lock().unwrap(), stub.received().len()), (3, 1));
+}
+
+#[test]
 fn the_cache_never_serves_the_answers_of_another_model() {
     let folder = tempfile::tempdir().unwrap();
     for lists in [false, true] {

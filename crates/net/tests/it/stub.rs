@@ -69,6 +69,14 @@ impl Stub {
         reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static,
         models: impl Fn() -> Option<Vec<&'static str>> + Send + Sync + 'static,
     ) -> Self {
+        Self::with_listed(reply, move || models().ok_or(404))
+    }
+
+    /// A server that lists these models, or refuses to list them with a status.
+    pub(crate) fn with_listed(
+        reply: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static,
+        models: impl Fn() -> Result<Vec<&'static str>, u16> + Send + Sync + 'static,
+    ) -> Self {
         let models = Arc::new(models);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -173,14 +181,14 @@ fn write(mut stream: TcpStream, reply: &Reply) -> io::Result<()> {
 }
 
 /// The models of a server, in the form of `OpenAI` or of text-embeddings-inference.
-fn about_models(path: &str, models: Option<Vec<&str>>) -> Reply {
+fn about_models(path: &str, models: Result<Vec<&str>, u16>) -> Reply {
     match (models, path) {
-        (None, _) => Reply::status(404, "no such path"),
-        (Some(models), "/models") => {
+        (Err(status), _) => Reply::status(status, "no such path"),
+        (Ok(models), "/models") => {
             let list: Vec<Value> = models.iter().map(|name| json!({ "id": name })).collect();
             Reply::Json(json!({ "object": "list", "data": list }))
         }
-        (Some(models), _) => Reply::Json(json!({ "model_id": models[0], "model_sha": "1a2b" })),
+        (Ok(models), _) => Reply::Json(json!({ "model_id": models[0], "model_sha": "1a2b" })),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::{Bench, Finished, LEARNED, share_vectors};
 use crate::stub::{Reply, Stub, chat};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const HEAD: &str = "uses = [\"language-model\"]\n[models.chat]\nkind = \"chat\"\nmodel = \"m\"\n\
                     retries = 0\n";
@@ -102,6 +102,32 @@ fn a_call_that_fails_is_an_answer_with_an_error_and_the_conversation_goes_on() {
     let found = lines[2]["error"]["found"].as_str().expect("a text");
     assert!(found.contains("status 400"), "{found}");
     assert_eq!(lines[1]["question"], "do you want to know about tents");
+}
+
+#[test]
+fn a_request_that_the_server_refuses_is_a_bad_line() {
+    let bench = Bench::new();
+    let stub = Stub::start(|received, _| {
+        if received.body["messages"].to_string().contains("bees") {
+            return Reply::status(400, "too long");
+        }
+        chat(received, 0)
+    });
+    let url = &stub.url;
+    bench.write(
+        "asks.toml",
+        format!("name = \"asks\"\n{HEAD}url = \"{url}/v1\"\n[ask]\nchat = \"chat\"\n{BM25}"),
+    );
+    let lines = ["tents", "bees", "boats"]
+        .map(|text| format!("{{\"id\":\"{text}\",\"text\":\"{text}\"}}\n"));
+    bench.write("lines", lines.concat());
+    let ranked = succeed(&bench, "rank asks.toml --requests lines --skip-bad");
+    let answers: Vec<Value> =
+        ranked.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let found: Vec<&Value> =
+        answers.iter().map(|answer| answer.get("id").unwrap_or(&answer["error"]["line"])).collect();
+    assert_eq!(found, [&json!("tents"), &json!(2), &json!("boats")], "{}", ranked.stdout);
+    assert!(answers[1].to_string().contains("too long"), "{}", answers[1]);
 }
 
 #[test]
