@@ -36,6 +36,7 @@ mod reading;
 mod recipe;
 mod regular;
 mod request;
+mod similar;
 mod sparse;
 mod split_role;
 
@@ -66,5 +67,6 @@ pub use reading::{Pooling, ReadingOverrides, Similarity};
 pub use recipe::{Objective, Recipe, Schedule};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};
+pub use similar::similar;
 pub use sparse::{SparseEncoder, SparseVectors, encode_sparsely};
 pub use split_role::{SplitRole, TrainOn};

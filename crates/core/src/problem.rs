@@ -153,8 +153,11 @@ impl Problem {
         if let Some(key) = message.strip_prefix("missing field ") {
             return Self::at(at, format!("a key {key}"), "a table without it");
         }
-        let (mut found, expected) =
-            message.rsplit_once(", expected ").unwrap_or((message, expected));
+        let (mut found, expected) = match message.rsplit_once(", expected ") {
+            Some(parts) => parts,
+            // The program's own types.
+            None => message.split_once(", found ").map_or((message, expected), |(it, is)| (is, it)),
+        };
         for kind in ["invalid type: ", "invalid value: "] {
             found = found.strip_prefix(kind).unwrap_or(found);
         }

@@ -1,7 +1,7 @@
 //! The table `[need]` of a configuration: a model and its parameters.
 
-use clariq_core::{Error, Result, SplitRole, TrainOn};
-use clariq_rank::ConfigSection;
+use clariq_core::{Result, SplitRole, TrainOn};
+use clariq_rank::{ConfigSection, hint_of_table};
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -70,10 +70,7 @@ impl NeedConfig {
 
     /// Reads the table `[need]`. Errors name the line of the key.
     pub fn read(section: ConfigSection) -> Result<Self> {
-        section.read_tagged("model").map_err(|error| match error {
-            Error::Problem(problem) => problem.hint(HINT).into(),
-            io @ Error::Io { .. } => io,
-        })
+        section.read_tagged("model").map_err(|error| hint_of_table(&error, HINT).into())
     }
 
     /// The splits whose labels the model is trained on.
@@ -139,6 +136,7 @@ fn number<'de, D: Deserializer<'de>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_core::Error;
     use clariq_core::Location;
     use clariq_rank::SystemFile;
 

@@ -6,7 +6,7 @@ use crate::rewriters::read_rewriter;
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
 use crate::table::Table;
-use clariq_core::{Result, bail};
+use clariq_core::{Result, bail, similar};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
@@ -26,8 +26,15 @@ pub(crate) struct SystemSettings<'i> {
     pub(crate) task: Option<&'i str>,
     /// True if the requests of the pipeline were rewritten.
     pub(crate) is_rewritten: bool,
+    pub(crate) overridden: &'i RefCell<Overridden>,
+}
+
+/// The use that was made of overrides so far.
+pub(crate) struct Overridden {
     /// For each override, true if a stage or table has used it.
-    pub(crate) used: &'i RefCell<Vec<bool>>,
+    pub(crate) used: Vec<bool>,
+    /// The stages and tables that overrides can be for.
+    pub(crate) names: Vec<String>,
 }
 
 /// Builds a stage that is deserialized from its table as it is.
@@ -49,7 +56,7 @@ pub(crate) fn take_pipeline(
 ) -> Result<Pipeline> {
     let mut preparation = None;
     if let Some(mut table) = table.take_table(REWRITE)? {
-        settings.override_keys(&mut table, REWRITE);
+        settings.override_keys(&mut table, REWRITE)?;
         preparation = Some(Preparation::Rewrite(read_rewriter(table)?));
     }
     let is_rewritten = settings.is_rewritten || preparation.is_some();
@@ -77,25 +84,33 @@ pub(crate) fn build_pipeline<'i>(
 
 impl SystemSettings<'_> {
     /// Applies the overrides of a stage, or of another table such as `[answer]`, to its table.
-    pub(crate) fn override_keys(&self, table: &mut Table<'_>, stage: &str) {
+    pub(crate) fn override_keys(&self, table: &mut Table<'_>, stage: &str) -> Result<()> {
+        let mut overridden = self.overridden.borrow_mut();
+        overridden.names.push(stage.to_owned());
         for (index, change) in table.file.overrides.iter().enumerate() {
             if let Some(key) = change.key_of(self.task, stage) {
-                table.set(key, index);
-                self.used.borrow_mut()[index] = true;
+                table.set(key, index)?;
+                overridden.used[index] = true;
             }
         }
+        Ok(())
     }
 }
 
 fn build_stage<'i>(mut table: Table<'i>, settings: SystemSettings<'i>) -> Result<Box<dyn Stage>> {
     let (name, span) = table.take_string("stage")?;
     let Some((_, factory)) = settings.registry.iter().find(|(stage, _)| *stage == name) else {
-        let names: Vec<_> = settings.registry.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let expected = format!("a stage, one of {}", names.join(", "));
-        let hint = "the documentation lists all stages and their keys (reference, Stages)";
+        let names: Vec<&str> = settings.registry.iter().map(|(name, _)| *name).collect();
+        let expected = format!("a stage, one of `{}`", names.join("`, `"));
+        let hint = match similar(&name, names) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => {
+                "the documentation lists all stages and their keys (reference, Stages)".to_owned()
+            }
+        };
         bail!((table.file.at(span)), expected, "`{name}`", hint)
     };
-    settings.override_keys(&mut table, &name);
+    settings.override_keys(&mut table, &name)?;
     factory(Build { table, settings })
 }
 

@@ -62,5 +62,5 @@ pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
 pub use stages::STOPS;
 pub use system::{ConversationConfig, ExpectedFigures, Sections, SystemFile, WrittenScores};
-pub use table::{ConfigSection, Override};
+pub use table::{ConfigSection, Override, hint_of_table};
 pub use tally::{Read, Tallies};

@@ -1,12 +1,12 @@
 //! The file of a system: TOML with pipelines of stages, declared uses, and expected figures.
 
-use crate::build::{SystemSettings, build_pipeline, take_pipeline};
+use crate::build::{Overridden, SystemSettings, build_pipeline, take_pipeline};
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
 use crate::stages::STAGES;
 use crate::table::{ConfigFile, ConfigSection, Override, Table};
-use clariq_core::{Location, Name, Result, bail};
+use clariq_core::{Location, Name, Result, bail, similar};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -122,7 +122,8 @@ impl SystemFile {
         let at = Location::line(name, 1);
         let space: SpaceConfig =
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
-        let used = RefCell::new(vec![false; overrides.len()]);
+        let none = Overridden { used: vec![false; overrides.len()], names: Vec::new() };
+        let overridden = RefCell::new(none);
         let need = table.has("need");
         let settings = SystemSettings {
             registry: STAGES,
@@ -130,7 +131,7 @@ impl SystemFile {
             need,
             task: None,
             is_rewritten: false,
-            used: &used,
+            overridden: &overridden,
         };
         let mut pipeline = take_pipeline(&mut table, settings)?;
         let is_rewritten = pipeline.preparation.is_some();
@@ -147,7 +148,7 @@ impl SystemFile {
         let mut take = |key| -> Result<Option<ConfigSection>> {
             let at = table.at(key);
             let Some(mut table) = table.take_table(key)? else { return Ok(None) };
-            settings.override_keys(&mut table, key);
+            settings.override_keys(&mut table, key)?;
             Ok(Some(ConfigSection { at, table }))
         };
         let sections = Sections {
@@ -156,8 +157,17 @@ impl SystemFile {
             answer: take("answer")?,
             ask: take("ask")?,
         };
-        if let Some((unused, _)) = overrides.iter().zip(used.take()).find(|(_, used)| !used) {
-            let hint = "leave the option out, or choose a system that has it";
+        let Overridden { used, names } = overridden.into_inner();
+        if let Some((unused, _)) = overrides.iter().zip(used).find(|(_, used)| !used) {
+            let Override { stage, key, .. } = unused;
+            let models = sections.models.as_ref();
+            let hint = if models.is_some_and(|models| models.table.has(stage)) {
+                format!("did you mean `models.{stage}.{key}`?")
+            } else if let Some(known) = similar(stage, names.iter().map(String::as_str)) {
+                format!("did you mean `{known}.{key}`?")
+            } else {
+                "leave the option out, or choose a system that has it".to_owned()
+            };
             let expected = format!("a stage or a table `{}` in {name}", unused.stage);
             bail!((unused.location()), expected, "a system without it", hint)
         }

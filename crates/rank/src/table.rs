@@ -1,7 +1,7 @@
 //! Tables of a configuration, with errors that have their line.
 
 use crate::prompt::Prompt;
-use clariq_core::{Location, Problem, Result, bail, problem};
+use clariq_core::{Error, Location, Problem, Result, bail, problem, similar};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
@@ -33,8 +33,14 @@ impl Override {
         self.key.strip_prefix(stage)?.strip_prefix('.').filter(|_| of_task)
     }
 
-    pub(crate) fn location(&self) -> Location {
-        Location::file(format!("command line, {}.{}={}", self.stage, self.key, self.value))
+    /// Its parameter, as it was named.
+    fn path(&self) -> String {
+        format!("{}.{}", self.stage, self.key)
+    }
+
+    /// Its location, for messages.
+    pub fn location(&self) -> Location {
+        Location::file(format!("command line, {}={}", self.path(), self.value))
     }
 }
 
@@ -65,17 +71,30 @@ impl<'i> ConfigFile<'i> {
     /// further keys of the table.
     fn problem(self, error: &toml::de::Error, fallback: Range<usize>, taken: &[String]) -> Problem {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
-        let mut problem = Problem::of_serde(
-            self.at(span.clone()),
-            &all_keys(error.message(), taken),
-            "valid TOML",
-        );
+        let message = all_keys(error.message(), taken);
+        let mut problem = Problem::of_serde(self.at(span.clone()), &message, "valid TOML");
         let text = self.text.get(span).and_then(|text| text.lines().next()).unwrap_or_default();
-        if !text.is_empty() {
+        if text == problem.found {
+            problem.found = format!("`{text}`");
+        } else if !text.is_empty() {
             problem.found = format!("`{text}`: {}", problem.found);
         }
-        problem.hint(HINT)
+        problem.hint(
+            meant(&message).map_or(HINT.to_owned(), |known| format!("did you mean `{known}`?")),
+        )
     }
+}
+
+/// The known name in a message about an unknown one that is similar to it.
+fn meant(message: &str) -> Option<&str> {
+    let (unknown, known) = message.strip_prefix("unknown ")?.split_once(", expected ")?;
+    similar(unknown.split('`').nth(1)?, known.split('`').skip(1).step_by(2))
+}
+
+/// The problem of a table with a hint of its own in place of the general one.
+pub fn hint_of_table(error: &Error, hint: &str) -> Problem {
+    let problem = error.to_problem();
+    if problem.hint == HINT { problem.hint(hint) } else { problem }
 }
 
 /// Rewords a message about unknown keys of an enum variant as serde words it for a struct.
@@ -233,12 +252,27 @@ impl<'i> Table<'i> {
     }
 
     /// Sets a key, or `table.key`, to the value of the override at `index`: TOML, or else a string.
-    pub(crate) fn set(&mut self, key: &'i str, index: usize) {
-        let text = self.file.overrides[index].value.as_str();
+    pub(crate) fn set(&mut self, key: &'i str, index: usize) -> Result<()> {
+        let change = &self.file.overrides[index];
+        if let Some((table, rest)) = key.split_once('.')
+            && self.entries.get(table).is_none_or(|value| value.get_ref().as_table().is_none())
+        {
+            let path = change.path();
+            let outer = path.strip_suffix(rest).unwrap_or_default().trim_end_matches('.');
+            let expected = format!("a table `{outer}` in {}", self.file.name);
+            let tables = self.entries.iter().filter(|(_, value)| value.get_ref().is_table());
+            let hint = match similar(table, tables.map(|(name, _)| name.get_ref().as_ref())) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => HINT.to_owned(),
+            };
+            bail!((change.location()), expected, "a system without it", hint);
+        }
+        let text = change.value.as_str();
         let value =
             DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
         let position = self.file.text.len() + 1 + index;
         insert(&mut self.entries, key, Spanned::new(position..position, value));
+        Ok(())
     }
 
     /// Reads the remaining keys of the table; a key that `T` does not have is an error.

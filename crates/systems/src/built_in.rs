@@ -1,6 +1,6 @@
 //! Systems by name: configuration files, and the built-in systems.
 
-use clariq_core::{Problem, Result, problem};
+use clariq_core::{Problem, Result, problem, similar};
 use clariq_files::Source;
 use std::path::Path;
 
@@ -67,25 +67,16 @@ pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 /// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name.
 fn unknown(name: &str) -> Problem {
     let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
-    let known = names().map(str::to_owned).chain(files);
-    let typos = |known: &str| {
-        let without_ending = known.strip_suffix(".toml").unwrap_or(known);
-        strsim::damerau_levenshtein(name, known)
-            .min(strsim::damerau_levenshtein(name, without_ending))
-    };
-    let similar = known
-        .map(|known| (typos(&known), known))
-        .filter(|(typos, known)| *typos <= known.len().div_ceil(3).min(MOST_TYPOS))
-        .min();
-    let hint = match similar {
-        Some((_, known)) => format!("did you mean `{known}`?"),
+    let mut known: Vec<&str> = names().collect();
+    known.extend(files.iter().map(String::as_str));
+    let without_ending = |known: &&str| known.strip_suffix(".toml") == Some(name);
+    let meant = known.iter().copied().find(without_ending).or_else(|| similar(name, known));
+    let hint = match meant {
+        Some(known) => format!("did you mean `{known}`?"),
         None => "`clariq systems` lists the built-in systems".to_owned(),
     };
     problem!(name, "a built-in system or a configuration file", "nothing of that name", hint)
 }
-
-/// Names with more typing errors than this are not similar.
-const MOST_TYPOS: usize = 3;
 
 /// The configuration files in a folder.
 fn toml_files(folder: &Path) -> Vec<String> {

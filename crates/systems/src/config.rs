@@ -85,6 +85,18 @@ impl SystemConfig {
     }
 
     fn parse(text: &ConfigText, overrides: &[Override]) -> Result<Self> {
+        Self::parse_as_given(text, overrides).map_err(|error| match error {
+            Error::Problem(mut problem) if problem.at.file == text.name => {
+                if let Some(change) = culprit(text, overrides) {
+                    problem.at = change.location();
+                }
+                problem.into()
+            }
+            other => other,
+        })
+    }
+
+    fn parse_as_given(text: &ConfigText, overrides: &[Override]) -> Result<Self> {
         let ConfigText { name: file, text, checksum } = text;
         let (parsed, sections) = SystemFile::parse_with_sections(file, text, overrides)?;
         let Sections { models, need, answer, ask } = sections;
@@ -268,6 +280,14 @@ impl SystemConfig {
             rewrites.apply(collection, requests);
         }
     }
+}
+
+/// The override without which, and without those behind it, a file is a system; `None` if the file itself
+/// is none.
+fn culprit<'o>(text: &ConfigText, overrides: &'o [Override]) -> Option<&'o Override> {
+    let is_system =
+        |count: &usize| SystemConfig::parse_as_given(text, &overrides[..*count]).is_ok();
+    (0..overrides.len()).take_while(is_system).last().map(|index| &overrides[index])
 }
 
 /// True if every request of a collection with these tasks has statements of its user, and passages.

@@ -3,7 +3,7 @@
 use crate::recipes;
 use clariq_core::{Result, bail};
 use clariq_net::EndpointConfig;
-use clariq_rank::ConfigSection;
+use clariq_rank::{ConfigSection, hint_of_table};
 use std::collections::BTreeMap;
 
 /// The models of a system that are behind an endpoint, by name.
@@ -18,11 +18,9 @@ pub(crate) fn read(section: ConfigSection) -> Result<Endpoints> {
             let hint = "the name is that of a recipe; give the model another";
             bail!(at, "a name that no recipe has", "`{name}`", hint);
         }
-        let config: EndpointConfig = section.read_tagged("kind").map_err(|error| {
-            error
-                .to_problem()
-                .hint("the documentation lists the keys of each kind (reference, Models)")
-        })?;
+        let hint = "the documentation lists the keys of each kind (reference, Models)";
+        let config: EndpointConfig =
+            section.read_tagged("kind").map_err(|error| hint_of_table(&error, hint))?;
         config.check(&at)?;
         endpoints.insert(name, config);
     }

@@ -2,7 +2,7 @@
 
 use crate::config::SystemConfig;
 use crate::{built_in, recipes};
-use clariq_core::{Recipe, Result, bail, read_regular};
+use clariq_core::{Recipe, Result, bail, read_regular, similar};
 use clariq_files::MOST_OF_A_CONFIGURATION;
 
 /// Finds recipes by their names, or by the names of systems that use them, each once. `set` replaces
@@ -26,10 +26,9 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
         _ => {}
     }
     if built_in::source(name).is_err()
-        && let Some(similar) =
-            recipes::names().find(|known| strsim::damerau_levenshtein(name, known) <= MOST_TYPOS)
+        && let Some(meant) = similar(name, recipes::names())
     {
-        bail!(name, "a system or a recipe", "nothing of that name", "did you mean `{similar}`?");
+        bail!(name, "a system or a recipe", "nothing of that name", "did you mean `{meant}`?");
     }
     let mut recipes = Vec::new();
     for model in SystemConfig::open(name, &[])?.plan.models() {
@@ -42,9 +41,6 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
     }
     Ok(recipes)
 }
-
-/// A name with more typing errors than this is not meant to be a recipe's.
-const MOST_TYPOS: usize = 2;
 
 /// True if a file is a recipe, even one with errors.
 fn has_objective(name: &str) -> bool {

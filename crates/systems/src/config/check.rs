@@ -4,7 +4,7 @@ use super::SystemConfig;
 use crate::need::NeedTable;
 use crate::recipes;
 use clariq_collections::SystemClass;
-use clariq_core::{ModelKind, Result, TrainOn, bail};
+use clariq_core::{ModelKind, Result, TrainOn, bail, similar};
 use clariq_rank::Uses;
 
 /// Refuses a system whose parts do not fit together.
@@ -51,7 +51,10 @@ fn check_endpoints(config: &SystemConfig) -> Result<()> {
         let name = &model.name;
         if !config.is_behind_endpoint(name) {
             let expected = format!("a table [models.{name}] with kind = \"chat\"");
-            let hint = "the documentation lists its keys (reference, Models)";
+            let hint = match similar(name, config.endpoints.keys().map(String::as_str)) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => "the documentation lists its keys (reference, Models)".to_owned(),
+            };
             bail!(&*config.file, expected, "none", hint);
         }
     }

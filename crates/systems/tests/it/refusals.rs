@@ -50,6 +50,60 @@ fn ikat(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn similar_names_are_told() {
+    assert_data_eq!(
+        changed("[[stages]]", "[[stage]]"),
+        str![[r#"
+mine.toml:3
+  expected: one of `name`, `description`, `uses`, `conversation`, `space`, `rewrite`, `stages`, `tasks`, `models`, `need`, `answer`, `ask`, `expected`
+     found: `stage`: unknown field `stage`
+hint: did you mean `stages`?
+
+"#]]
+    );
+    assert_data_eq!(
+        changed("analyzer", "analyser"),
+        str![[r#"
+mine.toml:5
+  expected: one of `analyzer`, `variant`, `k1`, `b`, `delta`, `mu`, `depth`, `pad`, `ties`, `glued`, `weights`, `history`
+     found: `analyser`: unknown field `analyser`
+hint: did you mean `analyzer`?
+
+"#]]
+    );
+    assert_data_eq!(
+        changed("nltk", "nlkt"),
+        str![[r#"
+mine.toml:5
+  expected: one of `nltk`, `english`, `lucene`
+     found: `"nlkt"`: unknown variant `nlkt`
+hint: did you mean `nltk`?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused(BM25, &["bm25.k3=1"]),
+        str![[r#"
+command line, bm25.k3=1
+  expected: one of `analyzer`, `variant`, `k1`, `b`, `delta`, `mu`, `depth`, `pad`, `ties`, `glued`, `weights`, `history`
+     found: unknown field `k3`
+hint: did you mean `k1`?
+
+"#]]
+    );
+    assert_data_eq!(
+        refused(BM25, &["bm26.k1=2"]),
+        str![[r#"
+command line, bm26.k1=2
+  expected: a stage or a table `bm26` in mine.toml
+     found: a system without it
+hint: did you mean `bm25.k1`?
+
+"#]]
+    );
+}
+
+#[test]
 fn keys_and_values_of_stages_are_refused_with_their_line() {
     assert_data_eq!(
         changed("depth", "depht"),
@@ -57,7 +111,7 @@ fn keys_and_values_of_stages_are_refused_with_their_line() {
 mine.toml:7
   expected: one of `analyzer`, `variant`, `k1`, `b`, `delta`, `mu`, `depth`, `pad`, `ties`, `glued`, `weights`, `history`
      found: `depht`: unknown field `depht`
-hint: the documentation lists all stages and their keys (reference, Stages)
+hint: did you mean `depth`?
 
 "#]]
     );
@@ -67,7 +121,7 @@ hint: the documentation lists all stages and their keys (reference, Stages)
 mine.toml:4
   expected: a stage, one of `bm25`, `candidates`, `chat_rerank`, `competition`, `cross_encode`, `cutoff`, `dense`, `distinct`, `elasticsearch`, `exclude`, `exclude_asked`, `feedback`, `fuse`, `likelihood`, `no_question`, `open_questions`, `rerank`, `rm3`, `sparse`, `stop`
      found: `bm52`
-hint: the documentation lists all stages and their keys (reference, Stages)
+hint: did you mean `bm25`?
 
 "#]]
     );

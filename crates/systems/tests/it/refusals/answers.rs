@@ -38,7 +38,7 @@ hint: leave the option out, or choose a system that has it
     assert_data_eq!(
         refused(ikat("", ""), &["answer.responses=2"]),
         str![[r#"
-mine.toml:31
+command line, answer.responses=2
   expected: response.tokens from 1 to 125
      found: 150
 hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)

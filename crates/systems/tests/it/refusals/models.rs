@@ -77,6 +77,16 @@ hint: the input of a system is shown beside its scores and must be declared
 "#]]
     );
     assert_data_eq!(
+        asked("chat = \"chap\""),
+        str![[r#"
+mine.toml
+  expected: a table [models.chap] with kind = "chat"
+     found: none
+hint: did you mean `chat`?
+
+"#]]
+    );
+    assert_data_eq!(
         asked("chat = \"other\""),
         str![[r#"
 mine.toml
@@ -97,12 +107,56 @@ hint: the question would be written for the rewritten utterance; leave one out
 
 "#]]
     );
+    let set = |text: &str| {
+        let set = parse_assignment(text, "--set").expect("a key");
+        printed(&SystemConfig::open_any("ikat-chat", &[set]).err().expect("a refusal"))
+    };
+    assert_data_eq!(
+        set("models.caht.url=http://localhost:1/v1"),
+        str![[r#"
+command line, models.caht.url=http://localhost:1/v1
+  expected: a table `models.caht` in configs/ikat-chat.toml
+     found: a system without it
+hint: did you mean `chat`?
+
+"#]]
+    );
+    assert_data_eq!(
+        set("chat.url=http://localhost:1/v1"),
+        str![[r#"
+command line, chat.url=http://localhost:1/v1
+  expected: a stage or a table `chat` in configs/ikat-chat.toml
+     found: a system without it
+hint: did you mean `models.chat.url`?
+
+"#]]
+    );
+    assert_data_eq!(
+        set("models.chat.url=localhost:8080"),
+        str![[r#"
+command line, models.chat.url=localhost:8080
+  expected: an address such as http://localhost:9200, without name or password
+     found: `localhost:8080`
+hint: did you mean http://localhost:8080?
+
+"#]]
+    );
+    assert_data_eq!(
+        set("answer.statements.none_below=nan"),
+        str![[r#"
+command line, answer.statements.none_below=nan
+  expected: a number as statements.none_below
+     found: NaN
+hint: `clariq systems show ikat-automatic` prints an example; the documentation lists all keys (reference, Systems)
+
+"#]]
+    );
     let words = parse_assignment("answer.response.fewest_words=5", "--set").expect("a key");
     let error = SystemConfig::open_any("ikat-chat", &[words]).err().expect("a refusal");
     assert_data_eq!(
         printed(&error),
         str![[r#"
-configs/ikat-chat.toml:37
+command line, answer.response.fewest_words=5
   expected: no keys `response.fewest_words` and `response.most_words` beside `chat`
      found: one of them
 hint: they choose the sentences of an extract
@@ -129,7 +183,7 @@ fn models_behind_endpoints_that_do_not_fit_are_refused() {
 mine.toml:6
   expected: one of `url`, `model`, `concurrency`, `timeout`, `retries`, `ca`, `dialect`, `batch`, `truncate`
      found: `retry`: unknown field `retry`
-hint: the documentation lists the keys of each kind (reference, Models)
+hint: did you mean `retries`?
 
 "#]]
     );

@@ -30,8 +30,8 @@ hint: add `[need]` with `model = "lexical"`; the documentation lists the need mo
         refused(format!("{stop}\n[need]\nmodel = \"lexical\"\n"), &[]),
         str![[r#"
 mine.toml:4
-  expected: valid TOML
-     found: `7`: a clarification need from 1 to 4, found 7
+  expected: a clarification need from 1 to 4
+     found: `7`
 hint: the documentation lists all stages and their keys (reference, Stages)
 
 "#]]

@@ -1,0 +1,36 @@
+//! The known names that a mistyped one may mean.
+
+/// Names with more typing errors than this are not similar.
+const MOST_TYPOS: usize = 3;
+
+/// The known name with the fewest typing errors, if there are few for its length.
+pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    known
+        .into_iter()
+        .map(|known| (strsim::damerau_levenshtein(name, known), known))
+        .filter(|(typos, known)| {
+            *typos < known.len() && *typos <= known.len().div_ceil(3).min(MOST_TYPOS)
+        })
+        .min()
+        .map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_similar_with_few_errors_for_its_length() {
+        let known = ["k1", "b", "depth", "analyzer"];
+        for (name, found) in [
+            ("depht", Some("depth")),
+            ("analyser", Some("analyzer")),
+            ("k3", Some("k1")),
+            ("weights", None),
+            ("", None),
+            ("c", None),
+        ] {
+            assert_eq!(similar(name, known), found, "{name}");
+        }
+    }
+}
