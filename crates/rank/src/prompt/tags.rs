@@ -100,7 +100,7 @@ impl<'t> Tag<'t> {
                 _ if is_of_word(c) => rest.find(|c| !is_of_word(c)).unwrap_or(rest.len()),
                 _ => c.len_utf8(),
             };
-            self.step(&rest[..length])?;
+            self.step(&rest[..length], &rest[length..])?;
             self.at += length;
         }
     }
@@ -114,8 +114,8 @@ impl<'t> Tag<'t> {
         &self.text[self.at..]
     }
 
-    /// Takes a word, a text or a sign.
-    fn step(&mut self, token: &str) -> Result<(), Refused> {
+    /// Takes a word, a text or a sign, before the rest of the text.
+    fn step(&mut self, token: &str, rest: &str) -> Result<(), Refused> {
         if self.close == "%}" && self.count == 1 && !STATEMENTS.contains(&token) {
             return Err(self.refused("a tag with `for` or `if`", format!("`{token}`")));
         }
@@ -133,12 +133,14 @@ impl<'t> Tag<'t> {
                 false
             }
             "," => self.groups.last() == Some(&true),
-            "{" | "+" | "*" => true,
+            // A list cannot be added to a number.
+            "+" => !rest.trim_start().starts_with(|c: char| c.is_ascii_digit()),
+            "{" | "*" => true,
             _ => false,
         };
         if makes_list {
-            let expected =
-                "variables, filters and texts in a tag, without lists, tables, `+` and `*`";
+            let expected = "variables, filters and texts in a tag, without lists, tables and `*`, and `+` \
+                            only before a number";
             return Err(self.refused(expected, format!("`{token}`")));
         }
         let is_name = token.starts_with(is_of_word) && !OPERATORS.contains(&token);
@@ -180,6 +182,7 @@ mod tests {
             "{{ utterances[-1].text ~ \"[}} + * {%\" ~ '\\'{{' }}",
             "{{ range(1, 3) | join(', ') }} {{ utterances[-3:] | map(attribute='text') }}",
             "{% if (a or b) and not (c - 1 > 2) %}{% endif %}",
+            "{{ loop.index + 1 }} {{ loop.index +20 + 3 -}}",
             "{# {% set a = [1] %} #}",
             "{% filter upper %}a{% endfilter %}",
         ] {
@@ -194,6 +197,9 @@ mod tests {
             ("{% for a in (b, b) %}", "`,`"),
             ("{{ {} }}", "`{`"),
             ("{{ a + a }}", "`+`"),
+            ("{{ 1 + a }}", "`+`"),
+            ("{{ a + -1 }}", "`+`"),
+            ("{{ a +", "`+`"),
             ("{{ \"a\" * 9 }}", "`*`"),
             ("{{ f((a, a)) }}", "`,`"),
             ("{# #}{{ a[[1]] }}", "`[`"),
