@@ -63,8 +63,10 @@ pub fn evaluate(measures: &[Measure], run: &RankedRun, qrels: &Qrels) -> Scores 
         let values = measures.iter().map(|measure| measure.score(ranking, judgements));
         topics.push((topic.clone(), values.collect()));
     }
+    let judgements = qrels.topics().flat_map(|(_, judgements)| judgements.documents());
+    let judged = judgements.map(|(document, _)| document);
     Scores::new(measures.iter().map(Measure::name).collect(), topics)
-        .of_run_cut_at(run.cut_at(), measures.iter().map(Measure::cutoff))
+        .of_run_cut_at(run.cut_at(judged), measures.iter().map(Measure::cutoff))
 }
 
 #[cfg(test)]
@@ -89,7 +91,9 @@ mod tests {
     fn measures_with_a_cutoff_beyond_the_run_are_told() {
         let judged =
             |topic: &str| Judgement { topic: topic.into(), document: "Q1".into(), relevance: 1 };
-        let qrels = Qrels::from_judgements("q", &["1", "2", "3"].map(judged)).unwrap();
+        let other = Judgement { document: "Q5".into(), relevance: 0, ..judged("1") };
+        let judgements = [&["1", "2", "3"].map(judged)[..], &[other]].concat();
+        let qrels = Qrels::from_judgements("q", &judgements).unwrap();
         let lines = |sizes: [usize; 3]| {
             let names = ["Q1", "Q2", "Q3", "Q4"];
             let of_topic = |(topic, size): (&&'static str, usize)| {
@@ -105,5 +109,8 @@ mod tests {
         assert_eq!(short_of([3, 2, 1]).short_of, [None; 4], "nothing cut it: its topics differ");
         let column = &short_of([3, 3, 3]).columns("")[2];
         assert_eq!((column.name(), column.short_of), ("nDCG@4".to_owned(), Some(3)));
+        let of_three = Qrels::from_judgements("q", &judgements[..3]).unwrap();
+        let all = evaluate(&measures, &RankedRun::new(&run(&lines([3, 3, 3]))), &of_three);
+        assert_eq!(all.short_of, [None; 4], "no document is left");
     }
 }

@@ -52,11 +52,18 @@ impl RankedRun {
         Self { topics: ranked }
     }
 
-    /// The depth that the run was cut at: the number of documents of most topics, if none has more.
-    pub fn cut_at(&self) -> Option<usize> {
+    /// The depth that the run was cut at: the number of documents of most topics, if none has more, and if
+    /// the run and the judgements have others that it could rank.
+    pub fn cut_at<'d>(&'d self, judged: impl IntoIterator<Item = &'d DocId>) -> Option<usize> {
         let depth = self.topics.values().map(Vec::len).max()?;
         let deepest = self.topics.values().filter(|ranking| ranking.len() == depth).count();
-        (2 * deepest > self.topics.len()).then_some(depth)
+        let mut known: HashSet<&DocId> = HashSet::new();
+        let mut all = self.topics.values().flatten().chain(judged);
+        let has_others = all.any(|document| {
+            known.insert(document);
+            known.len() > depth
+        });
+        (has_others && 2 * deepest > self.topics.len()).then_some(depth)
     }
 
     /// The documents of a topic, best first; none if the run does not answer it.

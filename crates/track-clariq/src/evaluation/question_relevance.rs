@@ -18,8 +18,11 @@ pub const CUTOFFS: [usize; 4] = [5, 10, 20, 30];
 /// with two lines among the first k counts once and takes two ranks.
 pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
     let mut lines = ordered_lines(run, ties);
+    let relevant = labels.relevant();
+    let ranked = RankedRun::ordered(run, ties);
+    let cut_at = ranked.cut_at(relevant.iter().flatten());
     score_topics(labels, |topic, _| lines.remove(topic).unwrap_or_default())
-        .of_run_cut_at(RankedRun::ordered(run, ties).cut_at(), CUTOFFS.map(Some))
+        .of_run_cut_at(cut_at, CUTOFFS.map(Some))
 }
 
 /// Scores the lines that `ranking` gives for a topic and its relevant questions, best first.
