@@ -14,14 +14,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const FORM: &str = "matches are lines `SHEET_TURN_NUGGET_RUN<TAB>0 or 1` as of the study of 2024, or an \
                     object `{\"0_8\": {\"RUN\": {\"nuggets\": {\"matched\": […], \"not-matched\": […]}}}}`";
+const ONCE: &str = "a nugget of a turn has one decision for each run; sheets may repeat it";
 /// Rounds of the bootstrap.
 const ROUNDS: u32 = 10_000;
 
 /// The nuggets of the turns, and which of them a response holds.
 #[derive(Default)]
 struct Matches {
-    /// For each run, turn and nugget: true if the response holds it.
-    runs: BTreeMap<String, BTreeMap<String, BTreeMap<String, bool>>>,
+    /// By run, turn and nugget.
+    runs: BTreeMap<String, BTreeMap<String, BTreeMap<String, Decision>>>,
+}
+
+struct Decision {
+    sheet: String,
+    /// True if the response holds the nugget.
+    is_match: bool,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +57,13 @@ impl Matches {
                     for (texts, is_match) in [(nuggets.matched, true), (nuggets.not_matched, false)]
                     {
                         for text in texts {
-                            matches.add(&run, &turn, &text, is_match);
+                            let name =
+                                StudyName { sheet: "", turn: &turn, nugget: &text, run: &run };
+                            let before = matches.add(&name, is_match);
+                            if before.is_some_and(|before| before.is_match != is_match) {
+                                let found = format!("`{}` again", shorten(&text));
+                                bail!(&*input.name, "every nugget of {turn} once", found, ONCE);
+                            }
                         }
                     }
                 }
@@ -66,42 +79,44 @@ impl Matches {
                 let found = format!("`{}`", shorten(line));
                 bail!((&*input.name, number), "a nugget of a turn with 0 or 1", found, FORM);
             };
-            if matches.add(name.run, &name.turn, name.nugget, is_match) {
+            let before = matches.add(&name, is_match);
+            if before.is_some_and(|it| it.sheet == name.sheet || it.is_match != is_match) {
                 let found = format!("`{}` again", shorten(line));
-                let hint = "a nugget of a turn has one decision for each run";
-                bail!((&*input.name, number), "every nugget once", found, hint);
+                bail!((&*input.name, number), "every nugget once", found, ONCE);
             }
         }
         Ok(matches)
     }
 
-    /// Adds a decision; true if there was one.
-    fn add(&mut self, run: &str, turn: &str, nugget: &str, is_match: bool) -> bool {
-        let turns = self.runs.entry(run.to_owned()).or_default();
-        turns.entry(turn.to_owned()).or_default().insert(nugget.to_owned(), is_match).is_some()
+    /// Adds a decision, and returns the earlier one.
+    fn add(&mut self, name: &StudyName, is_match: bool) -> Option<Decision> {
+        let turns = self.runs.entry(name.run.to_owned()).or_default();
+        let nuggets = turns.entry(name.turn.to_owned()).or_default();
+        let decision = Decision { sheet: name.sheet.to_owned(), is_match };
+        nuggets.insert(name.nugget.to_owned(), decision)
     }
 }
 
 /// A nugget in the study of 2024: `1_0_8_4_run-1` is sheet 1, turn `0_8`, nugget 4, and the run.
 struct StudyName<'l> {
-    turn: String,
+    sheet: &'l str,
+    turn: &'l str,
     nugget: &'l str,
     run: &'l str,
 }
 
 fn study_line(line: &str) -> Option<(StudyName<'_>, bool)> {
     let (name, decision) = line.split_once('\t')?;
-    let mut fields = name.splitn(5, '_');
-    let _sheet = fields.next()?;
-    let turn = format!("{}_{}", fields.next()?, fields.next()?);
-    let nugget = fields.next()?;
-    let run = fields.next()?;
+    let (sheet, rest) = name.split_once('_')?;
+    let end = rest.match_indices('_').nth(1)?.0;
+    let (turn, rest) = (&rest[..end], &rest[end + 1..]);
+    let (nugget, run) = rest.split_once('_')?;
     let is_match = match decision.trim() {
         "0" => false,
         "1" => true,
         _ => return None,
     };
-    (!run.is_empty()).then_some((StudyName { turn, nugget, run }, is_match))
+    (!run.is_empty()).then_some((StudyName { sheet, turn, nugget, run }, is_match))
 }
 
 /// The nugget recall of a run in each assessed turn.
@@ -114,7 +129,8 @@ pub(super) fn nugget_recall(
     let Some(turns) = matches.runs.remove(run) else {
         let known: BTreeSet<&String> = matches.runs.keys().collect();
         let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
-        let hint = format!("--matched-run names it; the file has {}", known.join(", "));
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let hint = format!("--matched-run names it; the file has {known}");
         return Err(problem!(
             source.name(),
             "matches of the run",
@@ -125,10 +141,23 @@ pub(super) fn nugget_recall(
     };
     check_turns(&source.name(), turns.keys().map(String::as_str), topics)?;
     let values = turns.into_iter().map(|(turn, nuggets)| {
-        let held = nuggets.values().filter(|held| **held).count();
+        let held = nuggets.values().filter(|decision| decision.is_match).count();
         (RequestId::from(turn.as_str()), held as f64 / nuggets.len() as f64)
     });
     Ok(Column::new("response", "nugget recall", values.collect()))
+}
+
+/// The column of a table of ratings with the names of judges.
+const JUDGE: &str = "judge";
+
+/// The fields of a line, without the quotation marks around them.
+fn fields(line: &str, separator: char) -> Vec<&str> {
+    let mut fields: Vec<&str> = line.split(separator).map(str::trim).collect();
+    for field in &mut fields {
+        let inner = field.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        *field = inner.unwrap_or(field);
+    }
+    fields
 }
 
 /// A rating by people, with the 95 % interval of its mean over turns.
@@ -140,37 +169,43 @@ pub(super) struct Rating {
 }
 
 /// Reads a table of ratings: a column `turn`, and numbers under the name of each rating, between tabs or
-/// commas. A turn may have several rows, one for each judge, whose mean counts.
+/// commas. A turn may have several rows, one for each judge, whose mean counts; a column `judge` has their
+/// names.
 pub(super) fn ratings(
     source: &Source,
     topics: &TopicFile,
     seed: u64,
 ) -> Result<Vec<Rating>, Error> {
     const FORM: &str = "a table has a header such as `turn,relevance,conciseness`, and a row for each \
-                        turn or for each turn and judge";
+                        turn or for each turn and judge; a column `judge` names the judge";
     let input = source.read_at_most(MOST_OF_A_TABLE)?;
     let text = str::from_utf8(&input.bytes)
         .map_err(|_| problem!(&*input.name, "UTF-8", "other bytes", FORM))?;
     let mut lines = (1_u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let header = lines.next().map_or("", |(_, line)| line);
     let separator = if header.contains('\t') { '\t' } else { ',' };
-    let names: Vec<&str> = header.split(separator).map(str::trim).collect();
+    let names = fields(header, separator);
+    if let Some((_, again)) =
+        names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))
+    {
+        bail!((&*input.name, 1), "columns of different names", "`{again}` twice", FORM);
+    }
     if names.first() != Some(&"turn") || names.len() < 2 {
         let found = format!("`{}`", shorten(header));
         bail!((&*input.name, 1), "a header `turn,RATING`", found, FORM);
     }
     let mut turns: Vec<BTreeMap<&str, Vec<f64>>> = vec![BTreeMap::new(); names.len() - 1];
     for (number, line) in lines {
-        let fields: Vec<&str> = line.split(separator).map(str::trim).collect();
+        let fields = fields(line, separator);
         let wrong = |expected: &str, found: &str| {
             problem!((&*input.name, number), expected, (format!("`{}`", shorten(found))), FORM)
         };
         if fields.len() != names.len() {
             return Err(wrong("as many fields as the header has", line).into());
         }
-        for (ratings, field) in turns.iter_mut().zip(&fields[1..]) {
+        for ((ratings, field), name) in turns.iter_mut().zip(&fields[1..]).zip(&names[1..]) {
             // A judge may leave a rating out.
-            if field.is_empty() {
+            if field.is_empty() || *name == JUDGE {
                 continue;
             }
             let value = field.parse::<f64>().ok().filter(|value| value.is_finite());
@@ -179,7 +214,8 @@ pub(super) fn ratings(
         }
     }
     let mut all = Vec::new();
-    for (name, turns) in names[1..].iter().zip(turns) {
+    let all_ratings = names[1..].iter().zip(turns).filter(|(name, _)| **name != JUDGE);
+    for (name, turns) in all_ratings {
         if turns.is_empty() {
             bail!(&*input.name, "a rating in the column `{name}`", "none", FORM);
         }

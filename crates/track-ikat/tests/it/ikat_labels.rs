@@ -175,12 +175,17 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
     let object = json!({"0_1": {"run-1": nuggets(&["a", "b"], &["c"]), "other": nuggets(&["a"], &[])},
                         "0_2": {"run-1": nuggets(&[], &["d"])}});
     let object = data.put("matches.json", &object.to_string());
+    // Two sheets with the same decision.
+    let sheets = "1_0_1_1_run-1\t1\n2_0_1_1_run-1\t1\n1_0_1_2_run-1\t1\n1_0_1_3_run-1\t0\n2_0_2_1_run-1\t0\n2_0_2_1_other\t1\n";
+    let sheets = data.put("sheets.txt", sheets);
     // Two judges of the first turn.
-    let ratings = data.put("ratings.csv", "turn,relevance,conciseness\n0_1,4,1\n0_1,2,\n0_2,5,1\n");
-    for matches in [&study, &object] {
+    let plain = data.put("ratings.csv", "turn,relevance,conciseness\n0_1,4,1\n0_1,2,\n0_2,5,1\n");
+    let quoted = "\"turn\",\"judge\",\"relevance\",\"conciseness\"\n\"0_1\",\"Ann\",\"4\",\"1\"\n\"0_1\",\"Bob\",\"2\",\n\"0_2\",\"Ann\",\"5\",\"1\"\n";
+    let quoted = data.put("quoted.csv", quoted);
+    for (matches, ratings) in [(&study, &plain), (&object, &plain), (&sheets, &quoted)] {
         let assessed = AssessedBy {
             matches: Some(matches),
-            ratings: Some(&ratings),
+            ratings: Some(ratings),
             seed: 42,
             ..AssessedBy::default()
         };
@@ -208,6 +213,20 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
         ("m", "1_0_1_1_run-1 1\n", "a nugget of a turn with 0 or 1"),
         ("m", "1_0_1_1_run-1\t1\n1_0_1_1_run-1\t0\n", "every nugget once"),
         ("m", "1_9_9_1_run-1\t1\n", "turns of"),
+        ("m", "1_0_1_1_run-1\t1\n2_0_1_1_run-1\t0\n", "every nugget once"),
+        ("m", "1_0_1_1_run-1\t1\n1_0_1_1_run-1\t1\n", "every nugget once"),
+        ("m", "1_0_1_run-1\t1\n", "a nugget of a turn with 0 or 1"),
+        ("m", "", "the file has none"),
+        (
+            "m",
+            "{\"0_1\": {\"run-1\": {\"nuggets\": {\"matched\": [\"a\"], \"not-matched\": [\"a\"]}}}}",
+            "every nugget of 0_1 once, found `a` again",
+        ),
+        (
+            "r",
+            "turn,relevance,relevance\n0_1,3,4\n",
+            "columns of different names, found `relevance` twice",
+        ),
         ("r", "topic,relevance\n0_1,3\n", "a header `turn,RATING`"),
         ("r", "turn,relevance\n0_1,high\n", "a number"),
         ("r", "turn,relevance\n9_1,3\n", "turns of"),
