@@ -24,6 +24,10 @@ pub(crate) fn hint(missing: &Path) -> String {
         return format!("did you mean `{}`?", nearest.display());
     }
     let Some(folder) = existing_folder(missing) else { return "check the path".to_owned() };
+    if missing.extension().is_none() {
+        found = files_of_system(&folder.join(RUNS), &wanted);
+        found.sort();
+    }
     let listed: Vec<String> =
         found.iter().take(LISTED).map(|path| format!("`{}`", path.display())).collect();
     let others = if found.len() > LISTED { ", …" } else { "" };
@@ -31,6 +35,22 @@ pub(crate) fn hint(missing: &Path) -> String {
         [] => format!("check the path: {} has no such file", shown(&folder)),
         listed => format!("check the path: there are {}{others}", listed.join(", ")),
     }
+}
+
+/// The folder of runs where none is named.
+const RUNS: &str = "runs";
+
+/// The files in the folders of runs that are named after a system.
+fn files_of_system(runs: &Path, system: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in files_in(runs, None).1 {
+        found.extend(files_in(&folder, Some("run".as_ref())).0);
+        found.extend(files_in(&folder, Some("need".as_ref())).0);
+    }
+    let beginning = format!("{system}.");
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    found.retain(|path| name(path).starts_with(&beginning));
+    found
 }
 
 fn shown(folder: &Path) -> String {
@@ -95,6 +115,10 @@ mod tests {
                 shown("runs/sample/bm25.dev.run"),
                 shown("runs/sample/dense.dev.run")
             )
+        );
+        assert_eq!(
+            hint(&at("bm25")),
+            format!("check the path: there are `{}`", shown("runs/sample/bm25.dev.run"))
         );
         assert_eq!(
             hint(&at("qrels.trec")),
