@@ -7,6 +7,7 @@ use crate::training::open_system;
 use clariq_core::{Doc, Hit, Result, bail};
 use clariq_rank::{STOPS, StageTrace, shared_words};
 use clariq_systems::SystemConfig;
+use clariq_systems::plan::PASSAGES;
 use std::slice;
 
 /// The number of candidates and sources that are listed.
@@ -84,6 +85,21 @@ impl<'a> Asker<'a> {
             bail!(&*config.file, expected, "one that only ranks", hint);
         }
         let system = open_system(contexts, config, NeedScope::Always)?;
+        let has_passages =
+            system.session().collection.tasks().iter().any(|task| task.name() == PASSAGES);
+        if has_passages
+            && !config.answers()
+            && config.plan.stages().all(|stage| stage.name != "ask")
+        {
+            let hint = "a table [answer] makes a system answer, and [ask] makes it ask; `clariq rank` shows \
+                        rankings";
+            bail!(
+                &*config.file,
+                "a system that asks or answers",
+                "one that only ranks passages",
+                hint
+            );
+        }
         Ok(Self { system, max_turns, explains })
     }
 

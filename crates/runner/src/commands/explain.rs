@@ -88,7 +88,9 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let text = system.documents(part)?.text(doc)?.into_owned();
     let pipelines = system.explain(&query, part, doc)?;
     let request = query.request.said.last().map_or(String::new(), |last| last.text.clone());
-    print(settings.format, [&request, id, &text], &pipelines, !config.answers())
+    let asks = session.documents.empty_question().is_some();
+    let kind = if asks && !config.answers() { "question" } else { "document" };
+    print(settings.format, kind, [&request, id, &text], &pipelines, !config.answers())
 }
 
 fn find_topic(
@@ -145,6 +147,7 @@ fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(Rank
 
 fn print(
     format: Option<Format>,
+    kind: &str,
     [request, id, text]: [&str; 3],
     pipelines: &[PipelineTrace],
     is_of_one_task: bool,
@@ -166,7 +169,6 @@ fn print(
         }
         return print_json(&all);
     }
-    let kind = if is_of_one_task { "question" } else { "document" };
     print_text(|out| {
         writeln!(out, "request   {}", printable(request, usize::MAX))?;
         writeln!(out, "{kind}  {} {text:?}", printable(id, usize::MAX))?;

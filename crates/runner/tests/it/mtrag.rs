@@ -37,6 +37,15 @@ fn systems_without_models_are_run_scored_validated_and_shown() {
 }
 
 #[test]
+fn a_system_that_only_ranks_passages_asks_nothing() {
+    let bench = Bench::new();
+    let data = data();
+    let refused = bench.run(&["ask", "--data", &data, "--system", "mtrag-bm25-last", "a licence"]);
+    assert_eq!((refused.status, refused.stdout.as_str()), (Some(2), ""), "{}", refused.stderr);
+    assert!(refused.stderr.contains("found: one that only ranks passages"), "{}", refused.stderr);
+}
+
+#[test]
 fn figures_over_a_substitute_say_so() {
     let bench = Bench::new();
     for name in [
