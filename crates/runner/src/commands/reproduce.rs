@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::Result;
-use clariq_experiment::installed::{self, DEFAULT_MODEL};
+use clariq_experiment::installed;
 use clariq_experiment::reproduce::{Figure, Verdict, check, expecting, published};
 use clariq_experiment::run::usual_path;
 use clariq_rank::Uses;
@@ -161,12 +161,10 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Syst
     Ok(systems)
 }
 
-/// The optional model that a system needs and that is not installed.
+/// A model that a system needs and that is not installed.
 fn missing_base(config: &SystemConfig, settings: &Settings) -> Result<Option<String>> {
     let models = settings.options.cache.join("models");
-    let is_missing =
-        |base: &String| base != DEFAULT_MODEL && installed::find(&models, base).is_none();
-    Ok(config.bases()?.into_iter().find(is_missing))
+    Ok(config.bases()?.into_iter().find(|base| installed::find(&models, base).is_none()))
 }
 
 fn empty_sheet(for_reading: bool) -> Sheet {

@@ -1,6 +1,6 @@
 //! `clariq-learned`: the commands around learned models, with a tiny random BERT.
 
-use crate::common::Bench;
+use crate::common::{Bench, root};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -50,6 +50,19 @@ fn doctor_lists_models_and_what_it_refuses() {
     assert!(told.contains("\ttiny-v1.5: BERT, cross-encoder with 2 labels"), "{told}");
     assert!(told.contains("\tbroken: refused; ") && told.contains("`x`"), "{told}");
     assert!(!told.contains("broken.7.made"), "{told}");
+}
+
+#[test]
+fn systems_whose_weights_are_missing_are_left_out_by_name() {
+    let bench = Bench::new();
+    let data = root().join("data/sample-ikat").display().to_string();
+    let mut command = bench.command(&["reproduce", "--data", &data, "--split", "2023-test"]);
+    let done = command.env("CLARIQ_CACHE", bench.path("empty")).output().expect("it ends");
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{told}");
+    let note = "note: all-MiniLM-L6-v2 is not installed; ikat-dense, ikat-automatic, ";
+    assert!(told.contains(note), "no `{note}` in\n{told}");
+    assert!(told.contains(" left out: `clariq setup` installs it\n"), "{told}");
 }
 
 #[test]
