@@ -99,9 +99,7 @@ def run(
     if name.endswith(".toml"):
         name, config = os.path.basename(name), Path(name).read_text(encoding="utf-8")
     if _MODELS.search(config or run_process(["systems", "show", name]).stdout):
-        expected = "a system without a model behind a server"
-        hint = "`clariq run --requests` keeps the answers of servers in order, on one machine"
-        raise ClariqError(2, f"{name}\n  expected: {expected}\n      hint: {hint}")
+        raise _behind_server(name, "a table `models`")
     if data is None and Path("data/clariq").is_dir():
         data = "data/clariq"
     words = [name, "--threads", str(max(1, int(cpus))), *arguments]
@@ -114,7 +112,7 @@ def run(
     )(_rank)
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder, _connected():
         source = _fetch(requests, Path(folder), storage or {})
-        record = _Record(posixpath.basename(os.fspath(requests)), _sha256(source))
+        record = _Record(name, posixpath.basename(os.fspath(requests)), _sha256(source))
         joined = Path(folder) / "joined"
         with open(joined, "wb") as file:
             for done in _in_order(lambda one: task.remote(words, config, one), source, block, cpus):
@@ -125,6 +123,13 @@ def run(
         joined.write_bytes(text)
         _put(joined, f"{target}.json", storage or {})
     return record.requests
+
+
+def _behind_server(system: str, found: str) -> ClariqError:
+    expected = "a system without a model behind a server"
+    hint = "`clariq run --requests` keeps the answers of servers in order, on one machine"
+    message = f"{system}\n  expected: {expected}\n     found: {found}\n      hint: {hint}"
+    return ClariqError(2, message)
 
 
 @dataclass(frozen=True)
@@ -226,16 +231,17 @@ def _blocks(source: Path, size: int) -> Iterator[_Block]:
 class _Record:
     """The record of the whole run, made of those of the blocks."""
 
-    def __init__(self, requests: str, sha256: str) -> None:
+    def __init__(self, system: str, requests: str, sha256: str) -> None:
         self.requests = 0
+        self._system = system
         self._bad_lines = 0
         self._file = {"file": requests, "sha256": sha256}
         self._made_by: Dict[str, Any] = {}
 
     def add(self, done: _BlockResult) -> None:
         """Counts the requests of a block, and checks that it was made as the others were."""
-        if done.record.get("endpoints"):
-            raise ClariqError(2, "expected a system without a model behind a server, found one")
+        if endpoints := done.record.get("endpoints"):
+            raise _behind_server(self._system, f"the models {', '.join(sorted(endpoints))}")
         self.requests += done.record["requests"]["count"]
         self._bad_lines += done.record["requests"]["bad_lines"]
         made_by = {**done.record, "requests": {}, "outputs": {}}

@@ -111,6 +111,6 @@ def test_a_system_with_a_model_behind_a_server_is_refused(requests, tmp_path):
     own.write_text('name = "own"\n[models.far]\nkind = "rerank"\n')
     inline.write_text('name = "own"\n"models" . far = { kind = "rerank" }\n')
     for system, name in [("clariq-chat", "clariq-chat"), (own, "own.toml"), (inline, "inline.toml")]:
-        with pytest.raises(clariq.ClariqError, match=rf"{name}\n.*a model behind a server"):
+        with pytest.raises(clariq.ClariqError, match=rf"{name}\n.*a model behind a server\n.*found: a table"):
             clariq.ray.run(system, requests, tmp_path / "a.run")
     assert not (tmp_path / "a.run").exists()
