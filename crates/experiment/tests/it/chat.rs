@@ -140,6 +140,17 @@ fn needs_are_predicted_with_examples_from_train() {
     let train = folder.text("data/train.tsv");
     assert_eq!(examples.len(), 5, "one of each need, and the request: {prompt}");
     assert!(examples[..4].iter().all(|example| train.contains(example)), "{prompt}");
+    let prompts = |examples: i64| {
+        let sent = stub.received().len();
+        work.with(&[&format!("need.examples={examples}")])
+            .run("needs.toml", "many.run")
+            .expect("a run");
+        stub.received()[sent..].iter().map(|one| one.body["messages"].clone()).collect::<Vec<_>>()
+    };
+    // More than train has.
+    let all = prompts(1000);
+    assert!(all.len() == 15 && all[0].to_string().len() > received[0].body.to_string().len());
+    assert_eq!(prompts(i64::MAX), [json!(null); 0], "the answers to the same prompts are kept");
 }
 
 #[test]

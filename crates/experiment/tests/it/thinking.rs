@@ -35,9 +35,19 @@ fn forms() -> Stub {
     })
 }
 
-/// The answer to a request that has a meaning of its own, with a thinking block before each.
+/// The answer to a request that has a meaning of its own; all grades are the best.
+fn plain(received: &Received, number: usize) -> Reply {
+    let messages = received.body["messages"].as_array().expect("messages");
+    let last = messages.last().and_then(|message| message["content"].as_str());
+    if last.is_some_and(|text| text.ends_with("Grade:")) {
+        return Reply::Json(completion("Grade: 3"));
+    }
+    chat(received, number)
+}
+
+/// The same with a thinking block before each.
 fn thinking(received: &Received, number: usize) -> Reply {
-    let Reply::Json(mut answer) = chat(received, number) else { panic!() };
+    let Reply::Json(mut answer) = plain(received, number) else { panic!() };
     if let Some(text) = answer["choices"][0]["message"]["content"].as_str() {
         let text = format!("<think>\n[2] 4 coffee?\nIs it 1 or [1]?\n</think>\n\n{text}");
         answer["choices"][0]["message"]["content"] = text.into();
@@ -123,7 +133,7 @@ fn a_question_is_asked_even_if_no_document_is_like_it() {
 #[test]
 fn a_thinking_model_makes_the_runs_of_a_plain_one() {
     let folder = Folder::with_sample();
-    let plain = Stub::start(chat);
+    let plain = Stub::start(plain);
     let thinks = Stub::start(thinking);
     let stage = "[[stages]]\nstage = \"chat_rerank\"\nchat = \"chat\"\ndepth = 5\n\
                  method = \"pointwise\"\nscore = \"grade\"\nprompt = \"need.jinja\"\n";
@@ -140,11 +150,14 @@ fn a_thinking_model_makes_the_runs_of_a_plain_one() {
     }
     let clariq = Work::on(&folder, "data", "dev");
     let ikat = Work::on_ikat(&folder, "2023-test");
+    let sample = DataDir::Folder(root().join("data/sample-mtrag"));
+    let mtrag = Work { split: Some("mtrag-un".to_owned()), ..Work::outside(&folder, sample) };
     for (work, system, ending) in [
         (&clariq, "grades.toml", "run"),
         (&clariq, "needs.toml", "run"),
         (&clariq, "asks.toml", "run"),
         (&ikat, "ikat-chat", "json"),
+        (&mtrag, "mtrag-chat", "jsonl"),
     ] {
         let make = |stub: &Stub, name: &str| {
             let work = work.with(&[&format!("models.chat.url={}/v1", stub.url)]);
