@@ -216,7 +216,7 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
         ("m", "1_0_1_1_run-1\t1\n2_0_1_1_run-1\t0\n", "every nugget once"),
         ("m", "1_0_1_1_run-1\t1\n1_0_1_1_run-1\t1\n", "every nugget once"),
         ("m", "1_0_1_run-1\t1\n", "a nugget of a turn with 0 or 1"),
-        ("m", "", "the file has none"),
+        ("m", "", "found none of `run-1`"),
         (
             "m",
             "{\"0_1\": {\"run-1\": {\"nuggets\": {\"matched\": [\"a\"], \"not-matched\": [\"a\"]}}}}",

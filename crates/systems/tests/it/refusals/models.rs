@@ -14,6 +14,7 @@ fn chat(tables: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one refusal after the other")]
 fn tables_of_chat_models_that_do_not_fit_are_refused() {
     let asked = |keys: &str| refused(chat(&format!("[ask]\n{keys}\n")), &[]);
     assert_data_eq!(

@@ -79,7 +79,7 @@ hint: the documentation lists the need models and their keys (reference, Models)
         str![[r#"
 mine.toml:8
   expected: ["train"] or ["train", "dev"]
-     found: `["train", "test"]`: ["train", "test"]
+     found: `["train", "test"]`
 hint: the documentation lists the need models and their keys (reference, Models)
 
 "#]]
