@@ -58,9 +58,16 @@ pub fn how_to_install(name: &str) -> String {
     match name {
         DEFAULT_MODEL => "`clariq setup`".to_owned(),
         BASE_MODEL | SPARSE_MODEL => format!("`clariq setup --model {name}`"),
+        _ if is_path(name) => "`clariq setup --model NAME --from DIR`".to_owned(),
         _ if name.contains('/') => format!("`clariq setup --model {name}`"),
         _ => format!("`clariq setup --model {name} --from DIR`"),
     }
+}
+
+/// True for the path of a folder, which no model of a hub has as its name, `ORGANISATION/NAME`.
+pub fn is_path(name: &str) -> bool {
+    let before_revision = name.split('@').next().unwrap_or(name);
+    name.starts_with(['/', '.', '~']) || before_revision.matches('/').count() > 1
 }
 
 /// Refuses a folder whose files differ from its manifest. Models from elsewhere have no manifest.

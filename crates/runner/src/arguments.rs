@@ -190,10 +190,10 @@ const WRITERS: Names<Uses> =
 #[derive(Args, Clone, Default)]
 pub(crate) struct ParameterArguments {
     /// Term saturation of the stage `bm25`, at least 0
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X")]
     pub(crate) k1: Option<f64>,
     /// Length normalisation of the stage `bm25`, from 0 to 1
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X")]
     pub(crate) b: Option<f64>,
     /// Formula of the stage `bm25`
     #[arg(long, value_parser = one_of(VARIANTS))]

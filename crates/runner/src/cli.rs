@@ -9,7 +9,7 @@ use crate::failure::Outcome;
 use crate::learned;
 use crate::output::{Format, print};
 use crate::settings::Settings;
-use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Problem, Result, bail, read_regular};
 use clariq_experiment::cache;
 use std::env;
@@ -165,9 +165,18 @@ pub(crate) fn command() -> clap::Command {
             (1, OPTIONS) => common_options(),
             _ => format!("{examples}\n\n{COMMON}").trim_start().to_owned(),
         };
-        command.after_help(after).mut_subcommands(|command| with_examples(command, level + 1))
+        command
+            .mut_args(with_negative_numbers)
+            .after_help(after)
+            .mut_subcommands(|command| with_examples(command, level + 1))
     }
     with_examples(Cli::command(), 0)
+}
+
+/// Lets an option have a negative number, which its own parser refuses by name.
+fn with_negative_numbers(argument: Arg) -> Arg {
+    let is_option = !argument.is_positional() && argument.get_action().takes_values();
+    if is_option { argument.allow_negative_numbers(true) } else { argument }
 }
 
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
@@ -288,9 +297,21 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::refused_value;
 
     #[test]
     fn the_arguments_are_consistent() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn a_negative_number_is_a_bad_value_of_its_option() {
+        for option in ["--seed", "--threads"] {
+            let line = ["clariq", "run", "bm25", option, "-1"];
+            let problem = refused_value(&command().try_get_matches_from(line).unwrap_err());
+            let expected = "a whole number of at least 0";
+            let hint = "see --help for the accepted values";
+            assert_eq!(problem, Some(Problem::at(option, expected, "`-1`").hint(hint)));
+        }
     }
 }

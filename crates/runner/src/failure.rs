@@ -71,6 +71,9 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if error.kind() == ErrorKind::ArgumentConflict {
         return conflict(error);
     }
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        return unknown_command(error);
+    }
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
         return None;
     }
@@ -94,6 +97,33 @@ fn conflict(error: &clap::Error) -> Option<Problem> {
     }
     let hint = "--help describes each of them";
     Some(problem!(flag, "no {other} beside it", other, hint))
+}
+
+/// Words that other programs have for commands of this one.
+const OTHER_WORDS: [(&str, &str); 8] = [
+    ("search", "clariq rank"),
+    ("retrieve", "clariq rank"),
+    ("query", "clariq rank"),
+    ("evaluate", "clariq eval"),
+    ("score", "clariq eval"),
+    ("finetune", "clariq train"),
+    ("install", "clariq setup"),
+    ("download", "clariq data fetch"),
+];
+
+fn unknown_command(error: &clap::Error) -> Option<Problem> {
+    let word = context_text(error, ContextKind::InvalidSubcommand)?;
+    let other = OTHER_WORDS.iter().find(|(known, _)| *known == word).map(|(_, command)| *command);
+    // clap sorts what is similar, the most similar last.
+    let similar = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(names)) => names.last().map(String::as_str),
+        _ => context_text(error, ContextKind::SuggestedSubcommand),
+    };
+    let hint = match other.or(similar) {
+        Some(command) => format!("did you mean `{command}`?"),
+        None => "`clariq help` lists the commands".to_owned(),
+    };
+    Some(Problem::at("COMMAND", "a command", format!("`{word}`")).hint(hint))
 }
 
 fn context_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {

@@ -37,7 +37,9 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
     if recipes.is_empty() {
         let expected = "a system with a trained model, or a recipe";
         let found = format!("`{name}`, which needs no model that is trained");
-        bail!("CONFIG", expected, found, "the documentation lists the recipes (reference, Models)");
+        let known: Vec<String> = recipes::names().map(|name| format!("`{name}`")).collect();
+        let hint = format!("the recipes are {}", known.join(", "));
+        bail!("CONFIG", expected, found, hint);
     }
     Ok(recipes)
 }

@@ -7,7 +7,7 @@ use crate::failure::Outcome;
 use crate::learned::become_process;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Error, IoAction, Result, find_python, problem};
+use clariq_core::{Error, IoAction, Result, bail, find_python, problem};
 use clariq_experiment::installed::{self, model_types};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -51,6 +51,12 @@ pub(crate) fn setup(settings: &Settings, arguments: &SetupArgs) -> Result<Outcom
         installed::check_model_name(name)?;
         settings.take_over()?;
         installed::check_model_opens(settings.engine, name, from)?;
+    }
+    if let (Some(name), None) = (&arguments.model, &arguments.from)
+        && installed::is_path(name)
+    {
+        let hint = format!("`clariq setup --model NAME --from {name}` installs a folder");
+        bail!("--model", "the name of a model", "`{name}`, the path of a folder", hint);
     }
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let python = find_python();

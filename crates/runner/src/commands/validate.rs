@@ -86,6 +86,8 @@ fn split_of(settings: &Settings, arguments: &ValidateArgs) -> Result<String> {
         }
         (None, None) => {
             let run = &arguments.runs[0];
+            // A missing file has no record either.
+            drop(Source::new(run).stream()?);
             let found = format!("no record beside {}", run.display());
             bail!("--split", "the split that the run is for", found, "for example --split dev")
         }

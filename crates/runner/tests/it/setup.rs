@@ -39,3 +39,17 @@ fn a_folder_is_installed_under_a_name_if_it_opens() {
     bench.succeed(&format!("setup --model own-tiny --from {t5} --force"));
     assert!(bench.text("cache/models/own-tiny/config.json").contains("\"t5\""));
 }
+
+#[test]
+fn the_path_of_a_folder_is_no_name_of_the_hub() {
+    let bench = Bench::new();
+    for path in ["/nosuch/model", "./model", "~/model", "models/mine/tiny"] {
+        assert_eq!(
+            bench.refused(&format!("setup --model {path}")),
+            format!(
+                "error: --model\n  expected: the name of a model\n     found: `{path}`, the path of a \
+                 folder\nhint: `clariq setup --model NAME --from {path}` installs a folder\n"
+            )
+        );
+    }
+}

@@ -88,3 +88,19 @@ hint: `clariq systems` lists the built-in systems
 "#]]
     );
 }
+
+#[test]
+fn words_of_other_programs_lead_to_commands() {
+    let bench = Bench::new();
+    for (line, hint) in [
+        ("search saturn", "did you mean `clariq rank`?"),
+        ("evaluate mine.run", "did you mean `clariq eval`?"),
+        ("comapre mine.run", "did you mean `compare`?"),
+        ("zzz", "`clariq help` lists the commands"),
+    ] {
+        let word = line.split(' ').next().expect("a word");
+        let expected =
+            format!("error: COMMAND\n  expected: a command\n     found: `{word}`\nhint: {hint}\n");
+        assert_eq!(bench.refused(line), expected);
+    }
+}

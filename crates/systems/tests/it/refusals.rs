@@ -282,7 +282,7 @@ hint: files are named after systems: give one another `name`, or run them one by
 CONFIG
   expected: a system with a trained model, or a recipe
      found: `bm25`, which needs no model that is trained
-hint: the documentation lists the recipes (reference, Models)
+hint: the recipes are `encoder`, `encoder-base`, `sparse-encoder`, `cross-encoder`, `cross-encoder-base`, `published-cross-encoder`
 
 "#]]
     );

@@ -106,7 +106,7 @@ hint: the documentation lists the keys of a recipe (reference, Models)
 error: model `@/nobody`
   expected: a folder, a recipe (`encoder`, `encoder-base`, `sparse-encoder`, `cross-encoder`, `cross-encoder-base`, `published-cross-encoder`), or an installed model
      found: nothing of that name in @/cache/models either
-hint: `clariq setup --model @/nobody` installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in rerank.model=FOLDER
+hint: `clariq setup --model NAME --from DIR` installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in rerank.model=FOLDER
 
 "#]]
     );
