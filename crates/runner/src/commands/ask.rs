@@ -78,14 +78,6 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
         let hint = "for example: clariq ask \"tell me about saturn\"";
         bail!("REQUEST", "a request", "nothing", hint);
     }
-    if let Some(request) = &arguments.request
-        && arguments.system.is_none()
-        && built_in::names().any(|name| name == request)
-    {
-        settings.note(&format!(
-            "note: `{request}` is taken for what the user says; the system is named by --system"
-        ));
-    }
     let name = arguments.system.as_deref().unwrap_or_else(|| default_system(settings));
     let config = settings.load(name, &arguments.parameters.overrides()?)?;
     let collection = settings.collection_for(slice::from_ref(&config))?;
@@ -97,6 +89,14 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
         Some(first) => session.answering(*first),
         None => session,
     };
+    if let Some(request) = &arguments.request
+        && arguments.system.is_none()
+        && built_in::names().any(|name| name == request)
+    {
+        settings.note(&format!(
+            "note: `{request}` is taken for what the user says; the system is named by --system"
+        ));
+    }
     let contexts = Contexts::new(&session);
     let asker = Asker::open(&contexts, &config, arguments.max_turns, arguments.explain)?;
     let statements = read_statements(arguments, &asker)?;
