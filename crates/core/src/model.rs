@@ -2,8 +2,8 @@
 
 mod chat;
 mod special;
-use crate::checksum::Checksum;
 
+use crate::checksum::Checksum;
 use crate::document::Documents;
 use crate::embeddings::Embeddings;
 use crate::encoder::{Decoding, DocumentVectors, Encoder, PairScorer, Progress, TextGenerator};

@@ -1,6 +1,6 @@
 //! Sparse vectors: weights of the words of a vocabulary, almost all of them 0.
-use crate::checksum::Checksum;
 
+use crate::checksum::Checksum;
 use crate::document::{Doc, Documents};
 use crate::encoder::Progress;
 use crate::problem::Result;

@@ -146,8 +146,8 @@ impl PredictedNeeds {
 }
 
 /// Predicts the needs of the requests of a split, if stages or `writes` use them and there is a need
-/// model. If stages use needs, requests of train get held-out predictions: otherwise, rankings of train would see their
-/// labels and those of dev would not.
+/// model. If stages use needs, requests of train get held-out predictions: otherwise, rankings of train
+/// would see their labels and those of dev would not.
 pub(crate) fn predict_split(
     session: &Session,
     config: &SystemConfig,
@@ -211,22 +211,27 @@ fn open_model(
         return Ok(Some((NeedPredictor::Classifier(Box::new(model)), HeldOutLabels::new())));
     }
     let Some(table) = &config.need else { return Ok(None) };
-    let train = session.collection.labelled_requests(TrainOn::Train.roles())?;
-    if !train.requests.is_empty() {
+    let train_on = match table {
+        NeedTable::Trained(need) => need.train_on().to_answer(session.split.map(Split::role)),
+        NeedTable::FewShot(_) => TrainOn::Train,
+    };
+    let labelled = session.collection.labelled_requests(train_on.roles())?;
+    let mut splits = session.collection.available_splits();
+    if splits.any(|split| split.role() == SplitRole::Learn) && !labelled.requests.is_empty() {
         let need = match table {
             NeedTable::Trained(need) => need,
             // No request is its own example: nothing has to be held out.
             NeedTable::FewShot(few_shot) => {
-                let model = FewShotModel::new(few_shot.clone(), &train)?;
+                let model = FewShotModel::new(few_shot.clone(), &labelled)?;
                 return Ok(Some((NeedPredictor::FewShot(model), HeldOutLabels::new())));
             }
         };
-        let training = training(session, need)?;
+        let training = training(session, need, &labelled)?;
         check_for_stages(config, training.classes())?;
         let mut held_out = HeldOutLabels::new();
         if holds_out {
             let predictions = training.held_out(session.options.seed)?;
-            for (request, prediction) in train.requests.into_iter().zip(predictions) {
+            for (request, prediction) in labelled.requests.into_iter().zip(predictions) {
                 let label = training.classes()[prediction.label].clone();
                 held_out.insert((request.id, request.text), label);
             }
@@ -265,17 +270,14 @@ fn with_bank<T>(collection: &dyn Collection, make: impl FnOnce(&Bank) -> Result<
     }
 }
 
-fn training(session: &Session, config: &NeedConfig) -> Result<NeedTraining> {
+/// The training data of a model that may answer the split of the session.
+fn training(
+    session: &Session,
+    config: &NeedConfig,
+    labelled: &LabelledRequests,
+) -> Result<NeedTraining> {
     let config = config.clone().to_answer(session.split.map(Split::role));
-    let collection = session.collection;
-    let labels = collection.labelled_requests(config.train_on().roles())?;
-    if labels.requests.is_empty() {
-        // A release without its file of train says which file is missing.
-        for split in collection.splits().iter().filter(|it| it.role() == SplitRole::Learn) {
-            drop(collection.requests(*split, session.task)?);
-        }
-    }
-    with_bank(session.collection, |bank| NeedTraining::new(config, bank, &labels))
+    with_bank(session.collection, |bank| NeedTraining::new(config, bank, labelled))
 }
 
 /// Need models of a collection that has need labels.
@@ -319,7 +321,16 @@ impl<'a> NeedModels<'a> {
             let expected = "a system with a table [need] whose model is trained";
             bail!(system, expected, "a system without one", hint);
         };
-        training(&self.session, &config)
+        let Session { collection, split, task, .. } = self.session;
+        let train_on = config.train_on().to_answer(split.map(Split::role));
+        let labelled = collection.labelled_requests(train_on.roles())?;
+        if labelled.requests.is_empty() {
+            // A release without its file of train says which file is missing.
+            for split in collection.splits().iter().filter(|it| it.role() == SplitRole::Learn) {
+                drop(collection.requests(*split, task)?);
+            }
+        }
+        training(&self.session, &config, &labelled)
     }
 
     /// Reads a saved model (`.json`), or trains the need model of a system.

@@ -22,7 +22,7 @@ pub(crate) struct CommonArguments {
     /// folders
     #[arg(
         long,
-        global = true, hide_short_help = true, hide_long_help = true,
+        global = true,
         value_name = "DIR",
         env = "CLARIQ_DATA",
         hide_env = true,
@@ -31,51 +31,30 @@ pub(crate) struct CommonArguments {
     pub(crate) data: Vec<PathBuf>,
     /// Number of threads. It never changes results; training always uses two [default: one per
     /// core]
-    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
     /// Random seed for cross-validation, bootstraps and permutation tests. Recipes have their own
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        hide_long_help = true,
-        value_name = "N",
-        default_value_t = 42
-    )]
+    #[arg(long, global = true, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
     /// Device for learned models: cpu, or cuda:0 with a CUDA build of libtorch
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        hide_long_help = true,
-        value_name = "DEVICE",
-        default_value = "cpu"
-    )]
+    #[arg(long, global = true, value_name = "DEVICE", default_value = "cpu")]
     pub(crate) device: String,
     /// Precision of learned models. `bf16` is faster on processors that support it, and less
     /// precise. `auto` picks `bf16` there, `f32` elsewhere
-    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_parser = one_of(PRECISIONS),
+    #[arg(long, global = true, value_parser = one_of(PRECISIONS),
           default_value = "f32")]
     pub(crate) precision: PrecisionArgument,
     /// Output format [default: table]
-    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_enum)]
+    #[arg(long, global = true, value_enum)]
     pub(crate) format: Option<Format>,
     /// Print more messages to standard error
-    #[arg(
-        short,
-        long,
-        global = true,
-        hide_short_help = true,
-        hide_long_help = true,
-        conflicts_with = "quiet"
-    )]
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Print only errors to standard error
-    #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true)]
+    #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Do not show progress
-    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
+    #[arg(long, global = true)]
     pub(crate) no_progress: bool,
 }
 

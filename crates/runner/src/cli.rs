@@ -150,7 +150,6 @@ fn common_options() -> String {
         .max_term_width(100)
         .disable_help_flag(true)
         .help_template("{all-args}")
-        .mut_args(|argument| argument.hide_short_help(false).hide_long_help(false))
         .render_long_help()
         .to_string()
 }
@@ -166,11 +165,17 @@ pub(crate) fn command() -> clap::Command {
             _ => format!("{examples}\n\n{COMMON}").trim_start().to_owned(),
         };
         command
-            .mut_args(with_negative_numbers)
+            .mut_args(|argument| with_negative_numbers(without_common_help(argument)))
             .after_help(after)
             .mut_subcommands(|command| with_examples(command, level + 1))
     }
     with_examples(Cli::command(), 0)
+}
+
+/// Leaves an option that all commands have out of their help.
+fn without_common_help(argument: Arg) -> Arg {
+    let is_common = argument.is_global_set();
+    if is_common { argument.hide_short_help(true).hide_long_help(true) } else { argument }
 }
 
 /// Lets an option have a negative number, which its own parser refuses by name.

@@ -1,6 +1,6 @@
 //! Chat models: conversations of messages in, a text for each out.
-use crate::checksum::Checksum;
 
+use crate::checksum::Checksum;
 use crate::encoder::Progress;
 use crate::problem::Result;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Requests with their answers, as they are kept beside a run and replayed.
 
-use clariq_core::{Checksum, Location, bail};
+use clariq_core::{Checksum, Location, Result, bail};
 use clariq_files::Source;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ pub struct Recording {
 
 impl Recording {
     /// Reads the file that was kept beside a run.
-    pub fn read(source: &Source) -> clariq_core::Result<Self> {
+    pub fn read(source: &Source) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_RECORDING)?;
         let mut answers: HashMap<String, Value> = HashMap::new();
         for (line, text) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
@@ -145,7 +145,7 @@ impl Recording {
     }
 
     /// The answer to a request; an error that names it if there is none.
-    pub(super) fn answer(&self, key: &str, about: &str) -> clariq_core::Result<&Value> {
+    pub(super) fn answer(&self, key: &str, about: &str) -> Result<&Value> {
         if let Some(answer) = self.answers.get(key) {
             return Ok(answer);
         }

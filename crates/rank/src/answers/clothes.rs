@@ -115,8 +115,7 @@ pub(super) fn undressed(line: &str) -> Option<String> {
     }
     let is_placeholder = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
     let is_text = text.contains(char::is_alphanumeric) && !text.starts_with(['{', '[']);
-    let is_answer = is_text && !is_placeholder;
-    (is_answer && !refuses(text) && !is_nothing(text)).then(|| text.to_owned())
+    (is_text && !is_placeholder && !refuses(text) && !is_nothing(text)).then(|| text.to_owned())
 }
 
 /// True for white space, and for characters that show nothing.
