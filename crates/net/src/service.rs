@@ -201,7 +201,8 @@ impl Service {
         let response = response.map_err(|error| self.failure(&error))?;
         let status = response.status;
         let retry_after = response.retry_after;
-        if status != StatusCode::OK {
+        // Some frameworks answer every `POST` with 201.
+        if !status.is_success() {
             let body = response.read_at_most(MOST_OF_A_REFUSAL).unwrap_or_default();
             return Err(self.refusal(status, retry_after, &body));
         }

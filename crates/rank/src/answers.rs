@@ -145,7 +145,7 @@ fn numbers_of_order(text: &str, is_cut: bool) -> Vec<Option<usize>> {
 /// A response of several sentences, without a preface such as `Here is the answer:`, a list of sources, and
 /// what the model lets the user say next; `None` if it is empty. Its end may be cut.
 pub fn response(text: &str) -> Option<String> {
-    let mut body = body_of(text);
+    let mut body = undress(text, only_fenced);
     let json = json_of(body);
     if json.is_none() && body.starts_with('{') {
         return None;
@@ -194,12 +194,18 @@ const LAYERS: usize = 4;
 
 /// The text inside pairs of tags, fences and special tokens around the answer.
 fn body_of(text: &str) -> &str {
+    undress(text, fenced)
+}
+
+fn undress<'t>(text: &'t str, fenced: impl Fn(&'t str) -> Option<&'t str>) -> &'t str {
     let mut text = without_special_tokens(text.trim_matches(is_blank));
     for _ in 0..LAYERS {
         let Some(inner) = tagged(text).or_else(|| fenced(text)) else { break };
         text = without_special_tokens(inner);
     }
-    text
+    // The fence began before what the model thinks.
+    let open = text.strip_suffix(FENCE).filter(|before| !before.contains(FENCE));
+    open.map_or(text, str::trim_end)
 }
 
 /// Tags that models write around an answer. Their ends may be missing: the answer is cut, or the server
@@ -250,6 +256,13 @@ fn fenced(text: &str) -> Option<&str> {
     }
     // A name of a language follows the first fence.
     Some(inner.split_once('\n').map_or(inner, |(_, inner)| inner))
+}
+
+/// The text of the only fenced block, if nothing but a preface is beside it.
+fn only_fenced(text: &str) -> Option<&str> {
+    let (before, _) = text.split_once(FENCE)?;
+    let is_alone = before.trim().is_empty() || is_preface(before.trim());
+    if is_alone && text.ends_with(FENCE) { fenced(text) } else { None }
 }
 
 /// The lines with a text. A line of dashes or stars separates others.

@@ -18,6 +18,8 @@ const BYTES_OF_A_TOKEN: u64 = 256;
 const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
 /// Characters of a reason for the end of a completion.
 const SHOWN: usize = 60;
+/// How far a log-probability may be above 0 by the rounding of a server.
+const ROUNDING: f64 = 0.01;
 
 pub(super) struct ChatEndpoint {
     server: Server,
@@ -25,17 +27,20 @@ pub(super) struct ChatEndpoint {
     written_tokens: AtomicU64,
 }
 
+/// What only informs is read in any form.
 #[derive(Deserialize)]
 struct ChatResponse {
     #[serde(default)]
-    model: Option<String>,
+    model: Value,
     choices: Vec<CompletionChoice>,
     #[serde(default)]
-    usage: Option<TokenUsage>,
+    usage: Value,
 }
 
 #[derive(Deserialize)]
 struct CompletionChoice {
+    #[serde(default)]
+    index: Value,
     message: ResponseMessage,
     #[serde(default)]
     finish_reason: Option<String>,
@@ -48,6 +53,9 @@ struct ResponseMessage {
     /// Absent if the model spent all of its tokens on reasoning, which is in another field.
     #[serde(default)]
     content: Option<Content>,
+    /// `OpenAI`: why the model gives no answer.
+    #[serde(default)]
+    refusal: Value,
 }
 
 #[derive(Deserialize)]
@@ -89,21 +97,13 @@ struct ResponseToken {
     #[serde(default)]
     token: String,
     #[serde(default)]
-    top_logprobs: Vec<Alternative>,
+    top_logprobs: Option<Vec<Alternative>>,
 }
 
 #[derive(Deserialize)]
 struct Alternative {
     token: String,
     logprob: f64,
-}
-
-#[derive(Deserialize)]
-struct TokenUsage {
-    #[serde(default)]
-    prompt_tokens: Option<u64>,
-    #[serde(default)]
-    completion_tokens: Option<u64>,
 }
 
 /// Why a completion ends.
@@ -179,26 +179,35 @@ impl ChatEndpoint {
         Ok(completion)
     }
 
-    fn read(&self, answer: ChatResponse) -> Result<Completion, String> {
-        let count = answer.choices.len();
-        let choice = answer.choices.into_iter().next();
-        let choice = choice.ok_or(format!("{count} items in `choices`"))?;
+    fn read(&self, mut answer: ChatResponse) -> Result<Completion, String> {
+        if answer.choices.is_empty() {
+            return Err("0 items in `choices`".to_owned());
+        }
+        // A server that gives more than one may do so in any order.
+        let first = answer.choices.iter().position(|choice| choice.index == 0);
+        let choice = answer.choices.swap_remove(first.unwrap_or(0));
         let tokens = choice.logprobs.and_then(|logprobs| logprobs.content).unwrap_or_default();
-        let first =
-            self.first_of_answer(tokens).map(|token| token.top_logprobs).unwrap_or_default();
-        let mask = |text: String| self.server.mask(&text);
-        let mut first_token: Vec<(String, f64)> =
-            first.into_iter().map(|one| (mask(one.token), one.logprob)).collect();
+        let first = self.first_of_answer(tokens).and_then(|token| token.top_logprobs);
+        let mask = |text: &str| self.server.mask(text);
+        let mut first_token = Vec::new();
+        for Alternative { token, logprob } in first.unwrap_or_default() {
+            if logprob > ROUNDING {
+                return Err(format!("the log-probability {logprob}, which is above 0"));
+            }
+            first_token.push((mask(&token), logprob));
+        }
         first_token.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-        let usage = answer.usage.as_ref();
         let end = End::of(&choice.finish_reason.unwrap_or_default());
+        let ResponseMessage { content, refusal } = choice.message;
+        let is_refused = refusal.as_str().is_some_and(|why| !why.is_empty());
+        let text = content.filter(|_| !is_refused).map(Content::text).unwrap_or_default();
         Ok(Completion {
-            text: mask(choice.message.content.map(Content::text).unwrap_or_default()),
+            text: mask(&text),
             cut: end != End::Whole,
-            cut_by: if let End::Other(reason) = end { mask(reason) } else { String::new() },
-            model: mask(answer.model.unwrap_or_default()),
-            prompt_tokens: usage.and_then(|usage| usage.prompt_tokens),
-            completion_tokens: usage.and_then(|usage| usage.completion_tokens),
+            cut_by: if let End::Other(reason) = end { mask(&reason) } else { String::new() },
+            model: mask(answer.model.as_str().unwrap_or_default()),
+            prompt_tokens: answer.usage["prompt_tokens"].as_u64(),
+            completion_tokens: answer.usage["completion_tokens"].as_u64(),
             first_token,
             thinking: Thinking::None,
         })

@@ -33,6 +33,8 @@ const NAMES_SHOWN: usize = 5;
 const ONLY_MODEL: &str = "default";
 /// Characters that a message shows of a text.
 const SHOWN: usize = 60;
+/// Some servers write it before JSON.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The server of one model.
 pub(super) struct Server {
@@ -173,6 +175,7 @@ impl Server {
             problem!((self.service.location()), expected, found, hint).kind(ProblemKind::Server)
         };
         let read = |bytes: &[u8]| {
+            let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
             let json: Result<Value, String> =
                 serde_json::from_slice(bytes).map_err(|error| error.to_string());
             if let Some(fault) = json.as_ref().ok().and_then(Fault::in_answer) {
@@ -246,18 +249,28 @@ impl Fault {
             (Value::String(message), _) | (_, Value::String(message)) => message.clone(),
             _ => error.to_string(),
         };
-        let code = match &error["code"] {
-            Value::String(code) => code.parse::<u16>().ok(),
-            code => code.as_u64().and_then(|code| code.try_into().ok()),
-        };
+        let places = [error, answer];
+        let codes = places.iter().flat_map(|place| CODES.map(|key| status_of(&place[key])));
+        let code = codes.flatten().next();
         let is_busy = code.is_some_and(|code| matches!(code, 408 | 429 | 500..600))
-            || ["code", "type"]
-                .iter()
-                .filter_map(|key| error[key].as_str())
-                .any(|word| word.contains("rate_limit") || word.contains("overloaded"));
+            || ["code", "type"].iter().filter_map(|key| error[key].as_str()).any(says_busy);
         let is_about_request = code.is_some_and(is_about_request);
         Some(Self { message, is_busy, is_about_request })
     }
+}
+
+/// The names that the status of an error has.
+const CODES: [&str; 4] = ["code", "status", "status_code", "statusCode"];
+
+fn status_of(value: &Value) -> Option<u16> {
+    match value {
+        Value::String(code) => code.parse().ok(),
+        code => code.as_u64().and_then(|code| code.try_into().ok()),
+    }
+}
+
+fn says_busy(word: &str) -> bool {
+    ["rate_limit", "overloaded", "too_many_requests"].iter().any(|busy| word.contains(busy))
 }
 
 /// True for a value that tells nothing. Some servers always send an `error`.

@@ -14,7 +14,6 @@ pub(super) struct SparseEndpoint {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct WordWeight {
     index: u32,
     value: f64,
@@ -83,6 +82,8 @@ fn sorted(weights: Vec<WordWeight>) -> Result<Vec<(u32, f32)>, String> {
         }
         if weight != 0.0 {
             words.push((index, weight));
+        } else if value != 0.0 {
+            return Err(format!("the weight {value:e}, which is 0 in 32 bits, for index {index}"));
         }
     }
     words.sort_unstable_by_key(|(word, _)| *word);

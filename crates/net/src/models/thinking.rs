@@ -4,51 +4,38 @@
 //! missing where the prompt has it already, or with nothing between them where thinking is off. None of
 //! it is part of the answer.
 
+mod tags;
+
+use clariq_core::behind_special_tokens;
 use serde::{Deserialize, Serialize};
+use tags::tag_at;
 
 /// The marks at the beginning and the end of what a model thinks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Vec<String>>", into = "Vec<[String; 2]>")]
 pub(super) struct Marks {
     pairs: Vec<[String; 2]>,
-    /// True for the usual marks: gpt-oss is read by its channels as well.
-    has_channels: bool,
+    /// True for the usual marks: tags are known by their names, and gpt-oss is read by its channels.
+    is_usual: bool,
 }
 
-/// Marks `<name>` and `</name>`: of Qwen, `DeepSeek` and others; of `EXAONE`, Seed-OSS, K2 and `LongCat`.
-const TAGS: [&str; 8] = [
-    "think",
-    "thinking",
-    "thought",
-    "reasoning",
-    "seed:think",
-    "think_fast",
-    "think_faster",
-    "longcat_think",
-];
-
-/// Marks of Magistral, Kimi, Command A, Solar Open, Apertus, `MedGemma`, Gemma 4, Granite 3.2,
-/// `OpenThinker`, Apriel, s1, and models that are trained by Unsloth's example.
-const PAIRS: [[&str; 2]; 12] = [
-    ["[THINK]", "[/THINK]"],
-    ["◁think▷", "◁/think▷"],
-    ["<|START_THINKING|>", "<|END_THINKING|>"],
+/// Marks of Solar Open, Apertus, `MedGemma`, Gemma 4, Granite 3.2, Apriel, s1, and models that are trained by
+/// Unsloth's example; and those that servers such as Dify write.
+const PAIRS: [[&str; 2]; 9] = [
     ["<|think|>", "<|content|>"],
     ["<|inner_prefix|>", "<|inner_suffix|>"],
     ["<unused94>", "<unused95>"],
     ["<|channel>thought", "<channel|>"],
     ["Here is my thought process:", "Here is my response:"],
-    ["<|begin_of_thought|>", "<|end_of_thought|>"],
     ["Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"],
     ["<|im_start|>think", "<|im_start|>answer"],
     ["<start_working_out>", "<end_working_out>"],
+    ["<details", "</details>"],
 ];
 
 impl Default for Marks {
     fn default() -> Self {
-        let tags = TAGS.iter().map(|name| [format!("<{name}>"), format!("</{name}>")]);
-        let pairs = tags.chain(PAIRS.map(|pair| pair.map(str::to_owned))).collect();
-        Self { pairs, has_channels: true }
+        Self { pairs: PAIRS.map(|pair| pair.map(str::to_owned)).into(), is_usual: true }
     }
 }
 
@@ -65,7 +52,7 @@ impl TryFrom<Vec<Vec<String>>> for Marks {
             }
             pairs.push(pair);
         }
-        Ok(Self { pairs, has_channels: false })
+        Ok(Self { pairs, is_usual: false })
     }
 }
 
@@ -77,24 +64,53 @@ impl From<Marks> for Vec<[String; 2]> {
 
 impl Marks {
     /// Where the answer in a text begins: behind the last mark that ends what the model thinks. `None`
-    /// if it thinks again right behind that mark. Letters count in upper and lower case.
+    /// if it thinks again behind that mark. Letters count in upper and lower case.
     pub(super) fn start_of_answer(&self, text: &str) -> Option<usize> {
-        let mut start = if self.has_channels { behind_channels(text)? } else { 0 };
+        let mut start = if self.is_usual { behind_channels(text)? } else { 0 };
         let text = text.to_ascii_lowercase();
         for pair in &self.pairs {
             let [begin, end] = pair.each_ref().map(|mark| mark.to_ascii_lowercase());
-            // Words are marks only where the text begins with their other half.
-            if end.starts_with(char::is_alphabetic) && !begins(&text, &begin) {
+            // What is also used otherwise is a mark only where the text begins with its other half.
+            let is_common = end.starts_with(char::is_alphabetic) || end == "</details>";
+            if is_common && !begins(&text, &begin) {
                 continue;
             }
             if let Some(at) = text.rfind(&end) {
                 start = start.max(at + end.len());
             }
         }
-        let rest = &text[start..];
-        let is_open = self.pairs.iter().any(|[begin, _]| begins(rest, &begin.to_ascii_lowercase()));
-        (!is_open).then_some(start)
+        if self.is_usual {
+            start = start.max(behind_tags(&text));
+        }
+        (!self.is_open(&text[start..])).then_some(start)
     }
+
+    /// True if a text in lower case begins with a mark, or has one in a line of its own.
+    fn is_open(&self, text: &str) -> bool {
+        self.opens(text)
+            || self.opens(behind_special_tokens(text))
+            || text.lines().any(|line| self.is_mark(line.trim()))
+    }
+
+    fn opens(&self, text: &str) -> bool {
+        let is_tag = self.is_usual && tag_at(text.trim_start()).is_some_and(|tag| !tag.is_end);
+        is_tag || self.pairs.iter().any(|[begin, _]| begins(text, &begin.to_ascii_lowercase()))
+    }
+
+    fn is_mark(&self, line: &str) -> bool {
+        let tag = tag_at(line).filter(|tag| !tag.is_end && tag.end == line.len());
+        self.is_usual && tag.is_some()
+            || self.pairs.iter().any(|[begin, _]| begin.eq_ignore_ascii_case(line))
+    }
+}
+
+/// The end of the last tag that ends what a model thinks, in a text in lower case; 0 without one.
+fn behind_tags(text: &str) -> usize {
+    let mut ends = text.match_indices(tags::OPENINGS).filter_map(|(at, _)| {
+        let tag = tag_at(&text[at..]).filter(|tag| tag.is_end)?;
+        Some(at + tag.end)
+    });
+    ends.next_back().unwrap_or(0)
 }
 
 /// True if a text begins with a mark, or with a tag of the same name with attributes.
@@ -134,9 +150,14 @@ fn behind_channels(text: &str) -> Option<usize> {
     if let Some(at) = text.rfind("assistantfinal") {
         return Some(at + "assistantfinal".len());
     }
-    let thought = text.trim_start().strip_prefix("analysis");
-    let is_thought = thought.is_some_and(|rest| rest.starts_with(char::is_uppercase));
-    (!is_thought).then_some(0)
+    let behind = |channel: &str| {
+        let rest = text.trim_start().strip_prefix(channel)?;
+        rest.starts_with(char::is_uppercase).then_some(text.len() - rest.len())
+    };
+    match behind("analysis") {
+        Some(_) => None,
+        None => Some(behind("final").unwrap_or(0)),
+    }
 }
 
 #[cfg(test)]
@@ -179,6 +200,8 @@ mod tests {
             ("analysis of tents", Some("analysis of tents")),
             ("Analysis: tents", Some("Analysis: tents")),
             ("final", Some("final")),
+            ("finalTents", Some("Tents")),
+            ("final tents", Some("final tents")),
             ("what does an assistant finally do", Some("what does an assistant finally do")),
             ("<|think|>a<|end|><|begin|>assistant<|content|>tents", Some("tents")),
             ("<|inner_prefix|>a<|inner_suffix|>tents", Some("tents")),
@@ -192,6 +215,16 @@ mod tests {
             ("<|channel>thought\nHm.<channel|>tents", Some("tents")),
             ("Here is my thought process: a. Here is my response: tents", Some(" tents")),
             ("<|begin_of_thought|>a<|end_of_thought|>tents", Some("tents")),
+            ("Sure.\n<think>a</think>\ntents", Some("\ntents")),
+            ("<|im_start|>assistant\n<think>a</think>\ntents", Some("\ntents")),
+            ("<|think|>a<|/think|>tents", Some("tents")),
+            ("<details type=\"reasoning\" done=\"true\">\na\n</details>\ntents", Some("\ntents")),
+            ("See <details>a</details> tents", Some("See <details>a</details> tents")),
+            ("<|im_start|>assistant\n<think>\na", None),
+            ("<s>[THINK]a", None),
+            ("tents\n<think>\na", None),
+            ("tents\n  [THINK] \na", None),
+            ("<details type=\"reasoning\">\na", None),
             ("<|channel|>analysis<|message|>a", None),
             ("<|channel|>analysis<|message|>a<|end|>", None),
             ("<|channel|>analysis", None),

@@ -42,6 +42,13 @@ fn an_error_in_an_answer_of_status_200_is_told_in_the_words_of_the_server() {
         (json!([{ "error": { "message": "no such key", "code": 400 } }]), ": no such key |", 1),
         (json!({ "code": 50505, "message": "overloaded", "data": null }), ": overloaded |", 1),
         (json!({ "code": 429, "message": "too many" }), "too many, 2 times", 2),
+        (json!({ "statusCode": 429, "message": "in 3 s" }), "in 3 s, 2 times", 2),
+        (json!({ "status": 429, "error": "Too Many", "path": "/" }), "Too Many, 2 times", 2),
+        (
+            json!({ "error": { "message": "wait", "code": "too_many_requests" } }),
+            "wait, 2 times",
+            2,
+        ),
     ] {
         let wait = "Retry-After: 0\r\n".to_owned();
         let stub = Stub::always(Reply::Status(200, wait, body.to_string()));

@@ -85,6 +85,65 @@ fn completions_of_known_servers_are_read() {
 }
 
 #[test]
+fn what_only_informs_is_read_in_any_form() {
+    let answer = |key: &str, value: Value| {
+        let mut answer = completion("tents");
+        answer[key] = value;
+        answer
+    };
+    for odd in [
+        answer("usage", json!([])),
+        answer("usage", json!({ "prompt_tokens": 7.5, "completion_tokens": -1 })),
+        answer("usage", json!("7")),
+        answer("model", json!(5)),
+        answer("system_fingerprint", json!({})),
+    ] {
+        let read = complete(&Stub::always(Reply::Json(odd.clone())), json!({})).unwrap();
+        assert_eq!((read[0].text.as_str(), read[0].cut), ("tents", false), "{odd}");
+    }
+    for (status, before) in [(201, ""), (200, "\u{feff}"), (200, "\n\n")] {
+        let body = format!("{before}{}", completion("tents"));
+        let read = complete(&Stub::always(Reply::status(status, &body)), json!({})).unwrap();
+        assert_eq!(read[0].text, "tents", "{status} {before:?}");
+    }
+}
+
+#[test]
+fn the_answer_is_the_first_choice_and_no_refusal() {
+    let choice =
+        |index: Value, text: &str| json!({ "index": index, "message": { "content": text } });
+    let refusal = |content: Value, why: Value| json!({ "message": { "content": content, "refusal": why }, "finish_reason": "stop" });
+    for (choices, text) in [
+        (json!([choice(json!(1), "cars"), choice(json!(0), "tents")]), "tents"),
+        (json!([choice(Value::Null, "tents"), choice(Value::Null, "cars")]), "tents"),
+        (json!([choice(json!(1), "tents")]), "tents"),
+        (json!([refusal(json!("tents"), Value::Null)]), "tents"),
+        (json!([refusal(json!("tents"), json!(""))]), "tents"),
+        (json!([refusal(Value::Null, json!("I cannot."))]), ""),
+        (json!([refusal(json!("I cannot, but tents"), json!("I cannot."))]), ""),
+    ] {
+        let answer = json!({ "choices": choices });
+        let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
+        assert_eq!(read[0].text, text, "{choices}");
+    }
+}
+
+#[test]
+fn log_probabilities_are_at_most_0() {
+    let answer = |alternatives: Value| {
+        let mut answer = completion("Yes");
+        let token = json!({ "token": "Yes", "top_logprobs": alternatives });
+        answer["choices"][0]["logprobs"] = json!({ "content": [token] });
+        complete(&Stub::always(Reply::Json(answer)), json!({}))
+    };
+    let yes = |log: f64| json!([{ "token": "Yes", "logprob": log }]);
+    assert_eq!(answer(yes(1e-6)).unwrap()[0].first_token, [("Yes".to_owned(), 1e-6)]);
+    assert_eq!(answer(Value::Null).unwrap()[0].first_token, []);
+    let found = parts(answer(yes(800.0)));
+    assert!(found.contains("the log-probability 800, which is above 0"), "{found}");
+}
+
+#[test]
 fn only_what_the_model_has_ended_is_whole() {
     let whole = ["stop", "STOP", "eos", "eos_token", "stop_sequence", "end_turn", "COMPLETE", ""];
     let at_max_tokens = ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length"];

@@ -75,6 +75,7 @@ fn malformed_weights_are_refused() {
         ),
         (json!([[], [{ "index": 1, "value": 1e300 }]]), "no finite number"),
         (json!([[], [{ "index": -1, "value": 1 }]]), "invalid value"),
+        (json!([[], [{ "index": 1, "value": 1e-60 }]]), "the weight 1e-60, which is 0 in 32 bits"),
         (json!([[0.5], [0.5]]), "invalid type"),
     ] {
         let stub = Stub::always(Reply::status(200, &body.to_string()));
