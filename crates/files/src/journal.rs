@@ -6,31 +6,41 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 
 /// A longer line is damaged.
 const MOST_OF_AN_ENTRY: usize = 256 << 20;
+/// The content of a line in the place of one that is too long.
+const DAMAGED: &[u8] = b"too long";
 
 /// Values by key. A line of the file is a checksum, a key without white space, and the value as JSON.
-/// Values of earlier commands stay in the file until they are asked for, so that it may be larger than
-/// memory.
+/// Values stay in the file until they are asked for, so that it may be larger than memory: of each, its
+/// place is kept, in about 40 bytes.
 #[derive(Debug)]
 pub struct Journal<T> {
-    /// The places of the values in the file when it was opened.
-    places: HashMap<String, Place>,
+    places: HashMap<KeySum, Place>,
     source: Option<File>,
+    /// Values that are not in the file.
     values: HashMap<String, T>,
     target: Option<File>,
     damaged: usize,
     trouble: Option<String>,
 }
 
+/// The beginning of the checksum of a key.
+type KeySum = u128;
+
+fn sum_of(key: &str) -> KeySum {
+    let digits = Checksum::of(key.as_bytes());
+    u128::from_str_radix(&digits.as_str()[..32], 16).expect("a checksum has 64 digits")
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Place {
     start: u64,
-    length: usize,
+    length: u32,
 }
 
 impl<T> Default for Journal<T> {
@@ -50,12 +60,12 @@ impl<T> Default for Journal<T> {
 impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
     /// Opens or creates a file.
     pub fn open(path: &Path) -> Self {
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let target = folder.and_then(|()| open_to_append(path));
         let source = open_regular(path).ok();
         let index = source.as_ref().and_then(|file| Index::read(file, MOST_OF_AN_ENTRY).ok());
         let Index { places, damaged, is_cut } = index.unwrap_or_default();
         let mut journal = Self { places, source, damaged, ..Self::default() };
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        let target = folder.and_then(|()| open_to_append(path));
         match target {
             Ok(target) => journal.target = Some(target),
             Err(error) => journal.trouble = Some(error.to_string()),
@@ -84,7 +94,7 @@ impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
 
     /// True if there is a value of a key.
     pub fn has(&self, key: &str) -> bool {
-        self.values.contains_key(key) || self.places.contains_key(key)
+        self.values.contains_key(key) || self.places.contains_key(&sum_of(key))
     }
 
     /// The value of a key.
@@ -92,8 +102,8 @@ impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
         if let Some(value) = self.values.get(key) {
             return Some(value.clone());
         }
-        let place = self.places.get(key)?;
-        let mut json = vec![0; place.length];
+        let place = self.places.get(&sum_of(key))?;
+        let mut json = vec![0; place.length as usize];
         self.source.as_ref()?.read_exact_at(&mut json, place.start).ok()?;
         serde_json::from_slice(&json).ok()
     }
@@ -107,16 +117,31 @@ impl<T: Serialize + DeserializeOwned + Clone> Journal<T> {
         let json = serde_json::to_string(&value).expect("plain data");
         let entry = format!("{key} {json}");
         // One write, so that lines of several processes do not mix.
-        self.append(&format!("{} {entry}\n", checksum(&entry)));
-        self.places.remove(&key);
-        self.values.insert(key, value);
+        let end = self.append(&format!("{} {entry}\n", checksum(&entry)));
+        let place = end.filter(|_| self.source.is_some()).and_then(|end| {
+            let start = end.checked_sub(1 + json.len() as u64)?;
+            Some(Place { start, length: u32::try_from(json.len()).ok()? })
+        });
+        if let Some(place) = place {
+            self.values.remove(&key);
+            self.places.insert(sum_of(&key), place);
+        } else {
+            self.places.remove(&sum_of(&key));
+            self.values.insert(key, value);
+        }
     }
 
-    fn append(&mut self, text: &str) {
-        let Some(target) = &mut self.target else { return };
-        if let Err(error) = target.write_all(text.as_bytes()) {
-            self.trouble = Some(error.to_string());
-            self.target = None;
+    /// Writes at the end of the file, and returns the new end; `None` if nothing can be written.
+    fn append(&mut self, text: &str) -> Option<u64> {
+        let target = self.target.as_mut()?;
+        // Where others append as well, the position is that behind one's own text.
+        match target.write_all(text.as_bytes()).and_then(|()| target.stream_position()) {
+            Ok(end) => Some(end),
+            Err(error) => {
+                self.trouble = Some(error.to_string());
+                self.target = None;
+                None
+            }
         }
     }
 }
@@ -132,7 +157,7 @@ fn open_to_append(path: &Path) -> io::Result<File> {
 /// The content of a file.
 #[derive(Default)]
 struct Index {
-    places: HashMap<String, Place>,
+    places: HashMap<KeySum, Place>,
     damaged: usize,
     /// True if the last line has no end.
     is_cut: bool,
@@ -153,8 +178,8 @@ impl Index {
             let text = line.strip_suffix(b"\n").unwrap_or(&line);
             match parse(text) {
                 Some((key, at)) => {
-                    let place = Place { start: start + at as u64, length: text.len() - at };
-                    index.places.insert(key.to_owned(), place);
+                    let length = (text.len() - at) as u32;
+                    index.places.insert(sum_of(key), Place { start: start + at as u64, length });
                 }
                 None => index.damaged += usize::from(!text.is_empty()),
             }
@@ -163,8 +188,7 @@ impl Index {
     }
 }
 
-/// Reads a line with its end, and returns its length; of one that is too long, the first bytes and the
-/// end are kept.
+/// Reads a line with its end, and returns its length; of one that is too long, nothing but the end is kept.
 fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>, longest: usize) -> io::Result<u64> {
     line.clear();
     let mut length = 0;
@@ -172,14 +196,16 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>, longest: usize) -> io
         let bytes = lines.fill_buf()?;
         let end = memchr::memchr(b'\n', bytes);
         let part = &bytes[..end.map_or(bytes.len(), |end| end + 1)];
-        if line.len() + part.len() <= longest || end.is_some() {
-            line.extend_from_slice(part);
-        }
         let count = part.len();
-        let is_last = end.is_some() || part.is_empty();
         length += count as u64;
+        if length <= longest as u64 {
+            line.extend_from_slice(part);
+        } else {
+            *line = DAMAGED.to_vec();
+            line.extend(end.map(|_| b'\n'));
+        }
         lines.consume(count);
-        if is_last {
+        if end.is_some() || count == 0 {
             return Ok(length);
         }
     }
@@ -256,11 +282,61 @@ mod tests {
         journal.put("a".to_owned(), "one".to_owned());
         journal.put("b".to_owned(), "x".repeat(100_000));
         journal.put("c".to_owned(), "three".to_owned());
+        assert!(journal.values.is_empty(), "what is in the file is not in memory as well");
+        assert_eq!(journal.get("b").unwrap().len(), 100_000);
         let index = Index::read(&File::open(&path).unwrap(), 1000).unwrap();
         assert_eq!((index.places.len(), index.damaged, index.is_cut), (2, 1, false));
         let journal = Journal::<String>::open(&path);
         assert!(journal.values.is_empty());
         assert_eq!(journal.get("b").unwrap().len(), 100_000);
         assert_eq!(journal.get("c").unwrap(), "three");
+    }
+
+    #[test]
+    fn a_file_of_more_than_8_gib_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut journal = Journal::<String>::open(&path);
+        journal.put("a".to_owned(), "before".to_owned());
+        // The hole is a line without an end, and takes no space on disk.
+        let size = (8 << 30) + 5;
+        File::options().write(true).open(&path).unwrap().set_len(size).unwrap();
+        journal.put("b".to_owned(), "behind".to_owned());
+        journal.put("c".to_owned(), "last".to_owned());
+        for key in ["a", "b", "c"] {
+            assert!(journal.get(key).is_some(), "{key}");
+        }
+        assert!(journal.values.is_empty());
+        assert!(journal.places[&sum_of("c")].start > size);
+        let file = File::open(&path).unwrap();
+        let index = Index::read(&file, 1000).unwrap();
+        assert_eq!((index.places.len(), index.damaged, index.is_cut), (2, 1, false));
+        // The line with the hole is damaged, and `b` with it.
+        let again = Journal::<String>::open(&path);
+        let found = ["a", "b", "c"].map(|key| again.get(key));
+        assert_eq!(found, [Some("before".to_owned()), None, Some("last".to_owned())]);
+    }
+
+    #[test]
+    fn several_append_to_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut one = Journal::<String>::open(&path);
+        let mut two = Journal::<String>::open(&path);
+        for number in 0..50 {
+            one.put(format!("one{number}"), "1".repeat(number));
+            two.put(format!("two{number}"), "2".repeat(number));
+        }
+        let three = Journal::<String>::open(&path);
+        for number in 0..50 {
+            for (name, digit) in [("one", "1"), ("two", "2")] {
+                let key = format!("{name}{number}");
+                let of_its_own = if name == "one" { &one } else { &two };
+                for journal in [of_its_own, &three] {
+                    assert_eq!(journal.get(&key).unwrap(), digit.repeat(number), "{key}");
+                }
+            }
+        }
+        assert_eq!((three.count(), three.damaged()), (100, 0));
     }
 }
