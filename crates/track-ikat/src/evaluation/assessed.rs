@@ -8,6 +8,7 @@ use crate::qrels::check_turns;
 use crate::topics::TopicFile;
 use clariq_core::{Error, RequestId, bail, parse_json, problem};
 use clariq_eval::{Column, bootstrap_interval, exact_mean};
+use clariq_files::records::Records;
 use clariq_files::{MOST_OF_A_TABLE, Source, shorten};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,16 +151,6 @@ pub(super) fn nugget_recall(
 /// The column of a table of ratings with the names of judges.
 const JUDGE: &str = "judge";
 
-/// The fields of a line, without the quotation marks around them.
-fn fields(line: &str, separator: char) -> Vec<&str> {
-    let mut fields: Vec<&str> = line.split(separator).map(str::trim).collect();
-    for field in &mut fields {
-        let inner = field.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        *field = inner.unwrap_or(field);
-    }
-    fields
-}
-
 /// A rating by people, with the 95 % interval of its mean over turns.
 pub(super) struct Rating {
     pub(super) name: String,
@@ -179,56 +170,78 @@ pub(super) fn ratings(
     const FORM: &str = "a table has a header such as `turn,relevance,conciseness`, and a row for each \
                         turn or for each turn and judge; a column `judge` names the judge";
     let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    let text = str::from_utf8(&input.bytes)
-        .map_err(|_| problem!(&*input.name, "UTF-8", "other bytes", FORM))?;
-    let mut lines = (1_u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let header = lines.next().map_or("", |(_, line)| line);
-    let separator = if header.contains('\t') { '\t' } else { ',' };
-    let names = fields(header, separator);
+    let first = input.bytes.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let has_tabs = first.is_some_and(|line| line.contains(&b'\t'));
+    let mut records = Records::new(&input, if has_tabs { b'\t' } else { b',' });
+    let header = next_row(&mut records, FORM)?;
+    let (_, names) = header.unwrap_or(((&*input.name, 1), Vec::new()));
     if let Some((_, again)) =
         names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))
     {
         bail!((&*input.name, 1), "columns of different names", "`{again}` twice", FORM);
     }
-    if names.first() != Some(&"turn") || names.len() < 2 {
-        let found = format!("`{}`", shorten(header));
+    if names.first().is_none_or(|first| first != "turn") || names.len() < 2 {
+        let found = format!("`{}`", shorten(&names.join(",")));
         bail!((&*input.name, 1), "a header `turn,RATING`", found, FORM);
     }
-    let mut turns: Vec<BTreeMap<&str, Vec<f64>>> = vec![BTreeMap::new(); names.len() - 1];
-    for (number, line) in lines {
-        let fields = fields(line, separator);
-        let wrong = |expected: &str, found: &str| {
-            problem!((&*input.name, number), expected, (format!("`{}`", shorten(found))), FORM)
-        };
+    let mut turns: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); names.len() - 1];
+    while let Some((at, fields)) = next_row(&mut records, FORM)? {
         if fields.len() != names.len() {
-            return Err(wrong("as many fields as the header has", line).into());
+            let expected = format!("{} fields, as in the header", names.len());
+            let found = format!("{} in `{}`", fields.len(), shorten(&fields.join(",")));
+            bail!(at, expected, found, FORM);
         }
         for ((ratings, field), name) in turns.iter_mut().zip(&fields[1..]).zip(&names[1..]) {
             // A judge may leave a rating out.
-            if field.is_empty() || *name == JUDGE {
+            if field.is_empty() || name == JUDGE {
                 continue;
             }
             let value = field.parse::<f64>().ok().filter(|value| value.is_finite());
-            let value = value.ok_or_else(|| wrong("a number", field))?;
-            ratings.entry(fields[0]).or_default().push(value);
+            let Some(value) = value else {
+                bail!(
+                    at,
+                    "a number in the column `{name}`",
+                    (format!("`{}`", shorten(field))),
+                    FORM
+                )
+            };
+            ratings.entry(fields[0].clone()).or_default().push(value);
         }
     }
     let mut all = Vec::new();
-    let all_ratings = names[1..].iter().zip(turns).filter(|(name, _)| **name != JUDGE);
+    let all_ratings = names[1..].iter().zip(turns).filter(|(name, _)| *name != JUDGE);
     for (name, turns) in all_ratings {
         if turns.is_empty() {
             bail!(&*input.name, "a rating in the column `{name}`", "none", FORM);
         }
-        check_turns(&source.name(), turns.keys().copied(), topics)?;
+        check_turns(&source.name(), turns.keys().map(String::as_str), topics)?;
         let means: Vec<f64> =
             turns.values().map(|values| exact_mean(values.iter().copied())).collect();
         let mean = |values: &[f64]| exact_mean(values.iter().copied());
         all.push(Rating {
-            name: (*name).to_owned(),
+            name: name.clone(),
             turns: means.len(),
             mean: mean(&means),
             interval: bootstrap_interval(&means, ROUNDS, seed, mean),
         });
     }
     Ok(all)
+}
+
+/// A line of a table, and its fields.
+type TableRow<'a> = ((&'a str, u64), Vec<String>);
+
+/// The next line with a text, without white space at the ends of fields.
+fn next_row<'a>(records: &mut Records<'a>, form: &str) -> Result<Option<TableRow<'a>>, Error> {
+    while let Some((at, record)) = records.next() {
+        let mut fields = Vec::new();
+        for field in record.map_err(Error::Problem)? {
+            let Ok(text) = str::from_utf8(field) else { bail!(at, "UTF-8", "other bytes", form) };
+            fields.push(text.trim().to_owned());
+        }
+        if fields.iter().any(|field| !field.is_empty()) {
+            return Ok(Some((at, fields)));
+        }
+    }
+    Ok(None)
 }

@@ -182,7 +182,14 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
     let plain = data.put("ratings.csv", "turn,relevance,conciseness\n0_1,4,1\n0_1,2,\n0_2,5,1\n");
     let quoted = "\"turn\",\"judge\",\"relevance\",\"conciseness\"\n\"0_1\",\"Ann\",\"4\",\"1\"\n\"0_1\",\"Bob\",\"2\",\n\"0_2\",\"Ann\",\"5\",\"1\"\n";
     let quoted = data.put("quoted.csv", quoted);
-    for (matches, ratings) in [(&study, &plain), (&object, &plain), (&sheets, &quoted)] {
+    // Commas, quotation marks and line ends in names of judges and columns.
+    let names = "turn,judge,relevance,conciseness,\"why, in short\"\r\n0_1,\"Doe, Ann\",4,1,5\r\n0_1,\"\"\"Bob\"\"\n(2)\",2,,\r\n\r\n0_2,Ann,5,1,5\r\n";
+    let names = data.put("names.csv", names);
+    let tabs = "\u{feff}turn\tjudge\trelevance\tconciseness\n0_1\tDoe, Ann\t4\t1\n0_1\t\"Bob\t2\"\t2\t\n0_2\tAnn\t5\t1\n";
+    let tabs = data.put("tabs.tsv", tabs);
+    for (matches, ratings) in
+        [(&study, &plain), (&object, &plain), (&sheets, &quoted), (&study, &names), (&study, &tabs)]
+    {
         let assessed = AssessedBy {
             matches: Some(matches),
             ratings: Some(ratings),
@@ -230,7 +237,10 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
         ("r", "topic,relevance\n0_1,3\n", "a header `turn,RATING`"),
         ("r", "turn,relevance\n0_1,high\n", "a number"),
         ("r", "turn,relevance\n9_1,3\n", "turns of"),
-        ("r", "turn,relevance\n0_1\n", "as many fields"),
+        ("r", "turn,relevance\n0_1\n", "2 fields, as in the header, found 1 in `0_1`"),
+        ("r", "turn,relevance\n0_1,3,4\n", "2 fields, as in the header"),
+        ("r", "turn,judge,relevance\n0_1,\"Ann,3\n", "a quoted field that ends with a quote"),
+        ("r", "", "a header `turn,RATING`"),
     ] {
         let wrong = data.put("wrong", text);
         let wrong = Some(&*wrong);
