@@ -52,7 +52,9 @@ pub use splits::{Split, Task};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 
-use clariq_core::{Documents, Error, Problem, Request, SplitRole, TextKeeper, bail, problem};
+use clariq_core::{
+    Documents, Error, Problem, Request, RequestId, SplitRole, TextKeeper, bail, problem,
+};
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
 use serde::{Deserialize, Serialize};
@@ -216,6 +218,11 @@ pub trait Collection: Any + Send + Sync {
     /// The name of a document in runs of a task, in the ranking for a request.
     fn name_in_runs<'i>(&self, _request: &str, _task: Task, id: &'i str) -> Cow<'i, str> {
         id.into()
+    }
+
+    /// True if a name is that of a request. Some released files spell ids in another way.
+    fn is_named(&self, request: &RequestId, name: &str) -> bool {
+        request.as_str() == name
     }
 
     /// The conversation of a request. Cross-validation keeps the requests of a conversation together.

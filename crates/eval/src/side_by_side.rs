@@ -1,7 +1,6 @@
 //! The documents of one topic in several runs, beside each other.
 
-use crate::measures::RankedRun;
-use clariq_core::{DocId, RequestId};
+use clariq_core::DocId;
 
 /// A document with its rank in each run, from 1; `None` where a run does not rank it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,10 +11,9 @@ pub struct DocumentRanks {
     pub ranks: Vec<Option<usize>>,
 }
 
-/// The documents that are among the first `depth` of a topic in a run: those of the first run in its
-/// order, then the others of the next run in its order, and so on.
-pub fn side_by_side(runs: &[RankedRun], topic: &RequestId, depth: usize) -> Vec<DocumentRanks> {
-    let rankings: Vec<&[DocId]> = runs.iter().map(|run| run.ranking(topic)).collect();
+/// The documents that are among the first `depth` of a ranking of a topic: those of the first ranking in its
+/// order, then the others of the next in its order, and so on.
+pub fn side_by_side(rankings: &[&[DocId]], depth: usize) -> Vec<DocumentRanks> {
     let mut all: Vec<DocumentRanks> = Vec::new();
     for document in rankings.iter().flat_map(|ranking| ranking.iter().take(depth)) {
         if all.iter().any(|known| known.document == *document) {
@@ -31,26 +29,22 @@ pub fn side_by_side(runs: &[RankedRun], topic: &RequestId, depth: usize) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::run;
 
     #[test]
     fn documents_of_later_runs_follow_those_of_the_first() {
-        let runs = [
-            RankedRun::new(&run(&[("1", "a", 3.0), ("1", "b", 2.0), ("1", "c", 1.0)])),
-            RankedRun::new(&run(&[("1", "c", 9.0), ("1", "a", 8.0), ("1", "d", 7.0)])),
-            RankedRun::new(&run(&[("2", "a", 1.0)])),
+        let rankings = [["a", "b", "c"].map(DocId::from), ["c", "a", "d"].map(DocId::from)];
+        let rankings = [&rankings[0][..], &rankings[1], &[]];
+        let found = side_by_side(&rankings, 2);
+        let found: Vec<_> =
+            found.iter().map(|one| (one.document.as_str(), &one.ranks[..])).collect();
+        let expected: [(&str, &[Option<usize>]); 3] = [
+            ("a", &[Some(1), Some(2), None]),
+            ("b", &[Some(2), None, None]),
+            ("c", &[Some(3), Some(1), None]),
         ];
-        let of = |topic: &str, depth| -> Vec<(String, Vec<Option<usize>>)> {
-            let found = side_by_side(&runs, &topic.into(), depth);
-            found.into_iter().map(|one| (one.document.to_string(), one.ranks)).collect()
-        };
-        let expected = [
-            ("a".to_owned(), vec![Some(1), Some(2), None]),
-            ("b".to_owned(), vec![Some(2), None, None]),
-            ("c".to_owned(), vec![Some(3), Some(1), None]),
-        ];
-        assert_eq!(of("1", 2), expected);
-        assert_eq!(of("2", 1), [("a".to_owned(), vec![None, None, Some(1)])]);
-        assert_eq!(of("3", 1), []);
+        assert_eq!(found, expected);
+        let behind = side_by_side(&[&[], rankings[0]], 1);
+        assert_eq!(behind[0].ranks, [None, Some(1)]);
+        assert_eq!(side_by_side(&[&[], &[]], 1), []);
     }
 }

@@ -162,6 +162,14 @@ impl LabelSource {
         Ok((collection.qrels(split, task)?, Some(collection.documents(task)?)))
     }
 
+    /// True if a name is that of a topic, in any spelling of the collection.
+    pub(crate) fn is_named(&self, topic: &RequestId, name: &str) -> bool {
+        match self {
+            Self::File(..) => topic.as_str() == name,
+            Self::Split(collection, _) => collection.is_named(topic, name),
+        }
+    }
+
     pub(crate) fn last_said(&self) -> Result<HashMap<RequestId, String>> {
         match self {
             Self::File(_, texts) => Ok(texts.clone()),

@@ -13,7 +13,7 @@ use clariq_collections::{
     Annotation, AnswerForm, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Split,
     Statistics, Submitter, SystemClass, Task,
 };
-use clariq_core::{Documents, Error, Request, bail, problem};
+use clariq_core::{Documents, Error, Request, RequestId, bail, problem};
 use clariq_files::{Judgement, Qrels, Source, read_qrels};
 use std::path::PathBuf;
 
@@ -138,6 +138,10 @@ impl Collection for Mtrag {
         }
         let part = self.passages.of(self.find(request)?.domain)?;
         Some(DocumentPart { task: part.domain.task(), first: part.first })
+    }
+
+    fn is_named(&self, request: &RequestId, name: &str) -> bool {
+        key(request.as_str()) == key(name)
     }
 
     fn conversation_of<'r>(&self, request: &'r str) -> &'r str {

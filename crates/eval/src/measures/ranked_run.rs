@@ -66,6 +66,11 @@ impl RankedRun {
         (has_others && 2 * deepest > self.topics.len()).then_some(depth)
     }
 
+    /// The topics that the run answers.
+    pub fn topics(&self) -> impl Iterator<Item = &RequestId> {
+        self.topics.keys()
+    }
+
     /// The documents of a topic, best first; none if the run does not answer it.
     pub fn ranking(&self, topic: &RequestId) -> &[DocId] {
         self.topics.get(topic).map_or(&[], Vec::as_slice)

@@ -104,7 +104,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     if let Some(topic) = &arguments.topic {
         let usual = if measures.is_empty() { evaluation.usual_ties() } else { Ties::Id };
         let of_topic = ComparedTopic {
-            topic: topic.as_str().into(),
+            topic,
             runs: &scored,
             focus,
             ties: arguments.ties.unwrap_or(usual),

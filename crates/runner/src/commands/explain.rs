@@ -105,7 +105,7 @@ fn find_topic(
     let mut found = None;
     let mut first = None;
     let _ = input.read(&mut |query| {
-        if query.request.id.as_str() != topic {
+        if !session.collection.is_named(&query.request.id, topic) {
             first.get_or_insert(query.request.id);
             return ControlFlow::Continue(());
         }

@@ -70,3 +70,29 @@ fn figures_over_a_substitute_say_so() {
     succeed(&bench, "report one.run two.run --data data --split mtrag-un -o one.html");
     assert!(bench.text("one.html").contains("a substitute for the collection"));
 }
+
+#[test]
+fn a_task_is_found_in_both_spellings_of_its_id() {
+    let bench = Bench::new();
+    let data = data();
+    succeed(&bench, &format!("run mtrag-bm25-last --data {data} --split mtrag-un -o one.run"));
+    let run = bench.text("one.run");
+    assert!(run.contains("cc01<::>2 "), "{run}");
+    bench.write("two.run", run.replace("<::>", "::"));
+    let explain = |topic: &str| {
+        let line =
+            format!("explain --system mtrag-bm25-last --split mtrag-un --topic {topic} g2-0-80");
+        succeed(&bench, &format!("{line} --data {data}")).stdout
+    };
+    assert_eq!(explain("cc01::2"), explain("cc01<::>2"));
+    let compare = |topic: &str| {
+        let line = format!("compare one.run two.run --split mtrag-un -m nDCG@5 --topic {topic}");
+        succeed(&bench, &format!("{line} --data {data} --format json")).stdout
+    };
+    assert_eq!(compare("cc01::2"), compare("cc01<::>2"));
+    let found: serde_json::Value = serde_json::from_str(&compare("cc01::2")).expect("JSON");
+    let row = &found["documents"][0];
+    assert_eq!((&row["one.run"], &row["two.run"]), (&1.into(), &1.into()), "{found}");
+    let rows = found["documents"].as_array().expect("rows");
+    assert!(rows.iter().any(|row| row["document"] == "g2-0-80" && row["grade"] == 1), "{found}");
+}

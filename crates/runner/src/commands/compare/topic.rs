@@ -6,16 +6,17 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::runs::LabelSource;
 use crate::settings::Settings;
-use clariq_core::{RequestId, Result, bail};
+use clariq_core::{DocId, RequestId, Result, bail};
 use clariq_eval::{Column, RankedRun, Ties, parse_measure, side_by_side};
-use clariq_files::read_run;
+use clariq_files::{Qrels, read_run};
 use std::path::Path;
 
 /// The number of documents of each run by a measure without a cut-off.
 const USUAL_DEPTH: usize = 10;
 
 pub(super) struct ComparedTopic<'a> {
-    pub(super) topic: RequestId,
+    /// Its name, in any spelling of the collection.
+    pub(super) topic: &'a str,
     /// All runs, the baseline first.
     pub(super) runs: &'a [RunColumns],
     /// The position of the column whose cut-off is the number of documents of each run.
@@ -58,21 +59,22 @@ impl ComparedTopic<'_> {
 
     fn value(&self, column: &Column) -> Cell {
         let mut values = column.values.iter();
-        let of_topic = values.find(|(topic, _)| *topic == self.topic);
+        let of_topic = values.find(|(topic, _)| self.is_named(topic));
         of_topic.map_or(Cell::Nothing, |(_, value)| Cell::Figure(*value, 4))
     }
 
     /// The first documents of each run, with their grades, ranks and texts.
     fn documents(&self, format: Option<Format>) -> Result<Sheet> {
-        let mut rankings = Vec::with_capacity(self.runs.len());
+        let mut ranked = Vec::with_capacity(self.runs.len());
         for run in self.runs {
             if is_submission(&run.path) {
                 let hint = "the rankings of a submission are beside it, such as X.passages.run";
                 bail!(&*run.path, "a TREC run beside --topic", "a submission", hint);
             }
-            rankings.push(RankedRun::ordered(&read_run(&run.file)?, self.ties));
+            ranked.push(RankedRun::ordered(&read_run(&run.file)?, self.ties));
         }
-        let found = side_by_side(&rankings, &self.topic, self.depth());
+        let rankings: Vec<&[DocId]> = ranked.iter().map(|run| self.ranking(run)).collect();
+        let found = side_by_side(&rankings, self.depth());
         if found.is_empty() {
             let values = &self.runs[0].columns[self.focus].values;
             let example = values.first().map_or("", |(topic, _)| topic.as_str());
@@ -82,7 +84,8 @@ impl ComparedTopic<'_> {
             bail!("--topic", "a topic of the runs", "`{topic}`", hint);
         }
         let (qrels, documents) = self.labels.judged(self.part)?;
-        let judged = qrels.as_ref().and_then(|qrels| qrels.topic(&self.topic));
+        let mut judged = qrels.iter().flat_map(Qrels::topics);
+        let judged = judged.find(|(topic, _)| self.is_named(topic)).map(|(_, judged)| judged);
         let mut header = vec!["document".to_owned(), "grade".to_owned()];
         header.extend(shown_names(self.runs, format));
         header.extend(documents.map(|_| "text".to_owned()));
@@ -102,6 +105,16 @@ impl ComparedTopic<'_> {
         }
         let last = header.len() - 1;
         Ok(if documents.is_some() { sheet.fit(last, format) } else { sheet })
+    }
+
+    fn is_named(&self, topic: &RequestId) -> bool {
+        self.labels.is_named(topic, self.topic)
+    }
+
+    /// The documents of the topic in a run; none if the run does not answer it.
+    fn ranking<'r>(&self, run: &'r RankedRun) -> &'r [DocId] {
+        let topic = run.topics().find(|topic| self.is_named(topic));
+        topic.map_or(&[], |topic| run.ranking(topic))
     }
 
     fn depth(&self) -> usize {
