@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -114,3 +116,42 @@ def test_a_system_with_a_model_behind_a_server_is_refused(requests, tmp_path):
         with pytest.raises(clariq.ClariqError, match=rf"{name}\n.*a model behind a server\n.*found: a table"):
             clariq.ray.run(system, requests, tmp_path / "a.run")
     assert not (tmp_path / "a.run").exists()
+
+
+class Reranker(BaseHTTPRequestHandler):
+    """A server that scores every document alike."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.send_error(404)
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        results = [{"index": i, "relevance_score": 1} for i in range(len(asked["documents"]))]
+        answer = json.dumps({"results": results}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+
+def test_a_run_whose_record_names_a_server_is_refused(requests, tmp_path):
+    """The table `models` has a spelling that is not found before the blocks are ranked."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Reranker)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    system = tmp_path / "late.toml"
+    system.write_text(
+        f'name = "late"\nmodels = {{ far = {{ kind = "rerank", url = "{url}", model = "m" }} }}\n'
+        '[[stages]]\nstage = "bm25"\nanalyzer = "nltk"\ndepth = 5\n'
+        '[[stages]]\nstage = "rerank"\nmodel = "far"\ndepth = 5\n'
+    )
+    try:
+        with pytest.raises(clariq.ClariqError, match=r"late.toml\n.*a model behind a server\n.*models far\n"):
+            clariq.ray.run(system, requests, tmp_path / "late.run", block=4)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert [path.name for path in tmp_path.iterdir()] == ["late.toml"]
