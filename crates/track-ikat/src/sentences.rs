@@ -8,7 +8,7 @@
 use clariq_core::is_python_space;
 
 /// Abbreviations that a sentence does not end with: a name or a number follows.
-const TITLES: &str = "dr e.g gen gov i.e messrs mr mrs ms mt ph.d prof rep rev rs sen st vs";
+const TITLES: &str = "cu dr e.g gen gov i.e messrs mr mrs ms mt ph.d prof rep rev rs sen st vs";
 
 /// Abbreviations of months, which a day follows more often than a sentence.
 const MONTHS: &str = "jan feb apr aug sept sep oct nov dec";
@@ -24,7 +24,7 @@ const CLEAR_OPENERS: &str = "according although an at but his in recently she so
     those thus well";
 
 /// Words that, with a capital, usually begin a sentence.
-const OPENERS: &str = "a about after along among another as before by currently do during either \
+const OPENERS: &str = "a about after along among another anything as before by currently do during either \
     everything first for from further furthermore he here hi how however if indeed is it its last \
     like may more my next no nothing now oh okay on one or other our perhaps regarding something \
     that their then there these though through to today up using we when while who whom with yes \
@@ -34,6 +34,9 @@ const OPENERS: &str = "a about after along among another as before by currently 
 const FAINT_OPENERS: &str = "all also apart compared considering despite every fewer has her \
     lastly many meanwhile moreover most neither nevertheless of once only some thank thanks \
     toward under was what within without you";
+
+/// Words before an ellipsis that leaves out their noun.
+const DETERMINERS: &str = "a no the their";
 
 /// The starts of the sentences of `text`, in bytes and in order. White space belongs to the sentence
 /// before it, so that the first start is 0. An empty text has none.
@@ -150,14 +153,15 @@ impl SentenceEnd {
         }
         let core = word.trim_end_matches(is_closing);
         let closing = &word[core.len()..];
-        let Some(last) = core.chars().next_back() else { return Self::of_closing(core, closing) };
+        let Some(last) = core.chars().next_back() else { return Self::of_closing(closing) };
         if matches!(last, '.' | '!' | '?') && closing.contains(']') {
             return Self::Never;
         }
         match last {
             '.' => Self::of_full_stop(core, closing, is_first),
             '!' | '?' => Self::of_mark(core, closing),
-            _ if closing.contains(')') => Self::of_closing(core, closing),
+            _ if closing.contains(')') => Self::of_closing(closing),
+            ':' if closing.is_empty() && is_label(core) => Self::Opener,
             _ => Self::Never,
         }
     }
@@ -169,13 +173,8 @@ impl SentenceEnd {
     }
 
     /// A closing parenthesis with no full stop before it, as behind a heading.
-    fn of_closing(core: &str, closing: &str) -> Self {
-        let inside = core.trim_start_matches('(');
-        match closing.contains(')') {
-            false => Self::Never,
-            true if is_short_number(inside) => Self::ClearOpener,
-            true => Self::FaintOpener,
-        }
+    fn of_closing(closing: &str) -> Self {
+        if closing.contains(')') { Self::Opener } else { Self::Never }
     }
 
     fn of_full_stop(core: &str, closing: &str, is_first: bool) -> Self {
@@ -184,8 +183,14 @@ impl SentenceEnd {
             1 if is_list_number(stem) => Self::of_list_number(stem, is_first),
             1 => Self::of_stem(stem.trim_start_matches(is_opening), closing),
             2 => Self::FaintOpener,
-            _ => Self::Capital,
+            _ => Self::of_ellipsis(stem),
         }
+    }
+
+    fn of_ellipsis(stem: &str) -> Self {
+        let lower = stem.to_lowercase();
+        let is_cut = stem.ends_with(',') || DETERMINERS.split(' ').any(|word| word == lower);
+        if is_cut { Self::Never } else { Self::Capital }
     }
 
     /// The ending of the number of a list. The official model reads some digits as part of the
@@ -269,9 +274,9 @@ impl Opening {
         let listed = |list: &str| list.split(' ').any(|word| word == lower);
         if listed(CLEAR_OPENERS) {
             Self::ClearOpener
-        } else if listed(OPENERS) || lower.len() > 5 && lower.ends_with("ing") {
+        } else if listed(OPENERS) {
             Self::Opener
-        } else if listed(FAINT_OPENERS) {
+        } else if listed(FAINT_OPENERS) || lower.len() > 5 && lower.ends_with("ing") {
             Self::FaintOpener
         } else {
             Self::Capital
@@ -308,6 +313,15 @@ fn is_list_number(text: &str) -> bool {
 /// A number that names a section, as `10.` and `1.2.` do.
 fn is_numbering(word: &str) -> bool {
     word.ends_with('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+/// True for a label in capitals, as in `PRICE RANGE:`.
+fn is_label(word: &str) -> bool {
+    let Some(name) = word.strip_suffix(':') else { return false };
+    let is_of_label = |c: u8| c.is_ascii_uppercase() || c.is_ascii_digit() || b"/&-".contains(&c);
+    name.len() > 2
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.bytes().all(is_of_label)
 }
 
 fn is_short_number(text: &str) -> bool {
