@@ -72,7 +72,7 @@ pub enum TieRule {
 #[derive(Default)]
 pub struct EvalRequest<'a> {
     pub file: PathBuf,
-    /// Measures of the literature in place of the collection's own figures.
+    /// Standard measures in place of the collection's own.
     pub measures: &'a [Measure],
     /// The order of equal scores, if it is not the usual one.
     pub ties: Option<TieRule>,
@@ -220,7 +220,7 @@ pub struct SystemOutput<'a> {
 pub struct ComparisonOptions<'a> {
     /// The part of the runs, such as a task; all, or the usual one, if none is named.
     pub part: Option<&'a str>,
-    /// Measures of the literature in place of the usual ones.
+    /// Standard measures in place of the usual ones.
     pub measures: &'a [Measure],
     /// The order of equal scores, if it is not the usual one.
     pub ties: Option<Ties>,

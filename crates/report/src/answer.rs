@@ -55,7 +55,7 @@ fn worst(compared: &ComparedRuns, run: &RunFigures, column: usize) -> String {
     let losses = pairs.map(|((topic, value), (_, base))| (value - base, topic));
     match losses.min_by(|a, b| a.0.total_cmp(&b.0)) {
         Some((change, topic)) if change < 0.0 => {
-            format!(", most on {topic} ({})", difference(change))
+            format!(", most on {} {topic} ({})", compared.unit, difference(change))
         }
         _ => String::new(),
     }
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(
             told(&[("base", &[0.5, 0.5, 0.5]), ("other", &[0.9, 0.5, 0.25])]),
             "other is best by AP: 0.5500, +0.0500 against base. The difference may be chance (p \
-             1.000). other is better on 1 and worse on 1 of 3 topics, most on 3 (−0.2500)."
+             1.000). other is better on 1 and worse on 1 of 3 topics, most on topic 3 (−0.2500)."
         );
     }
 
@@ -99,7 +99,8 @@ mod tests {
         assert_eq!(
             told(&[("base", &[0.5]), ("a", &[0.25]), ("b", &[0.0])]),
             "No run is better than base by AP (0.5000); next is a with 0.2500. The difference may \
-             be chance (p 1.000). a is better on 0 and worse on 1 of 1 topic, most on 1 (−0.2500)."
+             be chance (p 1.000). a is better on 0 and worse on 1 of 1 topic, most on topic 1 \
+             (−0.2500)."
         );
         assert_eq!(
             told(&[("base", &[0.5]), ("a", &[0.5])]),

@@ -5,7 +5,6 @@ use crate::words::difference;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 308.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 712.0;
 const TOP: f64 = 12.0;
@@ -24,11 +23,18 @@ pub(crate) struct Bar<'a> {
 /// Draws the chart. `id` is unique on the page, `title` describes the chart, `measure` labels the
 /// vertical axis, `unit` the horizontal one.
 pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &str) -> Markup {
-    let has_names = bars.len() <= NAMED;
-    let height = if has_names { HEIGHT } else { BOTTOM + 28.0 };
     let axis = VerticalAxis::of(bars);
     let y = Scale { from: (axis.lowest(), axis.highest()), to: (BOTTOM, TOP) };
     let x = Scale { from: (0.0, bars.len().max(WIDEST) as f64), to: (LEFT, RIGHT) };
+    let longest = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
+    let upright = longest as f64 * 8.0 < x.at(1.0) - x.at(0.0);
+    let has_names = bars.len() <= NAMED;
+    let below = match (has_names, upright) {
+        (false, _) => 28.0,
+        (true, true) => 40.0,
+        (true, false) => 72.0,
+    };
+    let height = BOTTOM + below;
     html! {
         svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } role="img"
             aria-labelledby=(id) {
@@ -36,7 +42,7 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &s
             (grid(y, &axis, &format!("difference in {measure}")))
             @for (index, bar) in bars.iter().enumerate() { (draw_bar(bar, index, x, y)) }
             line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
-            @if has_names { (names(bars, x)) }
+            @if has_names { (names(bars, x, upright)) }
             text.name x=(px(LEFT)) y=(px(height - 6.0)) {
                 (unit) "s, sorted by difference"
             }
@@ -113,9 +119,7 @@ fn draw_bar(bar: &Bar, index: usize, x: Scale, y: Scale) -> Markup {
 }
 
 /// Ids below the chart, upright where there is room.
-fn names(bars: &[Bar], x: Scale) -> Markup {
-    let longest = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
-    let upright = longest as f64 * 8.0 < x.at(1.0) - x.at(0.0);
+fn names(bars: &[Bar], x: Scale, upright: bool) -> Markup {
     html! {
         @for (index, bar) in bars.iter().enumerate() {
             @let at = px(x.at(index as f64 + 0.5));
@@ -157,6 +161,17 @@ mod tests {
             axis(&[-1.0, 0.5]),
             ["−1.0", "−0.8", "−0.6", "−0.4", "−0.2", "0", "+0.2", "+0.4", "+0.6"]
         );
+    }
+
+    #[test]
+    fn a_chart_is_as_high_as_its_ids_need() {
+        let chart_of = |name: &str, count: usize| {
+            let bars: Vec<Bar> = (0..count).map(|_| Bar { name, value: 0.5 }).collect();
+            chart(&bars, "x", "title", "measure", "topic").into_string()
+        };
+        assert!(chart_of("12", 15).contains("viewBox=\"0 0 720 276\""));
+        assert!(chart_of("10-1_12", 30).contains("viewBox=\"0 0 720 308\""));
+        assert!(chart_of("12", 65).contains("viewBox=\"0 0 720 264\""));
     }
 
     #[test]

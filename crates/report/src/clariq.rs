@@ -115,7 +115,7 @@ fn render(comparison: &ClariqPage) -> String {
     let compared = compare(comparison, &judged);
     Page {
         title: request.title,
-        lead: describe(comparison, &judged),
+        lead: describe(comparison, &judged, &compared),
         answer: answer(&compared, focus(comparison, &compared)),
         sections: sections(comparison, &judged, &compared),
         footer: footer(comparison),
@@ -144,9 +144,13 @@ fn compare_by_recall<'a>(comparison: &ClariqPage, judged: &JudgedRuns<'a>) -> Co
     let runs = judged.runs.iter().map(|run| RunFigures {
         name: &run.shown.name,
         uses: &run.shown.uses,
-        columns: run.scores.columns(""),
+        columns: by_topic(run.scores.columns("")),
     });
     ComparedRuns::new(runs.collect(), baseline, seed, TOPIC)
+}
+
+fn by_topic(columns: Vec<Column>) -> Vec<Column> {
+    columns.into_iter().map(|column| Column { unit: TOPIC, ..column }).collect()
 }
 
 /// The topics or, for measures of documents, the facets of a column.
@@ -232,19 +236,15 @@ fn sections(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRun
     .collect()
 }
 
-fn describe(comparison: &ClariqPage, judged: &JudgedRuns) -> String {
-    let what = format!(
-        "{} on {} of {}",
+fn describe(comparison: &ClariqPage, judged: &JudgedRuns, compared: &ComparedRuns) -> String {
+    format!(
+        "{} on {} of {}, a bank of {}{}.",
         count(comparison.runs.len(), "run"),
         count(judged.topics.len(), "topic"),
-        comparison.split
-    );
-    let bank = format!("a bank of {}", count(comparison.bank.len(), "question"));
-    if comparison.runs.len() < 2 {
-        return format!("{what}, {bank}.");
-    }
-    let baseline = &comparison.request.runs[comparison.request.baseline].name;
-    format!("{what}, {bank}; compared with {baseline}.")
+        comparison.split,
+        count(comparison.bank.len(), "question"),
+        compared.against()
+    )
 }
 
 fn footer(comparison: &ClariqPage) -> Markup {

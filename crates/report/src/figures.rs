@@ -53,6 +53,14 @@ impl<'a> ComparedRuns<'a> {
         &self.runs[self.baseline]
     }
 
+    /// The end of a sentence about all runs: what they are compared with.
+    pub(crate) fn against(&self) -> String {
+        if self.runs.len() < 2 {
+            return String::new();
+        }
+        format!("; compared with {}", self.baseline().name)
+    }
+
     /// The runs that are compared with the baseline, with their positions.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &RunFigures<'a>)> {
         self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)

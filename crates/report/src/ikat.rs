@@ -103,7 +103,7 @@ fn render(comparison: &IkatPage) -> String {
     let compared = ComparedRuns::new(runs.collect(), baseline, seed, "turn");
     Page {
         title,
-        lead: describe(comparison),
+        lead: describe(comparison, &compared),
         answer: if compared.baseline().columns.is_empty() {
             html! {}
         } else {
@@ -176,18 +176,15 @@ fn focus<'a>(
     Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })
 }
 
-fn describe(comparison: &IkatPage) -> String {
-    let what = format!(
-        "{} on {} of {}, {} of iKAT",
+fn describe(comparison: &IkatPage, compared: &ComparedRuns) -> String {
+    format!(
+        "{} on {} of {}, {} of iKAT{}.",
         count(comparison.runs.len(), "run"),
         count(comparison.topics.turns().count(), "turn"),
         count(comparison.topics.conversations.len(), "conversation"),
-        comparison.split
-    );
-    if comparison.runs.len() < 2 {
-        return format!("{what}.");
-    }
-    format!("{what}; compared with {}.", comparison.runs[comparison.request.baseline].shown.name)
+        comparison.split,
+        compared.against()
+    )
 }
 
 /// Turns that a run does not answer.

@@ -74,7 +74,7 @@ impl JudgedPage<'_> {
         let split = self.split;
         let page = Page {
             title: request.title,
-            lead: format!("{runs} on {topics} of {split}; baseline: {}.", compared.baseline().name),
+            lead: format!("{runs} on {topics} of {split}{}.", compared.against()),
             answer: answer(compared, column),
             sections,
             footer: html! {

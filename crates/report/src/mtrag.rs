@@ -110,10 +110,7 @@ pub(crate) fn page(
     let remark = remark.map_or_else(String::new, |remark| format!(" Note: {remark}."));
     let page = Page {
         title: request.title,
-        lead: format!(
-            "{shown} on {requests} of {split}; baseline: {}.{remark}",
-            compared.baseline().name
-        ),
+        lead: format!("{shown} on {requests} of {split}{}.{remark}", compared.against()),
         answer: answer(&compared, focus),
         sections,
         footer: html! { "Split " (split.name()) ", seed " (request.seed) "." },

@@ -32,8 +32,7 @@ pub fn several_page(title: &str, remarks: &[String], runs: &[SeveralRun], seed: 
     let remarks: Vec<(&str, String)> =
         remarks.iter().map(|remark| ("note", remark.clone())).collect();
     let section = figures::section(&compared, intro, ["Scores over each collection"; 2], &remarks);
-    let baseline = compared.baseline().name;
-    let lead = format!("{}; baseline: {baseline}.", count(runs.len(), "system"));
+    let lead = format!("{}{}.", count(runs.len(), "system"), compared.against());
     // The last part is that of all requests; its first measure is the usual one.
     let columns = &compared.baseline().columns;
     let last = columns.last().map(|column| column.part.clone());

@@ -30,6 +30,7 @@ fn the_page_is_well_formed_and_has_its_parts() {
     assert_eq!(select(&page, "details.topic").len(), 15);
     assert_eq!(select(&page, "#depth svg.chart g.line").len(), 3);
     assert_eq!(select(&page, "#differences svg.chart").len(), 2);
+    assert_eq!(words(&select(&page, "#differences h2")[0]), "Differences by topic");
     assert_eq!(select(&page, "#needs .confusion").len(), 1);
     assert_whole(&page);
 }
@@ -88,6 +89,7 @@ fn a_topic_of_own_documents_shows_what_was_found_and_what_is_relevant() {
     work.run("bm25-english", "a.run").unwrap();
     let page = Html::parse_document(&page(&work, "own", &["a.run"], &[]));
     let shown = |selector| select(&page, selector).iter().map(words).collect::<Vec<_>>();
+    assert_eq!(shown("header p:not(.verdict)"), ["1 run on 1 topic of dev."]);
     assert_eq!(
         shown("#topic-0 .lists li"),
         ["how to grow tomatoes d1", "✓ relevant: tomatoes in a greenhouse <b> d2"]
