@@ -50,14 +50,14 @@ pub(crate) fn answer(compared: &ComparedRuns, column: usize) -> Markup {
 }
 
 /// The topic on which a run loses most.
-fn worst(compared: &ComparedRuns, run: &RunFigures, column: usize) -> String {
+fn worst(compared: &ComparedRuns, run: &RunFigures, column: usize) -> Markup {
     let pairs = run.columns[column].values.iter().zip(&compared.baseline().columns[column].values);
     let losses = pairs.map(|((topic, value), (_, base))| (value - base, topic));
     match losses.min_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((change, topic)) if change < 0.0 => {
-            format!(", most on {} {topic} ({})", compared.unit, difference(change))
-        }
-        _ => String::new(),
+        Some((change, topic)) if change < 0.0 => html! {
+            ", most on " (compared.unit) " " span.topic-id { (topic) } " (" (difference(change)) ")"
+        },
+        _ => html! {},
     }
 }
 
@@ -78,6 +78,8 @@ mod tests {
             .replace("</b>", "")
             .replace("<p class=\"verdict\">", "")
             .replace("</p>", "")
+            .replace("<span class=\"topic-id\">", "")
+            .replace("</span>", "")
     }
 
     #[test]
