@@ -121,8 +121,10 @@ pub(crate) fn page(
 
 impl Conversations<'_> {
     fn section(&self, tasks: &[MtragTask]) -> Result<Markup, Error> {
+        let mut tasks: Vec<(usize, &MtragTask)> = tasks.iter().enumerate().collect();
+        tasks.sort_by(|a, b| self.difference(b.1).total_cmp(&self.difference(a.1)));
         let mut shown = Vec::with_capacity(tasks.len());
-        for (place, task) in tasks.iter().enumerate() {
+        for (place, task) in tasks {
             shown.push(self.conversation(place, task)?);
         }
         Ok(html! {
@@ -131,11 +133,18 @@ impl Conversations<'_> {
                 p {
                     "Open a request to see the conversation, the reference response, and the first "
                     "passages of each run. " span.mark { "✓" } " marks a relevant passage. A request "
-                    "that is " b { "underspecified" } " has a clarifying question as its reference."
+                    "that is " b { "underspecified" } " has a clarifying question as its reference. "
+                    "Requests on which runs differ most from the baseline come first."
                 }
                 @for conversation in shown { (conversation) }
             }
         })
+    }
+
+    /// The largest difference of a run from the baseline; none for requests that are not judged.
+    fn difference(&self, task: &MtragTask) -> f64 {
+        let judged = self.judged.get(task.id.as_str());
+        judged.map_or(0.0, |index| self.compared.difference(self.focus, *index))
     }
 
     fn conversation(&self, place: usize, task: &MtragTask) -> Result<Markup, Error> {

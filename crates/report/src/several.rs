@@ -27,7 +27,7 @@ pub fn several_page(title: &str, remarks: &[String], runs: &[SeveralRun], seed: 
         shown.push(RunFigures { name, uses: &[], columns: columns.clone() });
     }
     let compared = ComparedRuns::new(shown, 0, seed, "request");
-    let intro = "The scores over each collection; `mean` is the mean of the collections, `weighted` \
+    let intro = "The scores over each collection; “mean” is the mean of the collections, “weighted” \
                  that of all requests.";
     let remarks: Vec<(&str, String)> =
         remarks.iter().map(|remark| ("note", remark.clone())).collect();
