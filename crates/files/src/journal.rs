@@ -17,7 +17,7 @@ const DAMAGED: &[u8] = b"too long";
 
 /// Values by key. A line of the file is a checksum, a key without white space, and the value as JSON.
 /// Values stay in the file until they are asked for, so that it may be larger than memory: of each, its
-/// place is kept, in about 40 bytes.
+/// place is kept, in less than 100 bytes.
 #[derive(Debug)]
 pub struct Journal<T> {
     places: HashMap<KeySum, Place>,

@@ -155,6 +155,7 @@ pub fn response(text: &str) -> Option<String> {
         let [only] = &texts[..] else { return None };
         body = only.trim();
     }
+    body = behind_final_heading(body);
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if !rest.trim().is_empty() && is_preface(first.trim()) && is_label(first) {
         body = rest.trim();
@@ -174,6 +175,24 @@ pub fn response(text: &str) -> Option<String> {
     }
     let body = without_quotes(body[..end].trim());
     body.contains(char::is_alphanumeric).then(|| body.to_owned())
+}
+
+/// The text behind the last heading `Final answer:`: a model reasons in plain words before it.
+fn behind_final_heading(text: &str) -> &str {
+    let mut found = text;
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        end += line.len();
+        let Some((label, rest)) = line.split_once(':') else { continue };
+        let label = label.trim_matches(|c: char| !c.is_alphanumeric());
+        let behind = text[end - rest.len()..].trim_start_matches(['*', '_']).trim();
+        let is_final =
+            ["final answer", "final response"].iter().any(|it| label.eq_ignore_ascii_case(it));
+        if is_final && !behind.is_empty() {
+            found = behind;
+        }
+    }
+    found
 }
 
 fn is_name_of_response(word: &str) -> bool {

@@ -318,10 +318,13 @@ fn is_numbering(word: &str) -> bool {
 /// True for a label in capitals, as in `PRICE RANGE:`.
 fn is_label(word: &str) -> bool {
     let Some(name) = word.strip_suffix(':') else { return false };
-    let is_of_label = |c: u8| c.is_ascii_uppercase() || c.is_ascii_digit() || b"/&-".contains(&c);
     name.len() > 2
         && name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.bytes().all(is_of_label)
+}
+
+fn is_of_label(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"/&-".contains(&byte)
 }
 
 fn is_short_number(text: &str) -> bool {

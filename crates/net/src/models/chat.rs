@@ -27,7 +27,7 @@ pub(super) struct ChatEndpoint {
     written_tokens: AtomicU64,
 }
 
-/// What only informs is read in any form.
+/// Values that only inform are read in any form.
 #[derive(Deserialize)]
 struct ChatResponse {
     #[serde(default)]

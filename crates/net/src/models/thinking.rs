@@ -70,7 +70,7 @@ impl Marks {
         let text = text.to_ascii_lowercase();
         for pair in &self.pairs {
             let [begin, end] = pair.each_ref().map(|mark| mark.to_ascii_lowercase());
-            // What is also used otherwise is a mark only where the text begins with its other half.
+            // A text that is also used otherwise is a mark only where the text begins with its other half.
             let is_common = end.starts_with(char::is_alphabetic) || end == "</details>";
             if is_common && !begins(&text, &begin) {
                 continue;
@@ -85,11 +85,11 @@ impl Marks {
         (!self.is_open(&text[start..])).then_some(start)
     }
 
-    /// True if a text in lower case begins with a mark, or has one in a line of its own.
+    /// True if a text in lower case begins with a mark, or if a line does: with a tag, or as a whole.
     fn is_open(&self, text: &str) -> bool {
         self.opens(text)
             || self.opens(behind_special_tokens(text))
-            || text.lines().any(|line| self.is_mark(line.trim()))
+            || text.lines().any(|line| self.is_begin(line.trim()))
     }
 
     fn opens(&self, text: &str) -> bool {
@@ -97,9 +97,8 @@ impl Marks {
         is_tag || self.pairs.iter().any(|[begin, _]| begins(text, &begin.to_ascii_lowercase()))
     }
 
-    fn is_mark(&self, line: &str) -> bool {
-        let tag = tag_at(line).filter(|tag| !tag.is_end && tag.end == line.len());
-        self.is_usual && tag.is_some()
+    fn is_begin(&self, line: &str) -> bool {
+        self.is_usual && tag_at(line).is_some_and(|tag| !tag.is_end)
             || self.pairs.iter().any(|[begin, _]| begin.eq_ignore_ascii_case(line))
     }
 }
@@ -223,6 +222,7 @@ mod tests {
             ("<|im_start|>assistant\n<think>\na", None),
             ("<s>[THINK]a", None),
             ("tents\n<think>\na", None),
+            ("tents\n<think>a", None),
             ("tents\n  [THINK] \na", None),
             ("<details type=\"reasoning\">\na", None),
             ("<|channel|>analysis<|message|>a", None),

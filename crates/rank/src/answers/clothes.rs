@@ -1,7 +1,8 @@
 //! The words of a model around its answer: courtesies, labels, marks of lists and quotation marks.
 
 /// Beginnings that only answer the one who asked.
-const COURTESIES: [&str; 16] = [
+const COURTESIES: [&str; 17] = [
+    "alright",
     "sure",
     "certainly",
     "of course",
@@ -71,7 +72,7 @@ const REFUSED: [&str; 11] = [
 const APOLOGIES: [&str; 4] = ["sorry", "unfortunately", "i'm sorry", "i am sorry"];
 
 /// Words of which an answer consists that says that there is none.
-const NOTHING: &str = " additional any are change changes clarification clarifying further is more n/a \
+const NOTHING: &str = " additional any are change changes clarification clarifying further is more n/a nan \
     necessary needed nil no none null queries query question questions required rewrite rewriting \
     undefined ";
 
@@ -144,7 +145,7 @@ fn refuses(text: &str) -> bool {
 /// True for `None`, `N/A`, `No clarifying question is needed.` and the like.
 fn is_nothing(text: &str) -> bool {
     let text = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let begins = ["no ", "none", "null", "nil", "n/a", "undefined"];
+    let begins = ["no ", "none", "null", "nil", "n/a", "nan", "undefined"];
     begins.iter().any(|begin| text.starts_with(begin))
         && text.split_whitespace().all(|word| NOTHING.contains(&format!(" {word} ")))
 }

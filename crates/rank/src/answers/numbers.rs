@@ -145,9 +145,15 @@ fn only(counting: &[Found], range: &RangeInclusive<u8>) -> Option<u8> {
 }
 
 /// The numbers of the longest chain of brackets, as in `[2] > [1]`, or else all numbers in brackets, as in
-/// `[2, 1]`; a number is `None` if it is too long. `None` if a chain goes the other way, as in `[1] < [2]`.
+/// `[2, 1]`; a number is `None` if it is too long. `None` if a chain goes the other way, as in `[1] < [2]`, or if
+/// each has a grade that is not in their order, as in `[1]: 2, [2]: 3`.
 pub(super) fn bracketed(text: &str) -> Option<Vec<Option<usize>>> {
     let groups = groups_in(text);
+    let grades: Option<Vec<f64>> =
+        groups.iter().map(|group| grade_at(&text[group.end..])).collect();
+    if grades.is_some_and(|grades| !grades.is_sorted_by(|one, next| one >= next)) {
+        return None;
+    }
     let mut longest: &[Group] = &[];
     let mut start = 0;
     for index in 1..=groups.len() {
@@ -164,6 +170,16 @@ pub(super) fn bracketed(text: &str) -> Option<Vec<Option<usize>>> {
     }
     let read = if longest.is_empty() { &groups[..] } else { longest };
     Some(read.iter().flat_map(|group| group.numbers.iter().copied()).collect())
+}
+
+/// The number behind a colon or `=` at the beginning of a text.
+fn grade_at(text: &str) -> Option<f64> {
+    let rest = text
+        .trim_start_matches(['*', ' '])
+        .strip_prefix([':', '='])?
+        .trim_start_matches(['*', ' ']);
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    rest[..end].trim_end_matches('.').parse().ok()
 }
 
 /// Numbers in a pair of brackets, and its place.

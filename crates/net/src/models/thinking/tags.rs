@@ -24,7 +24,7 @@ pub(super) const OPENINGS: [char; 4] = ['<', '[', '◁', '&'];
 const BARS: [char; 2] = ['|', '｜'];
 
 /// A tag at the beginning of a text.
-pub(super) struct Tag {
+pub(super) struct ThoughtTag {
     /// True if it ends what the model thinks.
     pub(super) is_end: bool,
     /// The position behind it.
@@ -33,7 +33,7 @@ pub(super) struct Tag {
 
 /// The tag with which a text in lower case begins: `<name>`, also with attributes, `</name>`, `<|name|>`,
 /// `<|/name|>`, `<|name_end|>`, `[name]`, `[/name]`.
-pub(super) fn tag_at(text: &str) -> Option<Tag> {
+pub(super) fn tag_at(text: &str) -> Option<ThoughtTag> {
     let (inner, end) = BRACKETS.iter().find_map(|[open, close]| {
         let rest = text.strip_prefix(open)?;
         let both = [open, close].map(|bracket| bracket.chars().next().unwrap_or_default());
@@ -49,14 +49,17 @@ pub(super) fn tag_at(text: &str) -> Option<Tag> {
     if !attributes.is_empty() && (has_bars || has_slash || !attributes.contains('=')) {
         return None;
     }
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.');
-    if !name.chars().all(is_name) {
+    if !name.chars().all(is_of_name) {
         return None;
     }
     let mut parts = name.split(|c: char| !c.is_alphanumeric());
     let is_named_for_it = parts.any(|part| PARTS.contains(&part)) || NAMES.contains(&name);
     let is_end = has_slash || has_bars && (name.starts_with("end") || name.ends_with("end"));
-    is_named_for_it.then_some(Tag { is_end, end })
+    is_named_for_it.then_some(ThoughtTag { is_end, end })
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.')
 }
 
 #[cfg(test)]
