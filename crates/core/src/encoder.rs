@@ -136,6 +136,13 @@ pub struct Decoding {
     pub min_length: usize,
 }
 
+impl Decoding {
+    /// The most beams, a limit of memory.
+    pub const MOST_BEAMS: usize = 64;
+    /// The most tokens of a text, a limit of time.
+    pub const MOST_TOKENS: usize = 1024;
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_0(length: &usize) -> bool {
     *length == 0

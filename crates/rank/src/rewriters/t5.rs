@@ -47,15 +47,13 @@ fn default_separator() -> String {
     " ||| ".to_owned()
 }
 
-/// Limits of memory and time.
-const MOST_BEAMS: f64 = 64.0;
-const MOST_TOKENS: f64 = 1024.0;
-
 pub(super) fn build(table: Table) -> Result<Arc<dyn Rewriter>> {
-    let beams = format!("beams from 1 to {MOST_BEAMS}");
-    table.check_number("beams", 1.0..=MOST_BEAMS, &beams, "")?;
-    let max_length = format!("max_length from 2 to {MOST_TOKENS}");
-    table.check_number("max_length", 2.0..=MOST_TOKENS, &max_length, "")?;
+    for (key, least, most) in
+        [("beams", 1, Decoding::MOST_BEAMS), ("max_length", 2, Decoding::MOST_TOKENS)]
+    {
+        let expected = format!("{key} from {least} to {most}");
+        table.check_number(key, f64::from(least)..=most as f64, &expected, "")?;
+    }
     let finite = f64::MIN..=f64::MAX;
     table.check_number("length_penalty", finite, "length_penalty as a number", "")?;
     Ok(Arc::new(table.read::<T5Rewrite>()?))

@@ -7,10 +7,6 @@ use clariq_core::{
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
-/// Limits of memory and time.
-const MOST_BEAMS: usize = 64;
-const MOST_SUMMARY_TOKENS: usize = 1024;
-
 /// A T5 that summarises passages. Its defaults are those of the organisers' baseline of TREC iKAT 2023
 /// (irlabamsterdam/iKAT, `2023/scripts/baselines/code/baseline_runs.py`).
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -61,9 +57,9 @@ impl SummaryRule {
 
     pub(super) fn check(&self, at: &Location) -> Result<()> {
         for (key, value, range) in [
-            ("beams", self.beams.get(), 1..=MOST_BEAMS),
-            ("max_tokens", self.max_tokens, 2..=4 * MOST_SUMMARY_TOKENS),
-            ("max_length", self.max_length, 2..=MOST_SUMMARY_TOKENS),
+            ("beams", self.beams.get(), 1..=Decoding::MOST_BEAMS),
+            ("max_tokens", self.max_tokens, 2..=4 * Decoding::MOST_TOKENS),
+            ("max_length", self.max_length, 2..=Decoding::MOST_TOKENS),
             ("min_length", self.min_length, 0..=self.max_length),
         ] {
             if !range.contains(&value) {
