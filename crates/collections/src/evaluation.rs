@@ -13,7 +13,7 @@ pub use decisions::{
 use crate::Task;
 use clariq_core::{Error, Problem, RequestId, bail, problem};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
-use clariq_files::{Run, Source};
+use clariq_files::{Run, Source, read_run};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +48,12 @@ pub trait Evaluation: Sync {
     /// The values of a run request by request. Every run has the same columns.
     fn columns(&self, run: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error>;
 
+    /// The rankings of a file: the lines of a TREC run, and what a submission ranks for the part that is
+    /// compared.
+    fn rankings(&self, file: &Source, _part: Option<&str>) -> Result<Rankings, Error> {
+        Ok(Rankings { task: None, run: read_run(file)? })
+    }
+
     /// The order of equal scores in the collection's own figures, unless another is asked for.
     fn usual_ties(&self) -> Ties {
         Ties::Id
@@ -57,6 +63,13 @@ pub trait Evaluation: Sync {
     fn focus(&self) -> usize {
         0
     }
+}
+
+/// The rankings of a file.
+pub struct Rankings {
+    /// The task that they are for, where the file says it.
+    pub task: Option<Task>,
+    pub run: Run,
 }
 
 /// The order of equal scores.

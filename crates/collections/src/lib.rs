@@ -53,7 +53,7 @@ pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 
 use clariq_core::{
-    Documents, Error, Problem, Request, RequestId, SplitRole, TextKeeper, bail, problem,
+    Doc, Documents, Error, Problem, Request, RequestId, SplitRole, TextKeeper, bail, problem,
 };
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
@@ -280,6 +280,20 @@ pub trait Collection: Any + Send + Sync {
 }
 
 impl dyn Collection {
+    /// The document that runs of a task name `id` in the ranking for a request, which may have documents
+    /// of its `own`.
+    pub fn find_ranked(
+        &self,
+        request: &str,
+        task: Task,
+        documents: &dyn Documents,
+        own: Option<&[Doc]>,
+        id: &str,
+    ) -> Option<Doc> {
+        let is_named = |doc: &Doc| self.name_in_runs(request, task, &documents.id(*doc)) == id;
+        documents.find(id).or_else(|| own?.iter().copied().find(is_named))
+    }
+
     /// The splits whose requests are in the folder.
     pub fn available_splits(&self) -> impl Iterator<Item = Split> {
         self.splits().iter().copied().filter(|split| self.has(*split))

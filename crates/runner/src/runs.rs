@@ -4,11 +4,11 @@ use crate::arguments::RunArguments;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
-use clariq_collections::{Collection, OWN, Split};
-use clariq_core::{Documents, Problem, RequestId, Result, bail, problem};
+use clariq_collections::{Collection, OWN, Split, Task};
+use clariq_core::{Doc, DocId, Problem, RequestId, Result, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
-use clariq_files::{MOST_OF_A_RUN, Qrels, Source};
+use clariq_files::{MOST_OF_A_RUN, Qrels, Source, TopicJudgements};
 use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -146,20 +146,34 @@ impl LabelSource {
         }
     }
 
-    /// The judgements of a part of the runs, and its documents, where they are known.
-    pub(crate) fn judged(
-        &self,
-        part: Option<&str>,
-    ) -> Result<(Option<Qrels>, Option<&dyn Documents>)> {
+    /// The grades and texts of the documents of a part of the runs for a topic.
+    pub(crate) fn judged(&self, topic: &str, part: Option<&str>) -> Result<TopicDocuments<'_>> {
         let (collection, split) = match self {
-            Self::File(qrels, _) => return Ok((Some(Qrels::read(qrels)?), None)),
-            Self::Split(collection, split) => (collection, *split),
+            Self::File(qrels, _) => {
+                let grades = Qrels::read(qrels)?.topic(&topic.into()).cloned();
+                return Ok(TopicDocuments { topic: topic.into(), grades, ranked: None });
+            }
+            Self::Split(collection, split) => (&**collection, *split),
         };
         let task = match part {
             Some(part) => collection.find_task(part)?,
             None => collection.tasks()[0],
         };
-        Ok((collection.qrels(split, task)?, Some(collection.documents(task)?)))
+        let mut id = RequestId::from(topic);
+        let mut own = None;
+        for request in collection.requests(split, task)? {
+            let request = request?;
+            if collection.is_named(&request.id, topic) {
+                (id, own) = (request.id, request.candidates);
+                break;
+            }
+        }
+        let qrels = collection.qrels(split, task)?;
+        Ok(TopicDocuments {
+            grades: qrels.and_then(|qrels| qrels.topic(&id).cloned()),
+            topic: id,
+            ranked: Some(TaskDocuments { collection, task, own }),
+        })
     }
 
     /// True if a name is that of a topic, in any spelling of the collection.
@@ -175,6 +189,40 @@ impl LabelSource {
             Self::File(_, texts) => Ok(texts.clone()),
             Self::Split(collection, split) => Ok(collection.last_said(*split)?),
         }
+    }
+}
+
+/// The grades and texts of the documents that runs rank for a topic.
+pub(crate) struct TopicDocuments<'a> {
+    topic: RequestId,
+    grades: Option<TopicJudgements>,
+    /// The documents, where they are known.
+    ranked: Option<TaskDocuments<'a>>,
+}
+
+struct TaskDocuments<'a> {
+    collection: &'a dyn Collection,
+    task: Task,
+    /// The documents that can be ranked for the topic; `None` for all of the task.
+    own: Option<Vec<Doc>>,
+}
+
+impl TopicDocuments<'_> {
+    pub(crate) fn has_texts(&self) -> bool {
+        self.ranked.is_some()
+    }
+
+    /// The grade of a document by its name in runs, and its text.
+    pub(crate) fn of(&self, id: &DocId) -> Result<(Option<i32>, Option<String>)> {
+        let grade = |id: &DocId| self.grades.as_ref().and_then(|grades| grades.grade(id));
+        let Some(TaskDocuments { collection, task, own }) = &self.ranked else {
+            return Ok((grade(id), None));
+        };
+        let documents = collection.documents(*task)?;
+        let topic = self.topic.as_str();
+        let found = collection.find_ranked(topic, *task, documents, own.as_deref(), id.as_str());
+        let Some(doc) = found else { return Ok((grade(id), None)) };
+        Ok((grade(&DocId::from(&*documents.id(doc))), Some(documents.text(doc)?.into_owned())))
     }
 }
 

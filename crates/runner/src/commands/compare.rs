@@ -108,6 +108,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
             runs: &scored,
             focus,
             ties: arguments.ties.unwrap_or(usual),
+            evaluation: &*evaluation,
             labels: &labels,
             part: by.part,
         };

@@ -132,10 +132,10 @@ fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(Rank
             (RankedPart::Statements, Statements::Known(own)) => own.as_ref(),
             _ => query.request.candidates.as_ref(),
         };
+        let own = own.map(|own| &own[..]);
         let collection = system.session().collection;
         let request = query.request.id.as_str();
-        let named = |doc: &Doc| collection.name_in_runs(request, task, &documents.id(*doc)) == id;
-        if let Some(doc) = documents.find(id).or_else(|| own?.iter().copied().find(named)) {
+        if let Some(doc) = collection.find_ranked(request, task, documents, own, id) {
             return Ok((part, doc));
         }
     }

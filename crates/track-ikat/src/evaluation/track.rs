@@ -7,8 +7,8 @@ use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, ScoredTopics, ShortMeasures,
-    SystemOutput, ValuesByRequest, counted,
+    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, Rankings, ScoredTopics,
+    ShortMeasures, SystemOutput, ValuesByRequest, counted,
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
@@ -323,6 +323,26 @@ impl Evaluation for IkatEvaluation<'_> {
         }
         let columns = columns(&evaluated, self.labels()?, part, by.measures)?;
         Ok(ValuesByRequest::new(columns, warnings))
+    }
+
+    /// The complete rankings beside a submission come before the passages in it.
+    fn rankings(&self, source: &Source, part: Option<&str>) -> Result<Rankings, Error> {
+        let source = &source.repeatable()?;
+        let (part, evaluated) = match self.ranking(source)? {
+            Some(ranked) => (Some(ranked.part), ranked.evaluated),
+            None => (part.map(parse_part).transpose()?, self.read(source)?.evaluated),
+        };
+        let (task, run) = match part {
+            Some(RunPart::Statements) => (STATEMENTS, evaluated.statements),
+            Some(RunPart::Provenance) => (STATEMENTS, evaluated.provenance),
+            Some(RunPart::Passages) => (PASSAGES, Some(evaluated.passages)),
+            Some(RunPart::Sets | RunPart::Responses) | None => {
+                let found = part.map_or("a submission with all of its parts", RunPart::name);
+                let hint = "--task ptkb_provenance compares its statements";
+                bail!("--topic", "--task passages beside it", found, hint);
+            }
+        };
+        Ok(Rankings { task: Some(task), run: run.unwrap_or_default() })
     }
 }
 

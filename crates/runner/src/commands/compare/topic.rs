@@ -6,10 +6,10 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::runs::LabelSource;
 use crate::settings::Settings;
+use clariq_collections::Task;
+use clariq_collections::evaluation::Evaluation;
 use clariq_core::{DocId, RequestId, Result, bail};
 use clariq_eval::{Column, RankedRun, Ties, parse_measure, side_by_side};
-use clariq_files::{Qrels, read_run};
-use std::path::Path;
 
 /// The number of documents of each run by a measure without a cut-off.
 const USUAL_DEPTH: usize = 10;
@@ -22,6 +22,7 @@ pub(super) struct ComparedTopic<'a> {
     /// The position of the column whose cut-off is the number of documents of each run.
     pub(super) focus: usize,
     pub(super) ties: Ties,
+    pub(super) evaluation: &'a dyn Evaluation,
     pub(super) labels: &'a LabelSource,
     /// The part of the runs that is scored, if one was named.
     pub(super) part: Option<&'a str>,
@@ -66,12 +67,11 @@ impl ComparedTopic<'_> {
     /// The first documents of each run, with their grades, ranks and texts.
     fn documents(&self, format: Option<Format>) -> Result<Sheet> {
         let mut ranked = Vec::with_capacity(self.runs.len());
+        let mut task = None;
         for run in self.runs {
-            if is_submission(&run.path) {
-                let hint = "the rankings of a submission are beside it, such as X.passages.run";
-                bail!(&*run.path, "a TREC run beside --topic", "a submission", hint);
-            }
-            ranked.push(RankedRun::ordered(&read_run(&run.file)?, self.ties));
+            let read = self.evaluation.rankings(&run.file, self.part)?;
+            task = task.or(read.task);
+            ranked.push(RankedRun::ordered(&read.run, self.ties));
         }
         let rankings: Vec<&[DocId]> = ranked.iter().map(|run| self.ranking(run)).collect();
         let found = side_by_side(&rankings, self.depth());
@@ -83,28 +83,23 @@ impl ComparedTopic<'_> {
             let topic = &self.topic;
             bail!("--topic", "a topic of the runs", "`{topic}`", hint);
         }
-        let (qrels, documents) = self.labels.judged(self.part)?;
-        let mut judged = qrels.iter().flat_map(Qrels::topics);
-        let judged = judged.find(|(topic, _)| self.is_named(topic)).map(|(_, judged)| judged);
+        let judged = self.labels.judged(self.topic, task.map(Task::name).or(self.part))?;
         let mut header = vec!["document".to_owned(), "grade".to_owned()];
         header.extend(shown_names(self.runs, format));
-        header.extend(documents.map(|_| "text".to_owned()));
+        header.extend(judged.has_texts().then(|| "text".to_owned()));
         let mut sheet = Sheet::new(&header);
         for one in found {
-            let id = one.document.as_str();
-            let grade = judged.and_then(|judged| judged.grade(&one.document));
-            let mut row = vec![Cell::text(id), grade.map_or(Cell::Nothing, of_grade)];
+            let (grade, text) = judged.of(&one.document)?;
+            let grade = grade.map_or(Cell::Nothing, of_grade);
+            let mut row = vec![Cell::text(one.document.as_str()), grade];
             row.extend(one.ranks.iter().map(|rank| rank.map_or(Cell::Nothing, Cell::count)));
-            if let Some(documents) = documents {
-                row.push(match documents.find(id) {
-                    Some(doc) => Cell::text(documents.text(doc)?),
-                    None => Cell::Nothing,
-                });
+            if judged.has_texts() {
+                row.push(text.map_or(Cell::Nothing, Cell::text));
             }
             sheet.row(row);
         }
         let last = header.len() - 1;
-        Ok(if documents.is_some() { sheet.fit(last, format) } else { sheet })
+        Ok(if judged.has_texts() { sheet.fit(last, format) } else { sheet })
     }
 
     fn is_named(&self, topic: &RequestId) -> bool {
@@ -123,28 +118,6 @@ impl ComparedTopic<'_> {
     }
 }
 
-fn is_submission(run: &str) -> bool {
-    let name = run.strip_suffix(".gz").unwrap_or(run);
-    Path::new(name).extension().is_some_and(|ending| ending == "json" || ending == "jsonl")
-}
-
 fn of_grade(grade: i32) -> Cell {
     u64::try_from(grade).map_or_else(|_| Cell::text(grade.to_string()), Cell::Count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn submissions_are_told_by_their_names() {
-        for (name, expected) in [
-            ("a.json", true),
-            ("a.jsonl.gz", true),
-            ("a.passages.run", false),
-            ("json.run.gz", false),
-        ] {
-            assert_eq!(is_submission(name), expected, "{name}");
-        }
-    }
 }

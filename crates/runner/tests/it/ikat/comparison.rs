@@ -2,6 +2,7 @@
 
 use crate::common::Bench;
 use crate::common::refusals::{Case, NOTHING, case, check};
+use snapbox::{assert_data_eq, file, str};
 use std::fs;
 use std::sync::OnceLock;
 
@@ -46,6 +47,26 @@ fn with_runs() -> Bench {
 
 fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("one JSON document")
+}
+
+#[test]
+fn one_topic_of_submissions_shows_its_statements_and_passages() {
+    let bench = with_runs();
+    let line = format!("-q compare {BM25} worse.json --topic 1-1_2");
+    let statements = bench.succeed(&format!("{line} --task ptkb_provenance"));
+    assert_data_eq!(statements.stdout, file!["../printed/compare-statements.txt"]);
+    let passages = bench.succeed(&format!("{line} --task passages"));
+    assert_data_eq!(passages.stdout, file!["../printed/compare-passages.txt"]);
+    assert_data_eq!(
+        bench.refused(&line),
+        str![[r#"
+error: --topic
+  expected: --task passages beside it
+     found: a submission with all of its parts
+hint: --task ptkb_provenance compares its statements
+
+"#]]
+    );
 }
 
 #[test]
