@@ -15,11 +15,11 @@ pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_r
 pub(crate) use files::{each_once, is_unpacked, two_files};
 pub use read::{check_documents, read_all, read_bank, read_unique};
 
+use crate::columns::TextTable;
 use crate::lines::ArchiveLines;
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, Location, Problem, is_python_space, parse_python_json, problem};
 use clariq_files::archive::{Archive, ExpectedContent};
-use clariq_files::table::is_header;
 use clariq_files::{Source, shorten};
 use serde::Deserialize;
 use std::ops::ControlFlow;
@@ -68,11 +68,16 @@ pub fn for_each_passage(
     let is_table = first.contains(&b'\t') && !begins_as_json_object(first);
     archive.with_content(|content| {
         let mut lines = ArchiveLines::new(&archive, content, LONGEST);
+        if head.starts_with(b"[") && !is_table {
+            let hint = "write each of its items on a line: `jq -c '.[]'` does so";
+            let at = (archive.name(), 1);
+            let problem = problem!(at, (FORM.what), "a JSON array", hint);
+            return each(Err(problem.into())).map(drop);
+        }
         if head.starts_with(b"<") && !is_table {
             return trec_web::read(&mut lines, &mut each);
         }
-        let parse = if is_table { parse_table_row } else { parse_json_line };
-        read_lines(archive.name(), &mut lines, parse, &mut each)
+        read_lines(archive.name(), &mut lines, is_table, &mut each)
     })
 }
 
@@ -90,11 +95,6 @@ pub fn is_id(id: &str) -> bool {
         && !id.contains(|c: char| is_python_space(c) || c == '\0')
 }
 
-/// True for the header of a table of ids and texts.
-pub fn is_header_line(line: &str) -> bool {
-    line.contains('\t') && is_header(&line.split('\t').collect::<Vec<_>>())
-}
-
 /// A function that takes passages one by one.
 type PassageSink<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
 
@@ -104,18 +104,26 @@ type FileLine<'a> = (&'a str, u64);
 fn read_lines(
     name: &str,
     lines: &mut ArchiveLines,
-    parse: fn(FileLine, &str) -> Result<Passage, Box<Problem>>,
+    is_table: bool,
     each: PassageSink,
 ) -> Result<(), Error> {
+    let mut table = TextTable::default();
     loop {
         let number = lines.number() + 1;
         let passage = match lines.next("passage")? {
             None => return Ok(()),
             Some(Ok(line)) if line.trim().is_empty() => continue,
-            Some(Ok(line)) if number == 1 && is_header_line(line) => continue,
             Some(Ok(line)) => {
-                let passage = parse((name, number), line);
-                passage.map_err(|problem| problem.hint(FORM.hint).into())
+                let at = (name, number);
+                if is_table && number == 1 && table.begin(at, line)? {
+                    continue;
+                }
+                let passage = if is_table {
+                    parse_table_row(&table, at, line)
+                } else {
+                    parse_json_line(at, line)
+                };
+                passage.map_err(|problem| with_form(*problem).into())
             }
             Some(Err(problem)) => Err(Error::Problem(problem)),
         };
@@ -123,6 +131,11 @@ fn read_lines(
             return Ok(());
         }
     }
+}
+
+/// The problem with a hint: the form of a line, if it has none of its own.
+fn with_form(problem: Problem) -> Problem {
+    if problem.hint.is_empty() { problem.hint(FORM.hint) } else { problem }
 }
 
 /// The keys of the track, of Anserini, and of BEIR. Other keys, such as `url`, are ignored.
@@ -191,13 +204,13 @@ pub(crate) fn only_one(
     Ok(())
 }
 
-/// Parses a passage as a row of a table: its id, a tab, and its text.
-fn parse_table_row(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
-    let Some((id, text)) = line.split_once('\t') else {
+/// Parses a passage as a row of a table.
+fn parse_table_row(table: &TextTable, at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
+    let Some((id, text)) = table.row(at, line)? else {
         let found = format!("`{}`", shorten(line));
         return Err(Box::new(problem!(at, "a tab behind the id", found)));
     };
-    passage(at, id.to_owned(), text)
+    passage(at, id.to_owned(), &text)
 }
 
 fn passage(at: FileLine, id: String, text: &str) -> Result<Passage, Box<Problem>> {

@@ -13,6 +13,7 @@ pub use decisions::{
 use crate::Task;
 use clariq_core::{Error, Problem, RequestId, bail, problem};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
+use clariq_files::fields::WITHOUT_QUOTES;
 use clariq_files::{Run, Source, read_run};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -281,7 +282,11 @@ impl ScoredTopics {
         };
         let file = &self.file;
         let at = source.name();
-        let hint = "choose the split of the file with --split, and its collection with --data";
+        let hint = if found.ends_with("\"`") {
+            WITHOUT_QUOTES
+        } else {
+            "choose the split of the file with --split, and its collection with --data"
+        };
         Err(problem!(at, "answers to topics of {file}", found, hint))
     }
 
@@ -290,6 +295,9 @@ impl ScoredTopics {
         ignored_lines(&diagnose(run, self.ids.iter(), None), ties)
     }
 }
+
+/// The warning about a run without scores that tell documents apart.
+pub const ONE_SCORE: &str = "the documents of a topic have one score, so that their ids order them";
 
 /// Describes the lines that the figures ignore. Only the official order drops lines.
 pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
@@ -310,6 +318,10 @@ pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
         (found.trailing_words, "lines have more than six fields, and the others are ignored"),
         (found.unknown_documents, "lines name a document that the collection does not have"),
     ]));
+    if ties != Ties::Official && found.one_score {
+        warnings.push(ONE_SCORE.to_owned());
+    }
+    warnings.extend(found.rank_doubt.map(str::to_owned));
     warnings
 }
 

@@ -1,6 +1,7 @@
 //! The entries of a registry of collections: how each is recognised, opened and checked.
 
 use crate::data_dir::may_hold_data;
+use crate::documents::entries;
 use crate::{
     CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
 };
@@ -131,7 +132,11 @@ impl Tracks {
         let found = match data {
             DataDir::Folder(folder) if !folder.exists() => "nothing at that path",
             DataDir::Folder(folder) if !folder.is_dir() => "a file",
-            _ => "none of them",
+            DataDir::Folder(folder) => &match first_files(folder) {
+                files if files.is_empty() => "an empty folder".to_owned(),
+                files => format!("none of them, but {}", files.join(", ")),
+            },
+            DataDir::Sample(_) => "none of them",
         };
         let signs = signs.join(", ");
         let hint = "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
@@ -139,4 +144,17 @@ impl Tracks {
         problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
             .kind(ProblemKind::MissingFile)
     }
+}
+
+/// The first names in a folder, for a message.
+fn first_files(folder: &Path) -> Vec<String> {
+    const SHOWN: usize = 4;
+    let all = entries(folder).unwrap_or_default();
+    let names = all.iter().filter_map(|path| path.file_name());
+    let mut shown: Vec<String> =
+        names.take(SHOWN).map(|name| format!("`{}`", name.to_string_lossy())).collect();
+    if all.len() > SHOWN {
+        shown.push("…".to_owned());
+    }
+    shown
 }

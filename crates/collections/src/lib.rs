@@ -19,6 +19,7 @@ macro_rules! embedded {
 
 mod answer;
 mod check;
+mod columns;
 mod data_dir;
 pub mod documents;
 mod earlier_judgements;
@@ -42,6 +43,7 @@ pub use answer::{
     AnswerForm, Sight, SubmittedAnswer, Submitter, SystemClass, WrittenResponse, ranking_path,
 };
 pub use check::CheckReport;
+pub use columns::TextTable;
 pub use data_dir::{DataDir, EmbeddedFile};
 pub use earlier_judgements::{EarlierJudgements, read_once};
 pub use kinds::{Kind, Open, Tracks, Validate};

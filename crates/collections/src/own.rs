@@ -105,9 +105,10 @@ impl Own {
         for request in self.requests(split, DOCUMENTS)? {
             requests.insert(request?.id);
         }
-        let topics = qrels.topics().map(|(topic, _)| topic);
-        let topics = topics.filter(|topic| !requests.contains(*topic));
-        let topics: Vec<&str> = topics.map(RequestId::as_str).collect();
+        let mut topics: Vec<&str> = Vec::new();
+        for (topic, judged) in qrels.topics().filter(|(topic, _)| !requests.contains(*topic)) {
+            topics.extend(judged.documents().map(|_| topic.as_str()));
+        }
         let file = self.split(split)?.qrels.as_ref().map_or_else(String::new, Source::name);
         let warn = |ids: &[&str], what: &str| {
             let first = ids.iter().min()?;

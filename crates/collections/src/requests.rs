@@ -1,7 +1,8 @@
 //! Requests as JSON lines or as a table.
 
 use crate::NeedLabel;
-use crate::documents::{begins_as_json_object, is_header_line, is_id, only_one};
+use crate::columns::TextTable;
+use crate::documents::{begins_as_json_object, is_id, only_one};
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, ProblemKind, Request, RequestId, Speaker, Utterance,
@@ -35,9 +36,10 @@ pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Req
     read_strictly(source, MOST_OF_A_TABLE, |input, sink| parse(input, Some(&find), sink))
 }
 
-/// A line without white space around it, as a stream's lines are read.
+/// A line without white space around it, but for the tabs of a table, as a stream's lines are read.
 fn trim(line: &[u8]) -> &[u8] {
-    str::from_utf8(line).map_or(line.trim_ascii(), |text| text.trim().as_bytes())
+    let is_around = |c: char| c.is_whitespace() && c != '\t';
+    str::from_utf8(line).map_or(line.trim_ascii(), |text| text.trim_matches(is_around).as_bytes())
 }
 
 /// The user's last utterance of every request of a file.
@@ -136,12 +138,13 @@ enum UtteranceObject {
 /// Parses a line of JSON or of a table: a request, and the statements of its user, if there are any.
 /// Unlike in the file of a collection, other keys are an error.
 pub fn request_in(
+    table: &TextTable,
     line: &str,
     find: &dyn Fn(&str) -> Option<Doc>,
 ) -> Result<(Request, Option<Vec<String>>), Problem> {
     let at = Location::line("", 1);
     if line.contains('\t') && !begins_as_json_object(line.as_bytes()) {
-        return Ok((request(parse_line(line.as_bytes(), &at)?, Some(find), &at)?, None));
+        return Ok((request(parse_line(table, line.as_bytes(), &at)?, Some(find), &at)?, None));
     }
     let line: RequestLine =
         parse_python_json(&at, line.as_bytes()).map_err(|problem| problem.hint(FORM))?;
@@ -162,14 +165,27 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
     }
     let mut first_lines: HashMap<String, u64> = HashMap::new();
     let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(trim));
+    let mut table = TextTable::default();
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
-        let is_header = number == 1 && str::from_utf8(line).is_ok_and(is_header_line);
-        if line.is_empty() || is_header {
+        if line.trim_ascii().is_empty() {
             return ControlFlow::Continue(());
         }
         let at = Location::line(&*input.name, number);
-        match parse_line(line, &at).and_then(|any| request(any, find, &at)) {
+        if number == 1
+            && !begins_as_json_object(line)
+            && let Ok(text) = str::from_utf8(line)
+        {
+            match table.begin(&at, text) {
+                Ok(false) => {}
+                Ok(true) => return ControlFlow::Continue(()),
+                Err(problem) => {
+                    sink(*problem);
+                    return ControlFlow::Continue(());
+                }
+            }
+        }
+        match parse_line(&table, line, &at).and_then(|any| request(any, find, &at)) {
             Ok(request) => {
                 if let Some(first) = first_lines.get(request.id.as_str()) {
                     let found = format!("`{}`, which is on line {first} already", request.id);
@@ -194,19 +210,19 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
     requests
 }
 
-/// A line of JSON, or of a table: its id, a tab, and its text.
-fn parse_line(line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
+/// A line of JSON, or of a table.
+fn parse_line(table: &TextTable, line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
     if begins_as_json_object(line) {
         return parse_python_json(at, line).map_err(|problem| problem.hint(FORM));
     }
     let text = str::from_utf8(line).map_err(|_| not_utf8(at, "request", line))?;
-    let Some((id, said)) = text.split_once('\t') else {
+    let Some((id, said)) = table.row(at, text).map_err(|problem| *problem)? else {
         let found = format!("`{}`", shorten(text));
         return Err(problem!(at, "a JSON object, or an id, a tab and a text", found, FORM));
     };
     Ok(AnyRequest {
         id: Some(IdOrNumber::Id(id.to_owned())),
-        text: Some(said.to_owned()),
+        text: Some(said),
         ..AnyRequest::default()
     })
 }

@@ -26,6 +26,10 @@ pub struct Diagnosis {
     pub comments: usize,
     /// Lines with words after the last field.
     pub trailing_words: usize,
+    /// The sign of exchanged or reversed columns, if there is one.
+    pub rank_doubt: Option<&'static str>,
+    /// True if the documents of a topic have one score, in all topics with several: ids order them.
+    pub one_score: bool,
 }
 
 /// Counts the surprises of a run; `topics` are those of the labels.
@@ -39,10 +43,13 @@ pub fn diagnose<'a>(
     let missing_topics = known.iter().filter(|topic| !lines_of.contains_key(*topic)).count();
     let trailing_words = run.ignored.trailing_words.len();
     let comments = run.ignored.comments.len();
+    let rank_doubt = run.rank_doubt;
     let mut diagnosis =
-        Diagnosis { missing_topics, comments, trailing_words, ..Diagnosis::default() };
+        Diagnosis { missing_topics, comments, trailing_words, rank_doubt, ..Diagnosis::default() };
     let mut documents = HashSet::new();
     let mut scores = Vec::new();
+    let mut several = 0;
+    let mut flat = 0;
     for (topic, lines) in lines_of {
         if !known.contains(topic) {
             diagnosis.unknown_topics += 1;
@@ -55,6 +62,8 @@ pub fn diagnose<'a>(
         scores.extend(lines.iter().map(|line| double(line)));
         scores.sort_unstable_by(f64::total_cmp);
         let dropped = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        several += usize::from(documents.len() > 1);
+        flat += usize::from(documents.len() > 1 && scores.first() == scores.last());
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
         if let Some(bank) = bank {
@@ -62,5 +71,6 @@ pub fn diagnose<'a>(
             diagnosis.unknown_documents += unknown.count();
         }
     }
+    diagnosis.one_score = several > 0 && flat == several;
     diagnosis
 }

@@ -2,7 +2,8 @@
 //! …}]}`. For a system that ranks the statements of a user, `"statements": [text, …]` is added.
 
 use crate::ranker::{Statements, UserRequest};
-use clariq_collections::documents::is_header_line;
+use clariq_collections::TextTable;
+use clariq_collections::documents::begins_as_json_object;
 use clariq_collections::requests::request_in;
 use clariq_core::{Documents, Problem, RequestId, Result, printable, problem};
 use clariq_files::archive::ExpectedContent;
@@ -25,6 +26,7 @@ const SHOWN: usize = 200;
 /// Reads requests from a stream, a line at a time. Blank lines are skipped.
 pub struct RequestReader<'a> {
     lines: BoundedLines<'a>,
+    table: TextTable,
     documents: &'a dyn Documents,
     takes_statements: bool,
     /// The line of each id so far, if ids must be unique.
@@ -40,7 +42,7 @@ impl<'a> RequestReader<'a> {
         takes_statements: bool,
     ) -> Self {
         let lines = BoundedLines::new(name, lines, MOST_OF_A_LINE);
-        Self { lines, documents, takes_statements, ids: None }
+        Self { lines, table: TextTable::default(), documents, takes_statements, ids: None }
     }
 
     /// Refuses repeated ids, as TREC runs require; all ids are then in memory. By default, ids may
@@ -53,13 +55,19 @@ impl<'a> RequestReader<'a> {
     /// The next request, or the problem of its line; `None` at the end.
     pub fn read_next(&mut self) -> Result<Option<Result<UserRequest, Problem>>> {
         loop {
-            let line = match self.lines.read_next()? {
+            let line = match self.lines.read_row()? {
                 None => return Ok(None),
                 Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
-                Some(Ok(line)) if line.is_empty() => continue,
-                Some(Ok(line)) if self.lines.number() == 1 && is_header_line(&line) => continue,
+                Some(Ok(line)) if line.trim().is_empty() => continue,
                 Some(Ok(line)) => line,
             };
+            if self.lines.number() == 1 && !begins_as_json_object(line.as_bytes()) {
+                match self.table.begin(self.lines.location(), &line) {
+                    Ok(false) => {}
+                    Ok(true) => continue,
+                    Err(problem) => return Ok(Some(Err(*problem))),
+                }
+            }
             let query = match self.parse(&line) {
                 Ok(query) => query,
                 Err(problem) => {
@@ -93,7 +101,7 @@ impl<'a> RequestReader<'a> {
 
     /// Parses a line. Its number and a hint are added to a problem later.
     fn parse(&self, line: &str) -> Result<UserRequest, Problem> {
-        let (request, statements) = request_in(line, &|id| self.documents.find(id))?;
+        let (request, statements) = request_in(&self.table, line, &|id| self.documents.find(id))?;
         if statements.is_some() && !self.takes_statements {
             let expected = "a request alone: the system ranks no statements";
             return Err(problem!("", expected, "`statements` beside it"));

@@ -71,6 +71,15 @@ impl IgnoredLines {
     }
 }
 
+/// True for a field in quotes, as R and Python write them if they are not told otherwise.
+pub fn is_quoted(field: &str) -> bool {
+    field.len() > 1 && field.starts_with('"') && field.ends_with('"')
+}
+
+/// The hint for a file whose ids stand in quotes.
+pub const WITHOUT_QUOTES: &str = "the quotes would be a part of the ids: write the file without them (`quote = FALSE` in R, \
+     `quoting=csv.QUOTE_NONE` in Python)";
+
 /// Reads the lines of a file one after the other. Blank lines are skipped.
 struct FieldReader<'a> {
     name: &'a str,
@@ -155,7 +164,7 @@ impl<'a> FieldReader<'a> {
             return Ok(line);
         }
         let expected = format!("{} fields, `{}`", self.most, self.form.names);
-        let hint = count_hint(self.most, line.fields.len());
+        let hint = count_hint(self.most, line.fields);
         Err(Box::new(line.problem(&expected, hint)))
     }
 }
@@ -194,9 +203,9 @@ fn no_lines(name: &str, form: LineForm) -> Problem {
 }
 
 /// The hint for a wrong number of fields, whose usual reason is a file of another kind.
-fn count_hint(wanted: usize, found: usize) -> &'static str {
-    match (wanted, found) {
-        (6, 2) => {
+fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
+    match (wanted, found.len()) {
+        (6, 2) if found.iter().all(|field| field.parse::<f64>().is_ok()) => {
             "this looks like a need file: `clariq eval --task clarification_need` scores those"
         }
         (2, 5 | 6) => {

@@ -67,11 +67,17 @@ impl<'a> BoundedLines<'a> {
     /// Returns the next line without white space and byte order marks around it; `None` at the end
     /// of the stream. A line that is too long or not UTF-8 is skipped and returned as a problem.
     pub fn read_next(&mut self) -> Result<Option<Result<String, Problem>>> {
+        Ok(self.read_row()?.map(|line| line.map(|line| line.trim().to_owned())))
+    }
+
+    /// Like [`read_next`](Self::read_next), with the tabs around the line: they separate fields.
+    pub fn read_row(&mut self) -> Result<Option<Result<String, Problem>>> {
+        let is_around = |c: char| c.is_whitespace() && c != '\t';
         Ok(match self.advance()? {
             None => None,
             Some(Err(problem)) => Some(Err(problem)),
             Some(Ok(())) => Some(match str::from_utf8(&self.line) {
-                Ok(line) => Ok(without_byte_order_marks(line).trim().to_owned()),
+                Ok(line) => Ok(without_byte_order_marks(line).trim_matches(is_around).to_owned()),
                 Err(error) => {
                     let wrong = self.line[error.valid_up_to()];
                     Err(problem!(self.location(), "a line in UTF-8", "the byte 0x{wrong:02x}"))

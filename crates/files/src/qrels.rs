@@ -3,7 +3,7 @@
 //! that of BEIR, `query-id corpus-id score`. Lines that begin with `#` are comments, as in `trec_eval` 10, unless
 //! they have the form of the others.
 
-use crate::fields::{LineForm, for_each_line};
+use crate::fields::{LineForm, WITHOUT_QUOTES, for_each_line, is_quoted};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
 use crate::table::is_header;
@@ -42,28 +42,39 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
         ("<topic> 0 <document> <relevance>", 2, 3)
     };
     let unlike_comment: fn(&[&str]) -> bool =
-        |fields| fields.last().is_some_and(|grade| grade.parse::<i32>().is_ok());
+        |fields| fields.last().is_some_and(|field| grade_of(field).is_some());
     let unlike_comment = Some(unlike_comment);
     let form = LineForm { names, optional: 0, unlike_comment, trailing_words: false };
     let mut grades: HashMap<(CompactString, CompactString), i32> = HashMap::new();
-    let ignored = for_each_line(input, form, sink, |line, sink| match line.fields[grade].parse() {
-        Ok(relevance) => {
-            let topic: CompactString = line.fields[0].into();
-            let document: CompactString = line.fields[document].into();
-            match grades.insert((topic.clone(), document.clone()), relevance) {
-                Some(first) if first != relevance => {
-                    sink(two_grades(line.at, &topic, &document, first, relevance));
-                }
-                _ => judgements.push(Judgement { topic, document, relevance }),
+    let ignored =
+        for_each_line(input, form, sink, |line, sink| match grade_of(line.fields[grade]) {
+            Some(_) if is_quoted(line.fields[0]) && is_quoted(line.fields[document]) => {
+                sink(line.problem("ids without quotes around them", WITHOUT_QUOTES));
             }
-        }
-        Err(_) if is_header(line.fields) => {}
-        Err(_) => sink(line.problem(
-            "a whole number as relevance in the last field",
-            "0 and below is not relevant, 1 and above is",
-        )),
-    });
+            Some(relevance) => {
+                let topic: CompactString = line.fields[0].into();
+                let document: CompactString = line.fields[document].into();
+                match grades.insert((topic.clone(), document.clone()), relevance) {
+                    Some(first) if first != relevance => {
+                        sink(two_grades(line.at, &topic, &document, first, relevance));
+                    }
+                    _ => judgements.push(Judgement { topic, document, relevance }),
+                }
+            }
+            None if is_header(line.fields) => {}
+            None => sink(line.problem(
+                "a whole number as relevance in the last field",
+                "0 and below is not relevant, 1 and above is",
+            )),
+        });
     (judgements, ignored.comments.len())
+}
+
+/// A whole number, which pandas writes as `1.0` where other lines had none.
+fn grade_of(field: &str) -> Option<i32> {
+    let zeros = |fraction: &str| !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0');
+    let whole = field.split_once('.').filter(|(_, fraction)| zeros(fraction));
+    whole.map_or(field, |(whole, _)| whole).parse().ok()
 }
 
 /// The problem of a document with two grades.
@@ -91,7 +102,7 @@ fn first_fields(input: &FileContent) -> Vec<&[u8]> {
 
 fn ends_with_grade(line: &[u8]) -> bool {
     let last = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
-    str::from_utf8(last).is_ok_and(|grade| grade.parse::<i32>().is_ok())
+    str::from_utf8(last).is_ok_and(|field| grade_of(field).is_some())
 }
 
 /// The grades of a topic's documents.
@@ -273,6 +284,28 @@ mod tests {
         }
         let unknown = read_qrels(&Source::memory("a.tsv", &b"q d x\n1 d 2\n"[..])).unwrap_err();
         assert_eq!(unknown.to_problem().at.line, Some(1));
+    }
+
+    #[test]
+    fn a_whole_grade_may_be_written_with_a_point() {
+        let text = "q1 0 a 1.0\nq1 0 b 0.00\n#q 0 b -2.0\n";
+        let found = read_qrels(&Source::memory("a.qrels", text.as_bytes())).unwrap();
+        assert_eq!(found, [judged("q1", "a", 1), judged("q1", "b", 0), judged("#q", "b", -2)]);
+        for grade in ["0.5", "1.", "1.0e0", ".0", "1.0.0", "nan", "True"] {
+            let text = format!("q1 0 a {grade}\n");
+            assert!(read_qrels(&Source::memory("a.qrels", text.into_bytes())).is_err(), "{grade}");
+        }
+    }
+
+    #[test]
+    fn ids_in_quotes_are_refused() {
+        let text = "\"query-id\"\t\"corpus-id\"\t\"score\"\n\"q1\"\t\"a\"\t1\n";
+        let refused = read_qrels(&Source::memory("a.tsv", text.as_bytes())).unwrap_err();
+        let problem = refused.to_problem();
+        assert_eq!(problem.at.line, Some(2));
+        assert_eq!(problem.expected, "ids without quotes around them");
+        let one = read_qrels(&Source::memory("a.qrels", &b"q1 0 \"a\" 1\n"[..])).unwrap();
+        assert_eq!(one, [judged("q1", "\"a\"", 1)]);
     }
 
     fn judged(topic: &str, document: &str, relevance: i32) -> Judgement {

@@ -39,6 +39,44 @@ pub struct Run {
     pub lines: Vec<RunLine>,
     /// Comments, and lines with words after the last field.
     pub ignored: IgnoredLines,
+    /// The sign of exchanged or reversed columns, if there is one.
+    pub rank_doubt: Option<&'static str>,
+}
+
+/// Compares ranks, which are not read otherwise, with scores.
+#[derive(Default)]
+struct RankOrder {
+    /// The topic, the rank and the score of the line before.
+    last: Option<(RequestId, f64, f64)>,
+    agree: bool,
+    disagree: bool,
+    has_fraction: bool,
+}
+
+impl RankOrder {
+    fn add(&mut self, rank: &str, line: &RunLine) {
+        let Ok(rank) = rank.parse::<f64>() else { return };
+        self.has_fraction |= rank.fract() != 0.0;
+        if let Some((topic, rank_before, score_before)) = &self.last
+            && *topic == line.topic
+            && rank != *rank_before
+            && line.score != *score_before
+        {
+            let rises = (rank > *rank_before) == (line.score > *score_before);
+            self.agree |= !rises;
+            self.disagree |= rises;
+        }
+        self.last = Some((line.topic.clone(), rank, line.score));
+    }
+
+    fn doubt(&self) -> Option<&'static str> {
+        if self.has_fraction {
+            return Some("a rank is not a whole number: are rank and score in each other's place?");
+        }
+        (self.disagree && !self.agree).then_some(
+            "the scores rise with the ranks, and the order is that of the scores: are they distances?",
+        )
+    }
 }
 
 /// Reads a run. Ranks and the constant second field are ignored.
@@ -54,11 +92,21 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
         return run;
     }
     let lines = &mut run.lines;
+    let mut order = RankOrder::default();
     run.ignored =
         for_each_line(input, FORM, sink, |line, sink| match parse_line(line, lines.last()) {
-            Ok(line) => lines.push(line),
+            Ok(read) => {
+                order.add(line.fields[3], &read);
+                lines.push(read);
+            }
             Err(problem) => sink(*problem),
         });
+    run.rank_doubt = order.doubt();
+    if let Some(doubt) = run.rank_doubt {
+        let hint = "runs are ordered by their scores, best first, and ranks are not read";
+        let expected = "whole ranks, and scores that fall with them";
+        sink(problem!((&*input.name, 1), expected, doubt, hint).warning());
+    }
     if let Some(&first) = run.ignored.trailing_words.first() {
         let count = run.ignored.trailing_words.len();
         let hint = "trec_eval ignores them, too: was a tag with blanks written?";
@@ -189,6 +237,30 @@ mod tests {
         let input =
             FileContent { name: "a.run".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
         strictly(|sink| parse_run(&input, sink))
+    }
+
+    #[test]
+    fn scores_that_rise_with_the_ranks_are_noticed() {
+        for (text, is_against) in [
+            ("1 0 a 1 .2 t\n1 0 b 2 .4 t\n2 0 a 1 .1 t\n", true),
+            ("1 0 b 2 .4 t\n1 0 a 1 .2 t\n", true),
+            ("1 0 a 1 .2 t\n1 0 b 2 .4 t\n1 0 c 3 .3 t\n", false),
+            ("1 0 a 1 .2 t\n1 0 b 2 .2 t\n", false),
+            ("1 0 a 0 .2 t\n1 0 b 0 .4 t\n", false),
+            ("1 0 a 1 .2 t\n2 0 b 2 .4 t\n", false),
+            ("1 0 a - .2 t\n1 0 b - .4 t\n", false),
+            ("1 0 a 1 .4 t\n1 0 b 2 .2 t\n", false),
+        ] {
+            let doubt = parse(text).unwrap().rank_doubt;
+            assert_eq!(
+                doubt.is_some_and(|doubt| doubt.contains("distances")),
+                is_against,
+                "{text}"
+            );
+        }
+        let exchanged = parse("1 0 a 5.5 1 t\n1 0 b 4.5 2 t\n").unwrap().rank_doubt.unwrap();
+        assert!(exchanged.contains("in each other's place"), "{exchanged}");
+        assert_eq!(parse("1 0 a 1.0 .4 t\n1 0 b 2.0 .2 t\n").unwrap().rank_doubt, None);
     }
 
     #[test]

@@ -14,63 +14,106 @@ use std::str;
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub type ColumnNames = &'static [&'static str];
 
-/// True for the header of a table that may have none, such as `qid`, `query`: a name of ids, and
-/// behind it a name of texts or of grades.
+/// Names of columns with ids, in tables that usually have no header.
+const IDS: [&str; 22] = [
+    "id",
+    "qid",
+    "queryid",
+    "query",
+    "docid",
+    "docno",
+    "did",
+    "pid",
+    "corpusid",
+    "documentid",
+    "passageid",
+    "questionid",
+    "requestid",
+    "topic",
+    "topicid",
+    "topicnumber",
+    "turnid",
+    "turn",
+    "number",
+    "doc",
+    "document",
+    "passage",
+];
+/// Names of columns with texts, but for `title`.
+const TEXTS: [&str; 15] = [
+    "text",
+    "query",
+    "querytext",
+    "question",
+    "contents",
+    "content",
+    "passage",
+    "passagetext",
+    "body",
+    "document",
+    "documenttext",
+    "request",
+    "initialrequest",
+    "utterance",
+    "rewrite",
+];
+const GRADES: [&str; 5] = ["score", "relevance", "rel", "label", "grade"];
+
+/// The letters and digits of the name of a column, in lower case.
+fn plain_name(field: &str) -> String {
+    field.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// True for the header of judgements that may have none, such as `query-id`, `corpus-id`, `score`: a
+/// name of ids, and behind it a name of grades or texts.
 pub fn is_header(fields: &[&str]) -> bool {
-    const IDS: [&str; 22] = [
-        "id",
-        "qid",
-        "queryid",
-        "query",
-        "docid",
-        "docno",
-        "did",
-        "pid",
-        "corpusid",
-        "documentid",
-        "passageid",
-        "questionid",
-        "requestid",
-        "topic",
-        "topicid",
-        "topicnumber",
-        "turnid",
-        "turn",
-        "number",
-        "doc",
-        "document",
-        "passage",
-    ];
-    const VALUES: [&str; 21] = [
-        "text",
-        "query",
-        "querytext",
-        "question",
-        "title",
-        "contents",
-        "content",
-        "passage",
-        "passagetext",
-        "body",
-        "document",
-        "documenttext",
-        "request",
-        "initialrequest",
-        "utterance",
-        "rewrite",
-        "score",
-        "relevance",
-        "rel",
-        "label",
-        "grade",
-    ];
-    let is_one_of = |field: &str, names: &[&str]| {
-        let letters = field.chars().filter(|c| c.is_alphanumeric());
-        let name: String = letters.flat_map(char::to_lowercase).collect();
-        names.contains(&&*name)
-    };
-    let [id, values @ ..] = fields else { return false };
-    is_one_of(id, &IDS) && values.iter().any(|value| is_one_of(value, &VALUES))
+    let names: Vec<String> = fields.iter().map(|field| plain_name(field)).collect();
+    let [id, values @ ..] = &names[..] else { return false };
+    let is_value =
+        |name: &String| name == "title" || TEXTS.contains(&&**name) || GRADES.contains(&&**name);
+    IDS.contains(&&**id) && values.iter().any(is_value)
+}
+
+/// The columns of a table of ids and texts that its header names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextColumns {
+    id: usize,
+    /// The title, if there is one beside the text, and the text.
+    texts: Vec<usize>,
+    width: usize,
+}
+
+impl TextColumns {
+    /// The columns that the fields of a header name; `None` if they are no header. Names of two texts
+    /// are returned in place of the columns: it is not clear which is meant.
+    pub fn named(fields: &[&str]) -> Option<Result<Self, [String; 2]>> {
+        let names: Vec<String> = fields.iter().map(|field| plain_name(field)).collect();
+        let id = names.iter().position(|name| IDS.contains(&&**name))?;
+        let is_text = |place: &usize| *place != id && TEXTS.contains(&&*names[*place]);
+        let texts: Vec<usize> = (0..names.len()).filter(is_text).collect();
+        if let [one, other, ..] = texts[..] {
+            return Some(Err([one, other].map(|place| fields[place].to_owned())));
+        }
+        let title = names.iter().position(|name| name == "title");
+        let texts: Vec<usize> = title.into_iter().chain(texts).collect();
+        (!texts.is_empty()).then_some(Ok(Self { id, texts, width: fields.len() }))
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The id and the text of a row, a title before it; `None` if the row has more fields than the
+    /// header, or none for one of these.
+    pub fn pick<'a>(&self, fields: &[&'a str]) -> Option<(&'a str, String)> {
+        if fields.len() > self.width {
+            return None;
+        }
+        let texts = self.texts.iter().map(|&place| fields.get(place).copied());
+        let texts: Vec<&str> = texts.collect::<Option<_>>()?;
+        Some((fields.get(self.id)?, texts.join(" ")))
+    }
 }
 
 /// A row with the requested columns, in the requested order.
@@ -244,6 +287,28 @@ mod tests {
         for row in ["id", "1 text", "q1 query", "text id", "", "id 17"] {
             assert!(!is_header(&row.split(' ').collect::<Vec<_>>()), "{row}");
         }
+    }
+
+    #[test]
+    fn columns_of_ids_and_texts_are_found_by_name() {
+        let row = ["0", "q1", "Tea", "green tea"];
+        for (header, picked) in [
+            ("\tqid\tscore\tquery", Some(("q1", "green tea"))),
+            ("row\tdocid\ttitle\ttext", Some(("q1", "Tea green tea"))),
+            ("text\t_id\turl\tlang", Some(("q1", "0"))),
+            ("id\ttitle\tlang\tyear", Some(("0", "q1"))),
+            ("id\ttext\tlang", None),
+            ("1\tquery\t\t", None),
+            ("id\t17\t\t", None),
+        ] {
+            let header: Vec<&str> = header.split('\t').collect();
+            let columns = TextColumns::named(&header).map(Result::unwrap);
+            let found = columns.and_then(|columns| columns.pick(&row));
+            let picked = picked.map(|(id, text)| (id, text.to_owned()));
+            assert_eq!(found, picked, "{header:?}");
+        }
+        let two = TextColumns::named(&["id", "text", "contents"]).unwrap().unwrap_err();
+        assert_eq!(two, ["text", "contents"]);
     }
 
     #[test]

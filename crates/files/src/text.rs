@@ -12,8 +12,37 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The byte order marks of UTF-16.
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
+/// The beginnings of files that are no text, with their kinds and hints.
+const OTHER_KINDS: [(&[u8], &str, &str); 8] = [
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "a pointer to the file, by Git LFS",
+        "the file itself is not here: `git lfs pull` fetches it",
+    ),
+    (b"BZh91AY&SY", "a file packed by bzip2", UNPACK),
+    (b"\xfd7zXZ\0", "a file packed by xz", UNPACK),
+    (b"\x04\x22\x4d\x18", "a file packed by lz4", UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "an archive of 7-Zip", UNPACK),
+    (b"PAR1\x15", "a table in the form of Parquet", SAVE_AS_TEXT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Excel or Word", SAVE_AS_TEXT),
+    (b"%PDF-", "a PDF", SAVE_AS_TEXT),
+];
+
+const UNPACK: &str = "unpack it (`bzcat`, `xzcat`, `lz4cat`, `7z x`), or pack it with gzip or zstd";
+const SAVE_AS_TEXT: &str =
+    "save it as text: the documentation describes the formats (reference, Formats)";
+
+/// The problem of a file that begins as no text does.
+fn of_another_kind(at: impl Into<Location>, head: &[u8]) -> Option<Problem> {
+    let (_, found, hint) = OTHER_KINDS.iter().find(|(start, ..)| head.starts_with(start))?;
+    Some(problem!(at, "a file of text", (*found), (*hint)))
+}
+
 /// The bytes of a file of text, without a byte order mark and with LF at the end of each line.
 pub(crate) fn into_text(name: &str, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+    if let Some(problem) = of_another_kind((name, 1), &bytes) {
+        return Err(problem.into());
+    }
     if UTF_16_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(utf_16((name, 1), "a byte order mark of UTF-16").into());
     }
@@ -55,6 +84,11 @@ pub(crate) fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 /// The problem of a line that is not text: it has a NUL, or begins as a file in UTF-16 does.
 pub(crate) fn not_text(at: Location, line: &[u8]) -> Option<Problem> {
+    if at.line == Some(1)
+        && let Some(problem) = of_another_kind(at.clone(), line)
+    {
+        return Some(problem);
+    }
     if at.line == Some(1) && UTF_16_MARKS.iter().any(|mark| line.starts_with(mark)) {
         return Some(utf_16(at, "a byte order mark of UTF-16"));
     }
@@ -104,6 +138,21 @@ mod tests {
         }
         let mixed = Ok(["a", "", "b", "", "c"].map(str::to_owned).to_vec());
         assert_eq!(lines(b"a\n\rb\r\n\r\nc\r"), [mixed.clone(), mixed]);
+    }
+
+    #[test]
+    fn files_of_other_kinds_are_named() {
+        let pointer = &b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n"[..];
+        for (bytes, found) in [
+            (pointer, "a pointer to the file, by Git LFS"),
+            (b"BZh91AY&SY\x0c\0", "a file packed by bzip2"),
+            (b"\xfd7zXZ\0\0\x04", "a file packed by xz"),
+            (b"PAR1\x15\x04\x15", "a table in the form of Parquet"),
+        ] {
+            let expected = format!("x:1: expected a file of text, found {found}");
+            assert_eq!(lines(bytes), [Err(expected.clone()), Err(expected)]);
+        }
+        assert!(lines(b"PAR1 0 d 1\n").iter().all(Result::is_ok));
     }
 
     #[test]

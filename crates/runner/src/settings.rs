@@ -148,11 +148,11 @@ impl Settings {
         let unread = collection.unread_files();
         let Some(first) = unread.first() else { return };
         self.note(&format!(
-            "warning: {} of the data folder not read, such as {}: `clariq data check` lists them",
+            "warning: {} not read, such as {}: `clariq data check` lists them",
             if unread.len() == 1 {
-                "1 file is".to_owned()
+                "1 file of the data folder is".to_owned()
             } else {
-                format!("{} files are", unread.len())
+                format!("{} files of the data folder are", unread.len())
             },
             first.display()
         ));

@@ -133,6 +133,10 @@ pub fn read_records(
         end: None,
     };
     let head = archive.head(4096)?;
+    if head.trim_ascii_start().first() == Some(&b'[') {
+        let hint = "write each record on a line: `jq -c '.[]'` does so";
+        return Err(problem!(archive.name(), (FORM.what), "a JSON array", hint).into());
+    }
     if is_table(&head) {
         human::read(&archive, &mut reader)?;
     } else if begins_as_object(&head) {
@@ -172,7 +176,9 @@ fn is_table(head: &[u8]) -> bool {
     if begins_as_object(line) {
         return false;
     }
-    if line.split(|&byte| byte == b'\t').any(|field| field.trim_ascii() == b"initial_request") {
+    // The reader of tables refuses other separators by name.
+    let mut fields = line.split(|byte| b"\t,;".contains(byte));
+    if fields.any(|field| field.trim_ascii() == b"initial_request") {
         return true;
     }
     // A comment is refused for the columns that it lacks. A dictionary whose texts look like a header

@@ -155,7 +155,9 @@ impl Builder {
             }
         }
         let line = row.line();
-        let Some(label) = Need::parse(need.trim()) else {
+        // So pandas writes whole numbers of a column with gaps.
+        let whole = need.trim();
+        let Some(label) = Need::parse(whole.strip_suffix(".0").unwrap_or(whole)) else {
             let hint = "1 is clear by itself, 4 cannot be answered without a clarifying question";
             return sink(problem!(
                 (&*self.labelled.name, line),
@@ -322,10 +324,13 @@ mod tests {
 
     #[test]
     fn labels_outside_one_to_four_are_refused() {
-        for label in ["0", "5", "x", "", "2.0"] {
+        for label in ["0", "5", "x", "", "2.5", "2.00", "5.0"] {
             let (_, problems) = parse(&format!("1\ta\t\t{label}\tF1\tf\tQ2\tq\ty\n"));
             assert!(problems[0].expected.ends_with("need from 1 to 4"), "{label}");
         }
+        // As pandas writes a column with gaps.
+        let (labelled, problems) = parse("1\ta\t\t2.0\tF1\tf\tQ2\tq\ty\n");
+        assert!(problems.is_empty() && labelled.topics.len() == 1, "{problems:?}");
     }
 
     #[test]

@@ -75,7 +75,10 @@ def main():
     # Real files take about ten times their size, and about six times as text.
     most = (256 << 20) + 32 * len(data)
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    value = Unpickler(io.BytesIO(data)).load()
+    stream = io.BytesIO(data)
+    value = Unpickler(stream).load()
+    if stream.read(1):
+        raise pickle.UnpicklingError("more behind the end of the dictionary")
     left = (64 << 20) + 32 * len(data)
     for line in lines(value, int(sys.argv[1])):
         text = json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -2,15 +2,14 @@
 
 use super::{
     ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
-    ShortMeasures, SystemOutput, TieRule, ValuesByRequest, ignored_lines,
+    ShortMeasures, SystemOutput, TieRule, ValuesByRequest,
 };
 use crate::{Collection, Split, Task};
 use clariq_core::{Error, ProblemKind, RequestId, problem};
 use clariq_eval::{
-    Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
-    parse_measures,
+    Favour, Measure, Qrels, RankedRun, Scores, Ties, evaluate, parse_measure, parse_measures,
 };
-use clariq_files::{Run, Source, read_run};
+use clariq_files::{Run, RunLine, Source, read_run};
 use std::collections::HashMap;
 use std::slice;
 
@@ -76,6 +75,20 @@ impl<'a> ByQrels<'a> {
         figures
     }
 
+    /// Describes the lines of a run that the figures ignore, and a run of which nothing is judged.
+    fn warnings_of(&self, run: &Run, ties: Ties) -> Vec<String> {
+        let mut warnings = self.topics.warnings(run, ties);
+        let is_judged = |line: &RunLine| {
+            let topic = self.qrels.topic(&line.topic);
+            topic.is_some_and(|judged| judged.grade(&line.document).is_some())
+        };
+        if !run.lines.iter().any(is_judged) {
+            let what = "no document of the run is judged: are its ids those of the judgements?";
+            warnings.push(what.to_owned());
+        }
+        warnings
+    }
+
     /// The measures that were named, or else the usual ones.
     fn or_usual<'m>(&'m self, named: &'m [Measure]) -> &'m [Measure] {
         if named.is_empty() { &self.usual } else { named }
@@ -116,7 +129,7 @@ impl Evaluation for ByQrels<'_> {
             None | Some(TieRule::Interval) => Ties::Id,
         };
         self.topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
-        let ignored = ignored_lines(&diagnose(&run, self.topics.ids.iter(), None), ties);
+        let ignored = self.warnings_of(&run, ties);
         let mut result = if request.ties == Some(TieRule::Interval) {
             self.interval(measures, &run)
         } else {
@@ -152,7 +165,7 @@ impl Evaluation for ByQrels<'_> {
         let ties = by.ties.unwrap_or(Ties::Id);
         let run = read_run(source)?;
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
-        let warnings = self.topics.warnings(&run, ties);
+        let warnings = self.warnings_of(&run, ties);
         let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
         Ok(ValuesByRequest::new(scores.columns(""), warnings))
     }

@@ -323,6 +323,46 @@ hint: a file of conversations is a Python dictionary `{record_id: {"initial_requ
 }
 
 #[test]
+fn files_of_other_tools_are_named() {
+    let folder = with_pickles();
+    folder.write("old.run", "old");
+    let written = |name: &str, content: &[u8]| {
+        folder.write(name, content);
+        refused(&folder, name)
+    };
+    assert_data_eq!(
+        written("array.json", b"[{}]"),
+        str![[r#"
+error: @/array.json
+  expected: conversations
+     found: a JSON array
+hint: write each record on a line: `jq -c '.[]'` does so
+
+"#]]
+    );
+    assert_data_eq!(
+        written("commas.csv", b"topic_id,initial_request\n1,Tell me about Saturn.\n"),
+        str![[r#"
+error: @/commas.csv:1: missing column
+  expected: a column `topic_id`
+     found: topic_id,initial_request
+hint: columns are separated by tabs and named in the first line
+
+"#]]
+    );
+    assert_data_eq!(
+        written("twice.pkl", &folder.read("p4.pkl").repeat(2)),
+        str![[r#"
+error: @/twice.pkl
+  expected: conversations
+     found: more behind the end of the dictionary
+hint: a file of conversations is a Python dictionary `{record_id: {"initial_request": …, "conversation_context": […], "context_id": …}}`, the same records as JSON lines, or multi_turn_human_generated_data.tsv
+
+"#]]
+    );
+}
+
+#[test]
 fn contexts_without_a_prediction_are_counted() {
     let folder = Folder::with_sample();
     let work = Work::on(&folder, "data", "dev");

@@ -16,6 +16,12 @@
 //! | `castorini/anserini#258`: a document twice in a collection | one id, two lines | an error with both lines |
 //! | `beir-cellar/beir#101`: judged documents that the corpus lacks | one such judgement | it counts as missed, with a warning |
 //! | `joaopalotti/trectools#47`: grades with a fraction | `0.5` | an error with file and line |
+//! | `facebookresearch/faiss`: distances as scores | scores that rise with the ranks | a warning |
+//! | `beir-cellar/beir`: pandas wrote the judgements | grades `1.0` | the whole number |
+//! | `AmenRa/ranx`, R's `write.table`: ids in quotes | `"q1"` | an error that names the quotes |
+//! | `terrier-org/pyterrier`: ids of another column (`docid` for `docno`) | no id is judged | 0, with a warning |
+//! | `microsoft/MSMARCO-Document-Ranking`: a table of four columns | `id`, `url`, `title`, `body` | an error that names the columns |
+//! | `git-lfs`: a clone without its large files | a pointer for the corpus | an error that names it |
 
 use crate::common::{Folder, Work};
 use clariq_collections::DataDir;
@@ -181,6 +187,46 @@ fn a_grade_with_a_fraction_is_an_error_with_its_line() {
     folder.write("a.qrels", "1 0 a 1\n1 0 b 0.5\n");
     let refused = ByQrels::read(&Source::new(folder.path("a.qrels"))).err().unwrap().to_problem();
     assert!(refused.at.file.ends_with("a.qrels") && refused.at.line == Some(2), "{refused}");
+}
+
+#[test]
+fn distances_in_place_of_scores_are_warned_of() {
+    let (figure, warnings) = value("1 0 a 1\n", "1 0 a 1 .2 t\n1 0 b 2 .7 t\n", "RR");
+    assert_eq!(figure, 0.5);
+    let what =
+        "the scores rise with the ranks, and the order is that of the scores: are they distances?";
+    assert_eq!(warnings, [what]);
+}
+
+#[test]
+fn a_run_without_scores_is_warned_of() {
+    let (figure, warnings) = value("1 0 a 1\n", "1 0 a 1 0 t\n1 0 b 2 0 t\n2 0 a 1 0 t\n", "RR");
+    assert_eq!(figure, 0.5);
+    assert_eq!(warnings.last().unwrap(), clariq_collections::evaluation::ONE_SCORE);
+    let some = "1 0 a 1 0 t\n1 0 b 2 0 t\n2 0 a 1 2 t\n2 0 b 2 1 t\n";
+    assert_eq!(value("1 0 a 1\n2 0 a 1\n", some, "RR").1, [""; 0]);
+}
+
+#[test]
+fn a_run_of_which_nothing_is_judged_is_warned_of() {
+    let (figure, warnings) = value("1 0 a 1\n", "1 0 17 1 .7 t\n1 0 18 2 .2 t\n", "RR");
+    let what = "no document of the run is judged: are its ids those of the judgements?";
+    assert_eq!((figure, warnings), (0.0, vec![what.to_owned()]));
+}
+
+#[test]
+fn ids_in_quotes_are_named() {
+    let folder = Folder::new();
+    folder.write("a.qrels", "q1 0 a 1\n");
+    folder.write("a.run", "\"q1\" \"Q0\" \"a\" 1 2.5 \"t\"\n");
+    let by_qrels = ByQrels::read(&Source::new(folder.path("a.qrels"))).unwrap();
+    let refused = score(&by_qrels, &folder, "a.run", "RR").err().unwrap().to_problem();
+    assert!(refused.hint.starts_with("the quotes would be a part of the ids"), "{refused}");
+}
+
+#[test]
+fn whole_grades_of_pandas_are_read() {
+    assert_eq!(value("1 0 a 1.0\n1 0 b 0.0\n", "1 0 a 1 3 t\n", "RR").0, 1.0);
 }
 
 #[test]

@@ -212,8 +212,8 @@ hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, �
         refused("r.tsv", "101\t \n"),
         str![[r#"
 error: @/r.tsv:1
-  expected: a JSON object, or an id, a tab and a text
-     found: `101`
+  expected: a request that is not empty
+     found: an empty one
 hint: a line is {"id": …, "text": …}, {"id": …, "said": [{"user": …}, …]}, or an id, a tab and a text
 
 "#]]

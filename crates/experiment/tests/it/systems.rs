@@ -173,7 +173,8 @@ fn a_system_asks_up_to_the_maximum_number_of_questions() {
 fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
     let folder = Folder::new();
     folder.copy("data/sample-own", "data");
-    folder.write("more.qrels", folder.text("data/qrels.dev.txt") + "gone 0 bike/1 1\n");
+    let comment = "# made by hand\n".to_owned();
+    folder.write("more.qrels", comment + &folder.text("data/qrels.dev.txt") + "gone 0 bike/1 1\n");
     let work = Work::on(&folder, "data", "dev");
     work.run("bm25-english", "a.run").unwrap();
     let measures = parse_measures("nDCG@10").unwrap();
@@ -200,7 +201,9 @@ fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
     assert_eq!(tuned.trials[0].means[0], scored.figures[0].1);
     let warning = "1 topics are not answered and count 0";
     assert_eq!(scored.warnings, [warning]);
-    assert_eq!(notes, format!("warning: {warning}\n"));
+    let comments = "1 lines of the judgements begin with `#` and are comments";
+    assert_eq!(by_qrels.warnings, [comments]);
+    assert_eq!(notes, format!("warning: {comments}\nwarning: {warning}\n"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `clariq explain`: the derivation of a document's score.
 
+use super::run::load_as_run;
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments};
 use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
@@ -63,7 +64,8 @@ impl ExplainArgs {
 
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome> {
     let (text, id) = arguments.words()?;
-    let config = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
+    let overrides = arguments.parameters.overrides()?;
+    let config = load_as_run(settings, &arguments.system, &overrides)?;
     let config = config.with_rewrites(arguments.rewritten.read()?.as_ref())?;
     let collection = settings.collection_for(slice::from_ref(&config))?;
     let session = settings.session(&*collection, Some(&arguments.place))?;

@@ -16,6 +16,7 @@ use clariq_experiment::run::{CandidateRun, FileInput, RequestFileKind, open_spli
 use clariq_experiment::{Contexts, TextStores};
 use clariq_files::Source;
 use clariq_systems::SystemConfig;
+pub(super) use load::load_as_run;
 use load::load_systems;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -31,6 +31,7 @@ mod run;
 mod run_conversations;
 mod setup;
 mod several;
+mod shared_cases;
 #[cfg(feature = "bert")]
 mod sparse;
 #[path = "../../../net/tests/it/stub.rs"]

@@ -77,6 +77,22 @@ fn bench(form: &str) -> Bench {
 }
 
 #[test]
+fn explain_counts_the_documents_that_a_run_has() {
+    let bench = bench("export");
+    let stage =
+        "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\nvariant = \"lucene\"\ndepth = 2\n";
+    bench.write("two.toml", format!("name = \"two\"\n{stage}"));
+    bench.succeed("run two.toml --data data --split dev -o a.run");
+    let run = bench.text("a.run");
+    let lines = run.lines().filter(|line| line.starts_with("d1 ")).count();
+    let explain = "explain bread/4 --topic d1 --data data --split dev --system two.toml";
+    let explained = bench.succeed(explain).stdout;
+    assert!(lines > 2 && explained.contains(&format!("bm25: rank 1 of {lines}, ")), "{explained}");
+    let explained = bench.succeed(&format!("{explain} --set bm25.depth=2")).stdout;
+    assert!(explained.contains("bm25: rank 1 of 2, "), "{explained}");
+}
+
+#[test]
 fn every_command_works_on_every_form() {
     let system = "name = \"mine\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\n\
                   variant = \"lucene\"\ndepth = 30\n[[expected]]\ncollection = \"mine\"\n\

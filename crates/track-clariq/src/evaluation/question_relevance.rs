@@ -156,6 +156,8 @@ mod tests {
             unknown_topics: 1,
             unknown_documents: 1,
             comments: 0,
+            rank_doubt: None,
+            one_score: false,
             trailing_words: 0,
         };
         assert_eq!(

@@ -3,12 +3,12 @@
 
 use super::assessed::{Rating, nugget_recall, ratings};
 use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
-use crate::run::{RankedStatement, Submission};
+use crate::run::{RankedPassage, RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, Rankings, ScoredTopics,
-    ShortMeasures, SystemOutput, ValuesByRequest, counted,
+    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, ONE_SCORE, Rankings,
+    ScoredTopics, ShortMeasures, SystemOutput, ValuesByRequest, counted,
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
@@ -105,6 +105,9 @@ impl<'a> IkatEvaluation<'a> {
         ]);
         let mut evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
         warnings.extend(take_rankings(source, &mut evaluated)?);
+        if has_one_score(&submission) {
+            warnings.push(ONE_SCORE.to_owned());
+        }
         Ok(ReadSubmission { submission, evaluated, warnings })
     }
 
@@ -245,6 +248,22 @@ fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<St
         }
     }
     Ok(warnings)
+}
+
+/// True if no ranking of a submission has passages of different scores, although some have several.
+fn has_one_score(submission: &Submission) -> bool {
+    let turns = submission.turns.iter();
+    let responses = turns.clone().flat_map(|turn| &turn.responses);
+    let rankings = responses.map(|response| &response.passages);
+    let mut several = rankings
+        .chain(turns.map(|turn| &turn.references))
+        .filter(|passages| passages.len() > 1)
+        .peekable();
+    let is_flat = |passages: &Vec<RankedPassage>| {
+        let scores = passages.iter().map(|passage| passage.score);
+        scores.clone().zip(scores.skip(1)).all(|(one, next)| one == next)
+    };
+    several.peek().is_some() && several.all(is_flat)
 }
 
 /// The number of repeated documents in the rankings of a submission.

@@ -1,6 +1,6 @@
 //! Files beside documents, and lines that are not what they look like.
 
-use super::{QUERIES, data, documents, folder, ids, ids_of, opened, qrels, refusal};
+use super::{QUERIES, data, documents, folder, ids, ids_of, opened, qrels, refusal, requests};
 use clariq_collections::evaluation::{EvalRequest, ResultCell};
 use clariq_collections::{DataDir, NeedLabel, OWN};
 use clariq_tracks::TRACKS;
@@ -105,8 +105,105 @@ fn rows_without_a_text_are_documents_but_not_requests() {
     assert_eq!(documents(&*own)[1], ("b".to_owned(), String::new()));
     let refused = refusal(&[("collection.tsv", "a\tone\n"), ("queries.dev.tsv", "7\t\n")]);
     assert!(
-        refused.contains("queries.dev.tsv:1: expected a JSON object, or an id, a tab and a text")
+        refused.contains("queries.dev.tsv:1: expected a request that is not empty"),
+        "{refused}"
     );
+}
+
+#[test]
+fn columns_of_tables_are_found_by_the_names_of_the_header() {
+    let (_folder, own) = opened(&[
+        // As pandas writes a table with its index, and DPR its passages.
+        ("collection.tsv", "text\tid\ttitle\na planet\ta\tSaturn\na car\tb\t\n"),
+        ("queries.dev.tsv", "\tqid\tquery\tsource\n0\tq1\tplanets\tweb\n1\tq2\tcars\n"),
+    ]);
+    let pair = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    assert_eq!(documents(&*own), [pair("a", "Saturn a planet"), pair("b", "a car")]);
+    let requests = requests(&*own, "dev");
+    let said = requests.iter().map(|request| pair(request.id.as_str(), &request.last_said()));
+    assert_eq!(said.collect::<Vec<_>>(), [pair("q1", "planets"), pair("q2", "cars")]);
+}
+
+#[test]
+fn tables_of_other_tools_are_refused_where_their_columns_are_not_clear() {
+    let documents = ("documents.jsonl", DOCUMENT);
+    for (files, expected) in [
+        // MS MARCO's documents: id, address, title, body.
+        (
+            vec![("collection.tsv", "D1\thttp://x\tTea\tgreen tea\n")],
+            "collection.tsv:1: expected an id, a tab and a text, or a first line that names more \
+             columns, found 4 columns",
+        ),
+        // R's `write.table` numbers rows and does not name the numbers.
+        (
+            vec![documents, ("queries.dev.tsv", "qid\tquery\n1\tq1\ttea\n")],
+            "queries.dev.tsv:2: expected 2 columns, as in the header, found 3",
+        ),
+        (
+            vec![documents, ("queries.dev.tsv", "\"qid\"\t\"query\"\n\"q1\"\t\"tea\"\n")],
+            "queries.dev.tsv:2: expected an id without quotes around it, found `\"q1\"`",
+        ),
+        (
+            vec![("collection.tsv", "\"a\"\t\"green tea\"\n")],
+            "collection.tsv:1: expected an id without quotes around it, found `\"a\"` the quotes",
+        ),
+        (
+            vec![documents, ("queries.dev.tsv", "qid\tquery\trewrite\nq1\ttea\tgreen tea\n")],
+            "queries.dev.tsv:1: expected one column with a text, found `query` and `rewrite`",
+        ),
+        (
+            vec![("documents.jsonl", "[{\"id\": \"a\", \"text\": \"tea\"}]\n")],
+            "documents.jsonl:1: expected documents as JSON lines, a table or TrecWeb, found a JSON array",
+        ),
+        (
+            vec![("corpus.jsonl", "version https://git-lfs.github.com/spec/v1\noid sha256:4d\n")],
+            "corpus.jsonl:1: expected a file of text, found a pointer to the file, by Git LFS",
+        ),
+    ] {
+        let refused = refusal(&files);
+        assert!(refused.contains(expected), "{refused}\nnot: {expected}");
+    }
+}
+
+#[test]
+fn texts_behind_the_first_row_may_have_tabs() {
+    let (_folder, own) = opened(&[("collection.tsv", "a\tone\nb\ttwo\tthree\n")]);
+    assert_eq!(documents(&*own)[1], ("b".to_owned(), "two\tthree".to_owned()));
+}
+
+#[test]
+fn a_folder_that_is_no_collection_is_shown() {
+    for (files, found) in [
+        (
+            vec![("documents.csv", "id,text\n"), ("b.txt", "")],
+            "found none of them, but `b.txt`, `documents.csv`",
+        ),
+        (vec![("sub/a/b.txt", "")], "found none of them, but `sub`"),
+        (vec![(".hidden", "")], "found an empty folder"),
+    ] {
+        let folder = folder(&files);
+        let refused = TRACKS.kind_of(&data(folder.path())).err().unwrap().to_string();
+        assert!(refused.contains(found), "{refused}");
+    }
+}
+
+#[test]
+fn judgements_of_unknown_topics_are_counted_alike_by_check_and_eval() {
+    let files = [
+        ("documents.jsonl", DOCUMENT),
+        ("queries.dev.tsv", "q1\ttea\n"),
+        ("qrels.dev.txt", "q1 0 a 1\nq2 0 a 1\nq2 0 x 1\nq3 0 a 0\n"),
+    ];
+    let (folder, own) = opened(&files);
+    let evaluation = own.evaluation(own.find_split("dev").unwrap()).unwrap();
+    let unknown = evaluation.warnings().iter().find(|warning| warning.contains("topics")).unwrap();
+    assert!(unknown.contains(": 3 judgements name topics that are not among"), "{unknown}");
+    let checked = TRACKS.check(&data(folder.path())).unwrap();
+    let of_topics = checked
+        .findings
+        .iter()
+        .find(|finding| finding.first.expected == "topics that are requests");
+    assert_eq!(of_topics.unwrap().count, 3);
 }
 
 #[test]

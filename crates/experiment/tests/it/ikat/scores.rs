@@ -136,3 +136,26 @@ fn a_turn_that_is_given_twice_counts_once() {
         assert!(warnings.iter().any(|warning| warning.contains(says)), "{warnings:?}");
     }
 }
+
+#[test]
+fn a_submission_without_scores_is_warned_of() {
+    let folder = Folder::new();
+    let work = Work::on_ikat(&folder, SPLIT);
+    work.run("ikat-bm25", "a.json").unwrap();
+    let mut run = folder.json("a.json");
+    for turn in run["turns"].as_array_mut().unwrap() {
+        for passage in turn["responses"][0]["passage_provenance"].as_array_mut().unwrap() {
+            passage.as_object_mut().unwrap().remove("score");
+        }
+    }
+    folder.write("flat/a.json", run.to_string());
+    let ikat = Ikat::open(SAMPLE, None).unwrap();
+    let collection: &dyn Collection = &ikat;
+    let evaluation = collection.evaluation(collection.find_split(SPLIT).unwrap()).unwrap();
+    let warnings = |name: &str| {
+        let file = folder.path(name);
+        evaluation.score(&EvalRequest { file, ..EvalRequest::default() }).unwrap().warnings
+    };
+    assert_eq!(warnings("flat/a.json"), [clariq_collections::evaluation::ONE_SCORE]);
+    assert_eq!(warnings("a.json"), [""; 0]);
+}

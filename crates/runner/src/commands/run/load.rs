@@ -31,29 +31,43 @@ fn load(
     depth: Option<NonZeroUsize>,
     overrides: &[Override],
 ) -> Result<SystemConfig> {
+    let Some(depth) = depth else { return load_as_run(settings, name, overrides) };
     let system = settings.load(name, overrides)?;
     let depths = system.plan.depths();
-    let at_depth = |stage: &str, depth: String| {
-        let depth = Override { stage: stage.to_owned(), key: "depth".to_owned(), value: depth };
-        SystemConfig::open_any(name, &[overrides, &[depth]].concat())
-    };
-    if let Some(depth) = depth {
-        if let [only] = &*depths {
-            return at_depth(&only.stage, depth.to_string());
-        }
-        let stages: Vec<String> =
-            depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
-        let found = format!("`{name}`, which has {}", stages.len());
-        let hint = stages.join(" ");
-        bail!("--depth", "a system with one stage that has a depth", found, hint);
+    if let [only] = &*depths {
+        return at_depth(name, overrides, &only.stage, depth.to_string());
     }
+    let stages: Vec<String> =
+        depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
+    let found = format!("`{name}`, which has {}", stages.len());
+    let hint = stages.join(" ");
+    bail!("--depth", "a system with one stage that has a depth", found, hint)
+}
+
+/// Loads a system with the depth that its runs have, if none is named.
+pub(in crate::commands) fn load_as_run(
+    settings: &Settings,
+    name: &str,
+    overrides: &[Override],
+) -> Result<SystemConfig> {
+    let system = settings.load(name, overrides)?;
     let is_own = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.name == OWN.name);
     let sets_depth = overrides.iter().any(|change| change.key == "depth");
-    match &*depths {
+    match &*system.plan.depths() {
         [only] if is_own && !sets_depth && !system.answers() && only.depth < DEPTH_OF_OWN => {
-            let deep = at_depth(&only.stage, DEPTH_OF_OWN.to_string())?;
+            let deep = at_depth(name, overrides, &only.stage, DEPTH_OF_OWN.to_string())?;
             Ok(deep.with_variant_of(&system))
         }
         _ => Ok(system),
     }
+}
+
+fn at_depth(
+    name: &str,
+    overrides: &[Override],
+    stage: &str,
+    depth: String,
+) -> Result<SystemConfig> {
+    let depth = Override { stage: stage.to_owned(), key: "depth".to_owned(), value: depth };
+    SystemConfig::open_any(name, &[overrides, &[depth]].concat())
 }
