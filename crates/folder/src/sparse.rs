@@ -124,8 +124,8 @@ impl SparseFolder {
                 _ => Self::symmetric(root, &entries)?,
             },
         };
-        folder.query_prompt = settings.prompt(&["query"]);
-        folder.document_prompt = settings.prompt(&["document", "passage", "corpus"]);
+        folder.query_prompt = settings.prompt_named("query");
+        folder.document_prompt = settings.prompt_named("document");
         Ok(folder)
     }
 

@@ -374,6 +374,27 @@ fn longer_texts_are_cut_where_the_stage_says() {
     assert_ne!(cut.checksum(), open(folder.path()).checksum());
 }
 
+/// `encode_query` and `encode_document` of release 6 take no other prompt, and none by default.
+#[test]
+fn requests_and_documents_have_the_prompts_of_their_names_alone() {
+    let folder = folder(&models()[0]);
+    make_symmetric(folder.path(), &splade("max", "log1p_relu"));
+    for (prompts, expected) in [
+        (
+            json!({ "query": "q: ", "document": "d: ", "passage": "p: ", "topic": "t: " }),
+            ["q: ", "d: "],
+        ),
+        (json!({ "query": "", "document": "", "passage": "p: ", "topic": "t: " }), ["", ""]),
+        (json!({ "query": null, "corpus": "c: ", "topic": "t: " }), ["", ""]),
+    ] {
+        let settings = json!({ "prompts": prompts, "default_prompt_name": "topic" });
+        put(folder.path(), "config_sentence_transformers.json", &settings);
+        let SparseFolder { query_prompt, document_prompt, .. } =
+            SparseFolder::open(folder.path()).unwrap();
+        assert_eq!([&*query_prompt, &*document_prompt], expected, "{prompts}");
+    }
+}
+
 #[test]
 fn a_default_prompt_that_is_not_among_the_prompts_is_refused() {
     let folder = folder(&models()[0]);
