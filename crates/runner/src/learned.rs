@@ -4,6 +4,7 @@
 //! linked with it, and becomes the other program as soon as it has read a system that needs a model,
 //! before it reads requests or prints anything.
 
+use crate::messages::{NOTES, notes};
 use clariq_core::{Error, IoAction, Result};
 use clariq_experiment::cache;
 use std::os::unix::process::CommandExt;
@@ -38,7 +39,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 pub(crate) fn take_over() -> Result<()> {
     let Some(program) = program() else { return Ok(()) };
     let mut command = command(&program);
-    command.args(env::args_os().skip(1));
+    command.args(env::args_os().skip(1)).env(NOTES, notes());
     // A step of training always has two threads. A waiting thread should not occupy a processor.
     if env::var_os(WAITING).is_none() {
         command.env(WAITING, "passive");

@@ -1,13 +1,50 @@
 //! Messages on standard error.
 
 use clariq_core::printable;
+use parking_lot::Mutex;
+use std::env;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 /// The maximum number of characters of a line on standard error; a value may be a whole file.
 pub(crate) const LONGEST: usize = 600;
 
 /// The maximum number of lines of a message.
 const MOST_LINES: usize = 20;
+
+/// The environment variable with the notes of a program that this one continues.
+pub(crate) const NOTES: &str = "CLARIQ_NOTES";
+
+/// The sign between the notes in the variable.
+const BETWEEN_NOTES: char = '\u{1e}';
+
+/// The notes of this process.
+struct Notes {
+    /// Those that the program before has printed, and that this one has not come to yet.
+    printed_before: Vec<String>,
+    all: Vec<String>,
+}
+
+static NOTED: LazyLock<Mutex<Notes>> = LazyLock::new(|| {
+    let before = env::var(NOTES).unwrap_or_default();
+    let printed_before = before.split(BETWEEN_NOTES).map(str::to_owned).collect();
+    Mutex::new(Notes { printed_before, all: Vec::new() })
+});
+
+/// Prints a note, unless the program that this one continues has printed it.
+pub(crate) fn note(text: &str) {
+    let mut noted = NOTED.lock();
+    noted.all.push(text.to_owned());
+    match noted.printed_before.iter().position(|before| before == text) {
+        Some(place) => drop(noted.printed_before.swap_remove(place)),
+        None => say(text),
+    }
+}
+
+/// The value of the variable for the program that continues this one.
+pub(crate) fn notes() -> String {
+    NOTED.lock().all.join(&BETWEEN_NOTES.to_string())
+}
 
 /// Prints a message to standard error, which may quote a file and have lines of its own.
 pub(crate) fn say(text: &str) {

@@ -2,7 +2,7 @@
 
 use crate::arguments::{CommonArguments, IndexPlace, faster_precision};
 use crate::learned;
-use crate::messages::say;
+use crate::messages::{note, say};
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind, Split};
@@ -265,7 +265,7 @@ impl Settings {
 
     pub(crate) fn note(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
-            say(text);
+            note(text);
         }
     }
 

@@ -209,6 +209,13 @@ pub(crate) fn dialects(received: &Received) -> Reply {
             json!({ "object": "list", "model": "letters", "data": vectors.rev().collect::<Vec<_>>() })
         }
         "/embed" => strings(&body["inputs"]).iter().map(|text| json!(letters(text))).collect(),
+        "/embed_sparse" => {
+            let weights = |text: &String| -> Value {
+                let counts = (0..).zip(letters(text));
+                counts.map(|(index, count)| json!({ "index": index, "value": count })).collect()
+            };
+            strings(&body["inputs"]).iter().map(weights).collect()
+        }
         "/v1/rerank" => {
             let query = body["query"].as_str().unwrap();
             let results = strings(&body["documents"]).into_iter().enumerate().map(

@@ -2,6 +2,7 @@
 //! libtorch once the documents are indexed.
 
 use crate::common::{Bench, root};
+use crate::stub::Stub;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -120,10 +121,37 @@ fn indexed_documents_are_searched_without_libtorch() {
     assert!(!bench.path("none.run").exists());
 
     let bench = bench.with_learned(env!("CARGO_BIN_EXE_clariq-learned"));
+    let indexed = bench.succeed("run s.toml --split dev -o noted.run");
+    let notes = indexed.stderr.matches("note: using the built-in sample").count();
+    assert_eq!(notes, 1, "of two programs, the first says it: {}", indexed.stderr);
     bench.succeed(&run("one.run"));
     assert!(bench.text("one.run").lines().count() > 100);
 
     let bench = bench.with_learned("");
     bench.succeed(&run("two.run"));
     assert_eq!(bench.read("one.run"), bench.read("two.run"));
+}
+
+#[test]
+fn a_run_over_a_server_is_replayed_without_libtorch_and_server() {
+    let bench = Bench::with_sample().with_learned("");
+    let stub = Stub::working();
+    let system = format!(
+        "name = \"far\"\n[models.far-words]\nkind = \"sparse\"\nurl = \"{}\"\nmodel = \"letters\"\n\
+         retries = 0\n[[stages]]\nstage = \"sparse\"\nmodel = \"far-words\"\ndepth = 30\n",
+        stub.url
+    );
+    bench.write("far.toml", system);
+    bench.succeed("run far.toml --data data -o one/far.run");
+    let sent = stub.received();
+    assert!(sent.iter().all(|one| one.path == "/embed_sparse"));
+    fs::remove_dir_all(bench.path("cache")).expect("removed");
+    bench.succeed(
+        "run far.toml --data data --replay one/far.run.completions.jsonl.zst -o two/far.run",
+    );
+    assert_eq!(stub.received().len(), sent.len());
+    assert!(bench.text("one/far.run").lines().count() > 100);
+    for file in ["far.run", "far.run.json", "far.run.completions.jsonl.zst"] {
+        assert!(bench.read(&format!("one/{file}")) == bench.read(&format!("two/{file}")), "{file}");
+    }
 }
