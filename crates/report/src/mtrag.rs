@@ -11,7 +11,9 @@ use clariq_collections::Collection;
 use clariq_collections::evaluation::{ComparisonOptions, Evaluation};
 use clariq_core::{Documents, Error, RequestId, Speaker, bail};
 use clariq_eval::{Qrels, RankedRun};
-use clariq_track_mtrag::{Answerability, Mtrag, MtragEvaluation, MtragSplit, MtragTask, PASSAGES};
+use clariq_track_mtrag::{
+    Answerability, Mtrag, MtragEvaluation, MtragSplit, MtragTask, PASSAGES, asks,
+};
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -204,7 +206,7 @@ impl Conversations<'_> {
             div.answer {
                 h3 { (run.name) }
                 @if let Some(response) = run.responses.get(&task.id) {
-                    @if response.trim_end().ends_with('?') { p.note { "Asks:" } }
+                    @if asks(response) { p.note { "Asks:" } }
                     p.response { (response) }
                 }
                 @if passages.is_empty() { p.note { "No passage." } }

@@ -3,7 +3,8 @@
 //!
 //! A run decides by the score of its best passage: below a threshold, the system asks. The threshold of
 //! a domain is the one with the highest balanced accuracy on the other domains, so that no domain
-//! chooses its own. A need file decides by itself: from 2 on, it asks.
+//! chooses its own. A need file decides by itself: from 2 on, it asks. So do responses: one that ends with
+//! a question asks it.
 
 use crate::domains::Domain;
 use crate::tasks::{Answerability, MtragTask};
@@ -87,6 +88,35 @@ pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> 
     }
     rows.extend(decision_rows(ALL, "need file", &pooled));
     table(rows)
+}
+
+/// True if a response asks the user something: it ends with a question. The organisers have a language
+/// model decide that.
+pub fn asks(response: &str) -> bool {
+    let closing = |sign: char| sign.is_whitespace() || "\"')]*”’".contains(sign);
+    response.trim_end_matches(closing).ends_with('?')
+}
+
+/// The decisions of responses, in the domains that have some; a request without one is not asked about.
+/// `None` if there are no responses, or no request is underspecified.
+pub(crate) fn by_response(
+    tasks: &[MtragTask],
+    responses: &HashMap<RequestId, String>,
+) -> Option<ResultTable> {
+    let with_response = tasks.iter().filter(|task| responses.contains_key(&task.id));
+    let answered: HashSet<Domain> = with_response.map(|task| task.domain).collect();
+    let score = |id: &RequestId| f64::from(u8::from(responses.get(id).is_some_and(|it| asks(it))));
+    let mut domains = by_domain(tasks, score);
+    domains.retain(|domain, _| answered.contains(domain));
+    let mut rows = Vec::new();
+    let mut pooled = Vec::new();
+    for (domain, scored) in &domains {
+        let decisions = decide(scored, 1.0);
+        rows.extend(decision_rows(domain.name(), "response asks", &decisions));
+        pooled.extend(decisions);
+    }
+    rows.extend(decision_rows(ALL, "response asks", &pooled));
+    (!domains.is_empty()).then(|| ResultTable { name: "responses", ..table(rows) })
 }
 
 fn decide(scored: &[Scored], threshold: f64) -> Vec<Decision> {

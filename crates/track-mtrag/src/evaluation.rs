@@ -8,7 +8,7 @@
 
 mod figures;
 
-use crate::asking::{by_best_score, by_need};
+use crate::asking::{by_best_score, by_need, by_response};
 use crate::domains::Domain;
 use crate::folder::MtragSplit;
 use crate::ids::key;
@@ -30,6 +30,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 struct Answered {
     run: Run,
     requests: HashSet<RequestId>,
+    /// The responses of a submission that has some.
+    responses: HashMap<RequestId, String>,
 }
 
 impl Answered {
@@ -91,18 +93,8 @@ impl<'a> MtragEvaluation<'a> {
         &self,
         source: &Source,
     ) -> Result<(RankedRun, HashMap<RequestId, String>), Error> {
-        let input = source.read()?;
-        let ranked = RankedRun::new(&self.read(&input)?.run);
-        let mut responses = HashMap::new();
-        if is_submission(&input) {
-            let ids = self.mtrag.ids(self.split)?;
-            for answer in MtragSubmission::parse(&input)?.answers {
-                if let (Some(id), Some(text)) = (ids.get(&key(&answer.id)), answer.response) {
-                    responses.insert((*id).clone(), text);
-                }
-            }
-        }
-        Ok((ranked, responses))
+        let Answered { run, responses, .. } = self.read(&source.read()?)?;
+        Ok((RankedRun::new(&run), responses))
     }
 
     /// Whether to ask by a need file, if the file is one: two fields, an id and a need.
@@ -136,14 +128,19 @@ impl<'a> MtragEvaluation<'a> {
     fn read(&self, input: &FileContent) -> Result<Answered, Error> {
         let ids = self.mtrag.ids(self.split)?;
         let known = |id: &str| ids.get(&key(id)).copied();
-        let (mut run, mut requests) = if is_submission(input) {
+        let mut requests = HashSet::new();
+        let mut responses = HashMap::new();
+        let mut run = if is_submission(input) {
             let submission = MtragSubmission::parse(input)?;
-            let requests = submission.answers.iter();
-            let requests: HashSet<RequestId> =
-                requests.filter_map(|answer| known(&answer.id)).cloned().collect();
-            (submission.to_run(&input.name, &ids), requests)
+            let run = submission.to_run(&input.name, &ids);
+            for answer in submission.answers {
+                let Some(id) = known(&answer.id) else { continue };
+                requests.insert(id.clone());
+                responses.extend(answer.response.map(|text| (id.clone(), text)));
+            }
+            run
         } else {
-            (strictly(|sink| parse_run(input, sink))?, HashSet::new())
+            strictly(|sink| parse_run(input, sink))?
         };
         let mut answered = Vec::with_capacity(run.lines.len());
         for mut line in std::mem::take(&mut run.lines) {
@@ -161,7 +158,7 @@ impl<'a> MtragEvaluation<'a> {
             let hint = "choose the split of the file with --split";
             bail!(&*input.name, expected, "only other requests", hint);
         }
-        Ok(Answered { run, requests })
+        Ok(Answered { run, requests, responses })
     }
 
     /// The kind of the passages that a run ranks for each domain.
@@ -237,6 +234,7 @@ impl Evaluation for MtragEvaluation<'_> {
         let warnings = self.warnings_of(&answered);
         if request.measures.is_empty() && !request.by_topic() {
             let mut tables = vec![table(&self.figures_of(&answered))];
+            tables.extend(by_response(self.mtrag.tasks(self.split)?, &answered.responses));
             tables.extend(by_best_score(self.mtrag.tasks(self.split)?, &answered.best()));
             return Ok(EvalResult { tables, warnings, ..EvalResult::default() });
         }

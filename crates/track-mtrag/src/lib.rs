@@ -33,6 +33,7 @@ mod submission;
 mod tasks;
 mod validate;
 
+pub use asking::asks;
 pub use collection::KIND;
 pub use domains::Domain;
 pub use evaluation::MtragEvaluation;

@@ -3,9 +3,15 @@
 use crate::common::{sample, write};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{EvalRequest, ResultCell};
+use serde_json::json;
 
 /// The rows of the table `asking` for a file: domain, name, counts, and the figures.
 fn asking(name: &str, text: &str) -> Vec<String> {
+    table("asking", name, text)
+}
+
+/// The rows of a table for a file.
+fn table(wanted: &str, name: &str, text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), name, text);
     let sample = sample();
@@ -16,7 +22,7 @@ fn asking(name: &str, text: &str) -> Vec<String> {
         .unwrap()
         .score(&request)
         .unwrap();
-    let table = result.tables.into_iter().find(|table| table.name == "asking").unwrap();
+    let table = result.tables.into_iter().find(|table| table.name == wanted).unwrap();
     let cell = |cell: &ResultCell| match cell {
         ResultCell::Text(text) => text.clone(),
         ResultCell::Count(count) => count.to_string(),
@@ -76,4 +82,36 @@ fn a_need_file_asks_from_two_on() {
     assert_eq!(rows[2], "cloud need file 4 1 0 0.0000 0.0000 0.0000 0.5000 1.0000");
     assert_eq!(rows[5], "govt need file 4 1 2 0.5000 1.0000 0.6667 0.8333 1.0000");
     assert_eq!(rows[8], "all need file 8 2 2 0.5000 0.5000 0.5000 0.6667 0.9167");
+}
+
+#[test]
+fn a_response_that_ends_with_a_question_asks() {
+    let answer = |id: &str, text: &str| {
+        let contexts = json!([{ "document_id": "x", "score": 1 }]);
+        let predictions = json!([{ "text": text }]);
+        json!({ "task_id": id, "contexts": contexts, "predictions": predictions }).to_string()
+    };
+    let file = [
+        answer("cc03::1", "There are two. Which one do you mean?\n"),
+        answer("cc01<::>2", "You asked: \"is it?\" It is."),
+        answer("dd02<::>1", "Do you mean \u{201c}the moon?\u{201d}"),
+        answer("dd03<::>1", "I do not know."),
+    ];
+    let rows = table("responses", "c.jsonl", &file.join("\n"));
+    assert_eq!(
+        rows,
+        [
+            "cloud never 4 1 0 0.0000 0.0000 0.0000 0.5000 0.5000",
+            "cloud always 4 1 4 0.2500 1.0000 0.4000 0.5000 0.5000",
+            "cloud response asks 4 1 1 0.0000 0.0000 0.0000 0.3333 0.3333",
+            "govt never 4 1 0 0.0000 0.0000 0.0000 0.5000 0.5000",
+            "govt always 4 1 4 0.2500 1.0000 0.4000 0.5000 0.5000",
+            "govt response asks 4 1 1 1.0000 1.0000 1.0000 1.0000 1.0000",
+            "all never 8 2 0 0.0000 0.0000 0.0000 0.5000 0.5000",
+            "all always 8 2 8 0.2500 1.0000 0.4000 0.5000 0.5000",
+            "all response asks 8 2 2 0.5000 0.5000 0.5000 0.6667 0.6667",
+        ]
+    );
+    let one_domain = table("responses", "c.jsonl", &answer("cc03<::>1", "Which one?"));
+    assert_eq!(one_domain.len(), 6, "the other domain has no response");
 }
