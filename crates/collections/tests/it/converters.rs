@@ -7,8 +7,17 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs the block below a heading over a file, and reads the requests of a split.
+/// Runs the block below a heading over files, and reads the requests of a split.
 fn convert(heading: &str, files: &[(&str, String)], split: &str) -> Vec<Request> {
+    convert_with_rewrites(heading, files, split).0
+}
+
+/// The same with the file of rewrites.
+fn convert_with_rewrites(
+    heading: &str,
+    files: &[(&str, String)],
+    split: &str,
+) -> (Vec<Request>, String) {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/converters.md");
     let page = fs::read_to_string(page).unwrap();
     let (_, section) = page.split_once(&format!("\n## {heading}\n")).unwrap();
@@ -27,7 +36,8 @@ fn convert(heading: &str, files: &[(&str, String)], split: &str) -> Vec<Request>
     write("documents.jsonl", "{\"id\": \"d1\", \"text\": \"a document\"}\n");
     let own = (OWN.open)(&DataDir::Folder(folder.path().to_owned()), None).unwrap();
     let requests = own.requests(own.find_split(split).unwrap(), own.tasks()[0]).unwrap();
-    requests.collect::<Result<_, Error>>().unwrap()
+    let rewrites = fs::read_to_string(folder.path().join("rewrites.tsv")).unwrap_or_default();
+    (requests.collect::<Result<_, Error>>().unwrap(), rewrites)
 }
 
 fn said(texts: [&str; 3]) -> Vec<Utterance> {
@@ -39,7 +49,7 @@ fn turns() -> String {
     let turn = |conversation, number, context: Value, question| {
         json!({
             "Conversation_no": conversation, "Turn_no": number, "Context": context,
-            "Question": question, "Rewrite": "rewritten", "Answer": "an answer",
+            "Question": question, "Rewrite": "re\twrit\nten", "Answer": "an answer",
         })
     };
     json!([
@@ -62,6 +72,54 @@ fn qrecc_and_topiocqa() {
         assert_eq!(ids, ["1_1", "1_2", "1_3", "2_1", "2_2"]);
         assert_eq!(*requests[4].said, said(["q4", "a4", "q5"]));
         assert_eq!(requests[2].said.len(), 5);
+    }
+}
+
+#[test]
+fn a_rewrite_of_qrecc_is_one_line() {
+    let (_, rewrites) = convert_with_rewrites("QReCC", &[("qrecc_test.json", turns())], "test");
+    assert_eq!(rewrites.lines().collect::<Vec<_>>()[..2], ["1_1\tre writ ten", "1_2\tre writ ten"]);
+}
+
+#[test]
+fn trec_cast_of_other_years() {
+    let convert = |topics: Value| {
+        let topics = ("2020_manual_evaluation_topics_v1.0.json", topics.to_string());
+        let files = [topics, ("2020qrels.txt", "31_1 0 MARCO_1 2\n".to_owned())];
+        convert_with_rewrites("TREC CAsT", &files, "test")
+    };
+    // 2019 has utterances alone.
+    let turns =
+        json!([{ "number": 1, "raw_utterance": "q1" }, { "number": 2, "raw_utterance": "q2" }]);
+    let (requests, rewrites) = convert(json!([{ "number": 31, "title": "t", "turn": turns }]));
+    assert_eq!((requests.len(), &*rewrites), (2, ""));
+    // 2022 has other keys, and paths that begin with the same turns.
+    let turn = |number: &str| json!({ "number": number, "utterance": format!("q{number}"), "manual_rewritten_utterance": "r", "response": "a" });
+    let path = |last: &str| json!({ "number": 132, "turn": [turn("1-1"), turn(last)] });
+    let (requests, rewrites) = convert(json!([path("1-3"), path("2-1")]));
+    let ids: Vec<&str> = requests.iter().map(|request| request.id.as_str()).collect();
+    assert_eq!(ids, ["132_1-1", "132_1-3", "132_2-1"]);
+    assert_eq!(*requests[2].said, said(["q1-1", "a", "q2-1"]));
+    assert_eq!(rewrites.lines().count(), 3);
+}
+
+/// The released files, where they are.
+#[test]
+fn trec_cast_as_it_is_released() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cast");
+    for (file, turns) in [
+        ("2019_evaluation_topics_v1.0.json", 479),
+        ("2020_manual_evaluation_topics_v1.0.json", 216),
+        ("2021_manual_evaluation_topics_v1.0.json", 239),
+        ("2022_evaluation_topics_flattened_duplicated_v1.0.json", 205),
+    ] {
+        let Ok(topics) = fs::read_to_string(folder.join(file)) else {
+            eprintln!("skipped: {file} is not there");
+            continue;
+        };
+        let qrels = ("2020qrels.txt", "31_1 0 MARCO_1 2\n".to_owned());
+        let files = [("2020_manual_evaluation_topics_v1.0.json", topics), qrels];
+        assert_eq!(convert("TREC CAsT", &files, "test").len(), turns, "{file}");
     }
 }
 
@@ -106,16 +164,18 @@ fn coral() {
     let turn = |number, question: &str, response: &str| {
         json!({
             "turn_id": number, "question": question, "response": response,
-            "golden_rewrite": "…", "golden_docs_pids": [number], "golden_docs_text": ["…"],
+            "golden_rewrite": "…", "golden_docs_pids": [number, number], "golden_docs_text": ["…"],
         })
     };
     let conversations = json!([
         { "conv_id": "c1", "turns": [turn(1, "q1", "a1"), turn(2, "q2", "a2"), turn(3, "q3", "a3")] },
         { "conv_id": "c2", "turns": [turn(1, "q4", "a4"), turn(2, "q5", "a5")] },
     ]);
-    let files = [("test_conversation.json", conversations.to_string())];
-    let requests = convert("CORAL", &files, "test");
-    let ids: Vec<&str> = requests.iter().map(|request| request.id.as_str()).collect();
-    assert_eq!(ids, ["c1_1", "c1_2", "c1_3", "c2_1", "c2_2"]);
-    assert_eq!(*requests[4].said, said(["q4", "a4", "q5"]));
+    let lines = conversations.as_array().unwrap().iter().map(|one| format!("{one}\n"));
+    for form in [conversations.to_string(), lines.collect()] {
+        let requests = convert("CORAL", &[("test_conversation.json", form)], "test");
+        let ids: Vec<&str> = requests.iter().map(|request| request.id.as_str()).collect();
+        assert_eq!(ids, ["c1_1", "c1_2", "c1_3", "c2_1", "c2_2"]);
+        assert_eq!(*requests[4].said, said(["q4", "a4", "q5"]));
+    }
 }
