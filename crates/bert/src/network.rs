@@ -31,7 +31,7 @@ use clariq_folder::{Activation, Family, ModelShape};
 use distances::Distances;
 use tch::{Device, Kind, Tensor};
 pub(crate) use tensors::decays;
-pub(crate) use words::SparseHead;
+pub(crate) use words::WordHead;
 
 #[derive(Debug, Clone)]
 struct Layer {
@@ -75,7 +75,7 @@ pub(crate) struct Network {
     /// The pooling of token vectors.
     pub(crate) head: PoolingHead,
     /// The layers that give words weights, in place of a vector.
-    pub(crate) sparse: Option<SparseHead>,
+    pub(crate) word_head: Option<WordHead>,
 }
 
 /// The vectors of the last layer that are computed.
@@ -231,10 +231,10 @@ impl Network {
         states.f_mul(&factors).map_err(torch_error)
     }
 
-    /// The vector of each text, texts × dimensions; of a sparse encoder the weights of all words.
+    /// The vector of each text, texts × dimensions; with a head of words, the weights of all words.
     pub(crate) fn pooled(&self, batch: &TokenBatch) -> Result<Tensor> {
-        if let Some(sparse) = &self.sparse {
-            return sparse.weights(self, batch);
+        if let Some(words) = &self.word_head {
+            return words.weights(self, batch);
         }
         let wanted =
             if self.head.takes_first() { WantedVectors::First } else { WantedVectors::All };

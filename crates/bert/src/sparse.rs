@@ -4,7 +4,7 @@
 use crate::batch::TokenBatch;
 use crate::inference::{ALONE, GROUP_TOKENS, Parallel};
 use crate::models::{device, kind};
-use crate::network::{Network, SparseHead};
+use crate::network::{Network, WordHead};
 use crate::pooling::PoolingHead;
 use crate::weights::{Weights, values};
 use clariq_core::{Checksum, ModelOptions, Progress, Result, SparseEncoder, SparseVectors, bail};
@@ -31,7 +31,7 @@ pub(crate) fn network(folder: &SparseFolder, device: Device, kind: Kind) -> Resu
     let weights = Weights::read(transformer)?;
     let unused = PoolingHead::read(&Sentence::usual(transformer.shape.hidden as usize), device)?;
     let mut network = Network::new(transformer, &weights, unused, device, kind)?;
-    network.sparse = Some(SparseHead::read(folder, &weights, device, kind)?);
+    network.word_head = Some(WordHead::read(folder, &weights, device, kind)?);
     Ok(network)
 }
 

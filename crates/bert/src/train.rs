@@ -19,7 +19,7 @@ use adamw::AdamW;
 use card::{ModelCard, write_folder};
 use checkpoint::TrainingCounters;
 use clariq_core::{
-    Error, IoAction, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training,
+    Error, ExampleForm, IoAction, ModelKind, Precision, Recipe, Result, Similarity, Training,
     TrainingEvent, bail, training_key,
 };
 use clariq_folder::{ModelFolder, Sentence, SparseFolder, Tokenize, is_sparse};
@@ -108,21 +108,21 @@ fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Ne
     if let Some(dropout) = recipe.dropout {
         (folder.shape.dropout, folder.shape.attention_dropout) = (dropout, dropout);
     }
-    if let Objective::SparseSoftmax { .. } = recipe.objective {
+    if recipe.objective.kind() == ModelKind::Sparse {
         let mut sparse = sparse_base(&base.root)?;
         sparse.transformer = folder;
         let network = sparse::network(&sparse, device, Kind::Float)?;
         return Ok(network.for_training(recipe.precision));
     }
     let mut weights = Weights::read(base)?;
-    let classes = match recipe.objective {
-        Objective::InBatchSoftmax { .. } | Objective::SparseSoftmax { .. } => {
+    let classes = match recipe.objective.form() {
+        ExampleForm::Texts { .. } => {
             let (dense, out) = head_names(base.shape.family);
             weights.tensors.retain(|name, _| !name.starts_with(dense) && !name.starts_with(out));
             None
         }
-        Objective::CrossEntropy { .. } => Some(2),
-        Objective::Listwise { .. } => Some(1),
+        ExampleForm::Pairs { .. } => Some(2),
+        ExampleForm::Lists { .. } => Some(1),
     };
     let head = PoolingHead::read(&sentence_for(recipe, base)?, device)?;
     let network = Network::new(&folder, &weights, head, device, Kind::Float)?;
@@ -163,10 +163,11 @@ impl<'a> Learner<'a> {
         let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?
             .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
         let mut material = TrainingMaterial::new(training, &split, &tokenize)?;
-        let rows = match recipe.objective {
+        let rows = if network.word_head.is_some() {
             // A weight for each word of the vocabulary needs all of them.
-            Objective::SparseSoftmax { .. } => (0..base.shape.vocabulary).collect(),
-            _ => material.narrow(),
+            (0..base.shape.vocabulary).collect()
+        } else {
+            material.narrow()
         };
         let at = |id: i64| rows.iter().position(|&row| row == id).map_or(-1, |at| at as i64);
         network.padding = network.padding.map(at);

@@ -64,7 +64,7 @@ pub use processor::{instruction_set, multiplies_bf16};
 pub use python::find_python;
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use reading::{Pooling, ReadingOverrides, Similarity};
-pub use recipe::{Objective, Recipe, Schedule};
+pub use recipe::{ExampleForm, Objective, Recipe, Schedule};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};
 pub use similar::similar;

@@ -35,6 +35,23 @@ pub enum ModelKind {
     Chat,
 }
 
+impl ModelKind {
+    /// The kinds of models that are folders.
+    pub const OF_FOLDERS: [Self; 4] =
+        [Self::Encoder, Self::Sparse, Self::CrossEncoder, Self::TextGenerator];
+
+    /// The stage that usually has a model of this kind.
+    pub fn usual_stage(self) -> &'static str {
+        match self {
+            Self::Encoder => "dense",
+            Self::Sparse => "sparse",
+            Self::CrossEncoder => "rerank",
+            Self::TextGenerator => "rewrite",
+            Self::Chat => "chat_rerank",
+        }
+    }
+}
+
 impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

@@ -10,7 +10,7 @@ use crate::{bail, number, problem};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-pub use objective::Objective;
+pub use objective::{ExampleForm, Objective};
 
 /// A model that is trained, and everything that its weights depend on beside the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,46 +146,20 @@ impl Recipe {
         let any = f64::MIN_POSITIVE..=f64::MAX;
         let mut ranges = vec![
             ("epochs", self.epochs, f64::MIN_POSITIVE..=MOST_EPOCHS),
-            ("learning_rate", self.learning_rate, any.clone()),
+            ("learning_rate", self.learning_rate, any),
             ("warm_up", self.warm_up, 0.0..=1.0),
             ("weight_decay", self.weight_decay, 0.0..=f64::MAX),
             ("clip", self.clip, 0.0..=f64::MAX),
             ("dropout", self.dropout.unwrap_or(0.0), 0.0..=BELOW_1),
             ("held_out", self.held_out, 0.0..=BELOW_1),
         ];
-        if let Objective::InBatchSoftmax {
-            scale,
-            request_to_question,
-            question_to_request,
-            question_to_question,
-            ..
-        } = self.objective
+        ranges.extend(self.objective.ranges());
+        let form = self.objective.form();
+        if let ExampleForm::Texts { weights, .. } = form
+            && weights.iter().sum::<f64>() == 0.0
         {
-            ranges.extend([
-                ("scale", scale, any),
-                ("request_to_question", request_to_question, 0.0..=f64::MAX),
-                ("question_to_request", question_to_request, 0.0..=f64::MAX),
-                ("question_to_question", question_to_question, 0.0..=f64::MAX),
-            ]);
-            if request_to_question + question_to_request + question_to_question == 0.0 {
-                let expected = "request_to_question or another weight above 0";
-                bail!(file, expected, "0 for all of them", KEYS);
-            }
-        }
-        if let Objective::SparseSoftmax {
-            scale,
-            request_flops,
-            question_flops,
-            flops_warm_up,
-            ..
-        } = self.objective
-        {
-            ranges.extend([
-                ("scale", scale, f64::MIN_POSITIVE..=f64::MAX),
-                ("request_flops", request_flops, 0.0..=f64::MAX),
-                ("question_flops", question_flops, 0.0..=f64::MAX),
-                ("flops_warm_up", flops_warm_up, 0.0..=1.0),
-            ]);
+            let expected = "request_to_question or another weight above 0";
+            bail!(file, expected, "0 for all of them", KEYS);
         }
         for (key, value, range) in ranges {
             if !range.contains(&value) {
@@ -202,14 +176,11 @@ impl Recipe {
             }
         }
         let (batch, negatives) = self.objective.sizes();
-        let least_group = match self.objective {
-            Objective::Listwise { .. } => negatives.saturating_add(1),
-            _ => 1,
-        };
-        // A softmax over the questions of one row is 1, whatever the model says.
-        let least_batch = match self.objective {
-            Objective::InBatchSoftmax { .. } | Objective::SparseSoftmax { .. } => 2,
-            _ => 1,
+        let (least_batch, least_group) = match form {
+            // A softmax over the questions of one row is 1, whatever the model says.
+            ExampleForm::Texts { .. } => (2, 1),
+            ExampleForm::Pairs { .. } => (1, 1),
+            ExampleForm::Lists { .. } => (1, negatives.saturating_add(1)),
         };
         for (key, value, least) in [
             ("batch", batch, least_batch),
@@ -235,24 +206,12 @@ impl Recipe {
 
     /// The system that names negatives, and how many of its questions are wanted for each request.
     pub fn negatives(&self) -> Option<(&str, usize)> {
-        match &self.objective {
-            Objective::InBatchSoftmax { .. } | Objective::SparseSoftmax { .. } => None,
-            // More than are wanted, since some of them will be relevant.
-            Objective::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
-            Objective::Listwise { system, depth, .. } => Some((system, *depth)),
-        }
+        self.objective.negatives()
     }
 
     /// The factors of the FLOPS of requests and questions at a step, counted from 0, of `steps`.
     pub fn flops(&self, step: usize, steps: usize) -> [f64; 2] {
-        let Objective::SparseSoftmax { request_flops, question_flops, flops_warm_up, .. } =
-            self.objective
-        else {
-            return [0.0; 2];
-        };
-        let warm = (flops_warm_up * steps as f64).max(1.0);
-        let share = (((step + 1) as f64) / warm).min(1.0).powi(2);
-        [request_flops * share, question_flops * share]
+        self.objective.flops(step, steps)
     }
 
     /// The learning rate of a step, counted from 0, of `steps`.

@@ -12,8 +12,8 @@ pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
 /// The model of base size that `clariq setup --model` installs.
 pub const BASE_MODEL: &str = "all-mpnet-base-v2";
 
-/// The sparse encoder that `clariq setup --model` installs.
-const SPARSE_MODEL: &str = "splade-tiny";
+/// The other models whose weights `clariq setup --model` finds by itself.
+const FOUND_BY_NAME: [&str; 2] = [BASE_MODEL, "splade-tiny"];
 
 /// The folder of a model: a path, or an installed model in `models`.
 pub fn find(models: &Path, name: &str) -> Option<PathBuf> {
@@ -34,7 +34,7 @@ pub(crate) fn locate(models: &Path, name: &str, kind: ModelKind) -> Result<PathB
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
     let install = how_to_install(name);
-    let stage = stage_of(kind);
+    let stage = kind.usual_stage();
     let hint = format!(
         "{install} installs it; `clariq doctor` lists the installed ones, and --set names any folder, as in \
          {stage}.model=FOLDER"
@@ -42,22 +42,11 @@ pub(crate) fn locate(models: &Path, name: &str, kind: ModelKind) -> Result<PathB
     bail!(format!("model `{name}`"), expected, found, hint)
 }
 
-/// The stage that usually has a model of this kind.
-fn stage_of(kind: ModelKind) -> &'static str {
-    match kind {
-        ModelKind::Encoder => "dense",
-        ModelKind::Sparse => "sparse",
-        ModelKind::CrossEncoder => "rerank",
-        ModelKind::TextGenerator => "rewrite",
-        ModelKind::Chat => "chat_rerank",
-    }
-}
-
 /// The command that installs a model: only some have weights that `clariq setup` finds by itself.
 pub fn how_to_install(name: &str) -> String {
     match name {
         DEFAULT_MODEL => "`clariq setup`".to_owned(),
-        BASE_MODEL | SPARSE_MODEL => format!("`clariq setup --model {name}`"),
+        _ if FOUND_BY_NAME.contains(&name) => format!("`clariq setup --model {name}`"),
         _ if is_path(name) => "`clariq setup --model NAME --from DIR`".to_owned(),
         _ if name.contains('/') => format!("`clariq setup --model {name}`"),
         _ => format!("`clariq setup --model {name} --from DIR`"),
@@ -105,10 +94,13 @@ pub fn check_model_opens(engine: Option<&dyn Engine>, name: &str, folder: &Path)
     check_files(name, folder)?;
     engine.describe_model(folder)?;
     let options = ModelOptions::default();
-    let opened = engine.open(folder, ModelKind::Encoder, &options);
-    let others = [ModelKind::Sparse, ModelKind::CrossEncoder, ModelKind::TextGenerator];
-    if opened.is_err() && others.iter().all(|&kind| engine.open(folder, kind, &options).is_err()) {
-        return opened.map(drop);
+    let mut refusals = Vec::new();
+    for kind in ModelKind::OF_FOLDERS {
+        match engine.open(folder, kind, &options) {
+            Ok(_) => return Ok(()),
+            Err(error) => refusals.push(error),
+        }
     }
-    Ok(())
+    // That of the first kind, which most models are of.
+    refusals.into_iter().next().map_or(Ok(()), Err)
 }

@@ -53,8 +53,8 @@ impl SentenceTransformersConfig {
         default.cloned().flatten().unwrap_or_default()
     }
 
-    /// The prompt of that name and no other, as `encode_query` and `encode_document` of a `SparseEncoder`
-    /// take it: an empty one, which they write by themselves, keeps the default prompt away.
+    /// The prompt of that name and no other, as `encode_query` and `encode_document` of release 6 take it:
+    /// an empty one, which is always there, keeps the default prompt away.
     pub(super) fn prompt_named(&self, name: &str) -> String {
         self.prompts.get(name).cloned().flatten().unwrap_or_default()
     }

@@ -8,7 +8,7 @@
 //!
 //! Two protocols are known, the key `dialect` of a table: `v1`, the paths and forms of `OpenAI`, vLLM,
 //! llama.cpp, Jina and Cohere (`/chat/completions`, `/embeddings`, `/rerank`), and `tei`, those of
-//! text-embeddings-inference (`/embed`, `/embed_sparse`, `/rerank`).
+//! text-embeddings-inference (`/embed`, `/rerank` and others).
 
 pub mod download;
 mod http;

@@ -12,6 +12,7 @@ mod registry;
 mod rerank;
 mod server;
 mod sparse;
+mod table;
 mod thinking;
 
 pub use calls::{CallOptions, Calls, Planned};

@@ -34,7 +34,10 @@ static NOTED: LazyLock<Mutex<Notes>> = LazyLock::new(|| {
 /// Prints a note, unless the program that this one continues has printed it.
 pub(crate) fn note(text: &str) {
     let mut noted = NOTED.lock();
-    noted.all.push(text.to_owned());
+    // A variable holds no NUL and no whole file.
+    if text.len() <= LONGEST && !text.contains('\0') {
+        noted.all.push(text.to_owned());
+    }
     match noted.printed_before.iter().position(|before| before == text) {
         Some(place) => drop(noted.printed_before.swap_remove(place)),
         None => say(text),

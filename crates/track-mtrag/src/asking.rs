@@ -93,8 +93,9 @@ pub(crate) fn by_need(tasks: &[MtragTask], needs: &HashMap<&RequestId, f64>) -> 
 /// True if a response asks the user something: it ends with a question. The organisers have a language
 /// model decide that.
 pub fn asks(response: &str) -> bool {
-    let closing = |sign: char| sign.is_whitespace() || "\"')]*”’".contains(sign);
-    response.trim_end_matches(closing).ends_with('?')
+    response
+        .trim_end_matches(|sign: char| sign.is_whitespace() || "\"')]*”’".contains(sign))
+        .ends_with('?')
 }
 
 /// The decisions of responses, in the domains that have some; a request without one is not asked about.

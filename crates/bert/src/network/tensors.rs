@@ -183,7 +183,7 @@ impl Network {
             dense,
             classifier,
             head,
-            sparse: None,
+            word_head: None,
         })
     }
 
@@ -233,8 +233,8 @@ impl Network {
                 list(&mut all, name, linear);
             }
         }
-        if let Some(sparse) = &mut self.sparse {
-            all.extend(sparse.parameters());
+        if let Some(words) = &mut self.word_head {
+            all.extend(words.parameters());
         }
         all
     }

@@ -29,7 +29,7 @@ fn activation_of(family: Family, hidden: Activation) -> Activation {
 
 /// From the vectors of a text's tokens to the weights of words.
 #[derive(Debug, Clone)]
-pub(crate) struct SparseHead {
+pub(crate) struct WordHead {
     names: WordHeadNames,
     dense: Linear,
     norm: Linear,
@@ -42,7 +42,7 @@ pub(crate) struct SparseHead {
     activation_of_logits: SparseActivation,
 }
 
-impl SparseHead {
+impl WordHead {
     pub(crate) fn read(
         sparse: &SparseFolder,
         weights: &Weights,

@@ -61,7 +61,7 @@ impl TrainingMaterial<'_> {
                 let requests = encode(&requests, PromptKind::Query)?;
                 let dim = (requests.len() / held_out.len().max(1)).max(1);
                 for request in requests.chunks_exact(dim) {
-                    // Most weights of a sparse encoder are 0.
+                    // Most weights of words are 0.
                     let request: Vec<(usize, f32)> =
                         (0..).zip(request.iter().copied()).filter(|(_, b)| *b != 0.0).collect();
                     let dot = |row: &[f32]| request.iter().map(|(at, b)| row[*at] * b).sum::<f32>();

@@ -6,7 +6,7 @@ use crate::batch::TokenBatch;
 use crate::network::Network;
 use crate::train::steps::{ExampleSplit, pairs_of};
 use crate::weights::torch;
-use clariq_core::{JudgedQuestions, Objective, Result, Training};
+use clariq_core::{ExampleForm, JudgedQuestions, Result, Training};
 use clariq_folder::{PromptKind, Tokenize, Tokens};
 pub(super) use in_batch::InBatch;
 use std::collections::{BTreeMap, HashMap};
@@ -35,33 +35,18 @@ impl<'a> TrainingMaterial<'a> {
         tokenize: &Tokenize,
     ) -> Result<Self> {
         let judged = training.examples;
-        let list = match training.recipe.objective {
-            Objective::InBatchSoftmax {
-                scale,
-                request_to_question,
-                question_to_request,
-                question_to_question,
-                ..
-            } => {
+        let list = match training.recipe.objective.form() {
+            ExampleForm::Texts { scale, weights, .. } => {
                 return Ok(Self::Texts(InBatch {
                     judged,
                     requests: tokenize.texts(&texts(&judged.requests), PromptKind::Query)?,
                     questions: tokenize.texts(&texts(&judged.questions), PromptKind::Document)?,
                     scale,
-                    weights: [request_to_question, question_to_request, question_to_question],
+                    weights,
                 }));
             }
-            Objective::SparseSoftmax { scale, .. } => {
-                return Ok(Self::Texts(InBatch {
-                    judged,
-                    requests: tokenize.texts(&texts(&judged.requests), PromptKind::Query)?,
-                    questions: tokenize.texts(&texts(&judged.questions), PromptKind::Document)?,
-                    scale,
-                    weights: [1.0, 0.0, 0.0],
-                }));
-            }
-            Objective::CrossEntropy { .. } => None,
-            Objective::Listwise { negatives, .. } => Some(1 + negatives),
+            ExampleForm::Pairs { .. } => None,
+            ExampleForm::Lists { negatives, .. } => Some(1 + negatives),
         };
         let epochs = training.recipe.epochs.ceil() as usize;
         let wanted = pairs_of(training.recipe, judged, split, epochs);

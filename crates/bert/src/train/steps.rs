@@ -1,7 +1,7 @@
 //! Which examples every step of a training takes, which topics are held out, and the generators that
 //! everything random is drawn from.
 
-use clariq_core::{JudgedQuestions, Objective, Recipe};
+use clariq_core::{ExampleForm, JudgedQuestions, Recipe};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::collections::{BTreeMap, HashMap};
@@ -77,38 +77,37 @@ pub(crate) fn steps(
         pairs
     };
     let relevant = judged.pairs(&split.train, recipe.objective.sees_pairs_once());
-    match &recipe.objective {
-        Objective::InBatchSoftmax { batch, per_request, .. }
-        | Objective::SparseSoftmax { batch, per_request, .. } => {
+    match recipe.objective.form() {
+        ExampleForm::Texts { batch, per_request, .. } => {
             let pairs = shuffled(relevant);
-            if *per_request == 0 {
-                return in_batches(&pairs, *batch);
+            if per_request == 0 {
+                return in_batches(&pairs, batch);
             }
-            by_request(&pairs, *batch, *per_request, &mut random)
+            by_request(&pairs, batch, per_request, &mut random)
         }
-        Objective::CrossEntropy { batch, negatives, .. } => {
+        ExampleForm::Pairs { batch, negatives } => {
             let mut pairs = relevant;
             for &topic in &split.train {
-                let questions = topped_up(judged, topic, *negatives, recipe.seed);
+                let questions = topped_up(judged, topic, negatives, recipe.seed);
                 pairs.extend(questions.into_iter().map(|question| (topic, question)));
             }
-            shuffled(pairs).chunks(*batch).map(<[_]>::to_vec).collect()
+            shuffled(pairs).chunks(batch).map(<[_]>::to_vec).collect()
         }
-        Objective::Listwise { batch, negatives, depth, .. } => {
+        ExampleForm::Lists { batch, negatives, depth } => {
             let positives = shuffled(relevant);
             let list = |(topic, question): (usize, u32)| {
                 let candidates = &judged.candidates[topic];
-                let mut pool: Vec<u32> = candidates.iter().copied().take(*depth).collect();
+                let mut pool: Vec<u32> = candidates.iter().copied().take(depth).collect();
                 shuffle(&mut pool, &mut random);
-                pool.truncate(*negatives);
-                while pool.len() < *negatives {
+                pool.truncate(negatives);
+                while pool.len() < negatives {
                     pool.push(some_negative(judged, topic, &mut random));
                 }
                 let list = std::iter::once(question).chain(pool);
                 list.map(|question| (topic, question)).collect()
             };
             let lists: Vec<TrainingStep> = positives.into_iter().map(list).collect();
-            lists.chunks(*batch).map(<[TrainingStep]>::concat).collect()
+            lists.chunks(batch).map(<[TrainingStep]>::concat).collect()
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::model::ModelKind;
 use crate::number;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// The objective of the training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,7 +75,116 @@ pub enum Objective {
     },
 }
 
+/// What a step of a training takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ExampleForm {
+    /// Requests and questions, for a softmax over the questions of the batch.
+    Texts {
+        /// Pairs of request and question in a batch.
+        batch: usize,
+        /// Questions of one request in a batch; 0 draws pairs at random.
+        per_request: usize,
+        /// Factor of cosines or dot products.
+        scale: f64,
+        /// Weights of the directions from requests to questions, from questions to requests, and from
+        /// questions to the other questions of their request.
+        weights: [f64; 3],
+    },
+    /// Pairs, each on its own.
+    Pairs {
+        /// Pairs in a batch.
+        batch: usize,
+        /// Negatives per request.
+        negatives: usize,
+    },
+    /// Lists of a relevant question and its negatives.
+    Lists {
+        /// Lists in a batch.
+        batch: usize,
+        /// Negatives in a list.
+        negatives: usize,
+        /// The number of the system's best questions that negatives are drawn from.
+        depth: usize,
+    },
+}
+
+/// A key of an objective, its value, and the values that a training can use.
+pub(super) type KeyRange = (&'static str, f64, RangeInclusive<f64>);
+
 impl Objective {
+    /// What its steps take.
+    pub fn form(&self) -> ExampleForm {
+        match *self {
+            Self::InBatchSoftmax {
+                batch,
+                per_request,
+                scale,
+                request_to_question,
+                question_to_request,
+                question_to_question,
+            } => {
+                let weights = [request_to_question, question_to_request, question_to_question];
+                ExampleForm::Texts { batch, per_request, scale, weights }
+            }
+            Self::SparseSoftmax { batch, per_request, scale, .. } => {
+                ExampleForm::Texts { batch, per_request, scale, weights: [1.0, 0.0, 0.0] }
+            }
+            Self::CrossEntropy { batch, negatives, .. } => ExampleForm::Pairs { batch, negatives },
+            Self::Listwise { batch, negatives, depth, .. } => {
+                ExampleForm::Lists { batch, negatives, depth }
+            }
+        }
+    }
+
+    /// The keys whose values have a range.
+    pub(super) fn ranges(&self) -> Vec<KeyRange> {
+        let above_0 = f64::MIN_POSITIVE..=f64::MAX;
+        let from_0 = 0.0..=f64::MAX;
+        match *self {
+            Self::InBatchSoftmax {
+                scale,
+                request_to_question,
+                question_to_request,
+                question_to_question,
+                ..
+            } => vec![
+                ("scale", scale, above_0),
+                ("request_to_question", request_to_question, from_0.clone()),
+                ("question_to_request", question_to_request, from_0.clone()),
+                ("question_to_question", question_to_question, from_0),
+            ],
+            Self::SparseSoftmax { scale, request_flops, question_flops, flops_warm_up, .. } => {
+                vec![
+                    ("scale", scale, above_0),
+                    ("request_flops", request_flops, from_0.clone()),
+                    ("question_flops", question_flops, from_0),
+                    ("flops_warm_up", flops_warm_up, 0.0..=1.0),
+                ]
+            }
+            Self::CrossEntropy { .. } | Self::Listwise { .. } => Vec::new(),
+        }
+    }
+
+    /// The factors of the FLOPS of requests and questions at a step, counted from 0, of `steps`.
+    pub(super) fn flops(&self, step: usize, steps: usize) -> [f64; 2] {
+        let Self::SparseSoftmax { request_flops, question_flops, flops_warm_up, .. } = *self else {
+            return [0.0; 2];
+        };
+        let warm = (flops_warm_up * steps as f64).max(1.0);
+        let share = (((step + 1) as f64) / warm).min(1.0).powi(2);
+        [request_flops * share, question_flops * share]
+    }
+
+    /// The system that names negatives, and how many of its questions are wanted for each request.
+    pub(super) fn negatives(&self) -> Option<(&str, usize)> {
+        match self {
+            Self::InBatchSoftmax { .. } | Self::SparseSoftmax { .. } => None,
+            // More than are wanted, since some of them will be relevant.
+            Self::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
+            Self::Listwise { system, depth, .. } => Some((system, *depth)),
+        }
+    }
+
     /// The kind of model that it trains.
     pub fn kind(&self) -> ModelKind {
         match self {
@@ -94,10 +204,10 @@ impl Objective {
     }
 
     pub(super) fn sizes(&self) -> (usize, usize) {
-        match *self {
-            Self::InBatchSoftmax { batch, .. } | Self::SparseSoftmax { batch, .. } => (batch, 1),
-            Self::CrossEntropy { batch, negatives, .. }
-            | Self::Listwise { batch, negatives, .. } => (batch, negatives),
+        match self.form() {
+            ExampleForm::Texts { batch, .. } => (batch, 1),
+            ExampleForm::Pairs { batch, negatives }
+            | ExampleForm::Lists { batch, negatives, .. } => (batch, negatives),
         }
     }
 }

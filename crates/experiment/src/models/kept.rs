@@ -63,7 +63,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn kept_at(folder: &Path, key: &str, make: MakeKept) -> Result<SharedBytes> {
-        let model = ModelName::new("m", ModelKind::Sparse);
+        let model = ModelName::new("m", ModelKind::Encoder);
         let about = Kept { model: &model, folder: "impacts", what: "weights", key, documents: 3 };
         kept(folder, &about, make, &Silent, &|_| {})
     }

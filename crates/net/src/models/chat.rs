@@ -1,14 +1,18 @@
 //! Chat models: `POST /chat/completions`.
 
 use super::calls::{Call, CallAnswer};
-use super::config::ChatConfig;
+use super::parameters::Parameters;
 use super::server::{MOST_OF_AN_ANSWER, Server};
+use super::table::{ModelTable, ServerConfig, table};
+use super::thinking::Marks;
 use clariq_core::{
-    ChatModel, ChatRequest, Checksum, Completion, Progress, Result, Thinking,
-    behind_special_tokens, printable,
+    ChatModel, ChatRequest, Checksum, Completion, Location, ModelKind, Progress, Result, Thinking,
+    behind_special_tokens, number, positive, printable,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of an answer beside its tokens, and of a token: its text, escaped, and with what the model
@@ -20,6 +24,62 @@ const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
 const SHOWN: usize = 60;
 /// How far a log-probability may be above 0 by the rounding of a server.
 const ROUNDING: f64 = 0.01;
+
+/// The dialect of chat models: text-embeddings-inference has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ChatDialect {
+    #[default]
+    V1,
+}
+
+table! {
+    /// A chat model behind a server.
+    ChatConfig {
+        #[serde(default)]
+        dialect: ChatDialect,
+        /// The marks around what the model thinks before it answers.
+        #[serde(default)]
+        pub(super) thinking: Marks,
+        /// Parameters of requests: set, given another name, or left out.
+        #[serde(default)]
+        pub(super) parameters: Parameters,
+    }
+}
+
+impl ModelTable for ChatConfig {
+    fn kind(&self) -> &'static str {
+        "chat"
+    }
+
+    fn server(&self) -> ServerConfig<'_> {
+        self.keys_of_server()
+    }
+
+    fn opens(&self) -> (ModelKind, &'static str) {
+        (ModelKind::Chat, "chat/completions")
+    }
+
+    fn is_tei(&self) -> bool {
+        false
+    }
+
+    fn samples(&self) -> bool {
+        self.parameters.samples()
+    }
+
+    fn check(&self, at: &Location) -> Result<()> {
+        self.parameters.check(at)
+    }
+
+    fn identify(&self, identity: &mut Map<String, Value>) {
+        let ChatDialect::V1 = self.dialect;
+        identity.insert("dialect".to_owned(), "v1".into());
+        if !self.parameters.is_empty() {
+            identity.insert("server_parameters".to_owned(), json!(self.parameters));
+        }
+    }
+}
 
 pub(super) struct ChatEndpoint {
     server: Server,
@@ -274,7 +334,6 @@ impl ChatModel for ChatEndpoint {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::EndpointConfig;
     use super::*;
     use clariq_core::{Silent, read_regular};
     use std::fs;
@@ -288,10 +347,9 @@ mod tests {
     fn open(url: &str, folder: &std::path::Path) -> (Server, ChatConfig) {
         let config: ChatConfig =
             serde_json::from_value(json!({ "url": url, "model": "m" })).unwrap();
-        let endpoint = EndpointConfig::Chat(config.clone());
         let key = Some(KEY.to_owned());
         let server =
-            Server::open("far", &endpoint, "chat", key, Arc::default(), folder, &Silent).unwrap();
+            Server::open("far", &config, "chat", key, Arc::default(), folder, &Silent).unwrap();
         (server, config)
     }
 

@@ -1,14 +1,97 @@
 //! Encoders: `POST /embeddings` (`v1`) and `POST /embed` (`tei`).
 
 use super::calls::{Call, CallAnswer};
-use super::config::EmbedConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server, in_order};
+use super::table::{DEFAULT_BATCH, Dialect, ModelTable, ServerConfig, table, yes};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use clariq_core::{Checksum, Embeddings, Encoder, Progress, Result, Similarity, bail};
+use clariq_core::{
+    Checksum, Embeddings, Encoder, Location, ModelKind, Progress, Result, Similarity, bail, number,
+    positive,
+};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::OnceLock;
+
+/// Longer vectors than this are a mistake.
+const MOST_DIMENSIONS: usize = 65_536;
+
+table! {
+    /// An encoder behind a server.
+    EmbedConfig {
+        #[serde(default)]
+        pub(super) dialect: Dialect,
+        /// Documents of a call.
+        #[serde(default = "positive::<DEFAULT_BATCH>")]
+        pub(super) batch: NonZeroUsize,
+        /// True if the server truncates texts that are too long instead of refusing them (`tei`).
+        #[serde(default)]
+        pub(super) truncate: bool,
+        /// The length that vectors must have.
+        pub(super) dimensions: Option<NonZeroUsize>,
+        /// Text before every request.
+        #[serde(default)]
+        pub(super) query_prompt: String,
+        /// Text before every document.
+        #[serde(default)]
+        pub(super) document_prompt: String,
+        /// True if vectors are scaled to length 1 and compared by cosine, and not by dot product.
+        #[serde(default = "yes")]
+        pub(super) normalise: bool,
+    }
+}
+
+impl ModelTable for EmbedConfig {
+    fn kind(&self) -> &'static str {
+        "embed"
+    }
+
+    fn server(&self) -> ServerConfig<'_> {
+        self.keys_of_server()
+    }
+
+    fn opens(&self) -> (ModelKind, &'static str) {
+        (ModelKind::Encoder, if self.dialect.is_tei() { "embed" } else { "embeddings" })
+    }
+
+    fn is_tei(&self) -> bool {
+        self.dialect.is_tei()
+    }
+
+    fn truncates(&self) -> bool {
+        self.truncate
+    }
+
+    fn check(&self, at: &Location) -> Result<()> {
+        let dimensions = self.dimensions.map_or(1, usize::from);
+        if dimensions > MOST_DIMENSIONS {
+            bail!(at, "dimensions from 1 to {MOST_DIMENSIONS}", (dimensions.to_string()));
+        }
+        Ok(())
+    }
+
+    fn identify(&self, identity: &mut Map<String, Value>) {
+        let mut set = |key: &str, value: Value| identity.insert(key.to_owned(), value);
+        set("dialect", json!(self.dialect));
+        if self.truncate {
+            set("truncate", true.into());
+        }
+        if let Some(dimensions) = self.dimensions {
+            set("dimensions", json!(dimensions));
+        }
+        if !self.query_prompt.is_empty() {
+            set("query_prompt", json!(self.query_prompt));
+        }
+        if !self.document_prompt.is_empty() {
+            set("document_prompt", json!(self.document_prompt));
+        }
+        if !self.normalise {
+            set("normalise", false.into());
+        }
+    }
+}
 
 pub(super) struct EmbedEndpoint {
     server: Server,

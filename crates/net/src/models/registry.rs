@@ -1,13 +1,9 @@
 //! The models behind servers that a session knows, by name.
 
 use super::calls::{CallOptions, Calls};
-use super::chat::ChatEndpoint;
-use super::config::EndpointConfig;
-use super::embed::EmbedEndpoint;
-use super::rerank::RerankEndpoint;
+use super::config::{EndpointConfig, TAKEN};
 use super::server::{Server, api_key};
-use super::sparse::SparseEndpoint;
-use clariq_core::{Model, ModelKind, ModelName, Observer, ReadingOverrides, Result, bail};
+use clariq_core::{Model, ModelName, Observer, ReadingOverrides, Result, bail};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::Path;
@@ -63,18 +59,10 @@ impl Registry {
     ) -> Result<Option<Model>> {
         let Some(config) = self.config(&model.name) else { return Ok(None) };
         let at = format!("model `{}`", model.name);
-        let (kind, path) = match &config {
-            EndpointConfig::Chat(_) => (ModelKind::Chat, "chat/completions"),
-            EndpointConfig::Embed(embed) if embed.dialect.is_tei() => (ModelKind::Encoder, "embed"),
-            EndpointConfig::Embed(_) => (ModelKind::Encoder, "embeddings"),
-            EndpointConfig::Rerank(_) => (ModelKind::CrossEncoder, "rerank"),
-            EndpointConfig::Sparse(_) => (ModelKind::Sparse, "embed_sparse"),
-        };
+        let (kind, path) = config.table().opens();
         if kind != model.kind {
-            let found = format!("kind = \"{}\" in [models]", config.kind());
-            let hint = "stages with a space take `embed`, `rerank` and `cross_encode` take `rerank`, `sparse` \
-                 takes `sparse`";
-            bail!(at, (model.kind.to_string()), found, hint);
+            let found = format!("kind = \"{}\" in [models]", config.table().kind());
+            bail!(at, (model.kind.to_string()), found, TAKEN);
         }
         if model.reading != ReadingOverrides::default() {
             let found = model.label();
@@ -83,20 +71,7 @@ impl Registry {
         }
         let key = api_key(&model.name)?;
         let calls = Arc::clone(&self.calls);
-        let server = Server::open(&model.name, &config, path, key, calls, cache, observer)?;
-        Ok(Some(match config {
-            EndpointConfig::Chat(config) => {
-                Model::Chat(Arc::new(ChatEndpoint::new(server, config)))
-            }
-            EndpointConfig::Embed(config) => {
-                Model::Encoder(Arc::new(EmbedEndpoint::new(server, config)))
-            }
-            EndpointConfig::Sparse(config) => {
-                Model::Sparse(Arc::new(SparseEndpoint::new(server, config)))
-            }
-            EndpointConfig::Rerank(config) => {
-                Model::CrossEncoder(Arc::new(RerankEndpoint::new(server, config)))
-            }
-        }))
+        let server = Server::open(&model.name, config.table(), path, key, calls, cache, observer)?;
+        Ok(Some(config.open(server)))
     }
 }

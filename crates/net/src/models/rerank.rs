@@ -1,11 +1,57 @@
 //! Rerankers: `POST /rerank`.
 
 use super::calls::{Call, CallAnswer};
-use super::config::RerankConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server, in_order, name_of};
-use clariq_core::{Checksum, PairScorer, Progress, Result, bail};
+use super::table::{DEFAULT_BATCH, Dialect, ModelTable, ServerConfig, table};
+use clariq_core::{Checksum, ModelKind, PairScorer, Progress, Result, bail, number, positive};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+table! {
+    /// A reranker behind a server.
+    RerankConfig {
+        #[serde(default)]
+        pub(super) dialect: Dialect,
+        /// Documents of a call.
+        #[serde(default = "positive::<DEFAULT_BATCH>")]
+        pub(super) batch: NonZeroUsize,
+        /// True if the server truncates texts that are too long instead of refusing them (`tei`).
+        #[serde(default)]
+        pub(super) truncate: bool,
+    }
+}
+
+impl ModelTable for RerankConfig {
+    fn kind(&self) -> &'static str {
+        "rerank"
+    }
+
+    fn server(&self) -> ServerConfig<'_> {
+        self.keys_of_server()
+    }
+
+    fn opens(&self) -> (ModelKind, &'static str) {
+        (ModelKind::CrossEncoder, "rerank")
+    }
+
+    fn is_tei(&self) -> bool {
+        self.dialect.is_tei()
+    }
+
+    fn truncates(&self) -> bool {
+        self.truncate
+    }
+
+    fn identify(&self, identity: &mut Map<String, Value>) {
+        let mut set = |key: &str, value: Value| identity.insert(key.to_owned(), value);
+        set("dialect", json!(self.dialect));
+        if self.truncate {
+            set("truncate", true.into());
+        }
+    }
+}
 
 pub(super) struct RerankEndpoint {
     server: Server,

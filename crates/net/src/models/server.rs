@@ -1,8 +1,8 @@
 //! The server of a model: its address, the key, and the reading of its answers.
 
 use super::calls::{Call, CallAnswer, Caller, Calls};
-use super::config::EndpointConfig;
 use super::identity::Identity;
+use super::table::ModelTable;
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_request};
 use clariq_core::{Checksum, Error, Observer, ProblemKind, Result, bail, printable, problem};
@@ -75,7 +75,7 @@ impl Server {
     /// Prepares requests to a path, which carry a key, and asks the server for the name of its model.
     pub(super) fn open(
         name: &str,
-        config: &EndpointConfig,
+        config: &dyn ModelTable,
         path: &str,
         key: Option<String>,
         calls: Arc<Calls>,

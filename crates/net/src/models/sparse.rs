@@ -1,12 +1,80 @@
 //! Sparse encoders: `POST /embed_sparse` of text-embeddings-inference.
 
 use super::calls::{Call, CallAnswer};
-use super::config::SparseConfig;
 use super::server::{MOST_OF_AN_ANSWER, Server};
-use clariq_core::{Checksum, Progress, Result, SparseEncoder, SparseVectors, bail};
+use super::table::{DEFAULT_BATCH, ModelTable, ServerConfig, table};
+use clariq_core::{
+    Checksum, ModelKind, Progress, Result, SparseEncoder, SparseVectors, bail, number, positive,
+};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// The dialect of sparse encoders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SparseDialect {
+    #[default]
+    Tei,
+}
+
+table! {
+    /// A sparse encoder behind a server: text-embeddings-inference alone has them.
+    SparseConfig {
+        #[serde(rename = "dialect", default)]
+        _dialect: SparseDialect,
+        /// Documents of a call.
+        #[serde(default = "positive::<DEFAULT_BATCH>")]
+        pub(super) batch: NonZeroUsize,
+        /// True if the server truncates texts that are too long instead of refusing them.
+        #[serde(default)]
+        pub(super) truncate: bool,
+        /// Text before every request.
+        #[serde(default)]
+        pub(super) query_prompt: String,
+        /// Text before every document.
+        #[serde(default)]
+        pub(super) document_prompt: String,
+    }
+}
+
+impl ModelTable for SparseConfig {
+    fn kind(&self) -> &'static str {
+        "sparse"
+    }
+
+    fn server(&self) -> ServerConfig<'_> {
+        self.keys_of_server()
+    }
+
+    fn opens(&self) -> (ModelKind, &'static str) {
+        (ModelKind::Sparse, "embed_sparse")
+    }
+
+    fn is_tei(&self) -> bool {
+        true
+    }
+
+    fn truncates(&self) -> bool {
+        self.truncate
+    }
+
+    fn identify(&self, identity: &mut Map<String, Value>) {
+        let mut set = |key: &str, value: Value| identity.insert(key.to_owned(), value);
+        set("dialect", "tei".into());
+        if self.truncate {
+            set("truncate", true.into());
+        }
+        if !self.query_prompt.is_empty() {
+            set("query_prompt", json!(self.query_prompt));
+        }
+        if !self.document_prompt.is_empty() {
+            set("document_prompt", json!(self.document_prompt));
+        }
+    }
+}
 
 pub(super) struct SparseEndpoint {
     server: Server,
