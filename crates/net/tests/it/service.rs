@@ -70,7 +70,7 @@ fn is_tried_again(status: u16) -> bool {
     let patience = Patience { timeout: Duration::from_secs(5), retries: 1 };
     let service = Service::new(url, ServiceAccess::default(), patience);
     let answer = service.ask("text/plain", "hello", 1 << 20, |_| Ok(Reply::Whole(())));
-    assert_eq!(answer.is_ok(), status == 200, "{status}");
+    assert_eq!(answer.is_ok(), (200..300).contains(&status), "{status}");
     count.load(Ordering::SeqCst) > 1
 }
 
