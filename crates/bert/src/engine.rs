@@ -87,6 +87,7 @@ impl Engine for Torch {
         let (first_loss, last_loss) = curve.loss(AVERAGED_STEPS).unwrap_or_default();
         let steps = curve.rows.len();
         let recall = curve.last_recall();
-        Ok(TrainingSummary { steps, first_loss, last_loss, recall })
+        let first_stage = curve.first_stage;
+        Ok(TrainingSummary { steps, first_loss, last_loss, recall, first_stage })
     }
 }

@@ -8,7 +8,7 @@ use crate::pooling::PoolingHead;
 use crate::weights::Weights;
 use clariq_core::{
     Checksum, Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result,
-    Similarity, bail,
+    Similarity, bail, gpu_number,
 };
 use clariq_folder::{ModelFolder, Sentence};
 use clariq_folder::{PromptKind, Tokenize};
@@ -74,14 +74,7 @@ pub(crate) fn kind(options: &ModelOptions) -> Kind {
 /// The device that options name, if libtorch has it.
 pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
     let name = &options.device;
-    let number = match name.as_str() {
-        "cpu" => return Ok(Device::Cpu),
-        "cuda" => Some("0"),
-        other => other.strip_prefix("cuda:"),
-    };
-    let Some(number) = number.and_then(|number| number.parse::<usize>().ok()) else {
-        bail!("--device", "`cpu` or `cuda:0`", "`{name}`", "`cuda:1` is the second GPU");
-    };
+    let Some(number) = gpu_number(name)? else { return Ok(Device::Cpu) };
     let count = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
     if number >= count {
         bail!(

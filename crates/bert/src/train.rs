@@ -185,7 +185,10 @@ impl<'a> Learner<'a> {
             key,
             step: 0,
             decay: 1.0_f64.to_bits(),
-            curve: Curve::default(),
+            curve: Curve {
+                first_stage: evaluate::first_stage(&material, &split.held_out),
+                ..Curve::default()
+            },
             best: None,
         };
         let best = HashMap::new();

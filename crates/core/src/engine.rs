@@ -156,6 +156,8 @@ pub struct TrainingSummary {
     pub last_loss: f64,
     /// The last recall at 5, 10, 20 and 30 on held-out topics, where some were held out.
     pub recall: Option<[f64; 4]>,
+    /// The recall of the pools that a cross-encoder reorders for these topics, before it does.
+    pub first_stage: Option<[f64; 4]>,
 }
 
 /// The SHA-256 of everything that a training depends on, [`ModelOptions::computes_with`] included.

@@ -55,7 +55,7 @@ pub use id::{DocId, FacetId, Name, RequestId};
 pub use json::{parse_json, parse_python_json};
 pub use judgements::{JudgedSplit, Need, Surroundings};
 pub use model::*;
-pub use model_options::{ModelOptions, Precision};
+pub use model_options::{ModelOptions, Precision, gpu_number};
 pub use observer::{Job, Observer, Silent};
 pub use once_map::OnceMap;
 pub use printable::{Escaped, fixed, is_python_space, printable, shorten};

@@ -1,5 +1,7 @@
 //! Options for running a model: device, precision, threads.
 
+use crate::bail;
+use crate::problem::Result;
 use crate::processor::instruction_set;
 use crate::reading::ReadingOverrides;
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,19 @@ impl fmt::Display for Precision {
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
         })
+    }
+}
+
+/// The number of the GPU that `--device` names; `None` for the CPU.
+pub fn gpu_number(device: &str) -> Result<Option<usize>> {
+    let number = match device {
+        "cpu" => return Ok(None),
+        "cuda" => Some("0"),
+        other => other.strip_prefix("cuda:"),
+    };
+    match number.and_then(|number| number.parse().ok()) {
+        Some(number) => Ok(Some(number)),
+        None => bail!("--device", "`cpu` or `cuda:0`", "`{device}`", "`cuda:1` is the second GPU"),
     }
 }
 

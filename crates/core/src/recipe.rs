@@ -3,6 +3,7 @@
 mod objective;
 
 use crate::id::Name;
+use crate::model::ModelKind;
 use crate::model_options::Precision;
 use crate::problem::{Location, Problem, Result};
 use crate::split_role::TrainOn;
@@ -47,6 +48,10 @@ pub struct Recipe {
     /// The longest text in tokens; longer texts are cut.
     #[serde(default = "number::<50, _>")]
     pub max_tokens: usize,
+    /// True if `max_tokens` grows with the documents of a cross-encoder's training, as far as its base
+    /// reads. It is false where that is done.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lengthen: bool,
     /// Texts or pairs of a step that pass through the network together, by default all: fewer need
     /// less memory. The gradient is that of the whole step, and dropout is drawn anew.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -63,6 +68,10 @@ pub struct Recipe {
     /// The share of the training topics that is held out, for the curve and for stopping early.
     #[serde(default)]
     pub held_out: f64,
+    /// The system whose first documents a cross-encoder reorders for held-out topics, by default that
+    /// of the collection.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub first_stage: Option<String>,
     /// The number of the held-out share, from 0, among the disjoint shares of that size.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fold: usize,
@@ -198,10 +207,26 @@ impl Recipe {
         if self.fold > 0 && !(self.held_out > 0.0 && held_out_to_fold <= 1.0 + 1e-9) {
             bail!(file, "a fold below 1 / held_out", (self.fold.to_string()), KEYS);
         }
+        if self.lengthen && self.objective.kind() != ModelKind::CrossEncoder {
+            let found = "one that reads documents alone";
+            bail!(file, "a cross-encoder where lengthen is true", found, KEYS);
+        }
         if self.patience > 0 && self.held_out == 0.0 {
             bail!(file, "held_out above 0 where patience is set", "0", KEYS);
         }
         Ok(())
+    }
+
+    /// Reads pairs of at least so many tokens, in smaller groups for the same memory.
+    pub fn read_at_least(&mut self, tokens: usize) {
+        if tokens <= self.max_tokens {
+            return;
+        }
+        let (batch, negatives) = self.objective.sizes();
+        let list = negatives + 1;
+        let group = self.group.unwrap_or(batch * list);
+        self.group = Some((group * self.max_tokens / tokens).max(list));
+        self.max_tokens = tokens;
     }
 
     /// The system that names negatives, and how many of its questions are wanted for each request.
@@ -279,6 +304,7 @@ mod tests {
             ("fold=1", "a fold below 1 / held_out"),
             ("group=0", "group of at least 1, found 0"),
             ("objective.batch=1", "batch of at least 2, found 1"),
+            ("lengthen=true", "a cross-encoder where lengthen is true"),
         ] {
             let error = recipe.with(&[wrong]).unwrap_err().to_string();
             assert!(error.starts_with("--set") && error.contains(says), "{wrong}: {error}");
@@ -291,6 +317,13 @@ mod tests {
         assert!(listwise.with(&["group=8"]).is_ok());
         let error = listwise.with(&["group=7"]).unwrap_err().to_string();
         assert!(error.contains("group of at least 8, found 7"), "a list is never cut: {error}");
+        let mut long = listwise.with(&["max_tokens=64", "objective.batch=8"]).unwrap();
+        long.read_at_least(50);
+        assert_eq!((long.max_tokens, long.group), (64, None));
+        long.read_at_least(256);
+        assert_eq!((long.max_tokens, long.group), (256, Some(16)));
+        long.read_at_least(512);
+        assert_eq!((long.max_tokens, long.group), (512, Some(8)), "a list is never cut");
         let folds = |fold: &str| recipe.with(&["held_out=0.3333333333333333", fold]);
         assert!(folds("fold=2").is_ok() && folds("fold=3").is_err());
     }

@@ -4,6 +4,7 @@
 //! Models are trained before a system is opened; an open system trains nothing.
 
 mod examples;
+mod lengths;
 mod store;
 
 use crate::endpoints;
@@ -11,13 +12,14 @@ use crate::models::{self, ModelLocation};
 use crate::needs::NeedScope;
 use crate::ranker::{Ranker, UserRequest};
 use crate::session::{Contexts, Session, SessionOptions};
-use clariq_collections::Split;
+use clariq_collections::{Collection, Split};
 use clariq_core::{
     JudgedQuestions, ModelKind, ModelName, Precision, Ranking, ReadingOverrides, Recipe, Request,
     Result, TrainingSummary, bail,
 };
 use clariq_rank::Override;
 use clariq_systems::{SystemConfig, recipes};
+use clariq_track_clariq::ClariQ;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,33 +47,58 @@ fn train_if_missing(session: &Session, model: &ModelName) -> Result<()> {
     }
     let Some(recipe) = recipes::find_kind(&model.name, model.kind)? else { return Ok(()) };
     session.engine_for(&model.name)?;
+    let TrainingOutcome { folder, recipe, .. } = train(session, recipe, TrainMode::Resume, None)?;
     let max_tokens = model.reading.max_tokens.or(Some(recipe.max_tokens));
     let reading = ReadingOverrides { max_tokens, ..model.reading.clone() };
-    let (folder, _) = train(session, recipe, TrainMode::Resume, None)?;
     models::set_location(session, model, ModelLocation { folder, reading });
     Ok(())
 }
 
-/// The system, and the number of its first questions, that a cross-encoder reorders for held-out topics:
-/// those of the published pipeline, `bert-reranker`.
-const FIRST_STAGE: (&str, usize) = ("bm25", 30);
+/// The first stages of held-out topics: of ClariQ, that of the published pipeline `bert-reranker`.
+const FIRST_STAGE_OF_CLARIQ: &str = "bm25";
+const FIRST_STAGE_OF_DOCUMENTS: &str = "bm25-english";
+
+/// The number of first documents that a cross-encoder reorders for held-out topics.
+const REORDERED: usize = 30;
+
+/// The system whose first documents a cross-encoder reorders for held-out topics, if its recipe names
+/// none.
+pub fn usual_first_stage(collection: &dyn Collection) -> &'static str {
+    match collection.downcast::<ClariQ>() {
+        Some(_) => FIRST_STAGE_OF_CLARIQ,
+        None => FIRST_STAGE_OF_DOCUMENTS,
+    }
+}
+
+/// A recipe's model.
+pub struct TrainingOutcome {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The recipe with the length of the texts that the model reads.
+    pub recipe: Recipe,
+    /// The figures of a training that was needed.
+    pub summary: Option<TrainingSummary>,
+}
 
 /// Trains a recipe, unless its model of this data is found, and copies the model to `output`.
-/// Returns the folder of the model, and the figures of a training that was needed.
 pub fn train(
     session: &Session,
     mut recipe: Recipe,
     mode: TrainMode,
     output: Option<&Path>,
-) -> Result<(PathBuf, Option<TrainingSummary>)> {
+) -> Result<TrainingOutcome> {
     recipe.train_on = recipe.train_on.to_answer(session.split.map(Split::role));
     session.engine_for(&recipe.name)?;
     let (mut examples, requests) = examples::collect(session, &recipe)?;
     if recipe.held_out == 0.0 {
         examples.evaluation.clear();
     } else if recipe.objective.kind() == ModelKind::CrossEncoder {
-        let (system, depth) = FIRST_STAGE;
-        let rankings = mine(session, &recipe, system, depth, requests.clone())?;
+        let usual = usual_first_stage(session.collection);
+        if usual != FIRST_STAGE_OF_CLARIQ && recipe.first_stage.is_none() {
+            recipe.first_stage = Some(usual.to_owned());
+        }
+        let system = recipe.first_stage.as_deref().unwrap_or(usual);
+        let rankings = mine(session, &recipe, system, REORDERED, requests.clone())?;
         for (topic, ranking) in examples.evaluation.iter_mut().zip(rankings) {
             topic.pool = ranking.iter().map(|hit| hit.doc.0).collect();
         }
@@ -80,7 +107,9 @@ pub fn train(
         let rankings = mine(session, &recipe, system, depth, requests)?;
         set_negatives(&mut examples, &rankings);
     }
-    store::obtain(session, &recipe, &examples, mode, output)
+    lengths::lengthen(session, &mut recipe, &examples)?;
+    let (folder, summary) = store::obtain(session, &recipe, &examples, mode, output)?;
+    Ok(TrainingOutcome { folder, recipe, summary })
 }
 
 /// Checks the output folder of trainings: it is for one recipe, and does not exist or is a trained

@@ -135,16 +135,14 @@ fn card(about: &ModelCard) -> String {
         training.data
     );
     let ranks_bank = "ranking the whole bank";
+    let first_stage = recipe.first_stage.as_deref().unwrap_or("BM25");
+    let reordering = format!("reordering the first 30 of {first_stage}");
     let (library, kind, ranks) = match recipe.objective.kind() {
         ModelKind::Encoder => {
             ("sentence-transformers", "Encoder (mean of the tokens, length 1)", ranks_bank)
         }
         ModelKind::Sparse => ("sentence-transformers", "Sparse encoder (SPLADE)", ranks_bank),
-        _ => (
-            "transformers",
-            "Cross-encoder of (request, document) pairs",
-            "reordering the first 30 of BM25",
-        ),
+        _ => ("transformers", "Cross-encoder of (request, document) pairs", &*reordering),
     };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \
@@ -167,6 +165,12 @@ fn card(about: &ModelCard) -> String {
         let _ = writeln!(
             text,
             "Held-out topics, last evaluation, {ranks}: R@5 {r5:.4}, R@10 {r10:.4}, R@20 {r20:.4}, R@30 {r30:.4}."
+        );
+    }
+    if let Some([r5, r10, r20, r30]) = curve.first_stage {
+        let _ = writeln!(
+            text,
+            "The same topics before reordering: R@5 {r5:.4}, R@10 {r10:.4}, R@20 {r20:.4}, R@30 {r30:.4}."
         );
     }
     text += "\n`curve.csv` and `curve.svg` have every step; `training.json` says what made the weights.\n";

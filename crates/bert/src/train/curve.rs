@@ -22,6 +22,9 @@ pub struct CurvePoint {
 pub struct Curve {
     /// One row per step.
     pub rows: Vec<CurvePoint>,
+    /// The recall of the pools that a cross-encoder reorders for the held-out topics, before it does.
+    #[serde(default)]
+    pub first_stage: Option<[f64; 4]>,
 }
 
 const WIDTH: f64 = 720.0;
@@ -133,7 +136,8 @@ mod tests {
 
     fn curve() -> Curve {
         let row = |step, loss, recall| CurvePoint { step, rate: 1e-5, loss, norm: 1.0, recall };
-        Curve { rows: vec![row(1, 2.0, None), row(2, 1.0, Some([0.1, 0.2, 0.3, 0.4]))] }
+        let rows = vec![row(1, 2.0, None), row(2, 1.0, Some([0.1, 0.2, 0.3, 0.4]))];
+        Curve { rows, first_stage: None }
     }
 
     #[test]

@@ -18,18 +18,34 @@ pub(crate) fn recall(
     material: &TrainingMaterial,
     held_out: &[usize],
 ) -> Result<[f64; 4]> {
-    let mut sums = [0.0; 4];
-    let ranked = material.rank(network, tokenize, held_out)?;
-    for (&topic, mut scores) in held_out.iter().zip(ranked) {
+    let mut rankings = Vec::with_capacity(held_out.len());
+    for mut scores in material.rank(network, tokenize, held_out)? {
         scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        let relevant = &material.judged().evaluation[topic].relevant;
+        rankings.push(scores.into_iter().map(|(text, _)| text).collect());
+    }
+    Ok(mean_recall(material.judged(), held_out, &rankings))
+}
+
+/// The same of the pools that a cross-encoder reorders, before it does; `None` if there are none.
+pub(crate) fn first_stage(material: &TrainingMaterial, held_out: &[usize]) -> Option<[f64; 4]> {
+    let TrainingMaterial::Pairs(_) = material else { return None };
+    let judged = material.judged();
+    let pools: Vec<Vec<u32>> =
+        held_out.iter().map(|&topic| judged.evaluation[topic].pool.clone()).collect();
+    (!pools.is_empty()).then(|| mean_recall(judged, held_out, &pools))
+}
+
+/// Mean recall of rankings of the held-out topics.
+fn mean_recall(judged: &JudgedQuestions, held_out: &[usize], rankings: &[Vec<u32>]) -> [f64; 4] {
+    let mut sums = [0.0; 4];
+    for (&topic, ranking) in held_out.iter().zip(rankings) {
+        let relevant = &judged.evaluation[topic].relevant;
         for (sum, depth) in sums.iter_mut().zip(DEPTHS) {
-            let best = scores.iter().take(depth);
-            let found = best.filter(|(text, _)| relevant.contains(text)).count();
+            let found = ranking.iter().take(depth).filter(|text| relevant.contains(text)).count();
             *sum += found as f64 / relevant.len().max(1) as f64;
         }
     }
-    Ok(sums.map(|sum| sum / held_out.len().max(1) as f64))
+    sums.map(|sum| sum / held_out.len().max(1) as f64)
 }
 
 impl TrainingMaterial<'_> {

@@ -77,7 +77,7 @@ fn train_recipe(
     let _alone = train_alone();
     let (trained, notes) =
         work.with_session(|session| train(session, recipe, mode, output.as_deref()));
-    trained.map(|(folder, trained)| (folder, trained, notes))
+    trained.map(|trained| (trained.folder, trained.summary, notes))
 }
 
 /// A system over a space of the tiny model and spellings.

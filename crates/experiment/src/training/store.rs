@@ -209,7 +209,13 @@ mod tests {
             while self.1.0.load(Ordering::SeqCst) < 2 && begin.elapsed().as_secs() < 9 {
                 thread::yield_now();
             }
-            Ok(TrainingSummary { steps: 1, first_loss: 1.0, last_loss: 1.0, recall: None })
+            Ok(TrainingSummary {
+                steps: 1,
+                first_loss: 1.0,
+                last_loss: 1.0,
+                recall: None,
+                first_stage: None,
+            })
         }
     }
 

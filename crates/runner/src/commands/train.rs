@@ -6,7 +6,9 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{ModelKind, Precision, Result, SplitRole, TrainingSummary};
-use clariq_experiment::training::{TrainMode, check_output, train as train_recipe};
+use clariq_experiment::training::{
+    TrainMode, TrainingOutcome, check_output, train as train_recipe, usual_first_stage,
+};
 use clariq_systems::{SystemConfig, built_in, find_recipes};
 use std::path::{Path, PathBuf};
 
@@ -77,7 +79,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         }
         let name = recipe.name.to_string();
         let kind = recipe.objective.kind();
-        let (folder, trained) =
+        let TrainingOutcome { folder, recipe, summary: trained } =
             train_recipe(&session, recipe, arguments.mode(), arguments.output.as_deref())?;
         if trained.is_none() {
             settings.note(&format!(
@@ -88,6 +90,13 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         row.extend(cells(trained.as_ref()));
         row.push(Cell::path(&folder));
         sheet.row(row);
+        let first_stage = recipe.first_stage.as_deref();
+        let first_stage = first_stage.unwrap_or_else(|| usual_first_stage(&*collection));
+        if let Some(trained) = &trained
+            && kind == ModelKind::CrossEncoder
+        {
+            uses.push(beside_first_stage(&name, trained, first_stage));
+        }
         let is_found = arguments.output.is_none() && arguments.set.is_empty();
         let system = if is_found { system_with(&name)? } else { None };
         uses.push(match system {
@@ -127,6 +136,24 @@ fn use_of(name: &str, kind: ModelKind, folder: &Path) -> String {
     }
 }
 
+/// The score of the pipeline beside that of its first stage, on held-out topics.
+fn beside_first_stage(name: &str, trained: &TrainingSummary, system: &str) -> String {
+    let Some(([reranked, ..], [first, ..])) = trained.recall.zip(trained.first_stage) else {
+        return format!(
+            "note: no topics were held out, so that nothing shows whether `{name}` is better than \
+             `{system}`: --set held_out=0.2 compares them"
+        );
+    };
+    let scores = format!("R@5 {reranked:.4}, and {first:.4} for `{system}` alone");
+    if reranked > first {
+        return format!("held-out topics: {scores}");
+    }
+    format!(
+        "warning: `{name}` is no better than `{system}` on the held-out topics: {scores}; more \
+         labels, more `epochs` or another `base` may help"
+    )
+}
+
 /// Steps, losses and recall of a training; empty cells if the model existed already.
 fn cells(trained: Option<&TrainingSummary>) -> [Cell; 5] {
     let Some(trained) = trained else { return std::array::from_fn(|_| Cell::Nothing) };
@@ -140,4 +167,32 @@ fn cells(trained: Option<&TrainingSummary>) -> [Cell; 5] {
         recall(0),
         recall(3),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reranker_that_is_no_better_than_its_first_stage_is_warned_of() {
+        let told = |recall: Option<f64>, first_stage: f64| {
+            let trained = TrainingSummary {
+                steps: 1,
+                first_loss: 1.0,
+                last_loss: 1.0,
+                recall: recall.map(|recall| [recall; 4]),
+                first_stage: recall.map(|_| [first_stage; 4]),
+            };
+            beside_first_stage("mine", &trained, "bm25-english")
+        };
+        assert_eq!(
+            told(Some(0.5), 0.25),
+            "held-out topics: R@5 0.5000, and 0.2500 for `bm25-english` alone"
+        );
+        for no_better in [0.5, 0.75] {
+            let text = told(Some(0.5), no_better);
+            assert!(text.starts_with("warning: `mine` is no better than `bm25-english`"), "{text}");
+        }
+        assert!(told(None, 0.0).contains("--set held_out=0.2"));
+    }
 }

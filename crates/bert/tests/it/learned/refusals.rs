@@ -85,7 +85,7 @@ fn recipes_that_cannot_train_are_refused() {
         str![[r#"
 error: @/scorer.toml:4
   expected: a training recipe
-     found: unknown field `learning_rat`, expected one of `name`, `description`, `base`, `objective`, `epochs`, `learning_rate`, `warm_up`, `schedule`, `weight_decay`, `clip`, `dropout`, `max_tokens`, `group`, `precision`, `train_on`, `seed`, `held_out`, `fold`, `patience`, `evaluate_every`, `checkpoint_every`
+     found: unknown field `learning_rat`, expected one of `name`, `description`, `base`, `objective`, `epochs`, `learning_rate`, `warm_up`, `schedule`, `weight_decay`, `clip`, `dropout`, `max_tokens`, `lengthen`, `group`, `precision`, `train_on`, `seed`, `held_out`, `first_stage`, `fold`, `patience`, `evaluate_every`, `checkpoint_every`
 hint: the documentation lists the keys of a recipe (reference, Models)
 
 "#]]
@@ -117,7 +117,7 @@ hint: `clariq setup --model NAME --from DIR` installs it; `clariq doctor` lists 
         str![[r#"
 error: --set
   expected: key=value with a key of a recipe, for example seed=7
-     found: unknown field `learning_rat`, expected one of `name`, `description`, `base`, `objective`, `epochs`, `learning_rate`, `warm_up`, `schedule`, `weight_decay`, `clip`, `dropout`, `max_tokens`, `group`, `precision`, `train_on`, `seed`, `held_out`, `fold`, `patience`, `evaluate_every`, `checkpoint_every`
+     found: unknown field `learning_rat`, expected one of `name`, `description`, `base`, `objective`, `epochs`, `learning_rate`, `warm_up`, `schedule`, `weight_decay`, `clip`, `dropout`, `max_tokens`, `lengthen`, `group`, `precision`, `train_on`, `seed`, `held_out`, `first_stage`, `fold`, `patience`, `evaluate_every`, `checkpoint_every`
 hint: the documentation lists the keys of a recipe (reference, Models)
 
 "#]]

@@ -151,3 +151,30 @@ fn models_learn_from_labels_of_ones_own() {
     // Other labels train anew.
     train("vectors.toml");
 }
+
+#[test]
+fn a_reranker_of_documents_reads_them_and_is_compared_with_their_first_stage() {
+    let folder = folder();
+    folder.copy("data/sample-own", "mine");
+    let train = |data: &str, set: &[&str], output: Option<&str>| {
+        let work = work(&folder, data, "dev");
+        train_recipe(&work, "scorer.toml", set, TrainMode::Reuse, output).expect("a model")
+    };
+    let set = ["lengthen=true", "held_out=0.4", "epochs=1"];
+    let (_, trained, notes) = train("mine", &set, Some("model"));
+    let trained = trained.expect("a training");
+    assert!(trained.recall.is_some() && trained.first_stage.is_some(), "{trained:?}");
+    let said = "note: `scorer` reads pairs of 96 tokens, for the length of the documents (--set \
+                lengthen=false: 50)";
+    assert!(notes.contains(said), "{notes}");
+    let recipe = &folder.json("model/training.json")["recipe"];
+    let kept = ["max_tokens", "group", "first_stage", "lengthen"].map(|key| recipe[key].clone());
+    assert_eq!(kept, [96.into(), 3.into(), "bm25-english".into(), Value::Null]);
+    let card = folder.text("model/README.md");
+    assert!(card.contains("reordering the first 30 of bm25-english: R@5 "), "{card}");
+    assert!(card.contains("The same topics before reordering: R@5 "), "{card}");
+    // Where nothing is longer, it is the same training.
+    let (_, first, _) = train("data", &["max_tokens=96"], None);
+    let (_, again, _) = train("data", &["max_tokens=96", "lengthen=true"], None);
+    assert!(first.is_some() && again.is_none());
+}
