@@ -58,7 +58,8 @@ pub struct GridSearch<'a> {
 
 /// A point of the grid with its figures for every judged topic.
 pub struct Trial {
-    values: Vec<Override>,
+    /// The parameters that vary.
+    pub values: Vec<Override>,
     /// The values of the measures per judged topic.
     pub scores: Vec<Vec<f64>>,
     /// The means of the measures.
@@ -147,7 +148,8 @@ impl GridSearch<'_> {
     }
 
     fn open(&self, values: &[Override]) -> Result<SystemConfig> {
-        SystemConfig::open_any(self.system, values)?.with_rewrites(self.rewrites)
+        SystemConfig::open_any(self.system, &self.grid.parameters(values))?
+            .with_rewrites(self.rewrites)
     }
 
     fn find_part(&self, system: &Ranker) -> Result<RankedPart> {

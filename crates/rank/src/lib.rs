@@ -51,6 +51,7 @@ mod stages;
 mod system;
 mod table;
 mod tally;
+mod with_parameters;
 
 pub use chat::{Chat, ChatDefaults, Conversation, QUESTION, write_questions};
 pub use context::Context;
@@ -64,3 +65,4 @@ pub use stages::STOPS;
 pub use system::{ConversationConfig, ExpectedFigures, Sections, SystemFile, WrittenScores};
 pub use table::{ConfigSection, Override, hint_of_table};
 pub use tally::{Read, Tallies};
+pub use with_parameters::with_parameters;

@@ -2,6 +2,7 @@
 
 mod check;
 mod variant;
+mod written;
 
 use crate::need::NeedTable;
 use crate::overrides::suffix;

@@ -10,6 +10,8 @@ pub const MOST_POINTS: usize = 10_000;
 /// Parameters and the values of each.
 #[derive(Debug, Clone)]
 pub struct Grid {
+    /// Parameters that all points have.
+    pub fixed: Vec<Override>,
     axes: Vec<GridAxis>,
     points: usize,
 }
@@ -24,7 +26,8 @@ impl Grid {
     /// Parses axes such as `bm25.k1=0.9,1.2`. A parameter that is given twice, and more than
     /// [`MOST_POINTS`] combinations, are refused.
     pub fn parse(texts: &[impl AsRef<str>]) -> Result<Self> {
-        let mut grid = Self { axes: Vec::with_capacity(texts.len()), points: 1 };
+        let axes = Vec::with_capacity(texts.len());
+        let mut grid = Self { fixed: Vec::new(), axes, points: 1 };
         for text in texts {
             let target = parse_assignment(text.as_ref(), "--grid")?;
             let stage = &target.stage;
@@ -46,12 +49,35 @@ impl Grid {
         Ok(grid)
     }
 
+    /// The same with parameters that all points have, such as `bm25.b=0.4`. A parameter that is given
+    /// twice is refused.
+    pub fn with_fixed(mut self, texts: &[impl AsRef<str>]) -> Result<Self> {
+        for text in texts {
+            let given = parse_assignment(text.as_ref(), "--set")?;
+            let axes = self.axes.iter().map(|axis| &axis.target);
+            let is_same =
+                |other: &Override| (&other.stage, &other.key) == (&given.stage, &given.key);
+            if axes.chain(&self.fixed).any(is_same) {
+                let found = format!("`{}.{}` twice", given.stage, given.key);
+                let hint = "--grid has the parameters that vary, --set those that do not";
+                bail!("--set", "every parameter once", found, hint);
+            }
+            self.fixed.push(given);
+        }
+        Ok(self)
+    }
+
+    /// All parameters of a point.
+    pub fn parameters(&self, point: &[Override]) -> Vec<Override> {
+        [&self.fixed, point].concat()
+    }
+
     /// The number of combinations.
     pub fn count(&self) -> usize {
         self.points
     }
 
-    /// Every combination, one by one, the last parameter varying fastest.
+    /// The parameters that vary in every combination, one by one, the last parameter varying fastest.
     pub fn points(&self) -> impl Iterator<Item = Vec<Override>> {
         (0..self.points).map(|point| {
             let mut rest = point;
@@ -102,6 +128,14 @@ mod tests {
             |values: Vec<Override>| values.into_iter().map(|value| value.value).collect::<String>();
         let points: Vec<String> = grid.points().map(shown).collect();
         assert_eq!(points, ["13", "14", "15", "23", "24", "25"]);
+        let fixed = Grid::parse(&["a.x=1,2"]).unwrap().with_fixed(&["b.y=[1,2]"]).unwrap();
+        let points: Vec<Vec<Override>> = fixed.points().collect();
+        assert_eq!(points.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(shown(fixed.parameters(&points[1])), "[1,2]2");
+        for twice in ["a.x=1", "b.y=1"] {
+            let text = fixed.clone().with_fixed(&[twice]).unwrap_err().to_string();
+            assert!(text.starts_with("--set: expected every parameter once"), "{text}");
+        }
         let lists = Grid::parse(&["fuse.weights=[1, 0.5],[1,1]"]).unwrap();
         let points: Vec<String> = lists.points().map(shown).collect();
         assert_eq!(points, ["[1, 0.5]", "[1,1]"]);

@@ -8,8 +8,10 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Result, bail};
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
+use clariq_files::{Target, refuse_input};
+use clariq_systems::SystemConfig;
 use clariq_track_clariq::ClariQ;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 #[derive(Args)]
@@ -45,20 +47,43 @@ pub(crate) struct TuneArgs {
     /// Number of rows to print, best first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
+    /// Write the best system as a configuration file, which ends in .toml and names the system
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     rewritten: RewriteArguments,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
 }
 
+/// Refuses a file that no command would read as a system, before the search begins.
+fn check_output(output: &Path) -> Result<()> {
+    if output.extension().is_none_or(|ending| ending != "toml") {
+        let hint = "systems are read from such files, for example `-o tuned.toml`";
+        bail!("--output", "a file that ends in .toml", (output.display().to_string()), hint);
+    }
+    refuse_input(output)
+}
+
+/// The name of the system in a file.
+fn name_of(output: &Path) -> String {
+    output.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The recalls of the challenge's leaderboard, which are shown together.
 const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome> {
-    // A parameter of --set is an axis of the grid with one value.
-    let axes: Vec<&String> = arguments.set.iter().chain(&arguments.grid).collect();
-    let grid = Grid::parse(&axes)?;
-    let first = settings.load(&arguments.config, &grid.points().next().unwrap_or_default())?;
+    if let Some(output) = &arguments.output {
+        check_output(output)?;
+    }
+    let grid = Grid::parse(&arguments.grid)?.with_fixed(&arguments.set)?;
+    let first = grid.parameters(&grid.points().next().unwrap_or_default());
+    if let Some(output) = &arguments.output {
+        // What cannot be written is refused before the search.
+        SystemConfig::write_with(&arguments.config, &first, &name_of(output), "")?;
+    }
+    let first = settings.load(&arguments.config, &first)?;
     let collection = settings.collection_for(slice::from_ref(&first))?;
     let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
         (Some(requests), Some(qrels), _) => TuningLabels::Files { requests, qrels },
@@ -102,6 +127,20 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let held_out = tuned.held_out();
     row("held out".to_owned(), &held_out.means);
     sheet.print(settings.format)?;
+    if let (Some(output), Some(best)) = (&arguments.output, tuned.best_first().first()) {
+        let on = match labels {
+            TuningLabels::Split(split) => split.to_string(),
+            TuningLabels::Files { .. } => "requests of its own".to_owned(),
+        };
+        let measure = measures[by].name();
+        let description = format!("{system} with the best {measure} on {on}: {best}");
+        let parameters = grid.parameters(&best.values);
+        let name = name_of(output);
+        let text = SystemConfig::write_with(system, &parameters, &name, &description)?;
+        Target::new(output).write(|out| out.write_all(text.as_bytes()))?;
+        let output = output.display();
+        settings.note(&format!("{output} is the best of them: `clariq run {output}`"));
+    }
     for (fold, choice) in (1..).zip(&held_out.choices) {
         settings.note(&format!("fold {fold}: best on the other folds: {choice}"));
     }

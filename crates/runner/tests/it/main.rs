@@ -19,6 +19,7 @@ mod ikat;
 #[cfg(feature = "bert")]
 mod learned;
 mod mtrag;
+mod narrow;
 mod need;
 mod own;
 mod printed;
@@ -37,6 +38,8 @@ mod sparse;
 #[path = "../../../net/tests/it/stub.rs"]
 mod stub;
 mod systems;
+mod tune;
+mod typing_errors;
 #[path = "../../../track-ikat/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

@@ -29,7 +29,7 @@ pub(super) fn variant_of(
 }
 
 /// The settings of a system that parameters of the command line can change.
-fn parameters(system: &SystemConfig) -> Value {
+pub(super) fn parameters(system: &SystemConfig) -> Value {
     let stages: Vec<_> = system.plan.stages().map(|stage| (stage.name, stage.parameters)).collect();
     let endpoints: Vec<_> = system.endpoints.values().map(|config| json!(config)).collect();
     json!([stages, endpoints, system.plan.answer(), system.plan.ask(), system.need])

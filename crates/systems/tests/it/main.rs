@@ -7,3 +7,4 @@ mod config;
 mod documents;
 mod fuzz_corpora;
 mod refusals;
+mod written;
