@@ -1,9 +1,10 @@
 //! Messages on standard error.
 
+use crate::output::terminal;
 use clariq_core::printable;
 use parking_lot::Mutex;
 use std::env;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::LazyLock;
 
 /// The maximum number of characters of a line on standard error; a value may be a whole file.
@@ -51,7 +52,14 @@ pub(crate) fn notes() -> String {
 
 /// Prints a message to standard error, which may quote a file and have lines of its own.
 pub(crate) fn say(text: &str) {
-    text.lines().take(MOST_LINES).for_each(|line| say_line(&printable(line, LONGEST)));
+    let width = io::stderr().is_terminal().then(terminal::width);
+    for line in text.lines().take(MOST_LINES) {
+        let line = printable(line, LONGEST);
+        match width {
+            Some(width) => terminal::wrap(&line, width).iter().for_each(|line| say_line(line)),
+            None => say_line(&line),
+        }
+    }
 }
 
 /// Prints a line to standard error as it is.

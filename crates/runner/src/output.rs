@@ -3,6 +3,7 @@
 mod delimited;
 mod json;
 mod latex;
+mod narrow;
 mod sheet;
 mod shorten;
 mod table;
@@ -98,7 +99,7 @@ impl Sheet {
         let format = format.unwrap_or(Format::Table);
         if let Some(title) = &self.title {
             match format {
-                Format::Table => writeln!(out, "{}", printable(title, usize::MAX))?,
+                Format::Table => writeln!(out, "{}", wrapped(&printable(title, usize::MAX)))?,
                 Format::Md => writeln!(out, "{title}\n")?,
                 Format::Latex => writeln!(out, "% {title}")?,
                 _ => {}
@@ -106,6 +107,9 @@ impl Sheet {
         }
         match format {
             // `trec` is refused before a table is made.
+            Format::Table | Format::Trec if terminal::is_terminal() => {
+                table::write_within(self, terminal::width(), out)
+            }
             Format::Table | Format::Trec => table::write(self, out),
             Format::Tsv => delimited::write(self, b'\t', out),
             Format::Csv => delimited::write(self, b',', out),
@@ -114,6 +118,15 @@ impl Sheet {
             Format::Md => table::write_markdown(self, out),
             Format::Latex => latex::write(self, out),
         }
+    }
+}
+
+/// A title in lines that fit the terminal.
+fn wrapped(title: &str) -> String {
+    if terminal::is_terminal() {
+        terminal::wrap(title, terminal::width()).join("\n")
+    } else {
+        title.to_owned()
     }
 }
 

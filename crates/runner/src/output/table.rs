@@ -1,21 +1,37 @@
 //! Aligned columns, for a terminal: text to the left, numbers to the right, two spaces between; and
 //! Markdown, for notes.
 
-use super::sheet::{Cell, Sheet};
+use super::narrow::{GAP, Grid};
+use super::sheet::Sheet;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    write_grid(&Grid::of(sheet), out)
+}
+
+/// The same in lines of at most `width` columns.
+pub(super) fn write_within(sheet: &Sheet, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    for (index, grid) in Grid::of(sheet).within(width).iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write_grid(grid, out)?;
+    }
+    Ok(())
+}
+
+fn write_grid(grid: &Grid, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(sheet.header.clone());
-    for row in &sheet.rows {
-        table.add_row(row.iter().map(Cell::shown));
+    table.set_header(&grid.header);
+    for row in &grid.rows {
+        table.add_row(row);
     }
-    let columns = sheet.header.len();
+    let columns = grid.header.len();
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if index + 1 == columns { 0 } else { 2 }));
-        let text = sheet.is_text(index);
+        column.set_padding((0, if index + 1 == columns { 0 } else { GAP }));
+        let text = grid.is_text[index];
         column.set_cell_alignment(if text { CellAlignment::Left } else { CellAlignment::Right });
     }
     for line in table.lines() {

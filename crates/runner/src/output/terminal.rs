@@ -2,6 +2,7 @@
 
 use console::Term;
 use std::io::{self, IsTerminal};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// The width where it is not known.
 const USUAL_WIDTH: usize = 80;
@@ -16,4 +17,12 @@ pub(crate) fn width() -> usize {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let shown = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
     named.filter(|&columns| columns > 0).or_else(shown).unwrap_or(USUAL_WIDTH)
+}
+
+/// The lines of a text, each of at most `width` columns. Words are cut only where they are longer.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let options = Options::new(width.max(1))
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).into_iter().map(String::from).collect()
 }
