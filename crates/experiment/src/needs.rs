@@ -287,6 +287,8 @@ pub struct NeedModels<'a> {
 
 /// The predictions of a model for dev, on which it was not trained.
 pub struct HeldOutNeeds {
+    /// The names of the splits with these requests.
+    pub splits: String,
     /// The labels that the model tells apart.
     pub classes: Vec<NeedLabel>,
     /// Labels and predictions, by their places among these.
@@ -399,6 +401,8 @@ impl<'a> NeedModels<'a> {
             Some(clariq) => Some(need_report(&lines, &clariq.labelled(ClariqSplit::Dev)?)),
             None => None,
         };
-        Ok(Some(HeldOutNeeds { classes, pairs, confidence, report }))
+        let splits = collection.available_splits().filter(|it| it.role() == SplitRole::Tune);
+        let splits = splits.map(Split::name).collect::<Vec<_>>().join(", ");
+        Ok(Some(HeldOutNeeds { splits, classes, pairs, confidence, report }))
     }
 }

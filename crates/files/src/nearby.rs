@@ -37,6 +37,18 @@ pub(crate) fn hint(missing: &Path) -> String {
     }
 }
 
+/// The hint about a folder in the place of a file: one of the files in it, a run if there is one.
+pub(crate) fn inside(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_FILES);
+    let mut files: Vec<PathBuf> = entries.map(|entry| folder.join(entry.file_name())).collect();
+    files.retain(|path| path.is_file());
+    files.sort_by_key(|path| (path.extension() != Some("run".as_ref()), path.clone()));
+    match files.first() {
+        Some(file) => format!("name a file inside it, such as `{}`", file.display()),
+        None => "there is no file inside it".to_owned(),
+    }
+}
+
 /// The folder of runs where none is named.
 const RUNS: &str = "runs";
 

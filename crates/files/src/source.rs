@@ -246,7 +246,8 @@ fn open_file(path: &Path) -> Result<File> {
     let file = open_regular(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => missing_file(path).into(),
         io::ErrorKind::InvalidInput if path.is_dir() => {
-            problem!(path, "a file", "a directory", "name the file inside it").into()
+            let hint = crate::nearby::inside(path);
+            problem!(path, "a file", "a directory", hint).into()
         }
         io::ErrorKind::InvalidInput => {
             let hint =

@@ -13,6 +13,7 @@ use clap::{Arg, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Problem, Result, bail, read_regular};
 use clariq_experiment::cache;
 use std::env;
+use std::path::Path;
 
 /// Baselines, rankings and scores for conversational search
 ///
@@ -199,16 +200,29 @@ const MOST_OF_A_VERSION: u64 = 1 << 10;
 /// The version with what a report of a bug needs: the commit, and what learned models run on.
 fn long_version() -> String {
     let commit = option_env!("CLARIQ_COMMIT").filter(|commit| !commit.is_empty());
-    let learned = learned::program();
-    let learned = learned.map_or("not installed".to_owned(), |path| path.display().to_string());
+    let program = learned::program();
+    let learned =
+        program.as_ref().map_or("not installed".to_owned(), |path| path.display().to_string());
     let libtorch = read_regular(&cache::folder().join("libtorch/build-version"), MOST_OF_A_VERSION);
     let libtorch = libtorch.ok().and_then(|version| String::from_utf8(version).ok());
+    let libtorch = libtorch.map(|version| version.trim().to_owned());
+    let libtorch = libtorch.unwrap_or_else(|| without_version(program.as_deref()));
     format!(
-        "{}\ncommit          {}\nlearned models  {learned}\nlibtorch        {}",
+        "{}\ncommit          {}\nlearned models  {learned}\nlibtorch        {libtorch}",
         env!("CARGO_PKG_VERSION"),
         commit.unwrap_or("not known"),
-        libtorch.as_ref().map_or("not installed", |version| version.trim())
     )
+}
+
+/// What is known of a libtorch that `clariq setup` did not install: whether the program starts with it.
+fn without_version(program: Option<&Path>) -> String {
+    let Some(program) = program else { return "not installed".to_owned() };
+    // The program itself has started.
+    let is_this = env::current_exe().is_ok_and(|this| this == program);
+    match if is_this { None } else { learned::trouble(program) } {
+        None => "found by that program".to_owned(),
+        Some(trouble) => format!("not found: {trouble}"),
+    }
 }
 
 impl Command {

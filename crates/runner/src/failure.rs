@@ -74,6 +74,12 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if error.kind() == ErrorKind::InvalidSubcommand {
         return unknown_command(error);
     }
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        return missing_arguments(error);
+    }
+    if error.kind() == ErrorKind::UnknownArgument {
+        return unknown_argument(error);
+    }
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
         return None;
     }
@@ -86,6 +92,63 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
         None => "see --help for the accepted values".to_owned(),
     };
     Some(Problem::at(at, expected_of(error), found).hint(hint))
+}
+
+fn missing_arguments(error: &clap::Error) -> Option<Problem> {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let bare = |argument: &String| {
+        let is_option = argument.starts_with('-');
+        let name = argument.trim_end_matches("...").trim_matches(['<', '>', '[', ']']);
+        if is_option { argument.clone() } else { name.to_owned() }
+    };
+    // A value is missing where it is named alone, an option with its value elsewhere.
+    let first = missing.first().map(|first| match first.split_once(' ') {
+        Some((option, _)) if option.starts_with('-') => option.to_owned(),
+        _ => bare(first),
+    })?;
+    let expected = missing.iter().map(bare).collect::<Vec<_>>().join(" and ");
+    let usage = usage(error)?;
+    let help = command_of(&usage);
+    let hint = format!("write `{usage}`; `{help} --help` describes each");
+    Some(Problem::at(first, expected, "nothing").hint(hint))
+}
+
+fn unknown_argument(error: &clap::Error) -> Option<Problem> {
+    let argument = context_text(error, ContextKind::InvalidArg)?;
+    let usage = usage(error)?;
+    let command = command_of(&usage);
+    let is_option = argument.starts_with('-') && argument.len() > 1;
+    let hint = match context_text(error, ContextKind::SuggestedArg) {
+        Some(similar) if is_option => {
+            format!("did you mean `{}`?", similar.split(' ').next().unwrap_or(similar))
+        }
+        _ if is_option => format!(
+            "`{command} --help` lists its options, and `clariq help options` those of all commands"
+        ),
+        _ => format!("write `{usage}`; a text with blanks is one argument in quotes"),
+    };
+    let expected = if is_option {
+        format!("an option of `{command}`")
+    } else {
+        "no more arguments".to_owned()
+    };
+    Some(Problem::at(argument, expected, format!("`{argument}`")).hint(hint))
+}
+
+/// The form of a command, such as `clariq run [OPTIONS] <CONFIG>...`.
+fn usage(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return None };
+    let usage = usage.to_string();
+    let usage = usage.trim().strip_prefix("Usage: ").unwrap_or(usage.trim());
+    Some(usage.lines().next()?.trim().to_owned())
+}
+
+/// The words of a usage before its arguments.
+fn command_of(usage: &str) -> String {
+    let words = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-']));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn conflict(error: &clap::Error) -> Option<Problem> {

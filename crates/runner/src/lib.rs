@@ -18,7 +18,8 @@ mod runs;
 mod settings;
 mod several;
 
-use clariq_core::{Engine, Error, ProblemKind};
+use clariq_core::{Engine, Error, Problem, ProblemKind};
+use clariq_systems::built_in;
 use failure::{Outcome, print_problem};
 use parking_lot::Mutex;
 use std::io::{self, Write as _};
@@ -48,10 +49,23 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
         // `clariq eval … | head` closes the pipe early, which is no error.
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
-            print_problem("error", &error.to_problem());
+            print_problem("error", &with_system_hint(error.to_problem()));
             2
         }
     })
+}
+
+/// A missing file with the name of a system is what the system has yet to write.
+fn with_system_hint(problem: Problem) -> Problem {
+    let name = &problem.at.file;
+    let is_system = problem.kind == ProblemKind::MissingFile
+        && built_in::names().any(|known| known == name)
+        && !problem.hint.contains("there are");
+    if !is_system {
+        return problem;
+    }
+    let hint = format!("`{name}` is a system: `clariq run {name}` writes its run");
+    problem.hint(hint)
 }
 
 /// Called once when the user interrupts the command.

@@ -6,7 +6,7 @@ use crate::messages::{note, say};
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind, Split};
-use clariq_core::{Engine, Result, bail};
+use clariq_core::{Engine, Result, bail, gpu_number};
 use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
@@ -95,6 +95,7 @@ impl Settings {
             }
             None => clariq_track_clariq::SAMPLE,
         };
+        gpu_number(&device)?;
         let precision = precision.unwrap_or_else(|| faster_precision(&device));
         let options =
             SessionOptions { threads, seed, device, precision, ..SessionOptions::default() };
@@ -236,7 +237,17 @@ impl Settings {
                 self.note("note: using the built-in sample (--data DIR: your own)");
             }
             folder if !self.data_was_named => self.note(&format!("note: using {folder}")),
-            DataDir::Folder(_) => {}
+            DataDir::Folder(folder) => {
+                if let [named] = &self.folders[..]
+                    && named != folder
+                {
+                    let only = folder.display();
+                    self.note(&format!(
+                        "note: using {only}, the only collection in {}",
+                        named.display()
+                    ));
+                }
+            }
         }
     }
 

@@ -64,6 +64,14 @@ pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     GROUPS.iter().map(|(title, systems)| (*title, systems.iter().map(|(name, _)| *name).collect()))
 }
 
+/// The need models that a table `[need]` can name.
+const NEED_MODELS: [&str; 2] = ["majority", "lexical"];
+
+/// True for what may be a word of a request, and cannot be the path of a file.
+fn is_word(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(char::is_alphabetic)
+}
+
 /// The problem of an unknown system. Its hint suggests a built-in system or a file with a similar name.
 fn unknown(name: &str) -> Problem {
     let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
@@ -73,6 +81,14 @@ fn unknown(name: &str) -> Problem {
     let meant = known.iter().copied().find(without_ending).or_else(|| similar(name, known));
     let hint = match meant {
         Some(known) => format!("did you mean `{known}`?"),
+        None if NEED_MODELS.contains(&name) => format!(
+            "`{name}` is the need model of a system: `clariq need train bm25-tuned` trains that of \
+             `bm25-tuned`"
+        ),
+        None if is_word(name) => format!(
+            "`clariq systems` lists the built-in systems; a text is ranked by `clariq rank \
+             bm25-tuned {name}`"
+        ),
         None => "`clariq systems` lists the built-in systems".to_owned(),
     };
     problem!(name, "a built-in system or a configuration file", "nothing of that name", hint)

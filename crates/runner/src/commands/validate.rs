@@ -8,9 +8,9 @@ use crate::settings::Settings;
 use clap::{Args, ValueEnum};
 use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
-use clariq_core::{Findings, Result, Severity, bail};
+use clariq_core::{Error, Findings, Result, Severity, bail, problem};
 use clariq_experiment::record;
-use clariq_files::{Source, Target, protect, refuse_input};
+use clariq_files::{Source, Target, protect, read_run, refuse_input};
 use clariq_track_clariq::write_candidates;
 use clariq_track_ikat::convert::convert_to_trec;
 use clariq_track_ikat::validate::MAX_WARNINGS;
@@ -164,6 +164,17 @@ enum RunForm {
     Trec,
 }
 
+/// The error of a submission that cannot be read, or that of a TREC run in its place.
+fn of_trec_run(source: &Source, error: Error) -> Error {
+    let is_trec_run = read_run(source).is_ok_and(|run| !run.lines.is_empty());
+    if matches!(source, Source::Stdin) || !is_trec_run {
+        return error;
+    }
+    let name = source.name();
+    let hint = format!("it needs no conversion: `clariq eval {name}` scores it");
+    problem!(&*name, "an iKAT submission, as JSON", "a TREC run", hint).into()
+}
+
 pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
     protect(&arguments.run);
     refuse_input(&arguments.output)?;
@@ -172,7 +183,9 @@ pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
     let is_dictionary = arguments.run.to_string_lossy().contains(".pkl");
     match arguments.to {
         RunForm::Trec if is_dictionary => write_candidates(&source, &target)?,
-        RunForm::Trec => convert_to_trec(&source, &target)?,
+        RunForm::Trec => {
+            convert_to_trec(&source, &target).map_err(|error| of_trec_run(&source, error))?;
+        }
     }
     Ok(Outcome::Done)
 }

@@ -47,9 +47,9 @@ pub(super) fn cross_validation(training: &NeedTraining, passes: &[Repeat], folds
 }
 
 pub(super) fn held_out(settings: &Settings, held_out: &HeldOutNeeds) -> Sheets {
-    let HeldOutNeeds { classes, pairs, confidence, report } = held_out;
+    let HeldOutNeeds { splits, classes, pairs, confidence, report } = held_out;
     let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
-    let mut f1 = Sheet::new(&["dev", "weighted F1", "95 % from", "to"]);
+    let mut f1 = Sheet::new(&[splits, "weighted F1", "95 % from", "to"]);
     let mut row = vec![Cell::text(format!("{} topics", pairs.len()))];
     row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Figure(value, 4)));
     f1.row(row);

@@ -161,7 +161,7 @@ const REFUSALS: &[Refusal] = &[
         "a TREC run to convert",
         NOTHING,
         "convert good.run --to trec -o out/old.run",
-        ["good.run:1", "", ""],
+        ["good.run", "an iKAT submission, as JSON", "a TREC run"],
     ),
     refusal(
         "a conversion onto itself",
