@@ -8,9 +8,9 @@ use clariq_files::table::TextColumns;
 
 /// The columns of a table, known from its first line.
 #[derive(Debug, Clone, Default)]
-pub struct TextTable(Option<TextColumns>);
+pub struct IdTextTable(Option<TextColumns>);
 
-impl TextTable {
+impl IdTextTable {
     /// Takes the first line of a file that is not JSON: a header, which is `true`, or a row.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_r
 pub(crate) use files::{each_once, is_unpacked, two_files};
 pub use read::{check_documents, read_all, read_bank, read_unique};
 
-use crate::columns::TextTable;
+use crate::columns::IdTextTable;
 use crate::lines::ArchiveLines;
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, Location, Problem, is_python_space, parse_python_json, problem};
@@ -107,7 +107,7 @@ fn read_lines(
     is_table: bool,
     each: PassageSink,
 ) -> Result<(), Error> {
-    let mut table = TextTable::default();
+    let mut table = IdTextTable::default();
     loop {
         let number = lines.number() + 1;
         let passage = match lines.next("passage")? {
@@ -205,7 +205,7 @@ pub(crate) fn only_one(
 }
 
 /// Parses a passage as a row of a table.
-fn parse_table_row(table: &TextTable, at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
+fn parse_table_row(table: &IdTextTable, at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let Some((id, text)) = table.row(at, line)? else {
         let found = format!("`{}`", shorten(line));
         return Err(Box::new(problem!(at, "a tab behind the id", found)));

@@ -51,8 +51,8 @@ pub trait Evaluation: Sync {
 
     /// The rankings of a file: the lines of a TREC run, and what a submission ranks for the part that is
     /// compared.
-    fn rankings(&self, file: &Source, _part: Option<&str>) -> Result<Rankings, Error> {
-        Ok(Rankings { task: None, run: read_run(file)? })
+    fn rankings(&self, file: &Source, _part: Option<&str>) -> Result<FileRankings, Error> {
+        Ok(FileRankings { task: None, run: read_run(file)? })
     }
 
     /// The order of equal scores in the collection's own figures, unless another is asked for.
@@ -67,7 +67,7 @@ pub trait Evaluation: Sync {
 }
 
 /// The rankings of a file.
-pub struct Rankings {
+pub struct FileRankings {
     /// The task that they are for, where the file says it.
     pub task: Option<Task>,
     pub run: Run,

@@ -43,7 +43,7 @@ pub use answer::{
     AnswerForm, Sight, SubmittedAnswer, Submitter, SystemClass, WrittenResponse, ranking_path,
 };
 pub use check::CheckReport;
-pub use columns::TextTable;
+pub use columns::IdTextTable;
 pub use data_dir::{DataDir, EmbeddedFile};
 pub use earlier_judgements::{EarlierJudgements, read_once};
 pub use kinds::{Kind, Open, Tracks, Validate};

@@ -1,7 +1,7 @@
 //! Requests as JSON lines or as a table.
 
 use crate::NeedLabel;
-use crate::columns::TextTable;
+use crate::columns::IdTextTable;
 use crate::documents::{begins_as_json_object, is_id, only_one};
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{
@@ -138,7 +138,7 @@ enum UtteranceObject {
 /// Parses a line of JSON or of a table: a request, and the statements of its user, if there are any.
 /// Unlike in the file of a collection, other keys are an error.
 pub fn request_in(
-    table: &TextTable,
+    table: &IdTextTable,
     line: &str,
     find: &dyn Fn(&str) -> Option<Doc>,
 ) -> Result<(Request, Option<Vec<String>>), Problem> {
@@ -165,7 +165,7 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
     }
     let mut first_lines: HashMap<String, u64> = HashMap::new();
     let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(trim));
-    let mut table = TextTable::default();
+    let mut table = IdTextTable::default();
     until_too_many_errors(&input.name, sink, |sink| {
         let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
         if line.trim_ascii().is_empty() {
@@ -211,7 +211,7 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
 }
 
 /// A line of JSON, or of a table.
-fn parse_line(table: &TextTable, line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
+fn parse_line(table: &IdTextTable, line: &[u8], at: &Location) -> Result<AnyRequest, Problem> {
     if begins_as_json_object(line) {
         return parse_python_json(at, line).map_err(|problem| problem.hint(FORM));
     }

@@ -101,6 +101,6 @@ pub fn check_model_opens(engine: Option<&dyn Engine>, name: &str, folder: &Path)
             Err(error) => refusals.push(error),
         }
     }
-    // That of the first kind, which most models are of.
+    // The error of the first kind, which most models are of.
     refusals.into_iter().next().map_or(Ok(()), Err)
 }

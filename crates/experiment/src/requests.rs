@@ -2,7 +2,7 @@
 //! …}]}`. For a system that ranks the statements of a user, `"statements": [text, …]` is added.
 
 use crate::ranker::{Statements, UserRequest};
-use clariq_collections::TextTable;
+use clariq_collections::IdTextTable;
 use clariq_collections::documents::begins_as_json_object;
 use clariq_collections::requests::request_in;
 use clariq_core::{Documents, Problem, RequestId, Result, printable, problem};
@@ -26,7 +26,7 @@ const SHOWN: usize = 200;
 /// Reads requests from a stream, a line at a time. Blank lines are skipped.
 pub struct RequestReader<'a> {
     lines: BoundedLines<'a>,
-    table: TextTable,
+    table: IdTextTable,
     documents: &'a dyn Documents,
     takes_statements: bool,
     /// The line of each id so far, if ids must be unique.
@@ -42,7 +42,7 @@ impl<'a> RequestReader<'a> {
         takes_statements: bool,
     ) -> Self {
         let lines = BoundedLines::new(name, lines, MOST_OF_A_LINE);
-        Self { lines, table: TextTable::default(), documents, takes_statements, ids: None }
+        Self { lines, table: IdTextTable::default(), documents, takes_statements, ids: None }
     }
 
     /// Refuses repeated ids, as TREC runs require; all ids are then in memory. By default, ids may

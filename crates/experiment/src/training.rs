@@ -72,7 +72,7 @@ pub fn usual_first_stage(collection: &dyn Collection) -> &'static str {
 
 /// A recipe's model.
 pub struct TrainingOutcome {
-    /// Its folder.
+    /// Its folder, with the weights and the card.
     pub folder: PathBuf,
     /// The recipe with the length of the texts that the model reads.
     pub recipe: Recipe,

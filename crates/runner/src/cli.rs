@@ -214,7 +214,7 @@ fn long_version() -> String {
     )
 }
 
-/// What is known of a libtorch that `clariq setup` did not install: whether the program starts with it.
+/// A libtorch that `clariq setup` did not install has no version, but the program starts with it or not.
 fn without_version(program: Option<&Path>) -> String {
     let Some(program) = program else { return "not installed".to_owned() };
     // The program itself has started.

@@ -21,7 +21,7 @@ const BETWEEN_NOTES: char = '\u{1e}';
 
 /// The notes of this process.
 struct Notes {
-    /// Those that the program before has printed, and that this one has not come to yet.
+    /// Notes that the program before has printed, and that this one has not come to yet.
     printed_before: Vec<String>,
     all: Vec<String>,
 }

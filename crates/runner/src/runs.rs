@@ -147,11 +147,11 @@ impl LabelSource {
     }
 
     /// The grades and texts of the documents of a part of the runs for a topic.
-    pub(crate) fn judged(&self, topic: &str, part: Option<&str>) -> Result<TopicDocuments<'_>> {
+    pub(crate) fn judged(&self, topic: &str, part: Option<&str>) -> Result<ShownDocuments<'_>> {
         let (collection, split) = match self {
             Self::File(qrels, _) => {
                 let grades = Qrels::read(qrels)?.topic(&topic.into()).cloned();
-                return Ok(TopicDocuments { topic: topic.into(), grades, ranked: None });
+                return Ok(ShownDocuments { topic: topic.into(), grades, ranked: None });
             }
             Self::Split(collection, split) => (&**collection, *split),
         };
@@ -169,7 +169,7 @@ impl LabelSource {
             }
         }
         let qrels = collection.qrels(split, task)?;
-        Ok(TopicDocuments {
+        Ok(ShownDocuments {
             grades: qrels.and_then(|qrels| qrels.topic(&id).cloned()),
             topic: id,
             ranked: Some(TaskDocuments { collection, task, own }),
@@ -193,7 +193,7 @@ impl LabelSource {
 }
 
 /// The grades and texts of the documents that runs rank for a topic.
-pub(crate) struct TopicDocuments<'a> {
+pub(crate) struct ShownDocuments<'a> {
     topic: RequestId,
     grades: Option<TopicJudgements>,
     /// The documents, where they are known.
@@ -207,7 +207,7 @@ struct TaskDocuments<'a> {
     own: Option<Vec<Doc>>,
 }
 
-impl TopicDocuments<'_> {
+impl ShownDocuments<'_> {
     pub(crate) fn has_texts(&self) -> bool {
         self.ranked.is_some()
     }

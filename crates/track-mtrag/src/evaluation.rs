@@ -17,7 +17,7 @@ use crate::submission::{MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
-    Rankings, SystemOutput, ValuesByRequest, is_need_file, parse_needs,
+    FileRankings, SystemOutput, ValuesByRequest, is_need_file, parse_needs,
 };
 use clariq_core::{Error, RequestId, bail};
 use clariq_eval::{RankedRun, Ties, evaluate, exact_mean};
@@ -287,8 +287,8 @@ impl Evaluation for MtragEvaluation<'_> {
         Ok(ValuesByRequest::new(columns, self.warnings_of(&answered)))
     }
 
-    fn rankings(&self, source: &Source, _part: Option<&str>) -> Result<Rankings, Error> {
-        Ok(Rankings { task: None, run: self.read(&source.read()?)?.run })
+    fn rankings(&self, source: &Source, _part: Option<&str>) -> Result<FileRankings, Error> {
+        Ok(FileRankings { task: None, run: self.read(&source.read()?)?.run })
     }
 
     /// nDCG@5, the first measure of the organisers' tables.

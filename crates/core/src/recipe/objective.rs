@@ -75,7 +75,7 @@ pub enum Objective {
     },
 }
 
-/// What a step of a training takes.
+/// The examples that a step of a training takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ExampleForm {
     /// Requests and questions, for a softmax over the questions of the batch.
@@ -112,7 +112,7 @@ pub enum ExampleForm {
 pub(super) type KeyRange = (&'static str, f64, RangeInclusive<f64>);
 
 impl Objective {
-    /// What its steps take.
+    /// The examples that its steps take.
     pub fn form(&self) -> ExampleForm {
         match *self {
             Self::InBatchSoftmax {

@@ -35,7 +35,7 @@ pub(super) const TAKEN: &str = "stages with a space take `embed`, `rerank` and `
      `sparse` takes `sparse`";
 
 impl EndpointConfig {
-    /// What its kind says.
+    /// The table, as its kind reads it.
     pub(super) fn table(&self) -> &dyn ModelTable {
         match self {
             Self::Chat(config) => config,

@@ -84,7 +84,7 @@ pub(super) struct ServerConfig<'c> {
     pub(super) ca: Option<&'c PathBuf>,
 }
 
-/// What the table of a kind of model says.
+/// The table of a model of one kind.
 pub(super) trait ModelTable {
     /// The value of the key `kind`.
     fn kind(&self) -> &'static str;

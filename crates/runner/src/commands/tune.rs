@@ -80,7 +80,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let grid = Grid::parse(&arguments.grid)?.with_fixed(&arguments.set)?;
     let first = grid.parameters(&grid.points().next().unwrap_or_default());
     if let Some(output) = &arguments.output {
-        // What cannot be written is refused before the search.
+        // A file that cannot be written is refused before the search.
         SystemConfig::write_with(&arguments.config, &first, &name_of(output), "")?;
     }
     let first = settings.load(&arguments.config, &first)?;

@@ -11,14 +11,14 @@ pub(super) const GAP: u16 = 2;
 const LEAST_ROOM: usize = 20;
 
 /// The texts of a table.
-pub(super) struct Grid {
+pub(super) struct TextGrid {
     pub(super) header: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
     /// True for columns of texts.
     pub(super) is_text: Vec<bool>,
 }
 
-impl Grid {
+impl TextGrid {
     pub(super) fn of(sheet: &Sheet) -> Self {
         Self {
             header: sheet.header.clone(),

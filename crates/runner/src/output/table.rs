@@ -1,18 +1,18 @@
 //! Aligned columns, for a terminal: text to the left, numbers to the right, two spaces between; and
 //! Markdown, for notes.
 
-use super::narrow::{GAP, Grid};
+use super::narrow::{GAP, TextGrid};
 use super::sheet::Sheet;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    write_grid(&Grid::of(sheet), out)
+    write_grid(&TextGrid::of(sheet), out)
 }
 
 /// The same in lines of at most `width` columns.
 pub(super) fn write_within(sheet: &Sheet, width: usize, out: &mut dyn Write) -> io::Result<()> {
-    for (index, grid) in Grid::of(sheet).within(width).iter().enumerate() {
+    for (index, grid) in TextGrid::of(sheet).within(width).iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
@@ -21,7 +21,7 @@ pub(super) fn write_within(sheet: &Sheet, width: usize, out: &mut dyn Write) -> 
     Ok(())
 }
 
-fn write_grid(grid: &Grid, out: &mut dyn Write) -> io::Result<()> {
+fn write_grid(grid: &TextGrid, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(&grid.header);

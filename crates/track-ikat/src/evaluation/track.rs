@@ -7,7 +7,7 @@ use crate::run::{RankedPassage, RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
-    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, ONE_SCORE, Rankings,
+    ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FileRankings, ONE_SCORE,
     ScoredTopics, ShortMeasures, SystemOutput, ValuesByRequest, counted,
 };
 use clariq_collections::ranking_path;
@@ -345,7 +345,7 @@ impl Evaluation for IkatEvaluation<'_> {
     }
 
     /// The complete rankings beside a submission come before the passages in it.
-    fn rankings(&self, source: &Source, part: Option<&str>) -> Result<Rankings, Error> {
+    fn rankings(&self, source: &Source, part: Option<&str>) -> Result<FileRankings, Error> {
         let source = &source.repeatable()?;
         let (part, evaluated) = match self.ranking(source)? {
             Some(ranked) => (Some(ranked.part), ranked.evaluated),
@@ -361,7 +361,7 @@ impl Evaluation for IkatEvaluation<'_> {
                 bail!("--topic", "--task passages beside it", found, hint);
             }
         };
-        Ok(Rankings { task: Some(task), run: run.unwrap_or_default() })
+        Ok(FileRankings { task: Some(task), run: run.unwrap_or_default() })
     }
 }
 
