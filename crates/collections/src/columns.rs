@@ -6,21 +6,28 @@ use clariq_files::fields::{WITHOUT_QUOTES, is_quoted};
 use clariq_files::shorten;
 use clariq_files::table::TextColumns;
 
-/// The columns of a table, known from its first line.
+/// The columns of a table, known from its first line that is not blank.
 #[derive(Debug, Clone, Default)]
-pub struct IdTextTable(Option<TextColumns>);
+pub struct IdTextTable {
+    has_begun: bool,
+    columns: Option<TextColumns>,
+}
 
 impl IdTextTable {
-    /// Takes the first line of a file that is not JSON: a header, which is `true`, or a row.
+    /// Takes a line that is not blank, before it is read as a row; true for a header, which only the
+    /// first of them can be.
     ///
     /// # Errors
     ///
     /// A header with two texts, and several columns without a header.
     pub fn begin(&mut self, at: impl Into<Location>, line: &str) -> Result<bool, Box<Problem>> {
+        if std::mem::replace(&mut self.has_begun, true) || begins_as_json_object(line.as_bytes()) {
+            return Ok(false);
+        }
         let fields: Vec<&str> = line.split('\t').collect();
         match TextColumns::named(&fields) {
             Some(Ok(columns)) => {
-                self.0 = Some(columns);
+                self.columns = Some(columns);
                 Ok(true)
             }
             Some(Err([one, other])) => {
@@ -44,7 +51,7 @@ impl IdTextTable {
         at: impl Into<Location>,
         line: &'a str,
     ) -> Result<Option<(&'a str, String)>, Box<Problem>> {
-        let picked = match &self.0 {
+        let picked = match &self.columns {
             None => line.split_once('\t').map(|(id, text)| (id, text.to_owned())),
             Some(columns) => {
                 let fields: Vec<&str> = line.split('\t').collect();
@@ -65,4 +72,10 @@ impl IdTextTable {
             picked => Ok(picked),
         }
     }
+}
+
+/// True if a line may be a JSON object: an id in a table may begin with `{`, too.
+pub(crate) fn begins_as_json_object(line: &[u8]) -> bool {
+    let Some(rest) = line.trim_ascii_start().strip_prefix(b"{") else { return false };
+    matches!(rest.trim_ascii_start().first(), None | Some(b'"' | b'}'))
 }

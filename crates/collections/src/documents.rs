@@ -15,7 +15,7 @@ pub use files::{DocumentFileKind, DocumentFolder, PACKED, entries, packing_not_r
 pub(crate) use files::{each_once, is_unpacked, two_files};
 pub use read::{check_documents, read_all, read_bank, read_unique};
 
-use crate::columns::IdTextTable;
+use crate::columns::{IdTextTable, begins_as_json_object};
 use crate::lines::ArchiveLines;
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{Error, Location, Problem, is_python_space, parse_python_json, problem};
@@ -81,12 +81,6 @@ pub fn for_each_passage(
     })
 }
 
-/// True if a line may be a JSON object: an id in a table may begin with `{`, too.
-pub fn begins_as_json_object(line: &[u8]) -> bool {
-    let Some(rest) = line.trim_ascii_start().strip_prefix(b"{") else { return false };
-    matches!(rest.trim_ascii_start().first(), None | Some(b'"' | b'}'))
-}
-
 /// True if a run can name a document or a request by this id: fields of a run are separated by
 /// blanks, and Python counts the separators U+001C to U+001F among them.
 pub fn is_id(id: &str) -> bool {
@@ -115,7 +109,7 @@ fn read_lines(
             Some(Ok(line)) if line.trim().is_empty() => continue,
             Some(Ok(line)) => {
                 let at = (name, number);
-                if is_table && number == 1 && table.begin(at, line)? {
+                if is_table && table.begin(at, line)? {
                     continue;
                 }
                 let passage = if is_table {

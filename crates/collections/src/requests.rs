@@ -1,8 +1,8 @@
 //! Requests as JSON lines or as a table.
 
 use crate::NeedLabel;
-use crate::columns::IdTextTable;
-use crate::documents::{begins_as_json_object, is_id, only_one};
+use crate::columns::{IdTextTable, begins_as_json_object};
+use crate::documents::{is_id, only_one};
 use crate::text_or_number::IdOrNumber;
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, ProblemKind, Request, RequestId, Speaker, Utterance,
@@ -172,10 +172,7 @@ pub(crate) fn parse(input: &FileContent, find: FindDocument, sink: Sink) -> Vec<
             return ControlFlow::Continue(());
         }
         let at = Location::line(&*input.name, number);
-        if number == 1
-            && !begins_as_json_object(line)
-            && let Ok(text) = str::from_utf8(line)
-        {
+        if let Ok(text) = str::from_utf8(line) {
             match table.begin(&at, text) {
                 Ok(false) => {}
                 Ok(true) => return ControlFlow::Continue(()),

@@ -3,7 +3,6 @@
 
 use crate::ranker::{Statements, UserRequest};
 use clariq_collections::IdTextTable;
-use clariq_collections::documents::begins_as_json_object;
 use clariq_collections::requests::request_in;
 use clariq_core::{Documents, Problem, RequestId, Result, printable, problem};
 use clariq_files::archive::ExpectedContent;
@@ -61,12 +60,10 @@ impl<'a> RequestReader<'a> {
                 Some(Ok(line)) if line.trim().is_empty() => continue,
                 Some(Ok(line)) => line,
             };
-            if self.lines.number() == 1 && !begins_as_json_object(line.as_bytes()) {
-                match self.table.begin(self.lines.location(), &line) {
-                    Ok(false) => {}
-                    Ok(true) => continue,
-                    Err(problem) => return Ok(Some(Err(*problem))),
-                }
+            match self.table.begin(self.lines.location(), &line) {
+                Ok(false) => {}
+                Ok(true) => continue,
+                Err(problem) => return Ok(Some(Err(*problem))),
             }
             let query = match self.parse(&line) {
                 Ok(query) => query,

@@ -114,8 +114,8 @@ fn rows_without_a_text_are_documents_but_not_requests() {
 fn columns_of_tables_are_found_by_the_names_of_the_header() {
     let (_folder, own) = opened(&[
         // As pandas writes a table with its index, and DPR its passages.
-        ("collection.tsv", "text\tid\ttitle\na planet\ta\tSaturn\na car\tb\t\n"),
-        ("queries.dev.tsv", "\tqid\tquery\tsource\n0\tq1\tplanets\tweb\n1\tq2\tcars\n"),
+        ("collection.tsv", "\n\ntext\tid\ttitle\na planet\ta\tSaturn\na car\tb\t\n"),
+        ("queries.dev.tsv", "\n\tqid\tquery\tsource\n0\tq1\tplanets\tweb\n1\tq2\tcars\n"),
     ]);
     let pair = |id: &str, text: &str| (id.to_owned(), text.to_owned());
     assert_eq!(documents(&*own), [pair("a", "Saturn a planet"), pair("b", "a car")]);
