@@ -9,6 +9,7 @@ use clap::Args;
 use clariq_core::{Result, bail};
 use clariq_experiment::tune::{Grid, GridSearch, TuningLabels};
 use clariq_files::{Target, refuse_input};
+use clariq_rank::Override;
 use clariq_systems::SystemConfig;
 use clariq_track_clariq::ClariQ;
 use std::path::{Path, PathBuf};
@@ -56,12 +57,14 @@ pub(crate) struct TuneArgs {
     pub(crate) place: IndexPlace,
 }
 
-/// Refuses a file that no command would read as a system, before the search begins.
-fn check_output(output: &Path) -> Result<()> {
+/// Refuses a file that cannot be written, or that no command would read as a system, before the search
+/// begins: one point of the grid is written like any other.
+fn check_output(output: &Path, system: &str, point: &[Override]) -> Result<()> {
     if output.extension().is_none_or(|ending| ending != "toml") {
         let hint = "systems are read from such files, for example `-o tuned.toml`";
         bail!("--output", "a file that ends in .toml", (output.display().to_string()), hint);
     }
+    SystemConfig::write_with(system, point, &name_of(output), "")?;
     refuse_input(output)
 }
 
@@ -74,14 +77,10 @@ fn name_of(output: &Path) -> String {
 const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome> {
-    if let Some(output) = &arguments.output {
-        check_output(output)?;
-    }
     let grid = Grid::parse(&arguments.grid)?.with_fixed(&arguments.set)?;
     let first = grid.parameters(&grid.points().next().unwrap_or_default());
     if let Some(output) = &arguments.output {
-        // A file that cannot be written is refused before the search.
-        SystemConfig::write_with(&arguments.config, &first, &name_of(output), "")?;
+        check_output(output, &arguments.config, &first)?;
     }
     let first = settings.load(&arguments.config, &first)?;
     let collection = settings.collection_for(slice::from_ref(&first))?;

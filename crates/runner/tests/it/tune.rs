@@ -52,4 +52,8 @@ fn files_that_are_no_systems_are_refused_before_the_search() {
          systems are read from such files, for example `-o tuned.toml`\n"
     );
     assert!(refused("my_ä.toml").contains("a file name of letters, digits"));
+    let bm25 = bench.succeed("systems show bm25").stdout;
+    bench.write("own.toml", bm25);
+    let onto_itself = "tune own.toml --data data --grid bm25.k1=1,2 -o own.toml";
+    assert!(bench.refused(onto_itself).contains("an output apart from the files that are read"));
 }
