@@ -94,6 +94,7 @@ pub fn train(
         examples.evaluation.clear();
     } else if recipe.objective.kind() == ModelKind::CrossEncoder {
         let usual = usual_first_stage(session.collection);
+        // Models of ClariQ keep the keys that they had before there was a choice.
         if usual != FIRST_STAGE_OF_CLARIQ && recipe.first_stage.is_none() {
             recipe.first_stage = Some(usual.to_owned());
         }

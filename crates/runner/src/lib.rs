@@ -58,13 +58,11 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
 /// A missing file with the name of a system is what the system has yet to write.
 fn with_system_hint(problem: Problem) -> Problem {
     let name = &problem.at.file;
-    let is_system = problem.kind == ProblemKind::MissingFile
-        && built_in::names().any(|known| known == name)
-        && !problem.hint.contains("there are");
-    if !is_system {
+    if problem.kind != ProblemKind::MissingFile || built_in::names().all(|known| known != name) {
         return problem;
     }
-    let hint = format!("`{name}` is a system: `clariq run {name}` writes its run");
+    let hint =
+        format!("`{name}` is a system: `clariq run {name}` writes its run; {}", problem.hint);
     problem.hint(hint)
 }
 

@@ -85,7 +85,7 @@ fn names_of_another_kind_lead_to_the_command_that_is_meant() {
                 "bm25-tuned: missing file",
                 "a file",
                 "nothing at that path",
-                "`bm25-tuned` is a system: `clariq run bm25-tuned` writes its run",
+                "`bm25-tuned` is a system: `clariq run bm25-tuned` writes its run; check the path: this folder has no such file",
             ],
         ),
         (
