@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from ._extras import frame
+from ._records import as_line, records
 
 Request = Union[str, Mapping[str, Any]]
 """A text, or ``{"id": …, "text": …}``, or a conversation:
@@ -14,7 +14,12 @@ Request = Union[str, Mapping[str, Any]]
 
 In both, ``"candidates": [id, …]`` restricts the ranking to these documents. For systems that rank
 statements of users about themselves, ``"statements": [text, …]`` contains them.
+
+The keys may be those of PyTerrier (``qid``, ``query``), ir_datasets (``query_id``) and BEIR
+(``_id``). In place of a list, functions take a frame of pandas or polars with such columns.
 """
+
+_KEYS = {"_id": "id", "qid": "id", "query_id": "id", "query": "text"}
 
 
 @dataclass(frozen=True)
@@ -118,25 +123,7 @@ def as_lines(requests: Iterable[Request]) -> List[str]:
     Raises:
         TypeError: If a request is neither a text nor a mapping, or if one request is given in
             place of several.
+        ValueError: If two keys of a request mean the same.
     """
-    if isinstance(requests, (str, Mapping)):
-        found = type(requests).__name__
-        raise TypeError(f"requests are a list of texts or mappings, not one {found}")
-    lines = []
-    for position, request in enumerate(requests, start=1):
-        if isinstance(request, str):
-            request = {"text": request}
-        elif not isinstance(request, Mapping):
-            raise TypeError(f"a request is a text or a mapping, not {type(request).__name__}")
-        lines.append(_as_line({"id": str(position), **request}))
-    return lines
-
-
-def _as_line(request: Mapping[str, object]) -> str:
-    """A request as a line of JSON in UTF-8: escapes would count towards the length of a line."""
-    line = json.dumps(request, ensure_ascii=False)
-    try:
-        line.encode()
-    except UnicodeEncodeError:  # a lone surrogate, which the command refuses
-        return json.dumps(request)
-    return line
+    rows = records(requests, "request", _KEYS)
+    return [as_line({"id": str(position), **row}) for position, row in enumerate(rows, start=1)]

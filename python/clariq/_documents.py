@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
-from typing import Any, Iterable, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, Mapping, Optional, Union
+
+from ._records import as_line, records
 
 Document = Union[str, Mapping[str, Any]]
-"""A text, whose id is its position from 1; or ``{"id": …, "text": …}``, optionally ``"title"``."""
+"""A text, whose id is its position from 1; or ``{"id": …, "text": …}``, optionally ``"title"``.
+
+The keys may be those of PyTerrier (``docno``), ir_datasets (``doc_id``), Pyserini (``docid``,
+``contents``) and BEIR (``_id``). In place of a list, functions take a frame of pandas or polars with
+such columns.
+"""
+
+_KEYS = {"_id": "id", "docno": "id", "doc_id": "id", "docid": "id", "contents": "text"}
 
 
 def written(documents: Iterable[Document], data: object) -> str:
@@ -18,27 +26,30 @@ def written(documents: Iterable[Document], data: object) -> str:
     Raises:
         TypeError: If a document is neither a text nor a mapping, or if one is given in place of
             several.
-        ValueError: If there is `data`, too.
+        ValueError: If there is `data`, too, if two keys of a document mean the same, or if there
+            is an id by none of the known keys.
     """
     if data is not None:
         raise ValueError("`documents` beside `data`: they are the collection")
-    if isinstance(documents, (str, Mapping)):
-        found = type(documents).__name__
-        raise TypeError(f"documents are a list of texts or mappings, not one {found}")
     folder = tempfile.mkdtemp(prefix="clariq-")
     try:
         with open(os.path.join(folder, "documents.jsonl"), "w", encoding="utf-8") as file:
-            for position, document in enumerate(documents, start=1):
-                if isinstance(document, str):
-                    document = {"text": document}
-                elif not isinstance(document, Mapping):
-                    found = type(document).__name__
-                    raise TypeError(f"a document is a text or a mapping, not {found}")
-                file.write(json.dumps({"id": str(position), **document}) + "\n")
+            rows = records(documents, "document", _KEYS)
+            for position, row in enumerate(rows, start=1):
+                file.write(as_line(_with_id(row, position)) + "\n")
     except BaseException:
         remove(folder)
         raise
     return folder
+
+
+def _with_id(row: Dict[str, Any], position: int) -> Dict[str, Any]:
+    if "id" in row:
+        return row
+    # Another key may be an id that would be lost.
+    if not row.keys() <= {"title", "text"}:
+        raise ValueError(f"a document with the key `id`, not with {', '.join(row)} alone")
+    return {"id": str(position), **row}
 
 
 def remove(folder: str, owner: Optional[int] = None) -> None:

@@ -137,7 +137,7 @@ def _hit(topic: str, document: str, score: Any) -> str:
 
 
 def _judgement(topic: str, document: str, grade: Any) -> str:
-    if int(grade) != grade:
+    if isinstance(grade, str) or not float(grade).is_integer():
         raise ValueError(f"a grade is a whole number, not {grade!r}")
     return f"{topic} 0 {document} {int(grade)}"
 
@@ -167,5 +167,5 @@ def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[str, str, Any]]:
     if None in found:
         expected = ", ".join(" or ".join(names) for names in wanted)
         raise KeyError(f"a frame with the columns {expected}; it has {', '.join(given.columns)}")
-    for topic, document, value in zip(*(given[name].tolist() for name in found)):
+    for topic, document, value in zip(*(list(given[name]) for name in found)):
         yield str(topic), str(document), value

@@ -42,15 +42,15 @@ def rank(
         ['cats and dogs', 'a dog barked']
 
     Args:
-        requests: Texts or mappings, see ``clariq.Request``.
+        requests: Texts, mappings or a frame, see ``clariq.Request``.
         system: The name of a built-in system, or a TOML file.
         depth: The maximum number of documents in a ranking, at least 1. The default is 30, or all
             documents if ``arguments`` set the depth of a stage. A system that cannot rank so many
             is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
-        documents: The documents to rank, in place of a folder: texts, or mappings with ``id``,
-            ``text`` and optionally ``title``. They are read once and need not fit into memory.
+        documents: The documents to rank, in place of a folder: texts, mappings or a frame, see
+            ``clariq.Document``. They are read once and need not fit into memory.
         batch: Whether the requests are one batch. Systems with ``uses = ["batch"]`` need it.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 
@@ -63,7 +63,8 @@ def rank(
         FileNotFoundError: If there is no command.
         TypeError: If a request or a document is neither a text nor a mapping, or if one is given
             in place of several.
-        ValueError: If there are both ``data`` and ``documents``.
+        ValueError: If there are both ``data`` and ``documents``, if two keys mean the same, or if a
+            document has other keys but no id.
     """
     lines = as_lines(requests)
     if not lines:
@@ -126,14 +127,15 @@ class Ranker:
             is refused.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
-        documents: The documents to rank, in place of a folder: texts, or mappings with ``id``,
-            ``text`` and optionally ``title``. They are read once and need not fit into memory.
+        documents: The documents to rank, in place of a folder: texts, mappings or a frame, see
+            ``clariq.Document``. They are read once and need not fit into memory.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 
     Raises:
         FileNotFoundError: If there is no command.
         TypeError: If a document is neither a text nor a mapping.
-        ValueError: If there are both ``data`` and ``documents``.
+        ValueError: If there are both ``data`` and ``documents``, if two keys mean the same, or if a
+            document has other keys but no id.
     """
 
     def __init__(

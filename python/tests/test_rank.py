@@ -36,6 +36,44 @@ def test_one_request_is_not_taken_for_several():
             ranker.rank_many(one)
 
 
+def test_requests_may_be_those_of_other_libraries():
+    queries = pytest.importorskip("ir_datasets").formats.GenericQuery
+    pandas = pytest.importorskip("pandas")
+    expected = clariq.rank([{"id": "7", "text": "tents"}], depth=3)
+    frame = pandas.DataFrame({"qid": [7], "query": ["tents"]})
+    for requests in (
+        frame,
+        [queries("7", "tents")],
+        [{"_id": "7", "text": "tents"}],
+        [{"query_id": frame["qid"].iloc[0], "query": "tents"}],  # a number of numpy
+    ):
+        assert clariq.rank(requests, depth=3) == expected
+    with pytest.raises(clariq.ClariqError, match="unknown field `topic`"):
+        clariq.rank(frame.rename(columns={"query": "topic"}))
+    with pytest.raises(ValueError, match="one key for `id`, not with id, qid, text"):
+        clariq.rank([{"id": "1", "qid": "2", "text": "tents"}])
+
+
+def test_documents_may_be_those_of_other_libraries():
+    documents = pytest.importorskip("ir_datasets").formats.GenericDoc
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"docno": ["d1", "d2"], "text": ["a bike", "tea"]})
+    for given in (
+        frame,
+        [documents("d1", "a bike"), documents("d2", "tea")],
+        [{"_id": "d1", "title": "", "text": "a bike"}, {"_id": "d2", "title": "", "text": "tea"}],
+        [{"docid": "d1", "contents": "a bike"}, {"docid": "d2", "contents": "tea"}],
+    ):
+        answer = clariq.rank(["bike"], "bm25-english", documents=given)[0]
+        assert [hit.id for hit in answer.ranking] == ["d1"]
+    answer = clariq.rank(["bike"], "bm25-english", documents=[{"text": "a bike"}, "tea"])[0]
+    assert [hit.id for hit in answer.ranking] == ["1"]
+    with pytest.raises(ValueError, match="the key `id`, not with pid, text alone"):
+        clariq.rank(["bike"], "bm25-english", documents=[{"pid": "d1", "text": "a bike"}])
+    with pytest.raises(TypeError, match="not one str"):
+        clariq.rank(["bike"], "bm25-english", documents="a bike")
+
+
 def test_systems_with_several_tasks_answer():
     request = "what should a runner eat"
     answer = clariq.rank([request], "ikat-bm25", depth=2)[0]
@@ -350,8 +388,9 @@ def test_runs_and_judgements_need_no_file():
     assert between == {"RR": (0.25, 0.5)}
     with pytest.warns(UserWarning, match="repeat a score"):
         assert clariq.evaluate(run, "RR", qrels=grades, ties="official") == {"RR": 0.0}
-    with pytest.raises(ValueError, match="whole number"):
-        clariq.evaluate(run, "RR", qrels={"1": {"b": 1.5}})
+    for grade in (1.5, float("nan")):
+        with pytest.raises(ValueError, match="whole number"):
+            clariq.evaluate(run, "RR", qrels={"1": {"b": grade}})
     with pytest.raises(ValueError, match="white space"):
         clariq.evaluate({"1 2": {"a": 1}}, "RR", qrels=grades)
     pd = pytest.importorskip("pandas")
