@@ -176,6 +176,10 @@ pub fn for_each_line(
     sink: Sink,
     mut each: impl FnMut(&Line, Sink),
 ) -> IgnoredLines {
+    if let Some(problem) = in_json(input) {
+        sink(problem);
+        return IgnoredLines::default();
+    }
     if !has_few_lines(input, MOST_LINES, sink) {
         return IgnoredLines::default();
     }
@@ -193,6 +197,24 @@ pub fn for_each_line(
     }
     reader.ignored.report_comments(&input.name, sink);
     reader.ignored
+}
+
+/// The problem of a file in JSON: ranx, `pytrec_eval`, BEIR and pandas write runs and qrels so.
+pub fn in_json(input: &FileContent) -> Option<Problem> {
+    let text = input.bytes.trim_ascii();
+    let inside = |open: &[u8], close: &[u8]| {
+        let inside = text.strip_prefix(open)?.strip_suffix(close)?;
+        Some(inside.trim_ascii().first().copied())
+    };
+    let found = if let Some(None | Some(b'"')) = inside(b"{", b"}") {
+        "a JSON object, such as {\"topic\": {\"document\": score}}"
+    } else if let Some(None | Some(b'{' | b'[' | b'"')) = inside(b"[", b"]") {
+        "a JSON array"
+    } else {
+        return None;
+    };
+    let hint = "write a line for each document; in Python, `clariq.evaluate` takes dictionaries and frames";
+    Some(problem!((&*input.name, 1), "lines of fields with blanks between them", found, hint))
 }
 
 /// The problem of a file without lines.

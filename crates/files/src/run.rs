@@ -87,10 +87,6 @@ pub fn read_run(source: &Source) -> Result<Run> {
 /// Reads a run, reports every problem to `sink`, and leaves lines with problems out.
 pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
     let mut run = Run { name: input.name.clone(), ..Run::default() };
-    if let Some(problem) = is_json(input) {
-        sink(problem);
-        return run;
-    }
     let lines = &mut run.lines;
     let mut order = RankOrder::default();
     run.ignored =
@@ -114,17 +110,6 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
         sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
     }
     run
-}
-
-/// The problem of a run in the form of ranx, `pytrec_eval` and BEIR.
-fn is_json(input: &FileContent) -> Option<Problem> {
-    let text = input.bytes.trim_ascii();
-    let inside = text.strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}"))?;
-    matches!(inside.trim_ascii().first(), None | Some(b'"')).then(|| {
-        let found = "a JSON object, such as {\"topic\": {\"document\": score}}";
-        let hint = "write a line for each document: `topic 0 document rank score run`";
-        problem!((&*input.name, 1), "the lines of a TREC run", found, hint)
-    })
 }
 
 fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Problem>> {
@@ -299,11 +284,20 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_json_is_named_as_such() {
-        for text in ["{\"1\":{\"d\":2.5}}\n", "{\n  \"1\": {\n    \"d\": 2.5\n  }\n}\n", "{}"] {
-            let found = parse(text).unwrap_err().to_problem().found;
-            assert_eq!(found, "a JSON object, such as {\"topic\": {\"document\": score}}");
+    fn runs_in_json_are_named_as_such() {
+        let object = "a JSON object, such as {\"topic\": {\"document\": score}}";
+        for (text, found) in [
+            ("{\"1\":{\"d\":2.5}}\n", object),
+            ("{\n  \"1\": {\n    \"d\": 2.5\n  }\n}\n", object),
+            ("{}", object),
+            ("{\"qid\":\"1\",\"docno\":\"d\"}\n{\"qid\":\"2\",\"docno\":\"d\"}\n", object),
+            ("[{\"qid\":\"1\",\"docno\":\"d\",\"score\":2.5}]", "a JSON array"),
+            ("[]\n", "a JSON array"),
+        ] {
+            let problem = parse(text).unwrap_err().to_problem();
+            assert_eq!((problem.found.as_str(), problem.at.line), (found, Some(1)), "{text}");
         }
+        assert!(parse("[1 0 d 1 9 t\n{2} 0 d 1 9 [x]\n").is_ok(), "ids with brackets");
     }
 
     #[test]

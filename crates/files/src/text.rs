@@ -13,7 +13,7 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// The beginnings of files that are no text, with their kinds and hints.
-const OTHER_KINDS: [(&[u8], &str, &str); 8] = [
+const OTHER_KINDS: [(&[u8], &str, &str); 12] = [
     (
         b"version https://git-lfs.github.com/spec/",
         "a pointer to the file, by Git LFS",
@@ -23,12 +23,19 @@ const OTHER_KINDS: [(&[u8], &str, &str); 8] = [
     (b"\xfd7zXZ\0", "a file packed by xz", UNPACK),
     (b"\x04\x22\x4d\x18", "a file packed by lz4", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "an archive of 7-Zip", UNPACK),
+    (b"\x80\x02", A_PICKLE, TO_PYTHON),
+    (b"\x80\x03", A_PICKLE, TO_PYTHON),
+    (b"\x80\x04", A_PICKLE, TO_PYTHON),
+    (b"\x80\x05", A_PICKLE, TO_PYTHON),
     (b"PAR1\x15", "a table in the form of Parquet", SAVE_AS_TEXT),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Excel or Word", SAVE_AS_TEXT),
     (b"%PDF-", "a PDF", SAVE_AS_TEXT),
 ];
 
 const UNPACK: &str = "unpack it (`bzcat`, `xzcat`, `lz4cat`, `7z x`), or pack it with gzip or zstd";
+const A_PICKLE: &str = "a pickle of Python";
+const TO_PYTHON: &str =
+    "save it as text; in Python, `clariq.evaluate` takes dictionaries and frames";
 const SAVE_AS_TEXT: &str =
     "save it as text: the documentation describes the formats (reference, Formats)";
 
@@ -147,6 +154,7 @@ mod tests {
             (pointer, "a pointer to the file, by Git LFS"),
             (b"BZh91AY&SY\x0c\0", "a file packed by bzip2"),
             (b"\xfd7zXZ\0\0\x04", "a file packed by xz"),
+            (b"\x80\x04\x95\x10\0", "a pickle of Python"),
             (b"PAR1\x15\x04\x15", "a table in the form of Parquet"),
         ] {
             let expected = format!("x:1: expected a file of text, found {found}");

@@ -5,6 +5,7 @@
 use crate::need_file::{NeedLine, parse_need_file};
 use crate::official_scores::{ScoreColumn, score_column};
 use clariq_core::{Error, Problem, RequestId, problem};
+use clariq_files::fields::in_json;
 use clariq_files::records::Records;
 use clariq_files::{FileContent, Run, parse_run, shorten, strictly};
 use std::collections::{BTreeSet, HashMap};
@@ -159,6 +160,9 @@ fn number(field: &str) -> Option<i64> {
 
 /// The file without quotes around fields. Line numbers stay.
 pub(crate) fn without_quotes(input: &FileContent) -> Result<FileContent, Error> {
+    if let Some(problem) = in_json(input) {
+        return Err(problem.into());
+    }
     if !input.bytes.contains(&b'"') {
         return Ok(input.clone());
     }
@@ -192,6 +196,13 @@ mod tests {
 
     fn content(text: &str) -> FileContent {
         FileContent { name: "a.run".to_owned(), bytes: text.as_bytes().to_vec().into() }
+    }
+
+    #[test]
+    fn json_is_named_as_such() {
+        let error = reader().run(&content("{\"13\": {\"Q2\": 1.5}}")).unwrap_err();
+        let found = error.to_problem().found;
+        assert_eq!(found, "a JSON object, such as {\"topic\": {\"document\": score}}");
     }
 
     #[test]
