@@ -233,6 +233,13 @@ fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
         (2, 5 | 6) => {
             "this looks like a run file: `clariq eval --task question_relevance` scores those"
         }
+        (6, 3) if found[2].parse::<u32>().is_ok() => {
+            "this looks like a run of MS MARCO, `topic document rank`: write `topic Q0 document rank \
+             score run`, for example with 1 / rank as the score"
+        }
+        _ if found[0].matches([',', ';']).count() >= wanted.min(3) - 1 => {
+            "this looks like CSV: write blanks or tabs between the fields"
+        }
         _ => "fields are separated by single spaces, and none may be empty or hold a space",
     }
 }

@@ -21,6 +21,7 @@ mod nearby;
 mod output;
 mod python;
 mod qrels;
+mod recorded_depth;
 pub mod records;
 mod run;
 mod sink;

@@ -14,6 +14,8 @@ const MOST_FILES: usize = 10_000;
 /// The hint about a missing file: a file of a similar name nearby, or those with the same ending.
 pub(crate) fn hint(missing: &Path) -> String {
     let mut found = files_near(missing);
+    // A link to nothing is listed, too.
+    found.retain(|path| path != missing);
     found.sort();
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let wanted = name(missing);
@@ -106,6 +108,16 @@ fn files_in(folder: &Path, ending: Option<&OsStr>) -> (Vec<PathBuf>, Vec<PathBuf
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_is_not_the_file_that_is_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("a.jsonl");
+        std::os::unix::fs::symlink("nothing", &link).unwrap();
+        let none = format!("check the path: {} has no such file", folder.path().display());
+        assert_eq!(hint(&link), none);
+    }
 
     #[test]
     fn a_missing_file_is_told_the_nearest_name_or_those_that_exist() {

@@ -1,8 +1,10 @@
 //! Run files: `<topic> 0 <document> <rank> <score> <run>`.
 
 use crate::fields::{IgnoredLines, Line, LineForm, for_each_line};
+use crate::recorded_depth::recorded_depth;
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
+use crate::table::is_header;
 use clariq_core::{DocId, Problem, RequestId, Result, problem};
 use std::{fmt, io};
 
@@ -41,6 +43,8 @@ pub struct Run {
     pub ignored: IgnoredLines,
     /// The sign of exchanged or reversed columns, if there is one.
     pub rank_doubt: Option<&'static str>,
+    /// The number of documents for a topic that the system might have ranked, if the run has a record.
+    pub depth: Option<usize>,
 }
 
 /// Compares ranks, which are not read otherwise, with scores.
@@ -81,7 +85,8 @@ impl RankOrder {
 
 /// Reads a run. Ranks and the constant second field are ignored.
 pub fn read_run(source: &Source) -> Result<Run> {
-    read_strictly(source, MOST_OF_A_RUN, parse_run)
+    let run = read_strictly(source, MOST_OF_A_RUN, parse_run)?;
+    Ok(Run { depth: recorded_depth(source), ..run })
 }
 
 /// Reads a run, reports every problem to `sink`, and leaves lines with problems out.
@@ -113,10 +118,7 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
 }
 
 fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Problem>> {
-    let Some(score) = score(line.fields[4]) else {
-        let hint = "write scores as 12.5 or 1.25e1";
-        return Err(Box::new(line.problem("a finite score in the fifth field", hint)));
-    };
+    let Some(score) = score(line.fields[4]) else { return Err(Box::new(no_score(line))) };
     let topic = line.fields[0];
     Ok(RunLine {
         // The lines of a topic are usually consecutive.
@@ -128,6 +130,25 @@ fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Proble
         score,
         line: line.at.1,
     })
+}
+
+/// The problem of a line whose fifth field is no score, with the usual reason.
+fn no_score(line: &Line) -> Problem {
+    if is_header(line.fields) {
+        let hint = "a run has no header: leave the names of its columns out, as `tail -n +2` does";
+        return line.problem("a line of a run", hint);
+    }
+    let field = line.fields[4];
+    let hint = if line.fields[1].starts_with("qid:") {
+        "this looks like features in the form of LETOR: write `topic Q0 document rank score run`"
+    } else if score(&field.replacen(',', ".", 1)).is_some() {
+        "decimals have a point: write 12.5, not 12,5"
+    } else if field.parse::<f64>().is_ok() {
+        "what is infinite or not a number has no place among the scores of a topic"
+    } else {
+        "write scores as 12.5 or 1.25e1"
+    };
+    line.problem("a finite score in the fifth field", hint)
 }
 
 fn score(field: &str) -> Option<f64> {
@@ -210,170 +231,4 @@ pub fn show_score(score: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sink::strictly;
-    use crate::write_atomically;
-    use clariq_core::Severity;
-    use proptest::prelude::*;
-    use std::borrow::Cow;
-
-    fn parse(text: &str) -> Result<Run> {
-        let input =
-            FileContent { name: "a.run".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
-        strictly(|sink| parse_run(&input, sink))
-    }
-
-    #[test]
-    fn scores_that_rise_with_the_ranks_are_noticed() {
-        for (text, is_against) in [
-            ("1 0 a 1 .2 t\n1 0 b 2 .4 t\n2 0 a 1 .1 t\n", true),
-            ("1 0 b 2 .4 t\n1 0 a 1 .2 t\n", true),
-            ("1 0 a 1 .2 t\n1 0 b 2 .4 t\n1 0 c 3 .3 t\n", false),
-            ("1 0 a 1 .2 t\n1 0 b 2 .2 t\n", false),
-            ("1 0 a 0 .2 t\n1 0 b 0 .4 t\n", false),
-            ("1 0 a 1 .2 t\n2 0 b 2 .4 t\n", false),
-            ("1 0 a - .2 t\n1 0 b - .4 t\n", false),
-            ("1 0 a 1 .4 t\n1 0 b 2 .2 t\n", false),
-        ] {
-            let doubt = parse(text).unwrap().rank_doubt;
-            assert_eq!(
-                doubt.is_some_and(|doubt| doubt.contains("distances")),
-                is_against,
-                "{text}"
-            );
-        }
-        let exchanged = parse("1 0 a 5.5 1 t\n1 0 b 4.5 2 t\n").unwrap().rank_doubt.unwrap();
-        assert!(exchanged.contains("in each other's place"), "{exchanged}");
-        assert_eq!(parse("1 0 a 1.0 .4 t\n1 0 b 2.0 .2 t\n").unwrap().rank_doubt, None);
-    }
-
-    #[test]
-    fn lines_keep_their_order_and_duplicates() {
-        let run = parse("8 0 Q2 0 1e1 bm25\r\n8 0 Q2 1 9 bm25\n\n7 0 Q1 7 10 x\n").unwrap();
-        assert_eq!(run.lines.len(), 3);
-        assert_eq!((run.lines[0].score, run.lines[2].line), (10.0, 4));
-    }
-
-    #[test]
-    fn comments_and_words_after_the_last_field_are_ignored() {
-        let text = "# made by x\n8 0 Q2 0 10 a tag\n# 7 0 Q1 1 9 x\n8 0 Q1 1 9 x\n";
-        let input = FileContent { name: "a.run".to_owned(), bytes: Cow::Borrowed(text.as_bytes()) };
-        let mut problems = Vec::new();
-        let run = parse_run(&input, &mut |problem| problems.push(problem));
-        assert_eq!(run.lines.iter().map(|line| line.line).collect::<Vec<_>>(), [2, 4]);
-        assert_eq!((&*run.ignored.comments, &*run.ignored.trailing_words), (&[1, 3][..], &[2][..]));
-        let found: Vec<_> =
-            problems.iter().map(|problem| (problem.severity, &*problem.found)).collect();
-        let words = "words after the last field, on 1 lines in all";
-        let expected = ["comments, 2 in all", words].map(|found| (Severity::Warning, found));
-        assert_eq!(found, expected);
-        assert!(parse("# 8 0 Q2 0 10 a\n").is_err(), "a file of comments alone");
-    }
-
-    #[test]
-    fn ids_that_begin_with_a_hash_are_no_comments() {
-        let text = "#tea Q0 d1 1 2 t\n#tea Q0 #2 2 1.5 my tag\n# made for 3 of 5 topics\n\
-                    #7 0 d1 1 9\n#8 0 d1 1 nan x\n";
-        let run = parse(text).unwrap();
-        let read: Vec<_> =
-            run.lines.iter().map(|line| (line.topic.as_str(), line.document.as_str())).collect();
-        assert_eq!(read, [("#tea", "d1"), ("#tea", "#2"), ("#7", "d1")]);
-        assert_eq!(run.ignored.comments, [3, 5]);
-        assert!(parse(" # 8 0 Q2\n").is_err(), "its first character is a blank");
-    }
-
-    #[test]
-    fn runs_in_json_are_named_as_such() {
-        let object = "a JSON object, such as {\"topic\": {\"document\": score}}";
-        for (text, found) in [
-            ("{\"1\":{\"d\":2.5}}\n", object),
-            ("{\n  \"1\": {\n    \"d\": 2.5\n  }\n}\n", object),
-            ("{}", object),
-            ("{\"qid\":\"1\",\"docno\":\"d\"}\n{\"qid\":\"2\",\"docno\":\"d\"}\n", object),
-            ("[{\"qid\":\"1\",\"docno\":\"d\",\"score\":2.5}]", "a JSON array"),
-            ("[]\n", "a JSON array"),
-        ] {
-            let problem = parse(text).unwrap_err().to_problem();
-            assert_eq!((problem.found.as_str(), problem.at.line), (found, Some(1)), "{text}");
-        }
-        assert!(parse("[1 0 d 1 9 t\n{2} 0 d 1 9 [x]\n").is_ok(), "ids with brackets");
-    }
-
-    #[test]
-    fn bad_lines_are_named() {
-        for (text, line) in
-            [("1 0 Q1 1 1 t\n1 0 Q1 1\n", 2), ("1 0 Q1 1 nan t\n", 1), ("1 0 Q1 1 x t", 1), ("", 1)]
-        {
-            assert_eq!(parse(text).unwrap_err().to_problem().at.line, Some(line), "{text}");
-        }
-    }
-
-    #[test]
-    fn equal_scores_of_zero_become_readable_numbers_that_lower_no_others() {
-        let scores = strictly_decreasing(&[0.0, 0.0, 0.0, -1e-7]);
-        assert_eq!((scores[0], scores[3]), (0.0, -1e-7));
-        assert_eq!(
-            scores[1..3].iter().map(|&score| show_score(score)).collect::<Vec<_>>(),
-            ["-1e-30", "-1.0000001e-30"]
-        );
-    }
-
-    #[test]
-    fn equal_scores_keep_their_sign_and_800_keep_four_digits() {
-        for score in [3.2e-6, 1e-20, 0.5, 1.001, 9.999, 17.25, 1e6, -3.2e-6, -17.25] {
-            for count in [800, 4000] {
-                let last = *strictly_decreasing(&vec![score; count]).last().unwrap();
-                let share = (score - last).abs() / score.abs();
-                assert!(last < score && share <= count as f64 * 2_f64.powi(-23), "{score}: {last}");
-                assert!(count > 800 || share < 1e-4, "{score}: {last}");
-            }
-        }
-    }
-
-    #[test]
-    fn scores_at_the_lowest_number_stay_finite_and_strictly_decrease() {
-        for scores in
-            [[5.0, f64::MIN, f64::MIN, f64::MIN], [f64::MIN; 4], [1.0, 1.0, 0.0, f64::MIN]]
-        {
-            let lowered = strictly_decreasing(&scores);
-            assert!(lowered.iter().all(|score| score.is_finite()), "{lowered:?}");
-            assert!(lowered.windows(2).all(|pair| pair[0] > pair[1]), "{lowered:?}");
-            assert_eq!((lowered[0] == scores[0]), scores[0] > f64::MIN);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn nudged_scores_strictly_decrease_and_stay_close(
-            mut scores in prop::collection::vec(prop_oneof![Just(0.0), Just(3.5), -50.0..50.0_f64, -1e-9..1e-9_f64], 1..60)
-        ) {
-            scores.sort_by(|a, b| b.total_cmp(a));
-            let nudged = strictly_decreasing(&scores);
-            prop_assert!(nudged.windows(2).all(|pair| pair[0] > pair[1]));
-            prop_assert!(nudged.windows(2).all(|pair| pair[0] as f32 > pair[1] as f32), "also in single precision");
-            for (was, is) in scores.iter().zip(&nudged) {
-                prop_assert!((was - is).abs() <= 1e-4 * was.abs() + 1e-29 && is <= was);
-            }
-        }
-
-        #[test]
-        fn write_then_read_is_identity(
-            mut scores in prop::collection::btree_set(-1_000_000..1_000_000_i32, 1..50)
-                .prop_map(|set| set.into_iter().map(|score| f64::from(score) / 3.0).collect::<Vec<_>>())
-        ) {
-            scores.reverse();
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("a.run");
-            let topic = RequestId::from("101");
-            let ids: Vec<DocId> = (0..scores.len()).map(|n| format!("Q{n:05}").as_str().into()).collect();
-            let nudged = strictly_decreasing(&scores);
-            let ranking: Vec<_> = ids.iter().zip(scores.iter().copied()).collect();
-            write_atomically(&path, |out| put_run_lines(out, &topic, ranking, "my tag")).unwrap();
-            let run = read_run(&Source::new(&path)).unwrap();
-            prop_assert!(std::fs::read_to_string(&path).unwrap().ends_with(" my_tag\n"));
-            prop_assert_eq!(run.lines.iter().map(|line| line.score).collect::<Vec<_>>(), nudged);
-            prop_assert_eq!(run.lines.into_iter().map(|line| line.document).collect::<Vec<_>>(), ids);
-        }
-    }
-}
+mod tests;

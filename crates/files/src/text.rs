@@ -13,13 +13,16 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// The beginnings of files that are no text, with their kinds and hints.
-const OTHER_KINDS: [(&[u8], &str, &str); 12] = [
+const OTHER_KINDS: [(&[u8], &str, &str); 14] = [
     (
         b"version https://git-lfs.github.com/spec/",
         "a pointer to the file, by Git LFS",
         "the file itself is not here: `git lfs pull` fetches it",
     ),
     (b"BZh91AY&SY", "a file packed by bzip2", UNPACK),
+    // Plain archives are unpacked before.
+    (b"PK\x03\x04", "a zip archive in another archive", UNPACK),
+    (b"\x1f\x8b\x08", "a file packed by gzip in another archive", UNPACK),
     (b"\xfd7zXZ\0", "a file packed by xz", UNPACK),
     (b"\x04\x22\x4d\x18", "a file packed by lz4", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "an archive of 7-Zip", UNPACK),
@@ -159,6 +162,14 @@ mod tests {
         ] {
             let expected = format!("x:1: expected a file of text, found {found}");
             assert_eq!(lines(bytes), [Err(expected.clone()), Err(expected)]);
+        }
+        for (bytes, found) in [
+            (&b"PK\x03\x04\x14\0"[..], "a zip archive in another archive"),
+            (b"\x1f\x8b\x08\0", "a file packed by gzip in another archive"),
+        ] {
+            let expected = format!("x:1: expected a file of text, found {found}");
+            let [_, unpacked] = lines(bytes);
+            assert_eq!(unpacked, Err(expected));
         }
         assert!(lines(b"PAR1 0 d 1\n").iter().all(Result::is_ok));
     }

@@ -14,6 +14,8 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankedRun {
     topics: HashMap<RequestId, Vec<DocId>>,
+    /// The number of documents for a topic that its system might have ranked, if a record says it.
+    depth: Option<usize>,
 }
 
 impl RankedRun {
@@ -25,7 +27,7 @@ impl RankedRun {
 
     /// Orders a run; equal scores are ordered by the rule `ties`.
     pub fn ordered(run: &Run, ties: Ties) -> Self {
-        Self::of_lines(ordered_lines(run, ties))
+        Self::of_lines(run, ordered_lines(run, ties))
     }
 
     /// Orders a run, with equal scores in the order that is best or worst for it.
@@ -38,10 +40,10 @@ impl RankedRun {
             };
             sort_with_favour(lines, single, grade, favour);
         }
-        Self::of_lines(topics)
+        Self::of_lines(run, topics)
     }
 
-    fn of_lines(topics: HashMap<&RequestId, Vec<&RunLine>>) -> Self {
+    fn of_lines(run: &Run, topics: HashMap<&RequestId, Vec<&RunLine>>) -> Self {
         let mut ranked = HashMap::with_capacity(topics.len());
         for (topic, lines) in topics {
             let mut seen = HashSet::with_capacity(lines.len());
@@ -49,13 +51,17 @@ impl RankedRun {
             let documents = documents.filter(|document| seen.insert(*document)).cloned();
             ranked.insert(topic.clone(), documents.collect());
         }
-        Self { topics: ranked }
+        Self { topics: ranked, depth: run.depth }
     }
 
     /// The depth that the run was cut at: the number of documents of most topics, if none has more, and if
-    /// the run and the judgements have others that it could rank.
+    /// the run and the judgements have others that it could rank. A run that does not reach the depth of
+    /// its record was not cut.
     pub fn cut_at<'d>(&'d self, judged: impl IntoIterator<Item = &'d DocId>) -> Option<usize> {
         let depth = self.topics.values().map(Vec::len).max()?;
+        if self.depth.is_some_and(|most| depth < most) {
+            return None;
+        }
         let deepest = self.topics.values().filter(|ranking| ranking.len() == depth).count();
         let mut known: HashSet<&DocId> = HashSet::new();
         let mut all = self.topics.values().flatten().chain(judged);
@@ -117,6 +123,13 @@ mod tests {
         let ranked = RankedRun::ordered(&run, Ties::IdDouble);
         let order: Vec<&str> = ranked.ranking(&"1".into()).iter().map(DocId::as_str).collect();
         assert_eq!(order, ["Q1", "Q3", "Q2"]);
+    }
+
+    #[test]
+    fn a_run_that_does_not_reach_the_depth_of_its_record_was_not_cut() {
+        let run = run(&[("1", "Q1", 2.0), ("1", "Q2", 1.0), ("2", "Q1", 2.0), ("2", "Q3", 1.0)]);
+        let cut = |depth| RankedRun::new(&Run { depth, ..run.clone() }).cut_at([]);
+        assert_eq!([cut(None), cut(Some(2)), cut(Some(3))], [Some(2), Some(2), None]);
     }
 
     #[test]

@@ -1,0 +1,59 @@
+//! The depth that the record beside a run names.
+
+use crate::source::Source;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The keys of stages with the largest number of documents that they return.
+const DEPTHS: [&str; 2] = ["depth", "size"];
+
+/// The number of documents for a topic that no stage of a run's system goes beyond: the smallest depth
+/// in its record. `None` without a record, or if no stage has a depth.
+pub(crate) fn recorded_depth(run: &Source) -> Option<usize> {
+    let Source::Path(path) = run else { return None };
+    let record = PathBuf::from(format!("{}.json", path.to_str()?));
+    if !record.is_file() {
+        return None;
+    }
+    let record: Value = serde_json::from_slice(&Source::Path(record).read().ok()?.bytes).ok()?;
+    least_depth(record.get("stages")?)
+}
+
+fn least_depth(stages: &Value) -> Option<usize> {
+    match stages {
+        Value::Array(stages) => stages.iter().filter_map(least_depth).min(),
+        Value::Object(stage) => {
+            let own = DEPTHS.iter().filter_map(|key| stage.get(*key)?.as_u64());
+            let own = own.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
+            own.chain(stage.values().filter_map(least_depth)).min()
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_smallest_depth_of_all_stages_is_that_of_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("a.run");
+        let source = Source::new(&run);
+        assert_eq!(recorded_depth(&source), None, "no record");
+        for (stages, depth) in [
+            (r#"[{"stage": "bm25", "depth": 100}, {"stage": "rerank", "depth": 30}]"#, Some(30)),
+            (r#"[{"depth": 50, "inputs": [{"stages": [{"depth": 20}]}]}]"#, Some(20)),
+            (r#"[{"stage": "elasticsearch", "size": 7}]"#, Some(7)),
+            (r#"[{"stage": "dense"}]"#, None),
+            ("1", None),
+        ] {
+            let record = format!(r#"{{"stages": {stages}}}"#);
+            fs::write(folder.path().join("a.run.json"), record).unwrap();
+            assert_eq!(recorded_depth(&source), depth, "{stages}");
+        }
+        fs::write(folder.path().join("a.run.json"), "{").unwrap();
+        assert_eq!(recorded_depth(&source), None, "not a record");
+    }
+}
