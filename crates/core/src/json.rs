@@ -110,7 +110,9 @@ fn problem(mut at: Location, path: &str, error: &serde_json::Error) -> Problem {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
     if error.classify() != Category::Data {
-        return Problem::at(at, "JSON", message);
+        let is_half = message.ends_with("of hex escape") || message.starts_with("lone ");
+        let half = "half of a character, such as `\\ud83d` alone: was a text cut there?";
+        return Problem::at(at, "JSON", if is_half { half } else { message });
     }
     let mut problem = if let Some(field) = message.strip_prefix("missing field ") {
         Problem::at(at, format!("a field {field}"), "none")
@@ -170,6 +172,14 @@ mod tests {
                 "a.json:2: expected `true`, as JSON writes it, found `True`, as Python writes it",
             ),
             ("{\"a\": []", "a.json:1: expected JSON, found EOF while parsing an object"),
+            (
+                r#"{"\ud83d a": []}"#,
+                r"a.json:1: expected JSON, found half of a character, such as `\ud83d` alone: was a text cut there?",
+            ),
+            (
+                r#"{"\ud83d\u0041": []}"#,
+                r"a.json:1: expected JSON, found half of a character, such as `\ud83d` alone: was a text cut there?",
+            ),
             ("{\"a\": []}\n1", "a.json:2: expected JSON, found trailing characters"),
         ] {
             assert_eq!(fault(text), expected);

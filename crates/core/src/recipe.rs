@@ -223,9 +223,10 @@ impl Recipe {
             return;
         }
         let (batch, negatives) = self.objective.sizes();
-        let list = negatives + 1;
-        let group = self.group.unwrap_or(batch * list);
-        self.group = Some((group * self.max_tokens / tokens).max(list));
+        // Numbers of a recipe may be as large as can be written.
+        let list = negatives.saturating_add(1);
+        let group = self.group.unwrap_or(batch.saturating_mul(list));
+        self.group = Some((group.saturating_mul(self.max_tokens) / tokens).max(list));
         self.max_tokens = tokens;
     }
 
@@ -324,6 +325,10 @@ mod tests {
         assert_eq!((long.max_tokens, long.group), (256, Some(16)));
         long.read_at_least(512);
         assert_eq!((long.max_tokens, long.group), (512, Some(8)), "a list is never cut");
+        let mut huge = long.with(&["objective.batch=9223372036854775807"]).unwrap();
+        huge.group = None;
+        huge.read_at_least(1024);
+        assert_eq!(huge.group, Some(usize::MAX / 1024));
         let folds = |fold: &str| recipe.with(&["held_out=0.3333333333333333", fold]);
         assert!(folds("fold=2").is_ok() && folds("fold=3").is_err());
     }

@@ -68,6 +68,36 @@ def lines(value, depth, keys=()):
             yield from lines(inner, depth - 1, (*keys, key))
 
 
+def fault(value):
+    """Names what JSON cannot hold in a value; None if there is nothing."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not isinstance(key, (str, int, float, type(None))):
+                return f"a key of the type `{type(key).__name__}`"
+            found = fault(key) or fault(inner)
+            if found:
+                return f"{found} under `{key!a:.40}`"
+    elif isinstance(value, (list, tuple)):
+        return next(filter(None, map(fault, value)), None)
+    elif isinstance(value, float) and value - value != 0:
+        return f"the number `{value}`"
+    elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        return "half of a character (a lone surrogate)"
+    elif not isinstance(value, (str, int, float, type(None))):
+        return f"a value of the type `{type(value).__name__}`"
+    return None
+
+
+def json_line(value):
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    except (TypeError, ValueError):
+        found = fault(value)
+        if not found:
+            raise
+        raise pickle.UnpicklingError(found) from None
+
+
 def main():
     data = sys.stdin.buffer.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -81,11 +111,11 @@ def main():
         raise pickle.UnpicklingError("more behind the end of the dictionary")
     left = (64 << 20) + 32 * len(data)
     for line in lines(value, int(sys.argv[1])):
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json_line(line)
         left -= len(text)
         if left < 0:
             raise pickle.UnpicklingError("references that unfold to far more than the size of the file")
-        sys.stdout.buffer.write(text.encode() + b"\n")
+        sys.stdout.buffer.write(text)
 
 
 try:

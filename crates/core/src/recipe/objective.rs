@@ -180,7 +180,9 @@ impl Objective {
         match self {
             Self::InBatchSoftmax { .. } | Self::SparseSoftmax { .. } => None,
             // More than are wanted, since some of them will be relevant.
-            Self::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
+            Self::CrossEntropy { system, negatives, .. } => {
+                Some((system, negatives.saturating_add(30)))
+            }
             Self::Listwise { system, depth, .. } => Some((system, *depth)),
         }
     }

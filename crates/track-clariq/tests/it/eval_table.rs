@@ -225,12 +225,21 @@ fn problems_of_an_evaluation_table_are_reported() {
 
 #[test]
 fn a_pickle_that_is_not_a_table_is_refused() {
-    let cases: [(&[u8], &str); 6] = [
+    let cases: [(&[u8], &str); 9] = [
         (b"K\x01.", "`int` in place of a dictionary"),
         (b"(Vm\nF1\nd.", "`float` in place of a dictionary"),
         (b"(Vm\n(I1\n(Vq\n(Vwith_answer\nVtext\ndddd.", "text"),
         (b"(Vm\n(I1\n(Vq\n(Vwith_answer\nI01\ndddd.", "boolean `true`"),
-        (b"(Vm\n(I1\n(Vq\n(Vwith_answer\nFnan\ndddd.", "Out of range float"),
+        (b"(Vm\n(I1\n(Vq\n(Vwith_answer\nFnan\ndddd.", "the number `nan` under `'with_answer'`"),
+        (
+            b"(Vm\n(I1\n(Vq\n(Vwith_answer\n(I1\nFinf\nldddd.",
+            "the number `inf` under `'with_answer'`",
+        ),
+        (b"\x80\x03}X\x01\0\0\0m}K\x01}X\x01\0\0\0qC\x01xsss.", "a value of the type `bytes`"),
+        (
+            b"(Vm\n(I1\n(Vq\n(Vwith_answer\nV\\ud83d\ndddd.",
+            "half of a character (a lone surrogate)",
+        ),
         (b"(Vm\n(I1\n(Vq\nF1\nddd.", "floating point `1.0`"),
     ];
     for (bytes, wanted) in cases {
