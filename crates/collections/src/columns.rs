@@ -24,6 +24,11 @@ impl IdTextTable {
         if std::mem::replace(&mut self.has_begun, true) || begins_as_json_object(line.as_bytes()) {
             return Ok(false);
         }
+        if line.starts_with("sep=") {
+            let found = format!("`{}`, an instruction for Excel", shorten(line));
+            let hint = "leave this line out, and write tabs between the columns";
+            return Err(Box::new(problem!(at, "an id, a tab and a text", found, hint)));
+        }
         let fields: Vec<&str> = line.split('\t').collect();
         match TextColumns::named(&fields) {
             Some(Ok(columns)) => {

@@ -33,8 +33,16 @@ pub(crate) fn paths_of(folder: &Path, below: &[&str], name: &str) -> Vec<PathBuf
 
 /// False for files that are known to hold something else: descriptions, and what `clariq` writes.
 pub(crate) fn may_hold_data(path: &Path) -> bool {
-    const STARTS: [&str; 6] =
-        ["annotations", "readme", "license", "copying", "changelog", "citation"];
+    const STARTS: [&str; 8] = [
+        "annotations",
+        "readme",
+        "license",
+        "copying",
+        "changelog",
+        "citation",
+        "thumbs.db",
+        "desktop.ini",
+    ];
     const ENDINGS: [&str; 16] = [
         ".run.json",
         ".run",

@@ -135,24 +135,29 @@ fn with_form(problem: Problem) -> Problem {
 /// The keys of the track, of Anserini, and of BEIR. Other keys, such as `url`, are ignored.
 #[derive(Deserialize)]
 struct AnyPassage {
-    doc_id: Option<String>,
+    doc_id: Option<IdOrNumber>,
     passage_id: Option<IdOrNumber>,
     passage_text: Option<String>,
     id: Option<IdOrNumber>,
     contents: Option<String>,
     #[serde(rename = "_id")]
     beir_id: Option<IdOrNumber>,
+    /// The name that `PyTerrier` has for it.
+    docno: Option<IdOrNumber>,
+    docid: Option<IdOrNumber>,
     title: Option<String>,
     text: Option<String>,
 }
 
 /// Parses a passage as JSON: `doc_id`, `passage_id`, `passage_text`, as the track releases them;
 /// `id`, `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and
-/// text become one text with a blank between them.
+/// text become one text with a blank between them. Where there is no `id`, `docno`, `doc_id` and `docid`
+/// are the ids that `PyTerrier`, `ir_datasets` and others write.
 fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let any: AnyPassage = parse_python_json(at, line.as_bytes())?;
+    let is_of_track = any.passage_id.is_some() || any.passage_text.is_some();
     let ids = [
-        ("doc_id", any.doc_id.is_some()),
+        ("doc_id", any.doc_id.is_some() && is_of_track),
         ("id", any.id.is_some()),
         ("_id", any.beir_id.is_some()),
     ];
@@ -163,19 +168,26 @@ fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     ];
     only_one(at, "id", &ids)?;
     only_one(at, "text", &texts)?;
-    if let Some(page) = any.doc_id {
+    if let Some(page) = any.doc_id.as_ref().filter(|_| is_of_track) {
+        let page = page.clone().into_text();
         let (Some(number), Some(text)) = (any.passage_id, any.passage_text) else {
             let expected = "the keys `passage_id` and `passage_text` beside `doc_id`";
             return Err(Box::new(problem!(at, expected, "an object without one of them")));
         };
         return passage(at, format!("{page}:{}", number.into_text()), &text);
     }
-    let Some(id) = any.beir_id.or(any.id) else {
-        return Err(Box::new(problem!(at, "a key `id`", "an object without it")));
+    let mut id = any.beir_id.or(any.id);
+    if id.is_none() {
+        let others = [("docno", &any.docno), ("doc_id", &any.doc_id), ("docid", &any.docid)];
+        only_one(at, "id", &others.map(|(name, id)| (name, id.is_some())))?;
+        id = any.docno.or(any.doc_id).or(any.docid);
+    }
+    let Some(id) = id else {
+        return Err(Box::new(problem!(at, "a key `id`", "an object without it, or `null` there")));
     };
     let Some(text) = any.contents.or(any.text) else {
         let expected = "a key `contents` or `text`";
-        return Err(Box::new(problem!(at, expected, "an object without them")));
+        return Err(Box::new(problem!(at, expected, "an object without them, or `null` there")));
     };
     match any.title {
         Some(title) => passage(at, id.into_text(), &format!("{title} {text}")),

@@ -3,6 +3,7 @@
 
 mod by_qrels;
 mod decisions;
+pub(crate) mod spelling;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 pub use decisions::{
@@ -15,6 +16,8 @@ use clariq_core::{Error, Problem, RequestId, bail, problem};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
 use clariq_files::fields::WITHOUT_QUOTES;
 use clariq_files::{Run, Source, read_run};
+pub use spelling::spelled_otherwise;
+use spelling::{Spellings, shown, topics_spelled_otherwise};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -275,24 +278,32 @@ impl ScoredTopics {
         mut answered: impl Iterator<Item = &'a RequestId>,
     ) -> Result<(), Problem> {
         let is_known = |topic: &RequestId| self.ids.contains(topic);
-        let found = match answered.next() {
+        let first = answered.next();
+        let found = match first {
             Some(topic) if is_known(topic) || answered.any(is_known) => return Ok(()),
             Some(topic) => format!("only other topics, such as `{topic}`"),
             None => "no line".to_owned(),
         };
         let file = &self.file;
         let at = source.name();
-        let hint = if found.ends_with("\"`") {
-            WITHOUT_QUOTES
-        } else {
-            "choose the split of the file with --split, and its collection with --data"
+        let spellings = Spellings::of(self.ids.iter().map(RequestId::as_str));
+        let meant = first.and_then(|topic| spellings.meant_by(topic.as_str()));
+        let hint = match meant {
+            Some(meant) => {
+                format!("there it is `{}`: ids are compared letter by letter", shown(meant))
+            }
+            None if found.ends_with("\"`") => WITHOUT_QUOTES.to_owned(),
+            None => "choose the split of the file with --split, and its collection with --data"
+                .to_owned(),
         };
         Err(problem!(at, "answers to topics of {file}", found, hint))
     }
 
     /// Describes the lines of a run that the figures ignore.
     pub fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
-        ignored_lines(&diagnose(run, self.ids.iter(), None), ties)
+        let mut warnings = ignored_lines(&diagnose(run, self.ids.iter(), None), ties);
+        warnings.extend(topics_spelled_otherwise(run, &self.ids));
+        warnings
     }
 }
 

@@ -1,6 +1,6 @@
 //! The entries of a registry of collections: how each is recognised, opened and checked.
 
-use crate::data_dir::may_hold_data;
+use crate::data_dir::{may_hold_data, paths_of};
 use crate::documents::entries;
 use crate::{
     CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
@@ -8,7 +8,7 @@ use crate::{
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a collection. Documents that the keeper takes are kept by it, all others in memory.
 pub type Open = fn(&DataDir, Option<&dyn TextKeeper>) -> Result<Box<dyn Collection>, Error>;
@@ -19,8 +19,8 @@ pub type Validate = fn(&DataDir, &str, &Source, &ValidationOptions) -> Result<Va
 /// A collection that can be opened.
 pub struct Kind {
     pub name: &'static str,
-    /// A file by which it is recognised, for messages.
-    pub sign: &'static str,
+    /// The files by which it is recognised in messages; those of two kinds are not in one folder.
+    pub signs: &'static [&'static str],
     /// Its tasks, the usual one first.
     pub tasks: &'static [Task],
     /// The data folder if the user names none.
@@ -56,6 +56,12 @@ impl Kind {
         self.splits.iter().any(|split| split.name() == name)
     }
 
+    /// The first of its signs that a folder has, plain or packed.
+    fn sign_in(&self, data: &DataDir) -> Option<PathBuf> {
+        let DataDir::Folder(folder) = data else { return None };
+        self.signs.iter().find_map(|sign| paths_of(folder, &[""], sign).into_iter().next())
+    }
+
     /// The names of its splits.
     pub fn split_names(&self) -> Vec<&'static str> {
         self.splits.iter().map(|split| split.name()).collect()
@@ -85,6 +91,14 @@ impl Tracks {
 
     /// The kind of the collection in a data folder.
     pub fn kind_of(&self, data: &DataDir) -> Result<&'static Kind, Error> {
+        let mut signs = self.0.iter().filter_map(|kind| kind.sign_in(data));
+        if let (Some(one), Some(other)) = (signs.next(), signs.next()) {
+            let found = format!("`{}` and `{}`", one.display(), other.display());
+            let hint = "give each collection a data folder of its own";
+            return Err(
+                problem!(data.to_string(), "the files of one collection", found, hint).into()
+            );
+        }
         let found = self.0.iter().find(|kind| (kind.is_in)(data));
         found.copied().ok_or_else(|| self.unrecognised(data).into())
     }
@@ -127,8 +141,11 @@ impl Tracks {
     }
 
     fn unrecognised(&self, data: &DataDir) -> Problem {
-        let signs: Vec<String> =
-            self.0.iter().map(|kind| format!("`{}` ({})", kind.sign, kind.name)).collect();
+        let signs: Vec<String> = self
+            .0
+            .iter()
+            .map(|kind| format!("`{}` ({})", kind.signs.join("`, `"), kind.name))
+            .collect();
         let found = match data {
             DataDir::Folder(folder) if !folder.exists() => "nothing at that path",
             DataDir::Folder(folder) if !folder.is_dir() => "a file",
@@ -139,8 +156,14 @@ impl Tracks {
             DataDir::Sample(_) => "none of them",
         };
         let signs = signs.join(", ");
-        let hint = "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
-                    fetch` downloads those that are public into another folder";
+        let is_csv = found.contains(".csv`");
+        let hint = if is_csv {
+            "tables have tabs between their columns: save the CSV as `collection.tsv`, an id and a text in \
+             each row (reference, Formats)"
+        } else {
+            "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
+                    fetch` downloads those that are public into another folder"
+        };
         problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
             .kind(ProblemKind::MissingFile)
     }

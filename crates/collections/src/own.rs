@@ -8,6 +8,7 @@ mod evaluation;
 mod folder;
 
 use crate::documents::{check_documents, read_unique};
+use crate::evaluation::spelling::{other_spellings, shown};
 use crate::evaluation::{ByQrels, Evaluation};
 use crate::requests::RequestLabels;
 use crate::statistics::{Statistics, StatisticsFigure, WordCounts};
@@ -24,7 +25,7 @@ use std::path::PathBuf;
 /// Documents, and requests for them and judgements as far as the folder has them.
 pub static OWN: Kind = Kind {
     name: "own",
-    sign: "documents.jsonl, corpus.jsonl or collection.tsv",
+    signs: &["documents.jsonl", "corpus.jsonl", "collection.tsv"],
     tasks: &[DOCUMENTS],
     usual: "data/own",
     splits: &USUAL_SPLITS,
@@ -110,13 +111,25 @@ impl Own {
             topics.extend(judged.documents().map(|_| topic.as_str()));
         }
         let file = self.split(split)?.qrels.as_ref().map_or_else(String::new, Source::name);
-        let warn = |ids: &[&str], what: &str| {
+        let warn = |ids: &[&str], what: &str, known: &dyn Fn(&str) -> bool| {
             let first = ids.iter().min()?;
-            Some(format!("{file}: {} judgements name {what}, such as `{first}`", ids.len()))
+            let such = such_as(first, known);
+            Some(format!("{file}: {} judgements name {what}, such as {such}", ids.len()))
         };
-        let documents = warn(&documents, "documents that the collection does not have");
-        let topics = warn(&topics, "topics that are not among its requests");
+        let is_document = |id: &str| self.documents.find(id).is_some();
+        let is_request = |id: &str| requests.contains(id);
+        let documents =
+            warn(&documents, "documents that the collection does not have", &is_document);
+        let topics = warn(&topics, "topics that are not among its requests", &is_request);
         Ok([documents, topics].into_iter().flatten().collect())
+    }
+}
+
+/// An id that is not known, with a known one that is spelled otherwise.
+fn such_as(id: &str, is_known: &dyn Fn(&str) -> bool) -> String {
+    match other_spellings(id).find(|other| is_known(other)) {
+        Some(other) => format!("`{}`, where it has `{}`", shown(id), shown(&other)),
+        None => format!("`{id}`"),
     }
 }
 
@@ -284,6 +297,9 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
             problem!(at, "an id that no other document has", found, hint)
         },
     )?;
+    if ids.is_empty() && !report.findings.has_errors() {
+        report.note::<()>(Err(no_documents(data)))?;
+    }
     for split in folder.splits() {
         let split = report.note(folder.split(split))?.flatten();
         let Some(SplitFiles { requests, qrels, .. }) = split else { continue };
@@ -303,16 +319,17 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         let Some(qrels) = qrels else { continue };
         report.read("", Some(qrels), |input, sink| {
             for Judgement { topic, document, .. } in parse_qrels(input, sink) {
-                let mut warn = |expected, id| {
+                let mut warn = |expected, found: String| {
                     let hint = "it cannot be found, and counts as missed";
-                    let found = format!("`{id}`");
                     sink(problem!(&*input.name, expected, found, hint).warning());
                 };
                 if !ids.contains_key(&*document) {
-                    warn("judgements of documents of the collection", &document);
+                    let found = such_as(&document, &|id| ids.contains_key(id));
+                    warn("judgements of documents of the collection", found);
                 }
                 if !request_ids.contains(&*topic) {
-                    warn("topics that are requests", &topic);
+                    let found = such_as(&topic, &|id| request_ids.contains(id));
+                    warn("topics that are requests", found);
                 }
             }
         })?;

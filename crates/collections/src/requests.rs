@@ -74,6 +74,8 @@ struct LabelKeys {
     id: Option<IdOrNumber>,
     #[serde(rename = "_id")]
     beir_id: Option<IdOrNumber>,
+    qid: Option<IdOrNumber>,
+    query_id: Option<IdOrNumber>,
     need: Option<IdOrNumber>,
     answer: Option<String>,
 }
@@ -85,13 +87,14 @@ pub(crate) fn labels(source: &Source) -> Result<Vec<RequestLabels>, Error> {
     let lines = input.bytes.split(|&byte| byte == b'\n').map(trim);
     for (number, line) in (1..).zip(lines).filter(|(_, line)| begins_as_json_object(line)) {
         let at = Location::line(&*input.name, number);
-        let LabelKeys { id, beir_id, need, answer } =
+        let LabelKeys { id, beir_id, qid, query_id, need, answer } =
             parse_python_json(at, line).map_err(|problem| problem.hint(LABELS))?;
         let need = need.map(|need| match need {
             IdOrNumber::Number(number) => NeedLabel::Number(number),
             IdOrNumber::Id(name) => NeedLabel::Name(name),
         });
-        if let Some(id) = beir_id.or(id).filter(|_| need.is_some() || answer.is_some()) {
+        let id = beir_id.or(id).or(qid).or(query_id);
+        if let Some(id) = id.filter(|_| need.is_some() || answer.is_some()) {
             labels.push(RequestLabels { id: id.into_text(), need, answer });
         }
     }
@@ -105,23 +108,31 @@ struct AnyRequest {
     /// BEIR's name for it.
     #[serde(rename = "_id")]
     beir_id: Option<IdOrNumber>,
+    /// The names that `PyTerrier` and `ir_datasets` have for it.
+    qid: Option<IdOrNumber>,
+    query_id: Option<IdOrNumber>,
     text: Option<String>,
+    /// The text, in the same libraries.
+    query: Option<String>,
     said: Option<Vec<UtteranceObject>>,
     candidates: Option<Vec<IdOrNumber>>,
     /// Texts of the user, for systems that rank them.
     statements: Option<Vec<String>>,
 }
 
-/// A request of `clariq rank`, which refuses other keys than its own and those of BEIR.
+/// A request of `clariq rank`, which refuses keys that are not known.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestLine {
     id: Option<IdOrNumber>,
     #[serde(rename = "_id")]
     beir_id: Option<IdOrNumber>,
+    qid: Option<IdOrNumber>,
+    query_id: Option<IdOrNumber>,
     #[serde(rename = "metadata")]
     _metadata: Option<IgnoredAny>,
     text: Option<String>,
+    query: Option<String>,
     said: Option<Vec<UtteranceObject>>,
     candidates: Option<Vec<IdOrNumber>>,
     statements: Option<Vec<String>>,
@@ -148,12 +159,18 @@ pub fn request_in(
     }
     let line: RequestLine =
         parse_python_json(&at, line.as_bytes()).map_err(|problem| problem.hint(FORM))?;
-    let RequestLine { id, beir_id, text, said, candidates, statements, _metadata } = line;
+    let RequestLine {
+        id, beir_id, qid, query_id, text, query, said, candidates, statements, ..
+    } = line;
+    only_one(&at, "text", &[("text", text.is_some()), ("query", query.is_some())])
+        .map_err(|problem| *problem)?;
+    let text = text.or(query);
     if said.is_some() == text.is_some() {
         let found = if said.is_some() { "both" } else { "neither" };
         return Err(problem!(at, "either `text` or `said`", found, FORM));
     }
-    let any = AnyRequest { id, beir_id, text, said, candidates, ..AnyRequest::default() };
+    let any =
+        AnyRequest { id, beir_id, qid, query_id, text, said, candidates, ..AnyRequest::default() };
     Ok((request(any, Some(find), &at)?, statements))
 }
 
@@ -229,19 +246,30 @@ fn request(any: AnyRequest, find: FindDocument, at: &Location) -> Result<Request
         .map_err(|problem| *problem)?;
     only_one(at, "words", &[("said", any.said.is_some()), ("text", any.text.is_some())])
         .map_err(|problem| *problem)?;
-    let Some(id) = any.beir_id.or(any.id) else {
-        return Err(problem!(at, "a key `id`", "a request without it", FORM));
+    let mut id = any.beir_id.or(any.id);
+    if id.is_none() {
+        let others = [("qid", any.qid.is_some()), ("query_id", any.query_id.is_some())];
+        only_one(at, "id", &others).map_err(|problem| *problem)?;
+        id = any.qid.or(any.query_id);
+    }
+    let Some(id) = id else {
+        return Err(problem!(at, "a key `id`", "a request without it, or `null` there", FORM));
     };
     let id = id.into_text();
     if !is_id(&id) {
         let found = format!("`{}`", shorten(&id));
         return Err(problem!(at, "an id without blanks", found, FORM));
     }
-    let said = match (any.said, any.text) {
+    let said = match (any.said, any.text.or(any.query)) {
         (Some(said), _) => said.into_iter().map(Utterance::from).collect(),
         (None, Some(text)) => vec![Utterance::user(text)].into(),
         (None, None) => {
-            return Err(problem!(at, "a key `text` or `said`", "a request without them", FORM));
+            return Err(problem!(
+                at,
+                "a key `text` or `said`",
+                "a request without them, or `null` there",
+                FORM
+            ));
         }
     };
     let mut request = Request { said, ..Request::new(&*id, "") };

@@ -6,7 +6,7 @@ use crate::messages::{note, say};
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::{Collection, DataDir, Kind, Split};
-use clariq_core::{Engine, Result, bail, gpu_number};
+use clariq_core::{Engine, ProblemKind, Result, bail, gpu_number};
 use clariq_experiment::{Job, Observer, Session, SessionOptions, TextStores, needs_engine, record};
 use clariq_rank::Override;
 use clariq_systems::SystemConfig;
@@ -90,7 +90,7 @@ impl Settings {
         let usual = Path::new(USUAL_DATA);
         let data = match folders.first() {
             Some(folder) => DataDir::Folder(collection_at(folder)),
-            None if usual.join(TRACKS.kinds()[0].sign).exists() => {
+            None if usual.join(TRACKS.kinds()[0].signs[0]).exists() => {
                 DataDir::Folder(usual.to_owned())
             }
             None => clariq_track_clariq::SAMPLE,
@@ -180,7 +180,7 @@ impl Settings {
             self.warn_of_split(named, recorded.as_deref());
         }
         let kind = match split.or(recorded.as_deref()) {
-            Some(name) => self.kind_with_split(name),
+            Some(name) => self.kind_with_split(name)?,
             None if self.data_was_named => None,
             None => TRACKS.kind_of_file(run),
         };
@@ -201,13 +201,29 @@ impl Settings {
     }
 
     /// The kind of collection with a split of that name: in the named folder, if there is one.
-    pub(crate) fn kind_with_split(&self, name: &str) -> Option<&'static Kind> {
+    ///
+    /// # Errors
+    ///
+    /// A data folder that was named and has no collection, or two.
+    pub(crate) fn kind_with_split(&self, name: &str) -> Result<Option<&'static Kind>> {
         let mut having = TRACKS.kinds().iter().copied().filter(|kind| kind.has_split(name));
-        let named = TRACKS.kind_of(&self.data).ok().filter(|_| self.data_was_named);
+        if !self.data_was_named {
+            return Ok(having.next());
+        }
+        let named = match TRACKS.kind_of(&self.data) {
+            Ok(named) => named,
+            // A collection whose splits alone have that name says which of its files is missing.
+            Err(error) => {
+                let is_missing = error.to_problem().kind == ProblemKind::MissingFile;
+                return match (having.next(), having.next()) {
+                    (Some(only), None) if is_missing => Ok(Some(only)),
+                    _ => Err(error),
+                };
+            }
+        };
         // Documents of the user's own may have splits of any name.
-        let Some(named) = named else { return having.next() };
         let in_folder = having.find(|kind| (kind.is_in)(&self.data));
-        Some(in_folder.unwrap_or(named))
+        Ok(Some(in_folder.unwrap_or(named)))
     }
 
     fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {

@@ -15,7 +15,7 @@ use std::path::Path;
 /// `ClariQ`: a bank of questions, and the splits train, dev and test.
 pub static KIND: Kind = Kind {
     name: "ClariQ",
-    sign: "question_bank.tsv",
+    signs: &["question_bank.tsv"],
     tasks: &[QUESTIONS],
     usual: "data/clariq",
     splits: &SPLITS,
@@ -118,7 +118,7 @@ impl Collection for ClariQ {
 /// Opens the collection in its usual folder, or else the sample.
 pub fn open_usual() -> Result<ClariQ, Error> {
     let usual = Path::new(KIND.usual);
-    let is_there = usual.join(KIND.sign).exists();
+    let is_there = usual.join(KIND.signs[0]).exists();
     ClariQ::open(if is_there { DataDir::Folder(usual.to_owned()) } else { SAMPLE })
 }
 

@@ -5,17 +5,20 @@ use super::answers::{IkatAnswerForm, statement_number};
 use super::evaluation::{IkatEvaluation, names};
 use super::folder::{IkatFolder, SAMPLE, location};
 use super::opened::{Ikat, PASSAGES, STATEMENTS, changed};
-use super::qrels::{citation_judgements, statement_judgements, to_qrels};
+use super::qrels::{
+    JudgedPassages, LabelKind, citation_judgements, statement_judgements, to_qrels,
+};
 use super::splits::IkatSplit;
-use super::validate::validate;
+use super::topics::TopicFile;
+use super::validate::validate_with;
 use clariq_collections::documents::{read_all, read_bank};
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
-    Annotation, AnswerForm, Collection, Kind, Requests, Sight, Split, Statistics, Submitter,
-    SystemClass, Task,
+    Annotation, AnswerForm, Collection, DataDir, Kind, Requests, Sight, Split, Statistics,
+    Submitter, SystemClass, Task,
 };
 use clariq_core::{Documents, Error, ProblemKind, Request, Said, TextKeeper, bail, problem};
-use clariq_files::{Qrels, Source};
+use clariq_files::{Qrels, Source, read_qrels};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -23,7 +26,7 @@ use std::path::PathBuf;
 /// TREC iKAT: statements of a user and passages, ranked for every turn.
 pub static KIND: Kind = Kind {
     name: "iKAT",
-    sign: "2023_test_topics.json",
+    signs: &["2023_test_topics.json"],
     tasks: &TASKS,
     usual: "data/ikat",
     splits: &IkatSplit::SPLITS,
@@ -36,7 +39,9 @@ pub static KIND: Kind = Kind {
     check: super::check::check,
     validate: |data, split, run, options| {
         data.check_track_files()?;
-        validate(run, &data.topics(named(split)?)?, options)
+        let split = named(split)?;
+        let topics = data.topics(split)?;
+        validate_with(run, &topics, &judged_passages(data, split, &topics), options)
     },
     figures: || names().collect(),
     released: Some(clariq_collections::Release {
@@ -44,6 +49,20 @@ pub static KIND: Kind = Kind {
         table: include_str!("../released/ikat.tsv"),
     }),
 };
+
+/// The passages that the topics cite, and those of labels that can be read.
+fn judged_passages(data: &DataDir, split: IkatSplit, topics: &TopicFile) -> JudgedPassages {
+    let mut judgements = citation_judgements(topics);
+    for (name, kind) in split.labels {
+        if matches!(kind, LabelKind::Passages(_))
+            && let Some(file) = data.track_file(name)
+        {
+            // `eval` and `data check` refuse what cannot be read.
+            judgements.extend(read_qrels(&file).unwrap_or_default());
+        }
+    }
+    judgements.into_iter().map(|judged| (judged.topic.into(), judged.document.into())).collect()
+}
 
 /// The reason why figures of passages cannot be compared with published ones.
 const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \

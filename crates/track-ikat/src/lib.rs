@@ -50,7 +50,8 @@ pub use collection::KIND;
 pub use folder::{IkatFolder, SAMPLE};
 pub use opened::{Ikat, PASSAGES, STATEMENTS};
 pub use qrels::{
-    citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
+    JudgedPassages, citation_judgements, parse_statement_qrels, read_statement_qrels,
+    statement_judgements,
 };
 pub use segment::{HASHES, JSON_LINES, SegmentCounts, TRECWEB, WebPage, segment};
 pub use splits::IkatSplit;

@@ -12,6 +12,7 @@ use clariq_files::{
 };
 use compact_str::{CompactString, ToCompactString};
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// The kinds of released labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub(super) enum LabelKind {
     /// Answers that people wrote, for comparison with responses.
     Answers,
 }
+
+/// Turns, each with a passage that the labels of a split judge.
+pub type JudgedPassages = HashSet<(String, String)>;
 
 /// The beginning of ids of statements in NIST's labels of 2025.
 const OF_2025: &str = "ptkb-";

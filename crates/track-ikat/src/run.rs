@@ -36,6 +36,23 @@ pub struct Submission {
     pub turns: Vec<SubmittedTurn>,
 }
 
+impl Submission {
+    /// True if no ranking has passages of different scores, although some have several.
+    pub fn has_one_score(&self) -> bool {
+        let responses = self.turns.iter().flat_map(|turn| &turn.responses);
+        let rankings = responses.map(|response| &response.passages);
+        let mut several = rankings
+            .chain(self.turns.iter().map(|turn| &turn.references))
+            .filter(|passages| passages.len() > 1)
+            .peekable();
+        let is_flat = |passages: &Vec<RankedPassage>| {
+            let scores = passages.iter().map(|passage| passage.score);
+            scores.clone().zip(scores.skip(1)).all(|(one, next)| one == next)
+        };
+        several.peek().is_some() && several.all(is_flat)
+    }
+}
+
 /// A turn of a submission.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SubmittedTurn {

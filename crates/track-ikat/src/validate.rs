@@ -11,6 +11,7 @@ mod overlooked;
 
 pub use clariq_collections::validation::{OfficialVerdict, Validation, ValidationOptions};
 
+use super::qrels::JudgedPassages;
 use super::run::lines::{TurnLine, read_lines, submission};
 use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
 use super::topics::TopicFile;
@@ -69,6 +70,7 @@ struct CheckedRun<'a> {
     options: &'a ValidationOptions<'a>,
     /// The passages of the run that the list of the collection lacks.
     unknown_passages: HashSet<&'a str>,
+    judged: &'a JudgedPassages,
 }
 
 impl CheckedRun<'_> {
@@ -102,6 +104,16 @@ pub fn validate(
     topics: &TopicFile,
     options: &ValidationOptions,
 ) -> Result<Validation, Error> {
+    validate_with(run, topics, &JudgedPassages::new(), options)
+}
+
+/// As [`validate`], and notes a run of which no passage is `judged`.
+pub fn validate_with(
+    run: &Source,
+    topics: &TopicFile,
+    judged: &JudgedPassages,
+    options: &ValidationOptions,
+) -> Result<Validation, Error> {
     let input = &run.read_at_most(MOST_OF_A_RUN)?;
     let mut official = Findings::default();
     let mut errors = 0;
@@ -123,8 +135,14 @@ pub fn validate(
         Some(list) => collection::missing(&Source::new(list), named.collect())?,
         None => HashSet::new(),
     };
-    let run =
-        CheckedRun { submission: &submission, lines: &lines, topics, options, unknown_passages };
+    let run = CheckedRun {
+        submission: &submission,
+        lines: &lines,
+        topics,
+        options,
+        unknown_passages,
+        judged,
+    };
     let rules = if topics.year.has_line_runs() {
         lines::RULES
     } else if errors > 0 || submission.turns.is_empty() {

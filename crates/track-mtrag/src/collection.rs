@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// MTRAG and MTRAG-UN: passages of several domains, ranked for every turn.
 pub static KIND: Kind = Kind {
     name: "MTRAG",
-    sign: "mtrag-human",
+    signs: &["mtrag-human"],
     tasks: &TASKS,
     usual: "data/mtrag",
     splits: &MtragSplit::SPLITS,

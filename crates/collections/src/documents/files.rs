@@ -97,6 +97,7 @@ impl DocumentFolder {
     fn add(&mut self, folder: &Path, refuses: bool) -> Result<(), Error> {
         for path in entries(folder)? {
             if path.is_dir() {
+                refuse_loop(folder, &path)?;
                 self.add(&path, refuses)?;
                 continue;
             }
@@ -108,6 +109,17 @@ impl DocumentFolder {
         }
         Ok(())
     }
+}
+
+/// Refuses a link to a folder above it: its files would be read again and again.
+fn refuse_loop(folder: &Path, path: &Path) -> Result<(), Error> {
+    if path.is_symlink()
+        && let (Ok(folder), Ok(target)) = (folder.canonicalize(), path.canonicalize())
+        && folder.starts_with(target)
+    {
+        bail!(path, "folders below this one", "a link to a folder above it", "remove the link");
+    }
+    Ok(())
 }
 
 /// The files without archives of others among them. A file that is there plain and packed is an error

@@ -1,5 +1,6 @@
 //! Evaluation by judgements and measures of the literature, for any collection.
 
+use super::spelling::spelled_otherwise;
 use super::{
     ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat, ScoredTopics,
     ShortMeasures, SystemOutput, TieRule, ValuesByRequest,
@@ -86,6 +87,7 @@ impl<'a> ByQrels<'a> {
             let what = "no document of the run is judged: are its ids those of the judgements?";
             warnings.push(what.to_owned());
         }
+        warnings.extend(spelled_otherwise(run, &self.qrels));
         warnings
     }
 

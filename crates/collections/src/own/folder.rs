@@ -296,6 +296,6 @@ fn begins_with_document(path: &Path) -> bool {
     let Ok(first) = serde_json::from_str::<Value>(&head) else {
         return head.len() as u64 >= HEAD - 4;
     };
-    let has_id = first.get("id").or(first.get("_id")).is_some();
+    let has_id = ["id", "_id", "docno", "doc_id", "docid"].iter().any(|id| first.get(id).is_some());
     has_id && first.get("contents").or(first.get("text")).is_some()
 }

@@ -46,7 +46,7 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         ..ValidationOptions::new(tokens, arguments.max_warnings)
     };
     let split = &split_of(settings, arguments)?;
-    let Some(kind) = settings.kind_with_split(split) else {
+    let Some(kind) = settings.kind_with_split(split)? else {
         let known = splits();
         let hint = "--split names the split that the run is for";
         bail!("--split", "one of {known}", "`{split}`", hint);

@@ -312,3 +312,35 @@ fn a_run_is_scored_after_the_documents_have_grown() {
     assert_eq!(told.stdout, "measure\ttopic\tvalue\nRR\tall\t1\n");
     assert!(told.stderr.contains("those that were added since cannot be in it"), "{}", told.stderr);
 }
+
+#[test]
+fn a_folder_without_a_collection_is_named_by_every_command() {
+    let bench = Bench::new().with_learned("");
+    bench.write("data/documents.csv", "id,text\na,one\n");
+    bench.write("one.run", "q1 0 a 1 1 t\n");
+    let refused = |line: &str| bench.refused(&format!("{line} --data data --split dev"));
+    let expected = refused("run bm25-english");
+    assert!(expected.starts_with("error: data: missing file\n"), "{expected}");
+    for line in ["eval one.run", "validate one.run", "tune bm25-english --grid bm25.b=0,1"] {
+        assert_eq!(refused(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn measures_are_not_marked_where_every_document_with_a_word_was_ranked() {
+    let bench = Bench::new().with_learned("");
+    let documents = "a\tblack tea\nb\tgreen tea\nc\tblack coffee\nd\tgreen coffee\n";
+    bench.write("data/collection.tsv", documents);
+    bench.write("data/queries.dev.tsv", "1\ttea\n2\tcoffee\n");
+    bench.write("data/qrels.dev.txt", "1 0 a 1\n2 0 d 1\n");
+    let scored =
+        |run: &str| bench.succeed(&format!("-q eval {run} --data data -m R@5 --split dev"));
+    bench.succeed("-q run bm25-english --data data --split dev -o all.run");
+    let all = scored("all.run");
+    assert_eq!(
+        (&*all.stdout, &*all.stderr),
+        ("measure  topic     value\nR@5      all    1.000000\n", "")
+    );
+    bench.succeed("-q run bm25-english --data data --split dev --depth 2 -o cut.run");
+    assert!(scored("cut.run").stdout.contains("1.000000°"), "a run of two documents, cut at two");
+}

@@ -9,6 +9,7 @@ use crate::{
     Ikat, IkatFolder, IkatSplit, STATEMENTS, TopicFile, Year, citation_judgements,
     read_statement_qrels, statement_judgements,
 };
+use clariq_collections::evaluation::spelled_otherwise;
 use clariq_core::{DocId, Error, RequestId, bail};
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
@@ -43,6 +44,9 @@ pub struct IkatLabels {
     /// The answers that people wrote, or else the organisers' responses that cite a passage.
     pub responses: HashMap<String, String>,
 }
+
+const NOTHING_JUDGED: &str =
+    "no passage of the run is judged: are its ids those of the judgements?";
 
 /// The name in figures of passages graded by a file of the user.
 const GRADED_BY_FILE: &str = "passages (graded by --qrels)";
@@ -119,6 +123,22 @@ impl IkatLabels {
     /// The labels of passages by NIST, or by the file that a user named.
     pub fn graded_by_people(&self) -> Option<&Qrels> {
         self.graded.iter().find(|(part, _)| *part != GRADED_BY_MODEL).map(|(_, qrels)| qrels)
+    }
+
+    /// Warns of passages that no label judges, and of those that it judges under another spelling.
+    pub(super) fn doubts(&self, passages: &Run) -> Vec<String> {
+        let labels: Vec<&Qrels> =
+            self.cited.iter().chain(self.graded.iter().map(|(_, qrels)| qrels)).collect();
+        let mut doubts: Vec<String> =
+            labels.iter().filter_map(|labels| spelled_otherwise(passages, labels)).collect();
+        let is_judged = |line: &RunLine, labels: &Qrels| {
+            labels.topic(&line.topic).is_some_and(|turn| turn.grade(&line.document).is_some())
+        };
+        let judges = |labels: &&Qrels| passages.lines.iter().any(|line| is_judged(line, labels));
+        if !passages.lines.is_empty() && !labels.is_empty() && !labels.iter().any(judges) {
+            doubts.push(NOTHING_JUDGED.to_owned());
+        }
+        doubts
     }
 
     /// True if there is nothing to score by.
@@ -245,4 +265,34 @@ fn passages_of(year: Year, turn: &SubmittedTurn) -> Vec<&str> {
     // Equal scores by descending id, as everywhere.
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| b.0.cmp(a.0)));
     scored.into_iter().map(|(id, _)| id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passages_that_nothing_judges_are_doubted() {
+        let judged = |document: &str| {
+            let judgement =
+                Judgement { topic: "1_1".into(), document: document.into(), relevance: 1 };
+            Qrels::from_judgements("q", &[judgement]).unwrap()
+        };
+        let labels = IkatLabels {
+            cited: Some(judged("P:1")),
+            graded: vec![("passages", judged("p:2"))],
+            ..IkatLabels::default()
+        };
+        let doubts = |document: &str| {
+            let mut run = Run::default();
+            push(&mut run, "1_1", [document].into_iter());
+            labels.doubts(&run)
+        };
+        assert_eq!(doubts("p:2"), [""; 0]);
+        assert_eq!(doubts("p:3"), [NOTHING_JUDGED]);
+        let spelled = "1 documents of the run are spelled otherwise in the judgements, such as `p:1` for `P:1`: \
+                       ids are compared letter by letter";
+        assert_eq!(doubts("p:1"), [spelled, NOTHING_JUDGED]);
+        assert_eq!(labels.doubts(&Run::default()), [""; 0]);
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::assessed::{Rating, nugget_recall, ratings};
 use super::{EvaluatedRun, IkatLabels, RunPart, columns, figures, graded, provenance, sets};
-use crate::run::{RankedPassage, RankedStatement, Submission};
+use crate::run::{RankedStatement, Submission};
 use crate::{Ikat, IkatSplit, PASSAGES, STATEMENTS};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
@@ -76,12 +76,13 @@ impl<'a> IkatEvaluation<'a> {
         }
         let run = strictly(|sink| parse_run(&input, sink))?;
         self.turns.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
-        let warnings = self.turns.warnings(&run, Ties::Id);
+        let mut warnings = self.turns.warnings(&run, Ties::Id);
         let mut evaluated = EvaluatedRun::default();
         let part = if run.lines.iter().all(|line| line.document.as_str().parse::<u32>().is_ok()) {
             evaluated.statements = Some(run);
             RunPart::Statements
         } else {
+            warnings.extend(self.labels.doubts(&run));
             evaluated.passages = run;
             RunPart::Passages
         };
@@ -105,9 +106,10 @@ impl<'a> IkatEvaluation<'a> {
         ]);
         let mut evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
         warnings.extend(take_rankings(source, &mut evaluated)?);
-        if has_one_score(&submission) {
+        if submission.has_one_score() {
             warnings.push(ONE_SCORE.to_owned());
         }
+        warnings.extend(self.labels.doubts(&evaluated.passages));
         Ok(ReadSubmission { submission, evaluated, warnings })
     }
 
@@ -248,22 +250,6 @@ fn take_rankings(source: &Source, evaluated: &mut EvaluatedRun) -> Result<Vec<St
         }
     }
     Ok(warnings)
-}
-
-/// True if no ranking of a submission has passages of different scores, although some have several.
-fn has_one_score(submission: &Submission) -> bool {
-    let turns = submission.turns.iter();
-    let responses = turns.clone().flat_map(|turn| &turn.responses);
-    let rankings = responses.map(|response| &response.passages);
-    let mut several = rankings
-        .chain(turns.map(|turn| &turn.references))
-        .filter(|passages| passages.len() > 1)
-        .peekable();
-    let is_flat = |passages: &Vec<RankedPassage>| {
-        let scores = passages.iter().map(|passage| passage.score);
-        scores.clone().zip(scores.skip(1)).all(|(one, next)| one == next)
-    };
-    several.peek().is_some() && several.all(is_flat)
 }
 
 /// The number of repeated documents in the rankings of a submission.

@@ -58,6 +58,18 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         reaction: Overlooked,
+        expected: "scores that tell the passages of a turn apart",
+        hint: "`clariq eval` orders passages of one score by their ids",
+        find: one_score,
+    },
+    Rule {
+        reaction: Overlooked,
+        expected: "a passage that the labels judge",
+        hint: "are its ids those of the judgements?",
+        find: nothing_judged,
+    },
+    Rule {
+        reaction: Overlooked,
         expected: "every statement once",
         hint: "only the first one counts",
         find: repeated_statement,
@@ -154,6 +166,27 @@ fn repeated_passage(run: &CheckedRun, found: &mut Violations) {
                 found.push(again(turn, &passage.id));
             }
         }
+    }
+}
+
+fn one_score(run: &CheckedRun, found: &mut Violations) {
+    if run.submission.has_one_score() {
+        found.push((None, "one score in every turn".to_owned()));
+    }
+}
+
+fn nothing_judged(run: &CheckedRun, found: &mut Violations) {
+    let of_responses = run.responses().map(|(turn, response)| (&turn.id, &response.passages));
+    let of_turns = run.turns().map(|turn| (&turn.id, &turn.references));
+    let mut passages = of_responses
+        .chain(of_turns)
+        .flat_map(|(turn, passages)| passages.iter().map(move |passage| (turn, &passage.id)))
+        .peekable();
+    if run.judged.is_empty() || passages.peek().is_none() {
+        return;
+    }
+    if !passages.any(|(turn, id)| run.judged.contains(&(turn.clone(), id.clone()))) {
+        found.push((None, "none of them".to_owned()));
     }
 }
 

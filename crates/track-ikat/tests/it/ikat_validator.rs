@@ -5,10 +5,10 @@ use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};
 use clariq_core::{Findings, Severity};
 use clariq_files::Source;
-use clariq_track_ikat::TopicFile;
 use clariq_track_ikat::validate::{
-    MAX_WARNINGS, OfficialVerdict, Validation, ValidationOptions, validate,
+    MAX_WARNINGS, OfficialVerdict, Validation, ValidationOptions, validate, validate_with,
 };
+use clariq_track_ikat::{JudgedPassages, TopicFile};
 use serde_json::{Value, json};
 
 fn words(text: &str) -> usize {
@@ -99,6 +99,29 @@ fn small_run() -> Value {
             "passage_provenance": [{"id": "clueweb22-en0000-00-00000:0", "score": 1.0, "used": true}]}]})
     };
     json!({"run_name": "r", "run_type": "automatic", "turns": [turn("0_1"), turn("0_2")]})
+}
+
+#[test]
+fn runs_with_one_score_and_those_of_which_nothing_is_judged_are_noted() {
+    let topics = TopicFile::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
+    let passage = |number: usize, score: f64| json!({"id": format!("p:{number}"), "score": score, "used": true});
+    let noted = |second: f64, judged: &str| {
+        let mut run = small_run();
+        for turn in 0..2 {
+            let passages = json!([passage(1, 1.0), passage(2, second)]);
+            run["turns"][turn]["responses"][0]["passage_provenance"] = passages;
+        }
+        let source = Source::memory("run.json", serde_json::to_vec(&run).unwrap());
+        let judged = JudgedPassages::from([("0_1".to_owned(), judged.to_owned())]);
+        let validation = validate_with(&source, &topics, &judged, &options()).unwrap();
+        let found = validation.let_through.iter().map(|finding| finding.first.expected.clone());
+        found.filter(|expected| !expected.starts_with("every turn")).collect::<Vec<_>>()
+    };
+    let one_score = "scores that tell the passages of a turn apart".to_owned();
+    let nothing_judged = "a passage that the labels judge".to_owned();
+    assert_eq!(noted(1.0, "p:2"), [one_score]);
+    assert_eq!(noted(0.5, "q:2"), [nothing_judged]);
+    assert_eq!(noted(0.5, "p:2"), [""; 0]);
 }
 
 #[test]

@@ -1,0 +1,197 @@
+//! Ids that are spelled otherwise than those of the judgements. Ids are compared letter by letter: where
+//! case, zeros or invisible characters differ, nothing matches, and nobody sees why.
+
+use clariq_core::RequestId;
+use clariq_eval::Qrels;
+use clariq_files::{Run, shorten};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use unicode_normalization::UnicodeNormalization;
+
+/// An id without what its writers may vary: case, the composition of accents, invisible characters,
+/// zeros before a number and `.0` behind it.
+fn plain_form(id: &str) -> String {
+    let composed: String = if id.is_ascii() {
+        id.to_ascii_lowercase()
+    } else {
+        id.nfc().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase).collect()
+    };
+    let whole = composed.strip_suffix(".0").unwrap_or(&composed);
+    if whole.is_empty() || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        return composed;
+    }
+    match whole.trim_start_matches('0') {
+        "" => "0".to_owned(),
+        number => number.to_owned(),
+    }
+}
+
+/// True for characters without a width, and for those that look like a blank and are none.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{a0}' | '\u{202f}'
+    )
+}
+
+/// The other spellings of an id that a collection may have.
+pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
+    let spellings = [
+        plain_form(id),
+        id.to_lowercase(),
+        id.to_uppercase(),
+        id.nfc().collect(),
+        id.nfd().collect(),
+        id.chars().filter(|c| !is_invisible(*c)).collect(),
+    ];
+    spellings.into_iter().filter(move |other| other != id)
+}
+
+/// Known ids by their plain forms.
+pub(super) struct Spellings<'a>(HashMap<String, &'a str>);
+
+impl<'a> Spellings<'a> {
+    pub(super) fn of(known: impl Iterator<Item = &'a str>) -> Self {
+        let mut spellings: HashMap<String, &str> = HashMap::new();
+        for id in known {
+            let first = spellings.entry(plain_form(id)).or_insert(id);
+            *first = id.min(first);
+        }
+        Self(spellings)
+    }
+
+    /// The known id that is meant by another spelling of it.
+    pub(super) fn meant_by(&self, id: &str) -> Option<&'a str> {
+        self.0.get(&plain_form(id)).copied().filter(|known| *known != id)
+    }
+}
+
+/// Warns of topics of a run that are spelled otherwise than those of the labels.
+pub(super) fn topics_spelled_otherwise(run: &Run, known: &HashSet<RequestId>) -> Option<String> {
+    let given: BTreeSet<&RequestId> = run.lines.iter().map(|line| &line.topic).collect();
+    let unanswered = known.iter().filter(|topic| !given.contains(topic));
+    let spellings = Spellings::of(unanswered.map(RequestId::as_str));
+    let unknown = given.iter().filter(|topic| !known.contains(**topic));
+    let mut pairs = unknown.filter_map(|topic| {
+        let topic = topic.as_str();
+        Some((topic, spellings.meant_by(topic)?))
+    });
+    let (first, meant) = pairs.next()?;
+    let what = "topics of the run are spelled otherwise in the labels";
+    Some(described(1 + pairs.count(), what, first, meant))
+}
+
+/// Warns of documents of a run whose judgements have another spelling.
+pub fn spelled_otherwise(run: &Run, qrels: &Qrels) -> Option<String> {
+    let mut of_topics: HashMap<&RequestId, Spellings> = HashMap::new();
+    let mut pairs: BTreeSet<(&str, &str, &RequestId)> = BTreeSet::new();
+    for line in &run.lines {
+        let Some(judged) = qrels.topic(&line.topic) else { continue };
+        if judged.grade(&line.document).is_some() {
+            continue;
+        }
+        let spellings = of_topics.entry(&line.topic).or_insert_with(|| {
+            Spellings::of(judged.documents().map(|(document, _)| document.as_str()))
+        });
+        let document = line.document.as_str();
+        if let Some(meant) = spellings.meant_by(document) {
+            pairs.insert((document, meant, &line.topic));
+        }
+    }
+    if pairs.is_empty() {
+        return None;
+    }
+    // A collection may have a document of each spelling.
+    let ranked: HashSet<(&str, &RequestId)> =
+        run.lines.iter().map(|line| (line.document.as_str(), &line.topic)).collect();
+    pairs.retain(|(_, meant, topic)| !ranked.contains(&(*meant, *topic)));
+    let (first, meant, _) = pairs.first()?;
+    let what = "documents of the run are spelled otherwise in the judgements";
+    Some(described(pairs.len(), what, first, meant))
+}
+
+fn described(count: usize, what: &str, id: &str, meant: &str) -> String {
+    let [id, meant] = [id, meant].map(shown);
+    format!("{count} {what}, such as `{id}` for `{meant}`: ids are compared letter by letter")
+}
+
+/// An id with its other characters as escapes: two spellings may look the same.
+pub(crate) fn shown(id: &str) -> String {
+    shorten(id)
+        .chars()
+        .map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_files::{Judgement, Source, read_run};
+
+    fn run(text: &str) -> Run {
+        read_run(&Source::memory("a.run", text.as_bytes())).unwrap()
+    }
+
+    fn qrels(judged: &[(&str, &str)]) -> Qrels {
+        let judgements: Vec<Judgement> = judged
+            .iter()
+            .map(|(topic, document)| Judgement {
+                topic: (*topic).into(),
+                document: (*document).into(),
+                relevance: 1,
+            })
+            .collect();
+        Qrels::from_judgements("a", &judgements).unwrap()
+    }
+
+    #[test]
+    fn ids_that_differ_in_what_nobody_sees_are_noticed() {
+        for (given, judged) in [
+            ("D1", "d1"),
+            ("cafe\u{301}", "caf\u{e9}"),
+            ("d1\u{200b}", "d1"),
+            ("d\u{a0}1", "d1"),
+            ("007", "7"),
+            ("7.0", "7"),
+            ("0", "00"),
+        ] {
+            let run = run(&format!("q1 0 {given} 1 2 t\nq1 0 x 2 1 t\n"));
+            let warning = spelled_otherwise(&run, &qrels(&[("q1", judged)]));
+            let [given, judged] = [given, judged].map(shown);
+            let expected = format!(
+                "1 documents of the run are spelled otherwise in the judgements, such as `{given}` for \
+                 `{judged}`: ids are compared letter by letter"
+            );
+            assert_eq!(warning, Some(expected));
+        }
+    }
+
+    #[test]
+    fn other_ids_and_those_of_which_the_run_has_both_are_no_spellings() {
+        for (given, judged) in
+            [("d10", "d1"), ("d1.0", "d1"), ("d-1", "d1"), ("d1", "d1"), ("00", "1")]
+        {
+            let run = run(&format!("q1 0 {given} 1 2 t\n"));
+            assert_eq!(spelled_otherwise(&run, &qrels(&[("q1", judged)])), None, "{given}");
+        }
+        let both = run("q1 0 D1 1 2 t\nq1 0 d1 2 1 t\n");
+        assert_eq!(spelled_otherwise(&both, &qrels(&[("q1", "d1")])), None);
+        let of_another_topic = run("q2 0 D1 1 2 t\n");
+        assert_eq!(spelled_otherwise(&of_another_topic, &qrels(&[("q1", "d1")])), None);
+    }
+
+    #[test]
+    fn topics_with_other_zeros_are_noticed() {
+        let known = ["1", "2", "q3"].map(RequestId::from).into_iter().collect();
+        let run = run("001 0 d 1 2 t\n2 0 d 1 2 t\nQ3 0 d 1 2 t\n9 0 d 1 2 t\n");
+        let expected = "2 topics of the run are spelled otherwise in the labels, such as `001` for `1`: ids are \
+                        compared letter by letter";
+        assert_eq!(topics_spelled_otherwise(&run, &known).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_spellings_of_an_id_are_other_ids() {
+        let spellings: BTreeSet<String> = other_spellings("D\u{e9}1").collect();
+        let expected = ["d\u{e9}1", "D\u{c9}1", "De\u{301}1"].map(str::to_owned);
+        assert_eq!(spellings, expected.into());
+    }
+}
