@@ -6,7 +6,7 @@
 use crate::fields::{LineForm, WITHOUT_QUOTES, for_each_line, is_quoted};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_TABLE, Source};
-use crate::table::is_header;
+use crate::table::{is_header, judgement_columns};
 use clariq_core::{DocId, Location, Problem, ProblemKind, RequestId, Result, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
@@ -36,11 +36,18 @@ pub fn parse_qrels(input: &FileContent, sink: Sink) -> Vec<Judgement> {
 /// Returns the number of comments, too.
 fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usize) {
     let mut judgements = Vec::new();
-    let (names, document, grade) = if first_fields(input).len() == 3 {
-        ("<topic> <document> <relevance>", 1, 2)
+    let first: Vec<&str> =
+        first_fields(input).into_iter().map(|field| str::from_utf8(field).unwrap_or("")).collect();
+    let (names, usual) = if first.len() == 3 {
+        ("<topic> <document> <relevance>", [0, 1, 2])
     } else {
-        ("<topic> 0 <document> <relevance>", 2, 3)
+        ("<topic> 0 <document> <relevance>", [0, 2, 3])
     };
+    let named = judgement_columns(&first).filter(|_| (3..=4).contains(&first.len()));
+    let [topic, document, grade] = named.unwrap_or(usual);
+    // Of a file without named columns, the second field is a constant, or counts iterations.
+    let mut second: Option<CompactString> = None;
+    let mut varies = false;
     let unlike_comment: fn(&[&str]) -> bool =
         |fields| fields.last().is_some_and(|field| grade_of(field).is_some());
     let unlike_comment = Some(unlike_comment);
@@ -48,11 +55,13 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
     let mut grades: HashMap<(CompactString, CompactString), i32> = HashMap::new();
     let ignored =
         for_each_line(input, form, sink, |line, sink| match grade_of(line.fields[grade]) {
-            Some(_) if is_quoted(line.fields[0]) && is_quoted(line.fields[document]) => {
+            Some(_) if is_quoted(line.fields[topic]) && is_quoted(line.fields[document]) => {
                 sink(line.problem("ids without quotes around them", WITHOUT_QUOTES));
             }
             Some(relevance) => {
-                let topic: CompactString = line.fields[0].into();
+                let constant = line.fields[1];
+                varies |= second.get_or_insert_with(|| constant.into()) != constant;
+                let topic: CompactString = line.fields[topic].into();
                 let document: CompactString = line.fields[document].into();
                 match grades.insert((topic.clone(), document.clone()), relevance) {
                     Some(first) if first != relevance => {
@@ -61,12 +70,20 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
                     _ => judgements.push(Judgement { topic, document, relevance }),
                 }
             }
-            None if is_header(line.fields) => {}
+            None if is_header(line.fields) || judgement_columns(line.fields).is_some() => {}
             None => sink(line.problem(
                 "a whole number as relevance in the last field",
                 "0 and below is not relevant, 1 and above is",
             )),
         });
+    let has_no_grade =
+        |judged: &Judgement| judged.relevance == 0 && grade_of(&judged.document).is_some();
+    if varies && document == 2 && !judgements.is_empty() && judgements.iter().all(has_no_grade) {
+        let found = "0 on every line, behind numbers";
+        let hint = "are the columns topic, document, grade and iteration, as `ir_datasets` has them? Write a header \
+                    with their names, or topic, 0, document and grade";
+        sink(problem!((&*input.name, 1), "grades in the last field", found, hint));
+    }
     (judgements, ignored.comments.len())
 }
 
@@ -284,6 +301,30 @@ mod tests {
         }
         let unknown = read_qrels(&Source::memory("a.tsv", &b"q d x\n1 d 2\n"[..])).unwrap_err();
         assert_eq!(unknown.to_problem().at.line, Some(1));
+    }
+
+    #[test]
+    fn a_header_says_which_column_is_which() {
+        for (header, row) in [
+            ("query_id\tdoc_id\trelevance\titeration", "q1\td\t2\t0"),
+            ("corpus-id\tquery-id\tscore", "d\tq1\t2"),
+            ("label qid docno", "2 q1 d"),
+            ("docno iter qid label", "d 0 q1 2"),
+        ] {
+            let text = format!("{header}\n{row}\n");
+            let found = read_qrels(&Source::memory("a.tsv", text.into_bytes())).unwrap();
+            assert_eq!(found, [judged("q1", "d", 2)], "{header}");
+        }
+    }
+
+    #[test]
+    fn grades_before_the_iteration_are_refused_without_a_header() {
+        let text = "q1\td1\t1\t0\nq1\td2\t0\t0\n";
+        let refused = read_qrels(&Source::memory("a.tsv", text.as_bytes())).unwrap_err();
+        assert_eq!(refused.to_problem().found, "0 on every line, behind numbers");
+        for text in ["q1 0 1 0\nq1 0 2 0\n", "q1 0 1 0\nq1 1 2 1\n", "q1 0 a 0\nq1 1 b 0\n"] {
+            assert!(read_qrels(&Source::memory("a.txt", text.as_bytes())).is_ok(), "{text}");
+        }
     }
 
     #[test]

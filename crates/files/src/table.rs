@@ -74,6 +74,24 @@ pub fn is_header(fields: &[&str]) -> bool {
     IDS.contains(&&**id) && values.iter().any(is_value)
 }
 
+/// Names of columns with topics, and of those with documents, in judgements.
+const TOPICS: [&str; 8] =
+    ["qid", "queryid", "query", "topic", "topicid", "requestid", "turnid", "turn"];
+const DOCUMENTS: [&str; 9] =
+    ["docid", "docno", "did", "pid", "corpusid", "documentid", "passageid", "doc", "document"];
+
+/// The columns of judgements that their header names, in any order: `topic`, `document`, `grade`.
+/// `None` if it does not name each of them once.
+pub(crate) fn judgement_columns(header: &[&str]) -> Option<[usize; 3]> {
+    let names: Vec<String> = header.iter().map(|field| plain_name(field)).collect();
+    let only = |known: &[&str]| {
+        let mut places = (0..names.len()).filter(|place| known.contains(&&*names[*place]));
+        let first = places.next()?;
+        places.next().is_none().then_some(first)
+    };
+    Some([only(&TOPICS)?, only(&DOCUMENTS)?, only(&GRADES)?])
+}
+
 /// The columns of a table of ids and texts that its header names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextColumns {
