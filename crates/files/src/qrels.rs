@@ -48,6 +48,7 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
     // Of a file without named columns, the second field is a constant, or counts iterations.
     let mut second: Option<CompactString> = None;
     let mut varies = false;
+    let mut has_header = false;
     let unlike_comment: fn(&[&str]) -> bool =
         |fields| fields.last().is_some_and(|field| grade_of(field).is_some());
     let unlike_comment = Some(unlike_comment);
@@ -70,12 +71,19 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
                     _ => judgements.push(Judgement { topic, document, relevance }),
                 }
             }
-            None if is_header(line.fields) || judgement_columns(line.fields).is_some() => {}
+            None if is_header(line.fields) || judgement_columns(line.fields).is_some() => {
+                has_header = true;
+            }
             None => sink(line.problem(
                 "a whole number as relevance in the last field",
                 "0 and below is not relevant, 1 and above is",
             )),
         });
+    if has_header && judgements.is_empty() {
+        let hint = "nothing can be scored by it: was the program that wrote it interrupted?";
+        let problem = problem!((&*input.name, 2), "a judgement below the header", "none", hint);
+        sink(problem.kind(ProblemKind::Empty));
+    }
     let has_no_grade =
         |judged: &Judgement| judged.relevance == 0 && grade_of(&judged.document).is_some();
     if varies && document == 2 && !judgements.is_empty() && judgements.iter().all(has_no_grade) {
@@ -315,6 +323,12 @@ mod tests {
             let found = read_qrels(&Source::memory("a.tsv", text.into_bytes())).unwrap();
             assert_eq!(found, [judged("q1", "d", 2)], "{header}");
         }
+    }
+
+    #[test]
+    fn a_header_alone_is_an_empty_file() {
+        let refused = read_qrels(&Source::memory("a.tsv", &b"qid docno rel\n\n"[..])).unwrap_err();
+        assert_eq!(refused.to_problem().kind, ProblemKind::Empty);
     }
 
     #[test]
