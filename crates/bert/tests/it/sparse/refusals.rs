@@ -1,8 +1,7 @@
 //! What would change a weight is refused by its name.
 
-use super::{
-    WORDS, change, make_routed, make_symmetric, models, open, put, refused, said, splade, table,
-};
+use super::routed::{WORDS, make_routed, table};
+use super::{change, make_symmetric, models, open, put, refused, said, splade};
 use crate::families::folder;
 use clariq_core::SparseEncoder;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Trained sparse encoders.
 
-use super::{documents, make_symmetric, models, routed, splade, table};
+use super::routed::{routed, table};
+use super::{documents, make_symmetric, models, splade};
 use crate::families::folder;
 use crate::training::{alone, files, judged, recipe, train_on};
 use clariq_bert::train::train as run_training;
@@ -23,7 +24,11 @@ fn tensor_names(folder: &Path) -> Vec<String> {
 #[test]
 fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
     let _alone = alone();
-    let recipe = recipe(&format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001"), 8.0);
+    let mut recipe =
+        recipe(&format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001"), 8.0);
+    // Evaluations and checkpoints between the steps would take most of the time.
+    recipe.evaluate_every = 1000;
+    recipe.checkpoint_every = 1000;
     for model in models() {
         let name = &model["name"];
         let base = folder(&model);
