@@ -294,6 +294,7 @@ fn an_id_is_returned_unchanged_or_refused() {
 #[test]
 fn a_system_in_the_place_of_the_request_is_said_to_be_the_request() {
     let bench = Bench::with_sample();
+    share_vectors(&bench.path("cache"));
     let says = "note: `bm25-conversation` is taken for what the user says; the system is named by --system";
     let asked = run_ask(&bench, &["bm25-conversation", "--max-turns", "1"], "\n");
     assert_eq!(asked.stderr.matches(says).count(), 1, "{}", asked.stderr);
