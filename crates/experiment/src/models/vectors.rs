@@ -131,7 +131,7 @@ pub(super) fn text_vectors(
         TextRole::Request => "texts",
         TextRole::Document => "sentences",
     };
-    let name = format!("{name}-{}", Checksum::of(encoder.checksum().as_str().as_bytes()));
+    let name = format!("{name}-{}.jsonl", Checksum::of(encoder.checksum().as_str().as_bytes()));
     TextVectors::Cached(TextCache::open(&folder.join(name), "vectors", MOST_TEXTS, observer))
 }
 
