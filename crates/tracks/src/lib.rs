@@ -15,9 +15,9 @@
 //! ```
 
 use clariq_collections::{Kind, OWN, Tracks};
-use {clariq_track_clariq as clariq, clariq_track_ikat as ikat, clariq_track_mtrag as mtrag};
 
 /// All collections, in the order in which a folder is compared with them; the first is the usual one.
 pub static TRACKS: Tracks = Tracks::new(KINDS);
 
-static KINDS: &[&Kind] = &[&clariq::KIND, &ikat::KIND, &mtrag::KIND, &OWN];
+static KINDS: &[&Kind] =
+    &[&clariq_track_clariq::KIND, &clariq_track_ikat::KIND, &clariq_track_mtrag::KIND, &OWN];
