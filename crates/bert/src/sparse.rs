@@ -41,11 +41,9 @@ type SparseVector = Vec<(u32, f32)>;
 /// The words with a weight, of each text.
 fn words(network: &Network, batch: &TokenBatch) -> Result<Vec<SparseVector>> {
     let rows = values(&network.pooled(batch)?)?;
-    let of_text = |row: &[f32]| {
-        let words = (0..).zip(row.iter().copied());
-        words.filter(|(_, weight)| *weight != 0.0).collect()
-    };
-    Ok(rows.chunks_exact(network.shape.vocabulary as usize).map(of_text).collect())
+    let rows = rows.chunks_exact(network.shape.vocabulary as usize);
+    let words = rows.map(|row| (0..).zip(row.iter().copied()));
+    Ok(words.map(|words| words.filter(|(_, weight)| *weight != 0.0).collect()).collect())
 }
 
 /// A model that gives the words of a text weights, according to its folder.

@@ -225,13 +225,13 @@ impl Collection for Own {
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
         let labels = requests::labels(&self.split(split)?.requests)?;
-        let annotate = |RequestLabels { id, need, answer }| Annotation {
+        let annotations = labels.into_iter().map(|RequestLabels { id, need, answer }| Annotation {
             id,
             need,
             answer,
             ..Annotation::default()
-        };
-        Ok(labels.into_iter().map(annotate).collect())
+        });
+        Ok(annotations.collect())
     }
 
     fn qrels(&self, split: Split, _task: Task) -> Result<Option<Qrels>, Error> {

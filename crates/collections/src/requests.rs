@@ -9,8 +9,8 @@ use clariq_core::{
     bail, parse_python_json, problem,
 };
 use clariq_files::{
-    FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, Sink, Source, has_few_lines, not_utf8,
-    read_strictly, shorten, strictly, until_too_many_errors,
+    FileContent, MOST_LINES, MOST_OF_A_RUN, MOST_OF_A_TABLE, Sink, Source, has_few_lines, is_blank,
+    not_utf8, read_strictly, shorten, strictly, until_too_many_errors,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -38,8 +38,7 @@ pub(crate) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Req
 
 /// A line without white space around it, but for the tabs of a table, as a stream's lines are read.
 fn trim(line: &[u8]) -> &[u8] {
-    let is_around = |c: char| c.is_whitespace() && c != '\t';
-    str::from_utf8(line).map_or(line.trim_ascii(), |text| text.trim_matches(is_around).as_bytes())
+    str::from_utf8(line).map_or(line.trim_ascii(), |text| text.trim_matches(is_blank).as_bytes())
 }
 
 /// The user's last utterance of every request of a file.

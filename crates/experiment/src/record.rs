@@ -9,16 +9,13 @@ use crate::ranker::Ranker;
 use crate::session::Session;
 use clariq_collections::{Split, SystemClass};
 use clariq_core::{Checksum, Error, IoAction, ReadingOverrides, Result, read_regular};
-use clariq_files::{StagedFile, with_ending};
+use clariq_files::{MOST_OF_A_TABLE, StagedFile, with_ending};
 use clariq_net::write_exchanges;
 use clariq_systems::{Plan, SystemConfig};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-
-/// The maximum size of a record, a thousand times the usual one.
-const MOST_OF_A_RECORD: u64 = 4 << 20;
 
 /// The path of the record of a run: `X.run.json`, or `X.record.json` for a submission `X.json` or
 /// `X.jsonl`.
@@ -202,7 +199,7 @@ pub(crate) struct Digest {
 
 /// Reads the record of a run; `None` if it is missing or unreadable.
 pub fn read(run: &Path) -> Option<RunRecord> {
-    serde_json::from_slice(&read_regular(&path_of(run), MOST_OF_A_RECORD).ok()?).ok()
+    serde_json::from_slice(&read_regular(&path_of(run), MOST_OF_A_TABLE).ok()?).ok()
 }
 
 /// True if the record of a run has another checksum for this `kind` of output; `None` without a

@@ -35,7 +35,7 @@ mod zipped;
 pub use fields::IgnoredLines;
 pub use inputs::{protect, protect_folder, protect_inputs, refuse_input};
 pub use journal::Journal;
-pub use lines::{BoundedLines, MOST_OF_A_LINE};
+pub use lines::{BoundedLines, MOST_OF_A_LINE, is_blank};
 pub use lock::Lock;
 pub use output::{StagedFile, StagedWriter, Target, make_folder, with_ending, write_atomically};
 pub use python::python_float;

@@ -6,6 +6,11 @@ use clariq_core::{Location, Problem, Result, problem};
 use std::io::{self, BufRead};
 use std::str;
 
+/// True for white space around a line, but for tabs, which separate fields.
+pub fn is_blank(c: char) -> bool {
+    c.is_whitespace() && c != '\t'
+}
+
 /// Maximum length of a line with a request or a reply, in bytes.
 pub const MOST_OF_A_LINE: u64 = 1 << 20;
 
@@ -72,12 +77,11 @@ impl<'a> BoundedLines<'a> {
 
     /// Like [`read_next`](Self::read_next), with the tabs around the line: they separate fields.
     pub fn read_row(&mut self) -> Result<Option<Result<String, Problem>>> {
-        let is_around = |c: char| c.is_whitespace() && c != '\t';
         Ok(match self.advance()? {
             None => None,
             Some(Err(problem)) => Some(Err(problem)),
             Some(Ok(())) => Some(match str::from_utf8(&self.line) {
-                Ok(line) => Ok(without_byte_order_marks(line).trim_matches(is_around).to_owned()),
+                Ok(line) => Ok(without_byte_order_marks(line).trim_matches(is_blank).to_owned()),
                 Err(error) => {
                     let wrong = self.line[error.valid_up_to()];
                     Err(problem!(self.location(), "a line in UTF-8", "the byte 0x{wrong:02x}"))

@@ -97,9 +97,13 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
 
 /// A whole number, which pandas writes as `1.0` where other lines had none.
 fn grade_of(field: &str) -> Option<i32> {
-    let zeros = |fraction: &str| !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0');
-    let whole = field.split_once('.').filter(|(_, fraction)| zeros(fraction));
-    whole.map_or(field, |(whole, _)| whole).parse().ok()
+    let whole = match field.split_once('.') {
+        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => {
+            whole
+        }
+        _ => field,
+    };
+    whole.parse().ok()
 }
 
 /// The problem of a document with two grades.

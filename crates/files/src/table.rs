@@ -107,8 +107,8 @@ impl TextColumns {
     pub fn named(fields: &[&str]) -> Option<Result<Self, [String; 2]>> {
         let names: Vec<String> = fields.iter().map(|field| plain_name(field)).collect();
         let id = names.iter().position(|name| IDS.contains(&&**name))?;
-        let is_text = |place: &usize| *place != id && TEXTS.contains(&&*names[*place]);
-        let texts: Vec<usize> = (0..names.len()).filter(is_text).collect();
+        let others = (0..names.len()).filter(|place| *place != id);
+        let texts: Vec<usize> = others.filter(|place| TEXTS.contains(&&*names[*place])).collect();
         if let [one, other, ..] = texts[..] {
             return Some(Err([one, other].map(|place| fields[place].to_owned())));
         }
@@ -219,11 +219,9 @@ impl ColumnPositions {
         at: (&str, u64),
     ) -> Result<Self, Box<Problem>> {
         let position = |names: &ColumnNames| {
-            let has_name = |field: &Cow<[u8]>| {
-                let field = str::from_utf8(field).unwrap_or_default().trim();
-                names.contains(&field)
-            };
-            let found = header.iter().position(has_name);
+            let mut fields =
+                header.iter().map(|field| str::from_utf8(field).unwrap_or_default().trim());
+            let found = fields.position(|field| names.contains(&field));
             found.ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
         };
         let positions = columns.iter().map(position).collect::<Result<_, _>>()?;

@@ -284,9 +284,9 @@ impl SparseFolder {
 pub fn is_sparse(root: &Path) -> bool {
     let is_named = SentenceTransformersConfig::read(root)
         .is_ok_and(|settings| settings.model_type.as_deref() == Some("SparseEncoder"));
-    let is_module = |entry: &ModuleEntry| entry.r#type.contains(".sparse_encoder.");
     let modules = Modules::entries(root).ok().flatten().unwrap_or_default();
-    is_named || SparseFolder::has_lookup(root) || modules.iter().any(is_module)
+    let has_module = modules.iter().any(|entry| entry.r#type.contains(".sparse_encoder."));
+    is_named || has_module || SparseFolder::has_lookup(root)
 }
 
 fn first_class(entries: &[ModuleEntry]) -> &str {

@@ -106,10 +106,13 @@ fn classes_of(train: &LabelledRequests) -> Result<Vec<NeedLabel>> {
         return Ok(needs);
     }
     let hint = "the label is the key `need` of a request";
-    let unfit = |label: &&&NeedLabel| matches!(label, NeedLabel::Name(name) if name.is_empty() || name.contains(char::is_whitespace));
-    if let Some(label) = distinct.iter().find(unfit) {
-        let expected = "names of needs without white space, since a need file has two fields";
-        bail!(&train.name, expected, "`{label}`", hint);
+    for label in &distinct {
+        if let NeedLabel::Name(name) = label
+            && (name.is_empty() || name.contains(char::is_whitespace))
+        {
+            let expected = "names of needs without white space, since a need file has two fields";
+            bail!(&train.name, expected, "`{label}`", hint);
+        }
     }
     if distinct.len() > MOST_CLASSES {
         let expected = format!("at most {MOST_CLASSES} different needs");

@@ -74,12 +74,12 @@ impl<'a> ComparedRuns<'a> {
             runs.iter().any(|&run| self.runs[run].columns[*column].values != *base)
         };
         let Column { part, unit, .. } = &self.baseline().columns[preferred];
-        let of_part = |column: &usize| {
+        let columns = [preferred].into_iter().chain(0..self.baseline().columns.len());
+        let mut of_part = columns.filter(|column| {
             let column = &self.baseline().columns[*column];
             column.part == *part && column.unit == *unit
-        };
-        let mut columns = [preferred].into_iter().chain(0..self.baseline().columns.len());
-        columns.find(|column| of_part(column) && differs(column)).unwrap_or(preferred)
+        });
+        of_part.find(differs).unwrap_or(preferred)
     }
 
     /// The column to compare all runs by.

@@ -12,6 +12,7 @@ use crate::settings::Settings;
 use clap::{Arg, Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Problem, Result, bail, read_regular};
 use clariq_experiment::cache;
+use clariq_files::MOST_OF_A_CONFIGURATION;
 use std::env;
 use std::path::Path;
 
@@ -194,16 +195,14 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&command.try_get_matches()?)
 }
 
-/// The maximum size of the file with libtorch's version.
-const MOST_OF_A_VERSION: u64 = 1 << 10;
-
 /// The version with what a report of a bug needs: the commit, and what learned models run on.
 fn long_version() -> String {
     let commit = option_env!("CLARIQ_COMMIT").filter(|commit| !commit.is_empty());
     let program = learned::program();
     let learned =
         program.as_ref().map_or("not installed".to_owned(), |path| path.display().to_string());
-    let libtorch = read_regular(&cache::folder().join("libtorch/build-version"), MOST_OF_A_VERSION);
+    let libtorch =
+        read_regular(&cache::folder().join("libtorch/build-version"), MOST_OF_A_CONFIGURATION);
     let libtorch = libtorch.ok().and_then(|version| String::from_utf8(version).ok());
     let libtorch = libtorch.map(|version| version.trim().to_owned());
     let libtorch = libtorch.unwrap_or_else(|| without_version(program.as_deref()));

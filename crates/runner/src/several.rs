@@ -51,8 +51,9 @@ pub(crate) const WEIGHTED: &str = "weighted";
 /// The names of folders in a table: those of the folders, or whole paths where these are not unique.
 pub(crate) fn folder_names(all: &[Settings]) -> Vec<String> {
     let paths: Vec<PathBuf> = all.iter().map(|one| PathBuf::from(one.data.to_string())).collect();
-    let last = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let names: Vec<Option<String>> = paths.iter().map(last).collect();
+    let names = paths.iter().map(|path| path.file_name());
+    let names: Vec<Option<String>> =
+        names.map(|name| Some(name?.to_string_lossy().into_owned())).collect();
     let is_unique =
         |name: &Option<String>| names.iter().filter(|other| *other == name).count() == 1;
     let named = names.iter().zip(&paths).map(|(name, path)| match name {

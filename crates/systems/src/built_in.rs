@@ -77,8 +77,8 @@ fn unknown(name: &str) -> Problem {
     let files = toml_files(Path::new(name).parent().unwrap_or(Path::new("")));
     let mut known: Vec<&str> = names().collect();
     known.extend(files.iter().map(String::as_str));
-    let without_ending = |known: &&str| known.strip_suffix(".toml") == Some(name);
-    let meant = known.iter().copied().find(without_ending).or_else(|| similar(name, known));
+    let file = format!("{name}.toml");
+    let meant = known.iter().copied().find(|known| *known == file).or_else(|| similar(name, known));
     let hint = match meant {
         Some(known) => format!("did you mean `{known}`?"),
         None if NEED_MODELS.contains(&name) => format!(

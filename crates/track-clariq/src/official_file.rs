@@ -89,8 +89,9 @@ impl OfficialReader {
 
     /// The topic of the labels that an id in a file means; any other id stays.
     pub(crate) fn topic(&self, id: &RequestId) -> RequestId {
-        let known = || self.topics.as_ref()?.get(&number(id.as_str())?);
-        known().unwrap_or(id).clone()
+        let topics = self.topics.as_ref();
+        let known = topics.and_then(|topics| topics.get(&number(id.as_str())?));
+        known.unwrap_or(id).clone()
     }
 
     /// The problems for which the official scorer stops, or scores 0 for all topics. `least` is the

@@ -13,10 +13,7 @@ pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
 use clariq_core::Error;
-use clariq_files::{FileContent, Sink, Source, read_strictly};
-
-/// The most bytes of a run, unpacked: a thousand passages with their texts for each of 500 turns.
-pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
+use clariq_files::{FileContent, MOST_OF_A_RUN, Sink, Source, read_strictly};
 
 /// A run of one system over the turns of a year.
 #[derive(Debug, Clone, PartialEq, Default)]

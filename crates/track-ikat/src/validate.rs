@@ -13,7 +13,7 @@ pub use clariq_collections::validation::{OfficialVerdict, Validation, Validation
 
 use super::qrels::JudgedPassages;
 use super::run::lines::{TurnLine, read_lines, submission};
-use super::run::{MOST_OF_A_RUN, Response, Submission, SubmittedTurn};
+use super::run::{Response, Submission, SubmittedTurn};
 use super::topics::TopicFile;
 use clariq_core::{Error, Findings, Location, problem};
 use clariq_files::{Source, shorten};
@@ -24,6 +24,9 @@ pub const MAX_WARNINGS: usize = 2000;
 
 /// The number of tokens that the guidelines allow a response.
 const MOST_TOKENS: usize = 250;
+
+/// The number of passages that the validators allow a response.
+const MOST_PASSAGES: usize = 1000;
 
 /// The official validator's reaction to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +117,7 @@ pub fn validate_with(
     judged: &JudgedPassages,
     options: &ValidationOptions,
 ) -> Result<Validation, Error> {
-    let input = &run.read_at_most(MOST_OF_A_RUN)?;
+    let input = &run.read()?;
     let mut official = Findings::default();
     let mut errors = 0;
     let mut refuse = |problem| {

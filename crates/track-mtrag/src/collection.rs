@@ -7,7 +7,6 @@ use crate::folder::{MtragSplit, files, splits};
 use crate::ids::{key, parts, with_turn};
 use crate::opened::{Mtrag, PASSAGES};
 use crate::passages::no_passages;
-use crate::tasks::MtragTask;
 use clariq_collections::evaluation::Evaluation;
 use clariq_collections::{
     Annotation, AnswerForm, Collection, DocumentPart, Kind, NeedLabel, Requests, Sight, Split,
@@ -194,14 +193,15 @@ impl Collection for Mtrag {
     }
 
     fn annotations(&self, split: Split) -> Result<Vec<Annotation>, Error> {
-        let annotate = |task: &MtragTask| Annotation {
+        let tasks = self.tasks(MtragSplit::parse(split.name())?)?;
+        let annotations = tasks.iter().map(|task| Annotation {
             id: task.id.to_string(),
             resolved: task.rewritten.clone(),
             need: task.answerability.map(|label| NeedLabel::Name(label.name().to_owned())),
             answer: task.targets.first().cloned(),
             ..Annotation::default()
-        };
-        Ok(self.tasks(MtragSplit::parse(split.name())?)?.iter().map(annotate).collect())
+        });
+        Ok(annotations.collect())
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {

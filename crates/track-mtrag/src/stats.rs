@@ -31,10 +31,10 @@ impl SplitFigures {
     fn of(mtrag: &Mtrag, split: MtragSplit, tasks: &[MtragTask]) -> Result<Self, Error> {
         let conversations: HashSet<&str> =
             tasks.iter().map(|task| parts(task.id.as_str()).map_or("", |it| it.0)).collect();
-        let of_user = |task: &MtragTask| {
-            task.said.iter().filter(|said| said.speaker == Speaker::User).count()
-        };
-        let turns: Vec<usize> = tasks.iter().map(of_user).collect();
+        let utterances = tasks.iter().map(|task| task.said.iter());
+        let turns: Vec<usize> = utterances
+            .map(|said| said.filter(|said| said.speaker == Speaker::User).count())
+            .collect();
         let last = tasks.iter().filter_map(|task| task.said.last());
         let judged = mtrag.qrels(split.as_split(), PASSAGES)?.map(|qrels| {
             let passages = qrels.topics().map(|(_, judged)| judged.relevant(1));

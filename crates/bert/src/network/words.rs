@@ -157,11 +157,10 @@ impl WordHead {
             });
         }
         // Texts without tokens have no words.
-        let none = || {
+        Ok(reduced.unwrap_or_else(|| {
             let size = [states.size()[0], self.bias.0.size()[0]];
             Tensor::zeros(size, (Kind::Float, states.device()))
-        };
-        Ok(reduced.unwrap_or_else(none))
+        }))
     }
 
     /// A logit for each word.

@@ -80,12 +80,13 @@ impl TrainingMaterial<'_> {
                     // Most weights of words are 0.
                     let request: Vec<(usize, f32)> =
                         (0..).zip(request.iter().copied()).filter(|(_, b)| *b != 0.0).collect();
-                    let dot = |row: &[f32]| request.iter().map(|(at, b)| row[*at] * b).sum::<f32>();
-                    let scores = (0..).zip(questions.chunks_exact(dim).map(dot));
+                    let scores = questions
+                        .chunks_exact(dim)
+                        .map(|row| request.iter().map(|(at, b)| row[*at] * b).sum::<f32>());
                     let has_text = |(question, _): &(u32, f32)| {
                         !judged.questions[*question as usize].is_empty()
                     };
-                    ranked.push(scores.filter(has_text).collect());
+                    ranked.push((0..).zip(scores).filter(has_text).collect());
                 }
             }
             Self::Pairs(_) => {

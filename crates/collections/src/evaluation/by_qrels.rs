@@ -10,7 +10,7 @@ use clariq_core::{Error, ProblemKind, RequestId, problem};
 use clariq_eval::{
     Favour, Measure, Qrels, RankedRun, Scores, Ties, evaluate, parse_measure, parse_measures,
 };
-use clariq_files::{Run, RunLine, Source, read_run};
+use clariq_files::{Run, Source, read_run};
 use std::collections::HashMap;
 use std::slice;
 
@@ -79,11 +79,11 @@ impl<'a> ByQrels<'a> {
     /// Describes the lines of a run that the figures ignore, and a run of which nothing is judged.
     fn warnings_of(&self, run: &Run, ties: Ties) -> Vec<String> {
         let mut warnings = self.topics.warnings(run, ties);
-        let is_judged = |line: &RunLine| {
-            let topic = self.qrels.topic(&line.topic);
-            topic.is_some_and(|judged| judged.grade(&line.document).is_some())
-        };
-        if !run.lines.iter().any(is_judged) {
+        let mut grades = run.lines.iter().map(|line| {
+            let judged = self.qrels.topic(&line.topic)?;
+            judged.grade(&line.document)
+        });
+        if grades.all(|grade| grade.is_none()) {
             let what = "no document of the run is judged: are its ids those of the judgements?";
             warnings.push(what.to_owned());
         }

@@ -23,8 +23,6 @@ const KEY: &str = "CLARIQ_API_KEY";
 const SHORTEST_KEY: usize = 8;
 /// The maximum size of vectors and scores in bytes.
 pub(super) const MOST_OF_AN_ANSWER: u64 = 64 << 20;
-/// The maximum size of a list of models in bytes.
-const MOST_OF_A_LIST: u64 = 4 << 20;
 /// Bytes of an answer in another form, of which a message shows the first.
 const SHOWN_OF_AN_ANSWER: usize = 64 << 10;
 /// Names of models that a message shows.
@@ -287,7 +285,7 @@ fn is_empty(value: &Value) -> bool {
 
 /// The models that a server lists; `None` if it lists none.
 fn listed_by(service: &Service, base: &str) -> Option<Vec<ListedModel>> {
-    let answer = service.get(&format!("{base}/models"), MOST_OF_A_LIST)?;
+    let answer = service.get(&format!("{base}/models"), MOST_OF_AN_ANSWER)?;
     let list: ModelList = serde_json::from_slice(&answer).ok()?;
     Some(list.data).filter(|list| !list.is_empty())
 }
@@ -321,7 +319,7 @@ fn served_as(model: &str, list: &[ListedModel]) -> Option<String> {
 
 /// The model of text-embeddings-inference, with its revision.
 fn served_by_tei(service: &Service, base: &str) -> Option<String> {
-    let answer = service.get(&format!("{base}/info"), MOST_OF_A_LIST)?;
+    let answer = service.get(&format!("{base}/info"), MOST_OF_AN_ANSWER)?;
     let TeiInfo { model_id, model_sha } = serde_json::from_slice(&answer).ok()?;
     Some(model_sha.map_or(model_id.clone(), |sha| format!("{model_id} {sha}")))
 }

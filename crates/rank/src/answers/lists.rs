@@ -89,9 +89,9 @@ fn explains(rest: &str) -> bool {
 
 /// True for texts that all go on with an explanation behind a dash or in parentheses.
 pub(super) fn are_explained(texts: &[String]) -> bool {
-    let has_dash = |text: &String| [" - ", " – ", " — "].iter().any(|dash| text.contains(dash));
-    let has_parentheses = |text: &String| text.contains(" (") && text.ends_with(')');
-    texts.len() > 1 && (texts.iter().all(has_dash) || texts.iter().all(has_parentheses))
+    texts.len() > 1
+        && (texts.iter().all(|text| [" - ", " – ", " — "].iter().any(|dash| text.contains(dash)))
+            || texts.iter().all(|text| text.contains(" (") && text.ends_with(')')))
 }
 
 /// True for one text where several were asked for, if it has the marks between them.

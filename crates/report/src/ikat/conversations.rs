@@ -130,14 +130,15 @@ fn difference(
     measures: &[SummaryMeasure],
     conversation: &IkatConversation,
 ) -> f64 {
-    let of_turn = |turn: &IkatTurn| -> f64 {
-        let of_measure = |measure: &SummaryMeasure| {
-            let index = measure.turns.get(turn.id.as_str());
-            index.map_or(0.0, |&index| compared.difference(measure.column, index))
-        };
-        measures.iter().map(of_measure).sum()
-    };
-    conversation.turns.iter().map(of_turn).sum()
+    let mut sum = 0.0;
+    for turn in &conversation.turns {
+        let of_turn = measures.iter().filter_map(|measure| {
+            let index = *measure.turns.get(turn.id.as_str())?;
+            Some(compared.difference(measure.column, index))
+        });
+        sum += of_turn.sum::<f64>();
+    }
+    sum
 }
 
 /// The section of all conversations. The summary of a turn has the scores of `parts`.

@@ -70,9 +70,10 @@ impl RankArgs {
     /// The system, if it is named, and the text of the request, if there is one. A single word with
     /// blanks is a text.
     fn system_and_text(&self) -> Result<(Option<&str>, Option<&str>)> {
-        let is_text = |word: &str| word.contains(char::is_whitespace) && !Path::new(word).exists();
         let found = match &self.words[..] {
-            [text] if is_text(text) => (None, Some(text.as_str())),
+            [text] if text.contains(char::is_whitespace) && !Path::new(text).exists() => {
+                (None, Some(text.as_str()))
+            }
             [system] => (Some(system.as_str()), None),
             [system, text, ..] => (Some(system.as_str()), Some(text.as_str())),
             [] => (None, None),

@@ -2,13 +2,11 @@
 //! other.
 
 use super::sheet::{Cell, Sheet};
-use super::terminal::wrap;
+use super::terminal::{LEAST_ROOM, wrap};
 use std::mem;
 
 /// The columns between two columns.
 pub(super) const GAP: u16 = 2;
-/// The least width of texts that are wrapped beside other columns.
-const LEAST_ROOM: usize = 20;
 
 /// The texts of a table.
 pub(super) struct TextGrid {

@@ -45,13 +45,13 @@ impl Sheet {
 
     /// The characters that the other columns leave for one.
     fn room(&self, column: usize, width: usize) -> usize {
-        let width_of = |index: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(index));
-            let cells = cells.map(|cell| cell.shown().chars().count());
-            cells.chain([self.header[index].chars().count()]).max().unwrap_or(0)
-        };
         let columns = self.header.len();
-        let others: usize = (0..columns).filter(|&index| index != column).map(width_of).sum();
+        let mut others = 0;
+        for index in (0..columns).filter(|&index| index != column) {
+            let cells = self.rows.iter().filter_map(|row| row.get(index));
+            let widths = cells.map(|cell| cell.shown().chars().count());
+            others += widths.chain([self.header[index].chars().count()]).max().unwrap_or(0);
+        }
         width.saturating_sub(others + 2 * (columns - 1)).max(MIN_WIDTH)
     }
 }

@@ -7,6 +7,9 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// The width where it is not known.
 const USUAL_WIDTH: usize = 80;
 
+/// The least width of a text beside other columns.
+pub(crate) const LEAST_ROOM: usize = 20;
+
 /// True if a person sees the results as they are printed.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()

@@ -1,13 +1,13 @@
 //! The rules of 2025.
 
-use super::{CheckedRun, MOST_TOKENS, Overlooked, Rejected, Rule, Violations, Warned};
+use super::{
+    CheckedRun, MOST_PASSAGES, MOST_TOKENS, Overlooked, Rejected, Rule, Violations, Warned,
+};
 use crate::run::lines::{LineResponse, TurnLine};
 use clariq_core::is_python_space;
 use clariq_files::shorten;
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
-
-const MOST_REFERENCES: usize = 1000;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -79,7 +79,7 @@ fn unknown_run_type(run: &CheckedRun, found: &mut Violations) {
 fn too_many_references(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let count = line.references.0.len();
-        if count > MOST_REFERENCES {
+        if count > MOST_PASSAGES {
             found.push((Some(line.number), count.to_string()));
         }
     }

@@ -2,7 +2,9 @@
 
 mod turns;
 
-use super::{CheckedRun, Rejected, Rule, Violations, Warned, passage_not_in_the_collection};
+use super::{
+    CheckedRun, MOST_PASSAGES, Rejected, Rule, Violations, Warned, passage_not_in_the_collection,
+};
 use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
 use clariq_files::shorten;
@@ -14,7 +16,6 @@ use turns::{
 
 /// The official programs compare the first score of a list with this one.
 const FIRST: f64 = 1e9;
-const MOST_PASSAGES: usize = 1000;
 
 pub(super) const RULES: &[Rule] = &[
     Rule { reaction: Warned, expected: "a run_name", hint: "name the run", find: no_run_name },

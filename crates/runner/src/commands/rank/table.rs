@@ -9,9 +9,6 @@ use clariq_index::Analyzer;
 use console::style;
 use std::collections::HashSet;
 
-/// The least room for the beginning of a text.
-const LEAST_TEXT: usize = 20;
-
 /// Prints the request, its documents, and the response to it, if there is one.
 pub(super) fn print(
     request: &str,
@@ -29,7 +26,7 @@ pub(super) fn print(
     let width =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let [ranks, ids, scores] = [width(0), width(1), width(2)];
-    let room = terminal::width().saturating_sub(ranks + ids + scores + 6).max(LEAST_TEXT);
+    let room = terminal::width().saturating_sub(ranks + ids + scores + 6).max(terminal::LEAST_ROOM);
     print_styled(|out| {
         writeln!(out, "{}", style(printable(request, usize::MAX)).bold())?;
         if rows.is_empty() {
