@@ -45,7 +45,7 @@ fn parse_with_comments(input: &FileContent, sink: Sink) -> (Vec<Judgement>, usiz
     };
     let named = judgement_columns(&first).filter(|_| (3..=4).contains(&first.len()));
     let [topic, document, grade] = named.unwrap_or(usual);
-    // Of a file without named columns, the second field is a constant, or counts iterations.
+    // In a file without named columns, the second field is a constant, or counts iterations.
     let mut second: Option<CompactString> = None;
     let mut varies = false;
     let mut has_header = false;
@@ -147,8 +147,7 @@ impl TopicJudgements {
         self.grades.get(document).copied()
     }
 
-    /// True if a document has at least the grade `rel`. Documents that are not judged are not
-    /// relevant.
+    /// True if a document has at least the grade `rel`; those that are not judged are not relevant.
     pub fn is_relevant(&self, document: &DocId, rel: i32) -> bool {
         self.grade(document).is_some_and(|grade| grade >= rel)
     }
