@@ -213,7 +213,8 @@ pub fn in_json(input: &FileContent) -> Option<Problem> {
     } else {
         return None;
     };
-    let hint = "write a line for each document; in Python, `clariq.evaluate` takes dictionaries and frames";
+    let hint = "write a line for each document, as `clariq convert FILE --to trec` does of a submission; in \
+                Python, `clariq.evaluate` takes dictionaries and frames";
     Some(problem!((&*input.name, 1), "lines of fields with blanks between them", found, hint))
 }
 

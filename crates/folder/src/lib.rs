@@ -159,11 +159,20 @@ impl ModelFolder {
         check_cross_encoder(&self.root, self.modules.as_ref(), (&config, &self.config))
     }
 
+    /// The class of transformers that `config.json` names.
+    fn architecture(&self) -> Option<&str> {
+        self.config.get("architectures")?.get(0)?.as_str()
+    }
+
+    /// True if the transformer has the head of a masked language model.
+    fn is_masked_language_model(&self) -> bool {
+        self.architecture().is_some_and(|name| name.ends_with("ForMaskedLM"))
+    }
+
     /// The number of a classifier's labels in `config.json`; `None` for other models, and for folders
     /// that list a pooling.
     fn labels(&self) -> Option<usize> {
-        let architecture = self.config.get("architectures")?.get(0)?.as_str()?;
-        let is_classifier = architecture.ends_with("ForSequenceClassification");
+        let is_classifier = self.architecture()?.ends_with("ForSequenceClassification");
         let labels = self.config.get("id2label").and_then(Value::as_object);
         (is_classifier && self.modules.is_none()).then(|| labels.map_or(2, Object::len))
     }
@@ -190,6 +199,9 @@ impl ModelFolder {
                 let _ = write!(text, ", `{prompt}` before {texts}");
             }
         }
+        if self.modules.is_none() && self.is_masked_language_model() {
+            text += "; a sparse encoder by its head";
+        }
         Ok(text)
     }
 
@@ -201,10 +213,9 @@ impl ModelFolder {
         self.shape.segments > 1 && self.tokenizer_config.segments().unwrap_or(usual)
     }
 
-    /// The files of sentence-transformers' modules and settings, relative to the folder.
+    /// The files of sentence-transformers beside the transformer, relative to the folder.
     pub fn sentence_files(&self) -> Vec<PathBuf> {
-        let Some(modules) = &self.modules else { return Vec::new() };
-        modules.files(&self.root)
+        Modules::files(&self.root)
     }
 }
 

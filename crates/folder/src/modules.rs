@@ -85,10 +85,11 @@ impl Modules {
         Ok(Some((Self { at, entries }, path)))
     }
 
-    /// The existing files of the modules after the transformer, relative to `root`.
-    pub(crate) fn files(&self, root: &Path) -> Vec<PathBuf> {
+    /// The existing files of the settings and of the modules after the transformer, relative to `root`.
+    pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
         let mut files = vec![PathBuf::from(MODULES), PathBuf::from(SENTENCE_SETTINGS)];
-        for entry in &self.entries {
+        let entries = Self::entries(root).ok().flatten().unwrap_or_default();
+        for entry in entries.iter().skip(1) {
             files.push(Path::new(&entry.path).join("config.json"));
             files.push(Path::new(&entry.path).join("model.safetensors"));
         }

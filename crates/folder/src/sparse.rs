@@ -321,14 +321,11 @@ fn expect_fill_mask(path: &Path) -> Result<()> {
 }
 
 fn expect_masked_language_model(folder: &ModelFolder) -> Result<()> {
-    let architecture = folder.config.get("architectures").and_then(|names| names.get(0));
-    match architecture.and_then(Value::as_str) {
-        Some(name) if name.ends_with("ForMaskedLM") => Ok(()),
-        found => {
-            let at = folder.path.join("config.json");
-            let expected = "the architecture of a masked language model, such as BertForMaskedLM";
-            let found = found.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
-            bail!(&at, expected, found, "an encoder of vectors is for the stage `dense`")
-        }
+    if folder.is_masked_language_model() {
+        return Ok(());
     }
+    let at = folder.path.join("config.json");
+    let expected = "the architecture of a masked language model, such as BertForMaskedLM";
+    let found = folder.architecture().map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
+    bail!(&at, expected, found, "an encoder of vectors is for the stage `dense`")
 }

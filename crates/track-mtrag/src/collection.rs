@@ -104,7 +104,7 @@ impl Collection for Mtrag {
         let is_manual = sight.class == SystemClass::Manual;
         let tasks = self.tasks(split)?;
         if is_manual && tasks.iter().all(|task| task.rewritten.is_none()) {
-            let hint = "MTRAG has them, in its retrieval_tasks; --rewrites takes others";
+            let hint = "the split `mtrag` has them, in its retrieval_tasks (--split mtrag); --rewrites takes others";
             bail!(self.location(), "rewritten requests of {split}", "none", hint);
         }
         let tasks = tasks.iter().filter(move |task| domain.is_none_or(|it| it == task.domain));

@@ -3,7 +3,7 @@
 use crate::train::checkpoint::TrainingCounters;
 use crate::train::steps::ExampleSplit;
 use crate::weights::Weights;
-use clariq_core::{Error, IoAction, ModelKind, Objective, Result, Training, read_regular};
+use clariq_core::{Error, ExampleForm, IoAction, ModelKind, Result, Training, read_regular};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
 use clariq_folder::{Family, ModelFolder};
 use serde_json::{Value, json};
@@ -27,10 +27,6 @@ const COMPANIONS: [&str; 5] = [
     "sentence_bert_config.json",
 ];
 
-/// Files of sentence-transformers beside a sparse encoder's transformer.
-const SPARSE_FILES: [&str; 3] =
-    ["modules.json", "config_sentence_transformers.json", "1_SpladePooling/config.json"];
-
 /// Writes the files of a model into an empty folder.
 pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) -> Result<()> {
     let put =
@@ -52,14 +48,9 @@ pub(crate) fn write_folder(into: &Path, about: &ModelCard, weights: &Weights) ->
             copied(about.base.path.join(name), name.into())?;
         }
     }
-    if kind == ModelKind::Encoder {
+    if kind != ModelKind::CrossEncoder {
         for file in about.base.sentence_files() {
             copied(about.base.root.join(&file), file)?;
-        }
-    }
-    if kind == ModelKind::Sparse {
-        for file in SPARSE_FILES {
-            copied(about.base.root.join(file), file.into())?;
         }
     }
     let pretty = |value: &Value| serde_json::to_vec_pretty(value).expect("plain data");
@@ -89,15 +80,16 @@ fn config(about: &ModelCard) -> Value {
         }
     }
     let class = Family::class_of(&model_type);
-    let labels: &[&str] = match &recipe.objective {
-        Objective::InBatchSoftmax { .. } => {
-            config["architectures"] = json!([format!("{class}Model")]);
+    let labels: &[&str] = match recipe.objective.form() {
+        ExampleForm::Texts { .. } => {
+            // Other models of texts keep the head of their base.
+            if recipe.objective.kind() == ModelKind::Encoder {
+                config["architectures"] = json!([format!("{class}Model")]);
+            }
             return config;
         }
-        // As it is in the base.
-        Objective::SparseSoftmax { .. } => return config,
-        Objective::CrossEntropy { .. } => &["not relevant", "relevant"],
-        Objective::Listwise { .. } => &["relevant"],
+        ExampleForm::Pairs { .. } => &["not relevant", "relevant"],
+        ExampleForm::Lists { .. } => &["relevant"],
     };
     config["architectures"] = json!([format!("{class}ForSequenceClassification")]);
     let numbered = labels.iter().enumerate();
@@ -134,18 +126,15 @@ fn card(about: &ModelCard) -> String {
         "{count} topics of {}, with {pairs} relevant (request, document) pairs",
         training.data
     );
-    let ranks_bank = "ranking the whole bank";
+    let kind = recipe.objective.kind();
     let first_stage = recipe.first_stage.as_deref().unwrap_or("BM25");
     let reordering = format!("reordering the first 30 of {first_stage}");
-    let (library, kind, ranks) = match recipe.objective.kind() {
-        ModelKind::Encoder => {
-            ("sentence-transformers", "Encoder (mean of the tokens, length 1)", ranks_bank)
-        }
-        ModelKind::Sparse => ("sentence-transformers", "Sparse encoder (SPLADE)", ranks_bank),
-        _ => ("transformers", "Cross-encoder of (request, document) pairs", &*reordering),
+    let (library, ranks) = match kind {
+        ModelKind::CrossEncoder => ("transformers", &*reordering),
+        _ => ("sentence-transformers", "ranking the whole bank"),
     };
     let mut text = format!(
-        "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \
+        "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\nThis is {kind}, \
          trained by clariq {} from `{}`.\n\n## Data\n\n{learned_from}; {} topics held out.\n\n## Parameters\n\n```json\n{}\n```\n\n## Figures\n\n",
         recipe.name,
         recipe.description,

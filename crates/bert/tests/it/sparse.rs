@@ -7,8 +7,10 @@ mod routed;
 mod trained;
 
 use crate::families::{folder, read};
-use clariq_bert::SparseBert;
-use clariq_core::{Error, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors};
+use clariq_bert::{SparseBert, Torch};
+use clariq_core::{
+    Engine, Error, ModelOptions, Problem, ReadingOverrides, SparseEncoder, SparseVectors,
+};
 use clariq_folder::SparseFolder;
 use routed::{WORDS, make_routed, table};
 use serde_json::{Value, json};
@@ -186,6 +188,16 @@ fn a_matrix_of_the_head_counts_unless_it_is_a_copy_of_the_embeddings() {
 }
 
 /// A tokenizer without special tokens has none for an empty text.
+#[test]
+fn a_folder_that_is_an_encoder_or_a_sparse_one_is_described_as_both() {
+    let plain = folder(&models()[0]);
+    let said = Torch.describe_model(plain.path()).unwrap();
+    assert!(said.ends_with("tokens; a sparse encoder by its head"), "{said}");
+    make_symmetric(plain.path(), &splade("sum", "relu"));
+    let said = Torch.describe_model(plain.path()).unwrap();
+    assert!(said.contains(", sparse, sum, "), "{said}");
+}
+
 #[test]
 fn a_text_without_tokens_has_no_words() {
     for model in models() {

@@ -81,6 +81,7 @@ fn runs_in_json_are_named_as_such() {
     ] {
         let problem = parse(text).unwrap_err().to_problem();
         assert_eq!((problem.found.as_str(), problem.at.line), (found, Some(1)), "{text}");
+        assert!(problem.hint.contains("`clariq convert FILE --to trec`"), "{}", problem.hint);
     }
     assert!(parse("[1 0 d 1 9 t\n{2} 0 d 1 9 [x]\n").is_ok(), "ids with brackets");
 }

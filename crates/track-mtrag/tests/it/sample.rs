@@ -79,6 +79,7 @@ fn a_manual_system_sees_rewritten_utterances() {
     let expected =
         format!("{}: expected rewritten requests of mtrag-un, found none", sample.location());
     assert_eq!(error.to_string(), expected);
+    assert!(error.to_problem().hint.contains("--split mtrag"), "{}", error.to_problem().hint);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Trained sparse encoders.
 
 use super::routed::{routed, table};
-use super::{documents, make_symmetric, models, splade};
+use super::{documents, make_symmetric, models, put, splade};
 use crate::families::folder;
 use crate::training::{alone, files, judged, recipe, train_on};
 use clariq_bert::train::train as run_training;
 use clariq_core::{ModelOptions, Training, TrainingEvent};
-use clariq_folder::SparseFolder;
+use clariq_folder::{ModelFolder, SparseFolder};
+use serde_json::json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tch::Tensor;
@@ -45,6 +46,27 @@ fn a_trained_model_has_a_lower_loss_and_the_layout_of_its_base() {
     let trained = out.path().join("model");
     train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
     assert!(SparseFolder::open(&trained).unwrap().describe().contains("max of two logarithms"));
+}
+
+#[test]
+fn a_trained_model_has_the_prompts_of_a_base_without_modules() {
+    let _alone = alone();
+    let encoder = "kind = \"in-batch-softmax\"\nbatch = 6";
+    let sparse = format!("{SOFTMAX}\nrequest_flops = 0.001\nquestion_flops = 0.001");
+    for objective in [encoder, &*sparse] {
+        let base = folder(&models()[0]);
+        let prompts = json!({ "prompts": { "query": "about: ", "document": "" } });
+        put(base.path(), "config_sentence_transformers.json", &prompts);
+        let out = TempDir::new().unwrap();
+        let trained = out.path().join("model");
+        train_on(1, base.path(), &recipe(objective, 1.0), &trained, false, &mut |_| {});
+        let prompt = if objective == encoder {
+            ModelFolder::open(&trained).unwrap().sentence().unwrap().query_prompt
+        } else {
+            SparseFolder::open(&trained).unwrap().query_prompt
+        };
+        assert_eq!(prompt, "about: ", "{objective}");
+    }
 }
 
 #[test]
