@@ -8,20 +8,13 @@ mod rewriting;
 mod training;
 
 use crate::common::{Folder, Work, root};
+use crate::training::alone;
 use clariq_core::Error;
 use clariq_core::TrainingSummary;
 use clariq_experiment::training::{TrainMode, check_output, train};
 use clariq_systems::find_recipes;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// libtorch draws dropout from one generator per process: trainings side by side would disturb each
-/// other.
-fn train_alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Work with learned models on a split of the collection in the subfolder `data`.
 fn work<'f>(folder: &'f Folder, data: &str, split: &str) -> Work<'f> {
@@ -74,7 +67,7 @@ fn train_recipe(
     let recipe = find_recipes(&names, &set)?.remove(0);
     let output = output.map(|name| work.folder.path(name));
     output.iter().try_for_each(|output| check_output(output, 1))?;
-    let _alone = train_alone();
+    let _alone = alone();
     let (trained, notes) =
         work.with_session(|session| train(session, recipe, mode, output.as_deref()));
     trained.map(|trained| (trained.folder, trained.summary, notes))
@@ -142,7 +135,7 @@ fn every_learned_stage_ranks_and_threads_change_no_byte() {
     for (name, toml) in systems() {
         write(&folder, "mine.toml", &toml);
         let run = |threads: usize| {
-            let _alone = (name == "trained").then(train_alone);
+            let _alone = (name == "trained").then(alone);
             let work = on_threads(&work(&folder, "data", "dev"), threads);
             work.run("mine.toml", "mine.run").expect("a run");
             folder.text("mine.run")
