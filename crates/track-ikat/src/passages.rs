@@ -20,7 +20,7 @@ pub const STRIDE: usize = 5;
 pub fn of(page: &str, starts: Option<&[usize]>) -> Vec<String> {
     let text = page_text(page);
     let sentences = match starts {
-        None => sentences::split(&text),
+        None => sentences::cut(&text, &sentences::starts_of_page(&text)),
         Some(characters) => {
             let mut bytes: Vec<usize> = text.char_indices().map(|(byte, _)| byte).collect();
             bytes.push(text.len());

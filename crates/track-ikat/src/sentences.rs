@@ -64,6 +64,65 @@ pub fn starts(text: &str) -> Vec<usize> {
     starts
 }
 
+/// The starts of the sentences of a page, which the official model also cuts inside words: the released
+/// passages have `[ 4]` and `2 . Lack of control`, because their sentences are joined by spaces.
+pub fn starts_of_page(text: &str) -> Vec<usize> {
+    let usual = starts(text);
+    let mut all = Vec::with_capacity(usual.len());
+    let mut words = words_of(text).peekable();
+    let mut last = "";
+    let mut after = AfterWord::Usual;
+    while let Some((start, word)) = words.next() {
+        let next = words.peek().map_or("", |(_, next)| next);
+        let bracketed = if word == "[" { Some(next) } else { word.strip_prefix('[') };
+        let opens = bracketed.is_some_and(opens_bracket) && !last.ends_with(',');
+        let is_first = match after {
+            _ if all.is_empty() || opens => true,
+            AfterWord::Usual => usual.binary_search(&start).is_ok(),
+            AfterWord::Starts => true,
+            AfterWord::GoesOn => false,
+        };
+        if is_first {
+            all.push(start);
+        }
+        after = AfterWord::Usual;
+        if is_first && is_cut_number(word) && next.starts_with(is_capital) {
+            all.push(start + 1);
+            after = AfterWord::GoesOn;
+        } else if bracketed.is_some_and(|inside| inside.starts_with(char::is_alphanumeric)) {
+            if word == "[" {
+                after = AfterWord::Starts;
+            } else {
+                all.push(start + 1);
+            }
+        }
+        last = word;
+    }
+    all
+}
+
+/// The meaning of a word for the one behind it, which may or may not start a sentence.
+enum AfterWord {
+    /// By the rules of both words.
+    Usual,
+    Starts,
+    GoesOn,
+}
+
+/// True for the content of a bracket that is a sentence of its own: a reference or a name.
+fn opens_bracket(content: &str) -> bool {
+    content.starts_with(|c: char| c.is_ascii_digit() || c.is_uppercase())
+}
+
+/// The numbers of lists whose full stop the official model takes for the beginning of the next sentence.
+fn is_cut_number(word: &str) -> bool {
+    matches!(word, "2." | "6." | "7.")
+}
+
+fn is_capital(c: char) -> bool {
+    c.is_uppercase() || matches!(c, '"' | '“')
+}
+
 /// The sentences of `text`. A single space after a sentence is not part of it, as in spaCy.
 pub fn split(text: &str) -> Vec<&str> {
     cut(text, &starts(text))
