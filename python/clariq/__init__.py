@@ -11,6 +11,11 @@ Examples:
     3
 """
 
+import sys as _sys
+
+if _sys.version_info < (3, 9):
+    raise ImportError("clariq needs Python 3.9 or later, and this is %d.%d" % _sys.version_info[:2])
+
 from importlib import metadata as _metadata
 
 from ._answer import Answer, Answers, Hit, Request, Response

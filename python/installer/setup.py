@@ -614,8 +614,11 @@ def set_up_model(arguments):
         put_model(name, lambda temporary: copy_model(arguments.source, temporary), hint)
         return 0
     if name not in MODELS:
-        known = " and ".join(MODELS)
-        hint = f"{known} can be downloaded, and ORGANISATION/NAME from the hub; --from DIR installs a folder"
+        meant = [known for known in MODELS if name.lower() in known.lower()]
+        known = ", ".join(MODELS)
+        hint = f"{known} and ORGANISATION/NAME of the hub can be downloaded; --from DIR installs a folder"
+        if len(meant) == 1:
+            hint = f"did you mean `{meant[0]}`? {hint}"
         raise Failure(f"no model `{name}` is known", hint)
     absent = model_problem(name, folder)
     if arguments.check:

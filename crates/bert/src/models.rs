@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::pooling::PoolingHead;
 use crate::weights::Weights;
 use clariq_core::{
-    Checksum, Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result,
+    Checksum, CutTexts, Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result,
     Similarity, bail, gpu_number,
 };
 use clariq_folder::{ModelFolder, Sentence};
@@ -155,7 +155,7 @@ impl Encoder for BertEncoder {
         self.sentence.similarity
     }
 
-    fn cut(&self) -> usize {
+    fn cut(&self) -> CutTexts {
         self.reader.tokenize.cut()
     }
 
@@ -208,7 +208,7 @@ impl PairScorer for CrossEncoder {
         self.0.network.rows(&tokens, GROUP_TOKENS, scores, progress)
     }
 
-    fn cut(&self) -> usize {
+    fn cut(&self) -> CutTexts {
         self.0.tokenize.cut()
     }
 

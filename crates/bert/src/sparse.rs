@@ -7,7 +7,9 @@ use crate::models::{device, kind};
 use crate::network::{Network, WordHead};
 use crate::pooling::PoolingHead;
 use crate::weights::{Weights, values};
-use clariq_core::{Checksum, ModelOptions, Progress, Result, SparseEncoder, SparseVectors, bail};
+use clariq_core::{
+    Checksum, CutTexts, ModelOptions, Progress, Result, SparseEncoder, SparseVectors, bail,
+};
 use clariq_folder::{Lookup, PromptKind, Sentence, SparseFolder, Tokenize};
 use std::borrow::Cow;
 use std::path::Path;
@@ -110,8 +112,10 @@ impl SparseEncoder for SparseBert {
         self.tokenize.word_or_number(number)
     }
 
-    fn cut(&self) -> usize {
-        self.tokenize.cut() + self.lookup.as_ref().map_or(0, SparseEncoder::cut)
+    fn cut(&self) -> CutTexts {
+        let own = self.tokenize.cut();
+        let requests = self.lookup.as_ref().map_or_else(CutTexts::default, SparseEncoder::cut);
+        CutTexts { count: own.count + requests.count, all: own.all + requests.all, ..own }
     }
 
     fn checksum(&self) -> &Checksum {

@@ -8,7 +8,8 @@ use crate::inference::on_threads;
 use crate::models::device;
 use crate::weights::{read_all, values};
 use clariq_core::{
-    Checksum, Decoding, ModelOptions, Progress, Result, TextGenerator, bail, problem,
+    Checksum, CutTexts, Decoding, ModelOptions, Progress, Result, TextCounter, TextGenerator, bail,
+    problem,
 };
 use clariq_folder::OTHER_MODELS;
 use clariq_folder::guard::{self, MOST_OF_A_TEXT};
@@ -22,7 +23,6 @@ use search::{DecoderCache, Generator};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor};
 use tokenizers::{Tokenizer, TruncationDirection};
@@ -53,7 +53,7 @@ pub struct T5 {
     max_tokens: usize,
     /// True if longer texts are cut at their end.
     cut_at_end: bool,
-    cut: AtomicUsize,
+    read: TextCounter,
     checksum: Checksum,
 }
 
@@ -87,7 +87,7 @@ impl T5 {
             threads: if device == Device::Cpu { options.threads } else { 1 },
             max_tokens,
             cut_at_end,
-            cut: AtomicUsize::new(0),
+            read: TextCounter::default(),
             checksum: Checksum::of(digest.as_bytes()),
         };
         // Tensors of another shape are errors now, and not in the middle of a run.
@@ -137,9 +137,7 @@ impl T5 {
         };
         let mut encoding = guard::encode(at, &self.tokenizer, read)?;
         let room = self.max_tokens.saturating_sub(count_special_tokens(&self.tokenizer, false));
-        if encoding.len() > room || read.len() < text.len() {
-            self.cut.fetch_add(1, Ordering::Relaxed);
-        }
+        self.read.add(encoding.len() > room || read.len() < text.len());
         let encoding = guard::call(at, || {
             encoding.truncate(room, 0, side);
             self.tokenizer.post_process(encoding, None, true)
@@ -239,8 +237,8 @@ impl TextGenerator for T5 {
         on_threads(self.threads, targets.len(), || Ok(()), score)
     }
 
-    fn cut(&self) -> usize {
-        self.cut.load(Ordering::Relaxed)
+    fn cut(&self) -> CutTexts {
+        self.read.cut_at(self.max_tokens)
     }
 
     fn checksum(&self) -> &Checksum {

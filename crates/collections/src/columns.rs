@@ -1,7 +1,7 @@
 //! Tables of ids and texts. With a header, its names say which column is which; otherwise a row is an id,
 //! a tab, and a text.
 
-use clariq_core::{Location, Problem, problem};
+use clariq_core::{Location, Problem, count_of, problem};
 use clariq_files::fields::{WITHOUT_QUOTES, is_quoted};
 use clariq_files::shorten;
 use clariq_files::table::TextColumns;
@@ -41,7 +41,7 @@ impl IdTextTable {
                 Err(Box::new(problem!(at, "one column with a text", found, hint)))
             }
             None if fields.len() > 2 => {
-                let found = format!("{} columns, `{}`", fields.len(), shorten(line));
+                let found = format!("{}, `{}`", count_of(fields.len(), "column"), shorten(line));
                 let expected = "an id, a tab and a text, or a first line that names more columns";
                 let hint = "name them, such as `id`, `title` and `text`, each behind a tab";
                 Err(Box::new(problem!(at, expected, found, hint)))

@@ -12,7 +12,7 @@ pub use decisions::{
 };
 
 use crate::Task;
-use clariq_core::{Error, Problem, RequestId, bail, problem};
+use clariq_core::{Error, Problem, RequestId, bail, count_of, one_or, problem};
 use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
 use clariq_files::fields::WITHOUT_QUOTES;
 use clariq_files::{Run, Source, read_run};
@@ -317,17 +317,44 @@ pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
         let lines = found.dropped_lines;
         let topics = found.dropped_topics;
         warnings.push(format!(
-            "{lines} lines of {topics} topics repeat a score and are dropped, as the official \
-             scorer does; `clariq eval --ties interval` shows how much their order matters"
+            "{} of {} {} dropped, as the official scorer does; `clariq eval --ties interval` shows \
+             how much their order matters",
+            count_of(lines, "line"),
+            count_of(topics, "topic"),
+            one_or(lines, "repeats a score and is", "repeat a score and are")
         ));
     }
     warnings.extend(counted(&[
-        (found.duplicates, "lines repeat a document of their topic, whose best line counts"),
-        (found.missing_topics, "topics are not answered and count 0"),
-        (found.unknown_topics, "topics have no labels and are ignored"),
-        (found.comments, "lines begin with `#` and are comments"),
-        (found.trailing_words, "lines have more than six fields, and the others are ignored"),
-        (found.unknown_documents, "lines name a document that the collection does not have"),
+        (
+            found.duplicates,
+            "line repeats a document of its topic, whose best line counts",
+            "lines repeat a document of their topic, whose best line counts",
+        ),
+        (
+            found.missing_topics,
+            "topic is not answered and counts 0",
+            "topics are not answered and count 0",
+        ),
+        (
+            found.unknown_topics,
+            "topic has no labels and is ignored",
+            "topics have no labels and are ignored",
+        ),
+        (
+            found.comments,
+            "line begins with `#` and is a comment",
+            "lines begin with `#` and are comments",
+        ),
+        (
+            found.trailing_words,
+            "line has more than six fields, and the others are ignored",
+            "lines have more than six fields, and the others are ignored",
+        ),
+        (
+            found.unknown_documents,
+            "line names a document that the collection does not have",
+            "lines name a document that the collection does not have",
+        ),
     ]));
     if ties != Ties::Official && found.one_score {
         warnings.push(ONE_SCORE.to_owned());
@@ -366,15 +393,16 @@ impl ShortMeasures {
         let counts = if names.len() == 1 { "counts" } else { "count" };
         (!names.is_empty()).then(|| {
             format!(
-                "the run ranks {depth} documents for a topic: {} {counts} no more (marked °)",
+                "the run ranks {} for a topic: {} {counts} no more (marked °)",
+                count_of(*depth, "document"),
                 names.join(", ")
             )
         })
     }
 }
 
-/// Counts with their descriptions, without zeros.
-pub fn counted(counts: &[(usize, &str)]) -> Vec<String> {
-    let some = counts.iter().filter(|(count, _)| *count > 0);
-    some.map(|(count, description)| format!("{count} {description}")).collect()
+/// Counts with their descriptions, which are those of one and of several, without zeros.
+pub fn counted(counts: &[(usize, &str, &str)]) -> Vec<String> {
+    let some = counts.iter().filter(|(count, ..)| *count > 0);
+    some.map(|&(count, one, several)| format!("{count} {}", one_or(count, one, several))).collect()
 }

@@ -6,7 +6,7 @@ use crate::{
     CheckReport, Collection, DataDir, Release, Split, Task, Validation, ValidationOptions,
 };
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
-use clariq_files::Source;
+use clariq_files::{Source, nearest_folder};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -140,6 +140,21 @@ impl Tracks {
         (self.kind_of(data)?.check)(data)
     }
 
+    /// The collection that may be meant by a folder without one: the folder around it, or one beside
+    /// it with a similar name.
+    fn meant(&self, data: &DataDir) -> Option<PathBuf> {
+        let DataDir::Folder(folder) = data else { return None };
+        let around = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let beside = || if folder.exists() { None } else { nearest_folder(folder) };
+        let has_files = |folder: &PathBuf| self.kind_of_folder(folder).is_some();
+        around.map(Path::to_owned).filter(has_files).or_else(beside).filter(has_files)
+    }
+
+    fn kind_of_folder(&self, folder: &Path) -> Option<&'static Kind> {
+        let data = DataDir::Folder(folder.to_owned());
+        self.0.iter().copied().find(|kind| (kind.is_in)(&data))
+    }
+
     fn unrecognised(&self, data: &DataDir) -> Problem {
         let signs: Vec<String> = self
             .0
@@ -157,7 +172,10 @@ impl Tracks {
         };
         let signs = signs.join(", ");
         let is_csv = found.contains(".csv`");
-        let hint = if is_csv {
+        let meant = self.meant(data).map(|it| format!("did you mean `--data {}`?", it.display()));
+        let hint = if let Some(meant) = &meant {
+            meant
+        } else if is_csv {
             "tables have tabs between their columns: save the CSV as `collection.tsv`, an id and a text in \
              each row (reference, Formats)"
         } else {

@@ -56,6 +56,7 @@ pub use validation::{OfficialVerdict, Validation, ValidationOptions};
 
 use clariq_core::{
     Doc, Documents, Error, Problem, Request, RequestId, SplitRole, TextKeeper, bail, problem,
+    similar,
 };
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
@@ -313,7 +314,11 @@ impl dyn Collection {
             [only] => format!("`{only}`, the split of this collection"),
             names => format!("one of the splits {}", names.join(", ")),
         };
-        Err(problem!("--split", expected, "`{name}`", (self.hint())))
+        let hint = match similar(name, names.iter().copied()).or_else(|| usual_name(name, &names)) {
+            Some(meant) => format!("did you mean `--split {meant}`? {}", self.hint()),
+            None => self.hint(),
+        };
+        Err(problem!("--split", expected, "`{name}`", hint))
     }
 
     /// Finds a split by its name; without a name, the only available split, or else the first one with
@@ -375,12 +380,31 @@ impl dyn Collection {
 
     /// The hint of problems about names: the collection that they were looked up in.
     fn hint(&self) -> String {
-        let kind = if self.kind() == "own" { "documents of your own" } else { self.kind() };
-        format!("{} was read as {kind}", self.location())
+        format!("{} was read as {}", self.location(), self.described())
+    }
+
+    /// Its kind, for messages.
+    pub fn described(&self) -> &'static str {
+        if self.kind() == "own" { "documents of your own" } else { self.kind() }
     }
 
     /// This collection as its concrete type, or `None` if it has another one.
     pub fn downcast<C: Collection>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
+}
+
+/// Names that other data sets have for a split, each with that of this program.
+const OTHER_NAMES: [(&str, &str); 5] = [
+    ("validation", "dev"),
+    ("valid", "dev"),
+    ("val", "dev"),
+    ("development", "dev"),
+    ("training", "train"),
+];
+
+/// The split that another name means, if the collection has it.
+fn usual_name<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let (_, usual) = OTHER_NAMES.iter().find(|(other, _)| *other == name)?;
+    known.iter().copied().find(|known| known == usual)
 }

@@ -114,7 +114,11 @@ impl Own {
         let warn = |ids: &[&str], what: &str, known: &dyn Fn(&str) -> bool| {
             let first = ids.iter().min()?;
             let such = such_as(first, known);
-            Some(format!("{file}: {} judgements name {what}, such as {such}", ids.len()))
+            let judgements = match ids.len() {
+                1 => "1 judgement names".to_owned(),
+                count => format!("{count} judgements name"),
+            };
+            Some(format!("{file}: {judgements} {what}, such as {such}"))
         };
         let is_document = |id: &str| self.documents.find(id).is_some();
         let is_request = |id: &str| requests.contains(id);

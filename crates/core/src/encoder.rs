@@ -5,7 +5,7 @@ use crate::checksum::Checksum;
 use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
 use crate::problem::Result;
-use crate::reading::Similarity;
+use crate::reading::{CutTexts, Similarity};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -37,9 +37,9 @@ pub trait Encoder: Send + Sync {
         Similarity::Cosine
     }
 
-    /// Number of texts so far that exceeded the model's length and were cut.
-    fn cut(&self) -> usize {
-        0
+    /// The texts so far that exceeded the model\'s length and were cut.
+    fn cut(&self) -> CutTexts {
+        CutTexts::default()
     }
 
     /// Checksum of everything that determines the vectors.
@@ -110,9 +110,9 @@ pub trait PairScorer: Send + Sync {
         Ok(all)
     }
 
-    /// Number of pairs so far that exceeded the model's length and were cut.
-    fn cut(&self) -> usize {
-        0
+    /// The pairs so far that exceeded the model\'s length and were cut.
+    fn cut(&self) -> CutTexts {
+        CutTexts::default()
     }
 
     /// Checksum of everything that determines the scores.
@@ -170,9 +170,9 @@ pub trait TextGenerator: Send + Sync {
         bail!("likelihood", expected, "one that only generates", hint)
     }
 
-    /// Number of texts so far that exceeded the model's length and were cut.
-    fn cut(&self) -> usize {
-        0
+    /// The texts so far that exceeded the model\'s length and were cut.
+    fn cut(&self) -> CutTexts {
+        CutTexts::default()
     }
 
     /// Checksum of everything that determines the texts.

@@ -58,12 +58,14 @@ pub use model::*;
 pub use model_options::{ModelOptions, Precision, gpu_number};
 pub use observer::{Job, Observer, Silent};
 pub use once_map::OnceMap;
-pub use printable::{Escaped, fixed, is_python_space, printable, shorten};
+pub use printable::{
+    Escaped, count_of, fixed, is_python_space, one_or, plural, printable, shorten,
+};
 pub use problem::{Error, IoAction, Location, Problem, ProblemKind, Result, Severity};
 pub use processor::{instruction_set, multiplies_bf16};
 pub use python::find_python;
 pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
-pub use reading::{Pooling, ReadingOverrides, Similarity};
+pub use reading::{CutTexts, Pooling, ReadingOverrides, Similarity, TextCounter};
 pub use recipe::{ExampleForm, Objective, Recipe, Schedule};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Said, Speaker, Turn, Utterance, is_refusal};

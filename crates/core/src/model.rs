@@ -9,7 +9,7 @@ use crate::embeddings::Embeddings;
 use crate::encoder::{Decoding, DocumentVectors, Encoder, PairScorer, Progress, TextGenerator};
 use crate::problem;
 use crate::problem::{Error, ProblemKind, Result};
-use crate::reading::ReadingOverrides;
+use crate::reading::{CutTexts, ReadingOverrides};
 use crate::sparse::SparseEncoder;
 use std::fmt;
 use std::io::Write;
@@ -91,14 +91,14 @@ impl Model {
         }
     }
 
-    /// Number of texts or pairs that were cut so far.
-    pub fn cut(&self) -> usize {
+    /// The texts or pairs that were cut so far.
+    pub fn cut(&self) -> CutTexts {
         match self {
             Self::Encoder(model) => model.cut(),
             Self::Sparse(model) => model.cut(),
             Self::CrossEncoder(model) => model.cut(),
             Self::TextGenerator(model) => model.cut(),
-            Self::Chat(_) => 0,
+            Self::Chat(_) => CutTexts::default(),
         }
     }
 }

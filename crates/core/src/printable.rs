@@ -41,6 +41,32 @@ pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// A number of things.
+///
+/// ```
+/// use clariq_core::count_of;
+///
+/// assert_eq!([count_of(1_u64, "topic"), count_of(3_usize, "topic")], ["1 topic", "3 topics"]);
+/// ```
+pub fn count_of(count: impl TryInto<u64>, what: &str) -> String {
+    let count = large(count);
+    format!("{count} {}", plural(count, what))
+}
+
+/// The word for a number of things: `topic` for one, otherwise `topics`.
+pub fn plural(count: impl TryInto<u64>, what: &str) -> String {
+    one_or(count, what, &format!("{what}s")).to_owned()
+}
+
+/// The words for one thing, or those for several.
+pub fn one_or<'w>(count: impl TryInto<u64>, one: &'w str, several: &'w str) -> &'w str {
+    if large(count) == 1 { one } else { several }
+}
+
+fn large(count: impl TryInto<u64>) -> u64 {
+    count.try_into().unwrap_or(u64::MAX)
+}
+
 /// Control characters, and those that turn the direction of a line (Unicode Standard Annex 9).
 fn is_invisible(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,6 +1,7 @@
 //! Settings of a model's folder that a configuration may override.
 
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The similarity of two vectors. Vectors for cosine have length 1, so both are dot products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,5 +60,37 @@ impl ReadingOverrides {
     /// Cuts longer texts or pairs to `max_tokens` tokens.
     pub fn cut_at(max_tokens: usize) -> Self {
         Self { max_tokens: Some(max_tokens), ..Self::default() }
+    }
+}
+
+/// The texts or pairs that a model has cut so far, because they were longer than it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CutTexts {
+    /// Their number.
+    pub count: usize,
+    /// The number of all that it has read.
+    pub all: usize,
+    /// The tokens that it reads at most.
+    pub max_tokens: usize,
+}
+
+/// Counts texts or pairs as a model reads them.
+#[derive(Debug, Default)]
+pub struct TextCounter {
+    all: AtomicUsize,
+    cut: AtomicUsize,
+}
+
+impl TextCounter {
+    /// Counts a text that was read, whole or cut.
+    pub fn add(&self, is_cut: bool) {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        self.cut.fetch_add(usize::from(is_cut), Ordering::Relaxed);
+    }
+
+    /// The counts so far of a model that reads at most `max_tokens` tokens.
+    pub fn cut_at(&self, max_tokens: usize) -> CutTexts {
+        let [count, all] = [&self.cut, &self.all].map(|counter| counter.load(Ordering::Relaxed));
+        CutTexts { count, all, max_tokens }
     }
 }

@@ -4,6 +4,7 @@ use crate::checksum::Checksum;
 use crate::document::{Doc, Documents};
 use crate::encoder::Progress;
 use crate::problem::Result;
+use crate::reading::CutTexts;
 use std::borrow::Cow;
 
 /// Sparse vectors, one per text: the words that have a weight, by ascending number.
@@ -73,9 +74,9 @@ pub trait SparseEncoder: Send + Sync {
     /// The word of a number, for explanations.
     fn word(&self, number: u32) -> Cow<'_, str>;
 
-    /// Number of texts so far that exceeded the model's length and were cut.
-    fn cut(&self) -> usize {
-        0
+    /// The texts so far that exceeded the model\'s length and were cut.
+    fn cut(&self) -> CutTexts {
+        CutTexts::default()
     }
 
     /// Checksum of everything that determines the vectors.

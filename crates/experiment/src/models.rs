@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::{cache, endpoints, installed};
 use clariq_core::{
     Checksum, Decoding, DocumentVectors, Documents, Embeddings, Kept, MakeKept, Model, ModelKind,
-    ModelName, Models, Progress, Result, SharedBytes, bail,
+    ModelName, Models, Progress, Result, SharedBytes, bail, count_of,
 };
 use clariq_systems::recipes;
 use kept_vectors::KeptVectors;
@@ -75,7 +75,7 @@ impl Models for Session<'_> {
                 task.advance(texts);
                 progress(texts);
             })?;
-            task.finish(&format!("{} documents encoded", documents.len()));
+            task.finish(&format!("{} encoded", count_of(documents.len(), "document")));
             Ok(Arc::new(encoded))
         };
         if endpoints::is_endpoint(self, model) {
@@ -97,7 +97,7 @@ impl Models for Session<'_> {
         let counted = |get: &dyn Fn(Progress) -> Result<SharedBytes>| {
             let task = self.observer.begin("documents", Some(kept.documents as u64));
             let bytes = get(&|documents| task.advance(documents))?;
-            task.finish(&format!("{} documents encoded", kept.documents));
+            task.finish(&format!("{} encoded", count_of(kept.documents, "document")));
             Ok(bytes)
         };
         if endpoints::is_endpoint(self, kept.model) {

@@ -212,6 +212,10 @@ pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
 pub fn split_of(file: &Path) -> Option<String> {
     let mut runs = runs_of_need(file);
     runs.push(file.to_owned());
+    // The answers of MTRAG are beside the run.
+    if file.extension().is_some_and(|ending| ending == "jsonl") {
+        runs.push(file.with_extension("run"));
+    }
     runs.iter().find_map(|run| read(run)?.split)
 }
 

@@ -16,7 +16,7 @@ use crate::record::{self, RecordedOutput, describe};
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
 use clariq_collections::{Collection, Submitter};
-use clariq_core::{Error, IoAction, Job, Problem, Request, Result, problem};
+use clariq_core::{Error, IoAction, Job, Problem, Request, Result, count_of, one_or, problem};
 use clariq_files::{StagedFile, StagedWriter, Target};
 use clariq_rank::Uses;
 use clariq_systems::SystemConfig;
@@ -143,8 +143,10 @@ pub fn run(
     skipped.report(&input.location(), session.observer);
     if summary.empty > 0 {
         session.observer.note(&format!(
-            "warning: {} of {} requests have no document left to rank, and no line",
-            summary.empty, summary.requests
+            "warning: {} of {} {} no document left to rank, and no line",
+            summary.empty,
+            count_of(summary.requests, "request"),
+            one_or(summary.empty, "has", "have")
         ));
     }
     Ok(summary)
@@ -176,7 +178,7 @@ fn rank_input(
         // An error of the ranking stops the reader, so it is reported first.
         Ok::<_, Error>((summary?, skipped?))
     })?;
-    task.finish(&format!("{} requests", summary.requests));
+    task.finish(&count_of(summary.requests, "request"));
     Ok((summary, skipped))
 }
 
@@ -328,7 +330,8 @@ impl<'a> RunWriter<'a> {
 
 fn nothing_ranked(config: &SystemConfig, input: &dyn RunInput, requests: u64) -> Problem {
     let expected = "a system that ranks something for at least one request";
-    let found = format!("nothing for any of {requests} requests of {}", input.location());
+    let found =
+        format!("nothing for any of {} of {}", count_of(requests, "request"), input.location());
     let hint = "`clariq explain --system …` shows what each stage does with a document";
     problem!(&*config.file, expected, found, hint)
 }

@@ -7,9 +7,9 @@ use crate::ranker::{RankedPart, Ranker, UserRequest};
 use crate::run::{FileInput, RequestFileKind, RunInput, as_run, check_input, open_split};
 use crate::session::{Contexts, Session};
 use crate::training::open_system;
-use clariq_collections::evaluation::Evaluation;
+use clariq_collections::evaluation::{Evaluation, counted};
 use clariq_collections::{Split, Task};
-use clariq_core::{Request, RequestId, Result, bail, problem};
+use clariq_core::{Request, RequestId, Result, bail, count_of, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run, Source};
 use clariq_rank::Override;
@@ -143,7 +143,7 @@ impl GridSearch<'_> {
             trials.push(judge.trial(values, &run)?);
             bar.advance(1);
         }
-        bar.finish(&format!("{} points", trials.len()));
+        bar.finish(&count_of(trials.len(), "point"));
         Ok(TuningResult { trials, by: self.by, fold_of, folds: self.folds })
     }
 
@@ -249,8 +249,11 @@ impl<'a> Judge<'a> {
         }
         if topics.len() > requested {
             let missing = topics.len() - requested;
-            let text = format!("warning: {missing} topics are not answered and count 0");
-            session.observer.note(&text);
+            let (one, several) =
+                ("topic is not answered and counts 0", "topics are not answered and count 0");
+            for text in counted(&[(missing, one, several)]) {
+                session.observer.note(&format!("warning: {text}"));
+            }
         }
         if let Some(cases) = own_cases(own.as_deref(), measures)? {
             topics = cases;

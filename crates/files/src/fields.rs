@@ -51,13 +51,17 @@ impl IgnoredLines {
     pub fn describe(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if !self.comments.is_empty() {
-            let count = self.comments.len();
-            sentences.push(format!("{count} lines begin with `#` and are comments"));
+            sentences.push(match self.comments.len() {
+                1 => "1 line begins with `#` and is a comment".to_owned(),
+                count => format!("{count} lines begin with `#` and are comments"),
+            });
         }
         if !self.trailing_words.is_empty() {
-            let count = self.trailing_words.len();
-            let what = "lines have words after the last field, which are ignored";
-            sentences.push(format!("{count} {what}"));
+            let what = "words after the last field, which are ignored";
+            sentences.push(match self.trailing_words.len() {
+                1 => format!("1 line has {what}"),
+                count => format!("{count} lines have {what}"),
+            });
         }
         sentences
     }
@@ -231,6 +235,11 @@ fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
         (6, 2) if found.iter().all(|field| field.parse::<f64>().is_ok()) => {
             "this looks like a need file: `clariq eval --task clarification_need` scores those"
         }
+        (6, 4) => {
+            "this looks like judgements: `clariq eval RUN --qrels FILE` scores a run by them, and \
+             needs no --qrels for those of --data"
+        }
+        (4, 6) => "this looks like a run file: `clariq eval RUN` scores those",
         (2, 5 | 6) => {
             "this looks like a run file: `clariq eval --task question_relevance` scores those"
         }

@@ -37,6 +37,7 @@ pub use inputs::{protect, protect_folder, protect_inputs, refuse_input};
 pub use journal::Journal;
 pub use lines::{BoundedLines, MOST_OF_A_LINE, is_blank};
 pub use lock::Lock;
+pub use nearby::nearest_folder;
 pub use output::{StagedFile, StagedWriter, Target, make_folder, with_ending, write_atomically};
 pub use python::python_float;
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};

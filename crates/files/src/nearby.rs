@@ -17,12 +17,13 @@ pub(crate) fn hint(missing: &Path) -> String {
     // A link to nothing is listed, too.
     found.retain(|path| path != missing);
     found.sort();
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let wanted = name(missing);
-    let typos = |path: &PathBuf| strsim::damerau_levenshtein(&wanted, &name(path));
-    if let Some(nearest) = found.iter().min_by_key(|path| typos(path))
-        && typos(nearest) as f64 <= MOST_TYPOS * wanted.chars().count() as f64
-    {
+    let wanted = name_of(missing);
+    let nearest = nearest(&wanted, &found).or_else(|| {
+        // The ending may be what is misspelt.
+        let folder = missing.parent()?;
+        nearest(&wanted, &entries_of(folder).filter(|path| path.is_file()).collect::<Vec<_>>())
+    });
+    if let Some(nearest) = nearest {
         return format!("did you mean `{}`?", nearest.display());
     }
     let Some(folder) = existing_folder(missing) else { return "check the path".to_owned() };
@@ -37,6 +38,25 @@ pub(crate) fn hint(missing: &Path) -> String {
         [] => format!("check the path: {} has no such file", shown(&folder)),
         listed => format!("check the path: there are {}{others}", listed.join(", ")),
     }
+}
+
+/// The folder beside a missing one whose name is similar.
+pub fn nearest_folder(missing: &Path) -> Option<PathBuf> {
+    let folders: Vec<PathBuf> =
+        entries_of(missing.parent()?).filter(|path| path.is_dir()).collect();
+    nearest(&name_of(missing), &folders)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The path with the name that is most similar to `wanted`, if it is similar enough.
+fn nearest(wanted: &str, paths: &[PathBuf]) -> Option<PathBuf> {
+    let typos = |path: &PathBuf| strsim::damerau_levenshtein(wanted, &name_of(path));
+    let most = MOST_TYPOS * wanted.chars().count() as f64;
+    let nearest = paths.iter().min_by_key(|path| (typos(path), *path))?;
+    (typos(nearest) as f64 <= most).then(|| nearest.clone())
 }
 
 /// The hint about a folder in the place of a file: one of the files in it, a run if there is one.
@@ -62,8 +82,7 @@ fn files_of_system(runs: &Path, system: &str) -> Vec<PathBuf> {
         found.extend(files_in(&folder, Some("need".as_ref())).0);
     }
     let beginning = format!("{system}.");
-    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    found.retain(|path| name(path).starts_with(&beginning));
+    found.retain(|path| name_of(path).starts_with(&beginning));
     found
 }
 
@@ -98,11 +117,15 @@ fn files_near(missing: &Path) -> Vec<PathBuf> {
 
 /// The files of a folder with an ending, and its folders.
 fn files_in(folder: &Path, ending: Option<&OsStr>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (folders, files): (Vec<_>, Vec<_>) = entries_of(folder).partition(|path| path.is_dir());
+    (files.into_iter().filter(|file| file.extension() == ending).collect(), folders)
+}
+
+/// What is in a folder.
+fn entries_of(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_FILES);
-    let paths = entries.map(|entry| folder.join(entry.file_name()));
-    let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
-    (files.into_iter().filter(|file| file.extension() == ending).collect(), folders)
+    entries.map(|entry| folder.join(entry.file_name()))
 }
 
 #[cfg(test)]
@@ -129,9 +152,16 @@ mod tests {
         }
         let shown = |name: &str| at(name).display().to_string();
         let similar = format!("did you mean `{}`?", shown("runs/sample/bm25.dev.run"));
-        for typo in ["runs/sample/bm52.dev.run", "runs/bm25.dev.run", "runs/smaple/bm25.dev.run"] {
+        for typo in [
+            "runs/sample/bm52.dev.run",
+            "runs/bm25.dev.run",
+            "runs/smaple/bm25.dev.run",
+            "runs/sample/bm25.dev.rum",
+        ] {
             assert_eq!(hint(&at(typo)), similar);
         }
+        assert_eq!(nearest_folder(&at("rusn")), Some(at("runs")));
+        assert_eq!(nearest_folder(&at("elsewhere")), None);
         assert_eq!(
             hint(&at("runs/sample/quite-another.2023-test.run")),
             format!(

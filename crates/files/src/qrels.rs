@@ -212,8 +212,11 @@ impl Qrels {
     /// A warning about the comments in their file, if it was [read](Self::read) here and has any.
     pub fn warning(&self) -> Option<String> {
         let count = self.comments;
-        let what = "lines of the judgements begin with `#` and are comments";
-        (count > 0).then(|| format!("{count} {what}"))
+        match count {
+            0 => None,
+            1 => Some("1 line of the judgements begins with `#` and is a comment".to_owned()),
+            _ => Some(format!("{count} lines of the judgements begin with `#` and are comments")),
+        }
     }
 
     /// Each topic with its judgements, in any order.

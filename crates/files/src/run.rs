@@ -5,7 +5,7 @@ use crate::recorded_depth::recorded_depth;
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
 use crate::table::is_header;
-use clariq_core::{DocId, Problem, RequestId, Result, problem};
+use clariq_core::{DocId, Problem, RequestId, Result, count_of, problem};
 use std::{fmt, io};
 
 const FORM: LineForm = LineForm {
@@ -111,7 +111,7 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
     if let Some(&first) = run.ignored.trailing_words.first() {
         let count = run.ignored.trailing_words.len();
         let hint = "trec_eval ignores them, too: was a tag with blanks written?";
-        let found = format!("words after the last field, on {count} lines in all");
+        let found = format!("words after the last field, on {} in all", count_of(count, "line"));
         sink(problem!((&*input.name, first), "6 fields", found, hint).warning());
     }
     run

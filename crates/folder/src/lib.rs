@@ -20,7 +20,7 @@ mod settings;
 mod sparse;
 mod tokens;
 
-use clariq_core::{Checksum, ProblemKind, Result, bail, problem};
+use clariq_core::{Checksum, ProblemKind, Result, bail, count_of, problem};
 pub use config::{Activation, Disentangled, MOST_LAYERS, ModelShape};
 pub use family::Family;
 pub use files::{
@@ -183,8 +183,8 @@ impl ModelFolder {
         let tokens = self.max_tokens;
         if let Some(labels) = self.labels() {
             self.check_cross_encoder()?;
-            let plural = if labels == 1 { "label" } else { "labels" };
-            return Ok(format!("{family}, cross-encoder with {labels} {plural}, {tokens} tokens"));
+            let labels = count_of(labels, "label");
+            return Ok(format!("{family}, cross-encoder with {labels}, {tokens} tokens"));
         }
         let Sentence { poolings, modules, dim, similarity, query_prompt, document_prompt, .. } =
             self.sentence()?;

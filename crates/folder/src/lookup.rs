@@ -9,7 +9,8 @@ use crate::settings::TokenizerConfig;
 use crate::tokens::Tokenize;
 use crate::{Family, PromptKind, find_tokenizer, guard};
 use clariq_core::{
-    Checksum, NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem, read_regular,
+    Checksum, CutTexts, NoModels, Progress, Result, SparseEncoder, SparseVectors, bail, problem,
+    read_regular,
 };
 use clariq_files::MOST_OF_A_TABLE;
 use safetensors::{Dtype, SafeTensors};
@@ -131,7 +132,7 @@ impl SparseEncoder for Lookup {
         self.tokenize.word_or_number(number)
     }
 
-    fn cut(&self) -> usize {
+    fn cut(&self) -> CutTexts {
         self.tokenize.cut()
     }
 

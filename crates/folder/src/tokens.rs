@@ -2,11 +2,10 @@
 
 use crate::guard;
 use crate::{Family, ModelFolder, TokenizerConfig};
-use clariq_core::{Result, bail, problem};
+use clariq_core::{CutTexts, Result, TextCounter, bail, problem};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::{BertNormalizer, Lowercase, NormalizerWrapper, Sequence};
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
@@ -39,8 +38,8 @@ pub struct Tokenize {
     /// The prompts of requests and of documents.
     prompts: [String; 2],
     most: usize,
-    /// The number of texts and pairs that were cut.
-    cut: AtomicUsize,
+    /// Counts texts and pairs.
+    read: TextCounter,
     name: String,
 }
 
@@ -62,8 +61,8 @@ impl Tokenize {
         }
         let name = folder.path.display().to_string();
         let prompts = Default::default();
-        let cut = AtomicUsize::new(0);
-        Ok(Self { tokenizer, marks_ends: true, prompts, most, cut, name })
+        let read = TextCounter::default();
+        Ok(Self { tokenizer, marks_ends: true, prompts, most, read, name })
     }
 
     /// A tokenizer that puts no special tokens around a text.
@@ -77,8 +76,8 @@ impl Tokenize {
         let tokenizer = read_tokenizer(path, config, family, false, vocabulary)?;
         let name = path.display().to_string();
         let prompts = Default::default();
-        let cut = AtomicUsize::new(0);
-        Ok(Self { tokenizer, marks_ends: false, prompts, most, cut, name })
+        let read = TextCounter::default();
+        Ok(Self { tokenizer, marks_ends: false, prompts, most, read, name })
     }
 
     /// The word of a number; the number itself if there is none.
@@ -104,9 +103,9 @@ impl Tokenize {
         pairs.par_iter().map(|&(first, second)| self.tokens(first, Some(second))).collect()
     }
 
-    /// The number of texts and pairs that were cut because they were too long for the model.
-    pub fn cut(&self) -> usize {
-        self.cut.load(Ordering::Relaxed)
+    /// The texts and pairs that were cut because they were too long for the model.
+    pub fn cut(&self) -> CutTexts {
+        self.read.cut_at(self.most)
     }
 
     /// The longest text or pair, in tokens.
@@ -128,8 +127,9 @@ impl Tokenize {
         if self.marks_ends {
             room -= count_special_tokens(&self.tokenizer, second.is_some());
         }
-        if first.len() + second.as_ref().map_or(0, Encoding::len) > room {
-            self.cut.fetch_add(1, Ordering::Relaxed);
+        let is_long = first.len() + second.as_ref().map_or(0, Encoding::len) > room;
+        self.read.add(is_long);
+        if is_long {
             let longest_first =
                 TruncationParams { max_length: room, ..TruncationParams::default() };
             let cut = || truncate_encodings(first, second, &longest_first);

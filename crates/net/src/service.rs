@@ -1,7 +1,7 @@
 //! A web service: requests are limited in time and size, and repeated while the server is busy.
 
 use crate::http::{CertificateAuthorities, Client, Redirects, Timeouts, describe};
-use clariq_core::{Error, Location, Problem, ProblemKind, Result, bail, problem};
+use clariq_core::{Error, Location, Problem, ProblemKind, Result, bail, count_of, problem};
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::Duration;
@@ -167,8 +167,8 @@ impl Service {
                 return Err(give_up(found));
             }
             if retries_left == 0 {
-                let times = u64::from(self.retries) + 1;
-                return Err(give_up(format!("{found}, {times} times")));
+                let times = count_of(u64::from(self.retries) + 1, "time");
+                return Err(give_up(format!("{found}, {times}")));
             }
             retries_left -= 1;
             thread::sleep(pause_before_retry(retry_after, pause, random()));

@@ -9,7 +9,7 @@ use crate::table::{ConfigSection, Table};
 use crate::tally::Read;
 use clariq_core::{
     ChatParameters, ChatRequest, Completion, ModelKind, ModelName, Request, Result, Speaker,
-    Thinking,
+    Thinking, count_of,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -176,7 +176,7 @@ impl Chat {
             task.describe(&format!("{speed:.0} tokens per second"));
             task.advance(completions);
         })?;
-        task.finish(&format!("{} completions", requests.len()));
+        task.finish(&count_of(requests.len(), "completion"));
         for (request, completion) in requests.iter().zip(&completions) {
             context.tallies.add_model(&self.model, &completion.model, &request.messages);
             self.count_forms(context, request, completion);

@@ -166,7 +166,8 @@ impl SystemFile {
             } else if let Some(known) = similar(stage, names.iter().map(String::as_str)) {
                 format!("did you mean `{known}.{key}`?")
             } else {
-                "leave the option out, or choose a system that has it".to_owned()
+                "leave the option out, or choose a system that has it: `clariq systems` lists them"
+                    .to_owned()
             };
             let expected = format!("a stage or a table `{}` in {name}", unused.stage);
             bail!((unused.location()), expected, "a system without it", hint)

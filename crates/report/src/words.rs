@@ -1,5 +1,7 @@
 //! Figures and counts as text.
 
+use clariq_core::plural;
+
 /// A figure to four digits, as on the challenge's leaderboards.
 pub(crate) fn figure(value: f64) -> String {
     difference(value).trim_start_matches('+').to_owned()
@@ -32,8 +34,7 @@ pub(crate) fn p_value(p: f64) -> String {
 
 /// `1 topic`, `2,000 topics`.
 pub(crate) fn count(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", thousands(count))
+    format!("{} {}", thousands(count), plural(count, what))
 }
 
 /// `1234567` as `1,234,567`.

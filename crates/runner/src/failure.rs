@@ -6,6 +6,7 @@ use clariq_core::{Findings, Problem, Severity, printable, problem};
 use console::{StyledObject, style};
 use serde_json::{Value, json};
 use std::error::Error as _;
+use std::path::Path;
 
 /// The outcome of a command that printed its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +128,9 @@ fn unknown_argument(error: &clap::Error) -> Option<Problem> {
         _ if is_option => format!(
             "`{command} --help` lists its options, and `clariq help options` those of all commands"
         ),
+        _ if Path::new(argument).is_dir() => {
+            format!("an option names the folder: `{command} --data {argument}`")
+        }
         _ => format!("write `{usage}`; a text with blanks is one argument in quotes"),
     };
     let expected = if is_option {
@@ -182,9 +186,12 @@ fn unknown_command(error: &clap::Error) -> Option<Problem> {
         Some(ContextValue::Strings(names)) => names.last().map(String::as_str),
         _ => context_text(error, ContextKind::SuggestedSubcommand),
     };
-    let hint = match other.or(similar) {
-        Some(command) => format!("did you mean `{command}`?"),
-        None => "`clariq help` lists the commands".to_owned(),
+    let usage = usage(error);
+    let command = usage.as_deref().map_or_else(|| "clariq".to_owned(), command_of);
+    let hint = match (other, similar) {
+        (Some(other), _) => format!("did you mean `{other}`?"),
+        (None, Some(similar)) => format!("did you mean `{command} {similar}`?"),
+        (None, None) => format!("`{command} --help` lists the commands"),
     };
     Some(Problem::at("COMMAND", "a command", format!("`{word}`")).hint(hint))
 }

@@ -5,7 +5,7 @@ use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest};
 use clariq_collections::{Collection, Split};
-use clariq_core::{RequestId, Result, bail};
+use clariq_core::{RequestId, Result, bail, count_of};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::Source;
@@ -146,7 +146,7 @@ impl SeveralScores {
         let mut all = Vec::new();
         for (place, columns) in self.places.iter().zip(&system.columns) {
             let count = columns[0].values.len();
-            let part = format!("{}, {count} requests", place.name);
+            let part = format!("{}, {}", place.name, count_of(count, "request"));
             for column in columns {
                 all.push(Column { part: part.clone(), measure: column.name(), ..column.clone() });
             }

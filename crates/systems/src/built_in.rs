@@ -67,6 +67,9 @@ pub fn groups() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 /// The need models that a table `[need]` can name.
 const NEED_MODELS: [&str; 2] = ["majority", "lexical"];
 
+/// Usual names of splits.
+const SPLITS: [&str; 3] = ["train", "dev", "test"];
+
 /// True for what may be a word of a request, and cannot be the path of a file.
 fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(char::is_alphabetic)
@@ -80,7 +83,13 @@ fn unknown(name: &str) -> Problem {
     let file = format!("{name}.toml");
     let meant = known.iter().copied().find(|known| *known == file).or_else(|| similar(name, known));
     let hint = match meant {
+        Some(known) if is_word(name) => {
+            format!("did you mean `{known}`? A text is ranked by `clariq rank bm25-tuned {name}`")
+        }
         Some(known) => format!("did you mean `{known}`?"),
+        None if SPLITS.contains(&name) => {
+            format!("a split has its option: `clariq run bm25-tuned --split {name}`")
+        }
         None if NEED_MODELS.contains(&name) => format!(
             "`{name}` is the need model of a system: `clariq need train bm25-tuned` trains that of \
              `bm25-tuned`"

@@ -4,7 +4,7 @@ mod summary;
 mod tables;
 
 use clariq_collections::SystemClass;
-use clariq_core::{Location, ModelName, Result, bail, problem};
+use clariq_core::{Location, ModelName, Result, bail, count_of, problem};
 use clariq_rank::{About, Override, Pipeline, Prompt};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -180,8 +180,10 @@ impl Plan {
             for cutting in others.iter().filter(is_lower) {
                 let StageDepth { stage, depth } = cutting;
                 warnings.push(format!(
-                    "`{}.depth` is {}, and `{stage}` keeps {depth} documents: --set {stage}.depth={1}",
-                    deep.stage, deep.depth
+                    "`{}.depth` is {}, and `{stage}` keeps {}: --set {stage}.depth={1}",
+                    deep.stage,
+                    deep.depth,
+                    count_of(*depth, "document")
                 ));
             }
         }

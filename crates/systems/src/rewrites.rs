@@ -3,7 +3,9 @@
 
 use clariq_collections::Collection;
 use clariq_collections::requests::texts_in;
-use clariq_core::{Checksum, Observer, Request, Result, Said, Speaker, Utterance};
+use clariq_core::{
+    Checksum, Observer, Request, Result, Said, Speaker, Utterance, count_of, one_or,
+};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_rank::Uses;
 use serde::Serialize;
@@ -86,7 +88,9 @@ impl Rewrites {
         if missing > 0 {
             let name = &self.name;
             observer.note(&format!(
-                "warning: {name}: {missing} of {all} requests have no rewrite and stay unchanged"
+                "warning: {name}: {missing} of {} {} unchanged",
+                count_of(all, "request"),
+                one_or(missing, "has no rewrite and stays", "have no rewrite and stay")
             ));
         }
     }

@@ -4,7 +4,7 @@
 
 use crate::need_file::{NeedLine, parse_need_file};
 use crate::official_scores::{ScoreColumn, score_column};
-use clariq_core::{Error, Problem, RequestId, problem};
+use clariq_core::{Error, Problem, RequestId, one_or, problem};
 use clariq_files::fields::in_json;
 use clariq_files::records::Records;
 use clariq_files::{FileContent, Run, parse_run, shorten, strictly};
@@ -82,8 +82,9 @@ impl OfficialReader {
         let Problem { at, expected, found, hint, .. } = problems.first()?;
         let count = problems.len();
         Some(format!(
-            "{count} lines are not as the official scorer needs them; the first is {at}: expected \
-             {expected}, found {found}; {hint}"
+            "{} as the official scorer needs them; the first is {at}: expected {expected}, found \
+             {found}; {hint}",
+            one_or(count, "1 line is not", &format!("{count} lines are not"))
         ))
     }
 

@@ -4,7 +4,7 @@
 //! the text in the question bank. An empty text is the empty question.
 
 use clariq_collections::documents::Bank;
-use clariq_core::{Documents as _, Error, Problem, ProblemKind, problem};
+use clariq_core::{Documents as _, Error, Problem, ProblemKind, count_of, problem};
 use clariq_files::records::Records;
 use clariq_files::{
     FileContent, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly,
@@ -102,7 +102,7 @@ fn parse_line(
         fields.push(std::str::from_utf8(bytes).map_err(|_| Box::new(not_utf8(at, "line", bytes)))?);
     }
     let [topic, _, text, _, score, _] = fields[..] else {
-        let found = format!("{} fields", fields.len());
+        let found = count_of(fields.len(), "field");
         let hint = "the text is in double quotes, and a quote inside it is doubled";
         return Err(Box::new(problem!(at, "6 fields, `{FORM}`", found, hint)));
     };

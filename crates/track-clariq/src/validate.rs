@@ -12,7 +12,7 @@ use clariq_collections::validation::{
     FileCheck, OfficialVerdict, Validation, ValidationOptions, first_fields, topics_of,
 };
 use clariq_collections::{Collection, DataDir};
-use clariq_core::{Error, Findings, RequestId, problem};
+use clariq_core::{Error, Findings, RequestId, count_of, one_or, problem};
 use clariq_files::{FileContent, Source, parse_run, shorten};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -107,10 +107,11 @@ fn check_text_run(
         check_contexts(&contexts, file, &input.name, &mut let_through)?;
     } else {
         notes.push(format!(
-            "note: {}: {} contexts are answered; whether any is missing was not checked: \
-             --conversations names the file that the run answers",
+            "note: {}: {} {} answered; whether any is missing was not checked: --conversations names \
+             the file that the run answers",
             input.name,
-            contexts.len()
+            count_of(contexts.len(), "context"),
+            one_or(contexts.len(), "is", "are")
         ));
     }
     Ok(Validation { verdict, official, let_through, answered: contexts.len(), notes })

@@ -17,7 +17,7 @@ use crate::submission::{MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
-    FileRankings, SystemOutput, ValuesByRequest, is_need_file, parse_needs,
+    FileRankings, SystemOutput, ValuesByRequest, counted, is_need_file, parse_needs,
 };
 use clariq_core::{Error, RequestId, bail};
 use clariq_eval::{RankedRun, Ties, evaluate, exact_mean};
@@ -215,11 +215,13 @@ impl<'a> MtragEvaluation<'a> {
     fn warnings_of(&self, answered: &Answered) -> Vec<String> {
         let judged = self.by_qrels.qrels.topics().map(|(request, _)| request);
         let missing = judged.filter(|request| !answered.requests.contains(*request)).count();
-        let warning = format!(
-            "{missing} judged requests are not answered: the organisers' scorer leaves them out of \
-             the means, and measures by name (-m) count them as 0"
-        );
-        if missing > 0 { vec![warning] } else { Vec::new() }
+        counted(&[(
+            missing,
+            "judged request is not answered: the organisers' scorer leaves it out of the means, and \
+             measures by name (-m) count it as 0",
+            "judged requests are not answered: the organisers' scorer leaves them out of the means, \
+             and measures by name (-m) count them as 0",
+        )])
     }
 }
 

@@ -10,7 +10,9 @@ use crate::opened::Mtrag;
 use crate::submission::is_submission;
 use clariq_collections::validation::check_run;
 use clariq_collections::{OfficialVerdict, Validation};
-use clariq_core::{Error, Findings, Location, Problem, RequestId, parse_python_json, problem};
+use clariq_core::{
+    Error, Findings, Location, Problem, RequestId, count_of, parse_python_json, problem,
+};
 use clariq_files::{FileContent, Source, shorten};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -210,7 +212,8 @@ impl<'a> SubmissionCheck<'a> {
     fn check_ids(&mut self) {
         let at = Location::file(&*self.input.name);
         if self.answered.len() != self.ids.len() {
-            let expected = format!("{} requests, as many as the split has", self.ids.len());
+            let expected =
+                format!("{}, as many as the split has", count_of(self.ids.len(), "request"));
             self.refuse(&at, &expected, &self.answered.len().to_string());
         }
         let answered: HashSet<String> = self.answered.iter().map(|id| key(id)).collect();

@@ -4,11 +4,12 @@
 use super::T5;
 use crate::inference::on_threads;
 use crate::weights::values;
-use clariq_core::{Checksum, ModelOptions, PairScorer, Progress, Result, bail};
+use clariq_core::{
+    Checksum, CutTexts, ModelOptions, PairScorer, Progress, Result, TextGenerator as _, bail,
+};
 use clariq_folder::count_special_tokens;
 use clariq_folder::guard::{self, MOST_OF_A_TEXT};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use tch::{Kind, Tensor};
 use tokenizers::{Encoding, TruncationDirection};
 
@@ -54,7 +55,7 @@ impl MonoT5 {
 
     /// The ids of an input of at most `max_tokens` tokens. The document is cut at its end.
     fn tokens(&self, request: &str, document: &str, max_tokens: usize) -> Result<Vec<i64>> {
-        let T5 { tokenizer, folder, cut, .. } = &self.model;
+        let T5 { tokenizer, folder, read, .. } = &self.model;
         let at = &*folder.tokenizer;
         let short_request = guard::beginning(request, MOST_OF_A_TEXT / 4);
         let short_document = guard::beginning(document, MOST_OF_A_TEXT / 2);
@@ -62,9 +63,7 @@ impl MonoT5 {
         let mut encoding = guard::encode(at, tokenizer, &format!("{pair}{SUFFIX}"))?;
         let room = max_tokens.saturating_sub(count_special_tokens(tokenizer, false));
         let is_long = encoding.len() > room;
-        if is_long || short_request != request || short_document != document {
-            cut.fetch_add(1, Ordering::Relaxed);
-        }
+        read.add(is_long || short_request != request || short_document != document);
         let encoding = guard::call(at, || {
             if is_long {
                 cut_before_suffix(&mut encoding, pair.len(), room);
@@ -111,8 +110,8 @@ impl PairScorer for MonoT5 {
         on_threads(self.model.threads, pairs.len(), || Ok(()), score)
     }
 
-    fn cut(&self) -> usize {
-        self.model.cut.load(Ordering::Relaxed)
+    fn cut(&self) -> CutTexts {
+        self.model.cut()
     }
 
     fn checksum(&self) -> &Checksum {

@@ -3,7 +3,9 @@
 use crate::train::checkpoint::TrainingCounters;
 use crate::train::steps::ExampleSplit;
 use crate::weights::Weights;
-use clariq_core::{Error, ExampleForm, IoAction, ModelKind, Result, Training, read_regular};
+use clariq_core::{
+    Error, ExampleForm, IoAction, ModelKind, Result, Training, count_of, read_regular,
+};
 use clariq_files::{MOST_OF_A_TABLE, write_atomically};
 use clariq_folder::{Family, ModelFolder};
 use serde_json::{Value, json};
@@ -123,8 +125,10 @@ fn card(about: &ModelCard) -> String {
     let count = split.train.len();
     let pairs = training.examples.pairs(&split.train, recipe.objective.sees_pairs_once()).len();
     let learned_from = format!(
-        "{count} topics of {}, with {pairs} relevant (request, document) pairs",
-        training.data
+        "{} of {}, with {}",
+        count_of(count, "topic"),
+        training.data,
+        count_of(pairs, "relevant (request, document) pair")
     );
     let kind = recipe.objective.kind();
     let first_stage = recipe.first_stage.as_deref().unwrap_or("BM25");
@@ -135,19 +139,20 @@ fn card(about: &ModelCard) -> String {
     };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\nThis is {kind}, \
-         trained by clariq {} from `{}`.\n\n## Data\n\n{learned_from}; {} topics held out.\n\n## Parameters\n\n```json\n{}\n```\n\n## Figures\n\n",
+         trained by clariq {} from `{}`.\n\n## Data\n\n{learned_from}; {} held out.\n\n## Parameters\n\n```json\n{}\n```\n\n## Scores\n\n",
         recipe.name,
         recipe.description,
         env!("CARGO_PKG_VERSION"),
         recipe.base,
-        split.held_out.len(),
+        count_of(split.held_out.len(), "topic"),
         serde_json::to_string_pretty(recipe).expect("plain data"),
     );
     if let Some((first, last)) = curve.loss(10) {
         let steps = curve.rows.len();
         let _ = writeln!(
             text,
-            "{steps} steps; mean loss of the first ten {first:.4}, of the last ten {last:.4}."
+            "{}; mean loss of the first ten {first:.4}, of the last ten {last:.4}.",
+            count_of(steps, "step")
         );
     }
     if let Some([r5, r10, r20, r30]) = curve.last_recall() {

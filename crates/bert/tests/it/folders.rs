@@ -142,7 +142,7 @@ fn a_system_overrides_settings_of_a_model() {
     assert!(lengths.rows().any(|row| row.iter().map(|x| x * x).sum::<f32>() > 1.5));
     let cut = encoder(folder.path(), ReadingOverrides::cut_at(4));
     cut.encode(&TEXTS, &|_| {}).unwrap();
-    assert_eq!(cut.cut(), 2);
+    assert_eq!(cut.cut().count, 2);
 }
 
 /// A name, the folder, and a word of the file and of what is expected.

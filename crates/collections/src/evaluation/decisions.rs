@@ -1,6 +1,6 @@
 //! Tables of decisions between yes and no, and need files that are scored against labels by name.
 
-use super::{ResultCell, ResultTable};
+use super::{ResultCell, ResultTable, counted};
 use clariq_core::{Error, RequestId, bail, problem};
 use clariq_eval::{Decision, DecisionReport};
 use clariq_files::fields::{LineForm, for_each_line};
@@ -112,13 +112,19 @@ pub fn check_needs(
     }
     let missing = labels.keys().filter(|id| !needs.contains_key(*id)).count();
     let unknown = needs.keys().filter(|id| !labels.contains_key(*id)).count();
-    let counts = [
-        (missing, "requests with a label have no need in the file"),
-        (unknown, "needs are of requests without a label, and are ignored"),
-        (outside, "needs are no need that a label has"),
-    ];
-    let counted = counts.into_iter().filter(|(count, _)| *count > 0);
-    Ok(counted.map(|(count, what)| format!("{count} {what}")).collect())
+    Ok(counted(&[
+        (
+            missing,
+            "request with a label has no need in the file",
+            "requests with a label have no need in the file",
+        ),
+        (
+            unknown,
+            "need is of a request without a label, and is ignored",
+            "needs are of requests without a label, and are ignored",
+        ),
+        (outside, "need is none that a label has", "needs are none that a label has"),
+    ]))
 }
 
 /// The figures of a need file against labels. If all labels are numbers, a request is positive from 2
@@ -214,9 +220,9 @@ mod tests {
         assert_eq!(
             warnings,
             [
-                "1 requests with a label have no need in the file",
-                "1 needs are of requests without a label, and are ignored",
-                "1 needs are no need that a label has",
+                "1 request with a label has no need in the file",
+                "1 need is of a request without a label, and is ignored",
+                "1 need is none that a label has",
             ]
         );
         let twice = |text: &str| {

@@ -3,7 +3,8 @@
 use super::text_cache::TextCache;
 use super::vectors::{TextRole, TextVectors};
 use clariq_core::{
-    Checksum, DocumentVectors, Model, ModelName, Observer, OnceMap, ReadingOverrides, SharedBytes,
+    Checksum, CutTexts, DocumentVectors, Model, ModelName, Observer, OnceMap, ReadingOverrides,
+    SharedBytes, count_of,
 };
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -41,13 +42,15 @@ impl OpenedModels {
         let mut open = self.models.entries();
         open.sort_by(|(model, _), (other, _)| model.cmp(other));
         for (model, opened) in open {
-            let cut = opened.cut();
+            let CutTexts { count, all, max_tokens } = opened.cut();
             let last = reported.entry(model.clone()).or_default();
-            if cut > 0 && cut >= *last * 2 {
-                *last = cut;
+            if count > 0 && count >= *last * 2 {
+                *last = count;
+                let kind = if matches!(opened, Model::CrossEncoder(_)) { "pair" } else { "text" };
                 observer.note(&format!(
-                    "note: {cut} texts or pairs exceed what `{}` reads and were cut (`max_tokens`)",
-                    model.name
+                    "note: `{}` cut {count} of {} at {max_tokens} tokens (`max_tokens`)",
+                    model.name,
+                    count_of(all, kind)
                 ));
             }
         }

@@ -4,7 +4,7 @@ use super::input::RunInput;
 use crate::needs::writes_needs;
 use crate::record;
 use crate::session::Session;
-use clariq_core::{Observer, Result, bail, printable};
+use clariq_core::{Observer, Result, bail, one_or, printable};
 use clariq_files::{Target, refuse_input};
 use clariq_systems::{Rewrites, SystemConfig};
 use std::collections::HashSet;
@@ -83,8 +83,8 @@ fn check_rewrites(
     rewrites.report_missing(all - matched, all, observer);
     if unknown > 0 {
         observer.note(&format!(
-            "warning: {name}: {unknown} ids belong to no request of {location}, such as \
-             `{other}`"
+            "warning: {name}: {} to no request of {location}, such as `{other}`",
+            one_or(unknown, "1 id belongs", &format!("{unknown} ids belong"))
         ));
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::installed;
 use crate::session::Session;
 use clariq_core::{
     Checksum, Error, IoAction, Job, JudgedQuestions, ReadingOverrides, Recipe, Result, Training,
-    TrainingEvent, TrainingSummary, bail, read_regular, training_key,
+    TrainingEvent, TrainingSummary, bail, count_of, read_regular, training_key,
 };
 use clariq_files::{Lock, MOST_OF_A_TABLE, StagedFolder, manifest, remove_folder, with_ending};
 use serde_json::Value;
@@ -146,7 +146,10 @@ fn find_or_train(
     cache::commit(staged)?;
     if let Some(task) = task {
         let TrainingSummary { steps, first_loss, last_loss, .. } = trained;
-        task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
+        task.finish(&format!(
+            "{}, loss {first_loss:.4} to {last_loss:.4}",
+            count_of(steps, "step")
+        ));
     }
     Ok((folder.clone(), Some(trained)))
 }

@@ -107,7 +107,7 @@ fn no_documents_are_an_error_and_documents_without_words_are_no_hits() {
     for system in ["bm25", "bm25-english", "ql", "rm3"] {
         let refused = Work::on(&blank, "data", "test").run(system, "a.run").unwrap_err();
         let found = refused.to_problem().found;
-        assert!(found.starts_with("nothing for any of 1 requests of "), "{system}: {found}");
+        assert!(found.starts_with("nothing for any of 1 request of "), "{system}: {found}");
     }
 }
 
@@ -132,7 +132,7 @@ fn a_document_twice_in_a_run_counts_once_with_a_warning() {
     let run = "1 0 a 1 3 t\n1 0 a 2 2 t\n1 0 b 3 1 t\n";
     let (figure, warnings) = value("1 0 a 1\n1 0 b 1\n", run, "nDCG");
     assert_eq!(figure, 1.0);
-    assert!(warnings[0].contains("repeat a document"), "{warnings:?}");
+    assert!(warnings[0].contains("repeats a document"), "{warnings:?}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn ids_that_begin_with_a_hash_are_scored() {
     folder.write("a.run", "# made by hand\n#tea Q0 d1 1 2 t\nq2 Q0 d2 1 2 t\n");
     let (figure, warnings) = value_of_test(&folder, "a.run", "R@5");
     assert_eq!(figure, 0.75);
-    assert!(warnings[0].contains("1 lines begin with `#` and are comments"), "{warnings:?}");
+    assert!(warnings[0].contains("1 line begins with `#` and is a comment"), "{warnings:?}");
     assert!(run(&folder, "bm25-english").starts_with("#tea 0 d1 1 "));
 }
 

@@ -89,8 +89,8 @@ fn a_run_is_named_after_its_rewrites_and_missing_ones_are_counted() {
     assert_data_eq!(
         notes.replace(&folder.path("").display().to_string(), "@/"),
         str![[r#"
-warning: @/all.tsv: 1 of 46 requests have no rewrite and stay unchanged
-warning: @/all.tsv: 1 ids belong to no request of 2023-test in @/data, such as `other`
+warning: @/all.tsv: 1 of 46 requests has no rewrite and stays unchanged
+warning: @/all.tsv: 1 id belongs to no request of 2023-test in @/data, such as `other`
 
 "#]]
     );

@@ -44,7 +44,7 @@ hint: `clariq explain --system …` shows what each stage does with a document
     assert_data_eq!(
         notes,
         str![[r#"
-warning: 1 of 1 requests have no document left to rank, and no line
+warning: 1 of 1 request has no document left to rank, and no line
 
 "#]]
     );
@@ -145,8 +145,8 @@ hint: --passages names files with the texts of the documents of that run
         notes.replace(&place, "@/"),
         str![[r#"
 warning: @/given.run: no candidates for 7 of 8 requests
-warning: @/given.run: 1 lines begin with `#` and are comments
-warning: @/given.run: 1 lines have words after the last field, which are ignored
+warning: @/given.run: 1 line begins with `#` and is a comment
+warning: @/given.run: 1 line has words after the last field, which are ignored
 warning: @/given.run: 1 of 2 lines name documents without a text, such as `nothing/1`, which are left out
 warning: 7 of 8 requests have no document left to rank, and no line
 

@@ -199,9 +199,9 @@ fn judged_topics_without_a_request_count_zero_in_tune_as_in_eval() {
         search.run(session).unwrap()
     });
     assert_eq!(tuned.trials[0].means[0], scored.figures[0].1);
-    let warning = "1 topics are not answered and count 0";
+    let warning = "1 topic is not answered and counts 0";
     assert_eq!(scored.warnings, [warning]);
-    let comments = "1 lines of the judgements begin with `#` and are comments";
+    let comments = "1 line of the judgements begins with `#` and is a comment";
     assert_eq!(by_qrels.warnings, [comments]);
     assert_eq!(notes, format!("warning: {comments}\nwarning: {warning}\n"));
 }

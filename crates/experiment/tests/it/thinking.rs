@@ -84,7 +84,7 @@ fn a_rewrite_is_the_same_in_every_form() {
         assert!(refused.contains("1 of 1 others"), "{form}: {refused}");
     }
     let failed = rank("overloaded").err().unwrap().to_string();
-    let says = "for rewrite of request r1: the model is overloaded, 1 times";
+    let says = "for rewrite of request r1: the model is overloaded, 1 time";
     assert!(failed.contains(says), "{failed}");
 }
 

@@ -50,7 +50,7 @@ fn comments_and_words_after_the_last_field_are_ignored() {
     assert_eq!((&*run.ignored.comments, &*run.ignored.trailing_words), (&[1, 3][..], &[2][..]));
     let found: Vec<_> =
         problems.iter().map(|problem| (problem.severity, &*problem.found)).collect();
-    let words = "words after the last field, on 1 lines in all";
+    let words = "words after the last field, on 1 line in all";
     let expected = ["comments, 2 in all", words].map(|found| (Severity::Warning, found));
     assert_eq!(found, expected);
     assert!(parse("# 8 0 Q2 0 10 a\n").is_err(), "a file of comments alone");

@@ -3,7 +3,7 @@
 use super::concurrently::concurrently;
 use super::exchange::{Exchange, Recording, request_key};
 use super::identity::{Identity, cache_key};
-use clariq_core::{Observer, Progress, Result, bail, printable};
+use clariq_core::{Observer, Progress, Result, bail, count_of, one_or, printable};
 use clariq_files::Journal;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
@@ -173,8 +173,11 @@ impl Calls {
         let file = path.display();
         let damaged = journal.damaged();
         if damaged > 0 {
-            observer
-                .note(&format!("note: {damaged} answers in {file} are damaged and are ignored"));
+            observer.note(&format!(
+                "note: {} in {file} {}",
+                count_of(damaged, "answer"),
+                one_or(damaged, "is damaged and is ignored", "are damaged and are ignored")
+            ));
         }
         if let Some(trouble) = journal.trouble() {
             observer.note(&unwritten(path, trouble));
@@ -388,7 +391,8 @@ impl Calls {
                     .to_owned(),
                 Some(why) => format!("the cache could not be written ({why}): all is asked again"),
             };
-            bail!("--max-calls", "at most {max} calls", found, hint);
+            let expected = format!("at most {}", count_of(max, "call"));
+            bail!("--max-calls", expected, found, hint);
         }
         Ok(())
     }

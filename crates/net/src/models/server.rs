@@ -5,7 +5,9 @@ use super::identity::Identity;
 use super::table::ModelTable;
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_request};
-use clariq_core::{Checksum, Error, Observer, ProblemKind, Result, bail, printable, problem};
+use clariq_core::{
+    Checksum, Error, Observer, ProblemKind, Result, bail, count_of, printable, problem,
+};
 use clariq_files::Source;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -360,13 +362,13 @@ pub(super) fn in_order<T>(
     for value in values {
         let (index, value) = value?;
         match all.get_mut(index) {
-            None => return Err(format!("the index {index} for {count} texts")),
+            None => return Err(format!("the index {index} for {}", count_of(count, "text"))),
             Some(Some(_)) => return Err(format!("the index {index} twice")),
             Some(place) => *place = Some(value),
         }
     }
     match all.iter().position(Option::is_none) {
-        Some(index) => Err(format!("no {what} for index {index} of {count} texts")),
+        Some(index) => Err(format!("no {what} for index {index} of {}", count_of(count, "text"))),
         None => Ok(all.into_iter().flatten().collect()),
     }
 }

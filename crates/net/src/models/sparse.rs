@@ -4,7 +4,8 @@ use super::calls::{Call, CallAnswer};
 use super::server::{MOST_OF_AN_ANSWER, Server};
 use super::table::{DEFAULT_BATCH, ModelTable, ServerConfig, table};
 use clariq_core::{
-    Checksum, ModelKind, Progress, Result, SparseEncoder, SparseVectors, bail, number, positive,
+    Checksum, ModelKind, Progress, Result, SparseEncoder, SparseVectors, bail, count_of, number,
+    positive,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -103,7 +104,11 @@ impl SparseEndpoint {
         let body = json!({ "inputs": call.request["texts"], "truncate": self.config.truncate });
         self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: Vec<Vec<WordWeight>>| {
             if answer.len() as u64 != call.items {
-                return Err(format!("{} vectors for {} texts", answer.len(), call.items));
+                return Err(format!(
+                    "{} for {}",
+                    count_of(answer.len(), "vector"),
+                    count_of(call.items, "text")
+                ));
             }
             answer.into_iter().map(sorted).collect()
         })
@@ -126,7 +131,7 @@ impl SparseEndpoint {
         for (call, answer) in calls.iter().zip(&answers) {
             if answer.len() as u64 != call.items {
                 let at = format!("the recorded answer for {}", call.about);
-                let expected = format!("weights of {} texts", call.items);
+                let expected = format!("weights of {}", count_of(call.items, "text"));
                 bail!(at, expected, (answer.len().to_string()));
             }
         }

@@ -126,7 +126,7 @@ fn a_refusal_names_the_remedy_that_fits_it() {
     let nowhere = config("chat", "http://127.0.0.1:1/v1", json!({}));
     let model = chat(&nowhere, &session(CallOptions::default()), folder.path());
     let found = parts(model.complete(&requests(&["hello"]), &|_| {}));
-    assert!(found.contains("connection refused, 1 times"), "{found}");
+    assert!(found.contains("connection refused, 1 time"), "{found}");
     assert!(found.contains("with the model `m`"), "{found}");
     assert!(found.contains("`--set models.far.url=URL` names another"), "{found}");
 }

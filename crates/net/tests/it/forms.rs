@@ -186,12 +186,12 @@ fn every_fault_is_an_error_that_names_the_request() {
         (Reply::Json(json!({ "choices": [] })), "0 items in `choices`"),
         (text, "`content` that is no text"),
         (nan, "expected value at line 1"),
-        (Reply::Cut, "1 times"),
+        (Reply::Cut, "1 time"),
         (Reply::Endless, "an answer of more than 192 KiB"),
         (moved, "redirects are not followed"),
         (Reply::status(400, "too long"), "status 400 Bad Request: too long"),
         (Reply::status(401, "who are you"), "CLARIQ_API_KEY holds the key"),
-        (Reply::status(500, "oops"), "status 500 Internal Server Error: oops, 1 times"),
+        (Reply::status(500, "oops"), "status 500 Internal Server Error: oops, 1 time"),
     ] {
         let stub = Stub::always(reply.clone());
         let found = parts(complete(&stub, json!({})));
@@ -205,7 +205,7 @@ fn every_fault_is_an_error_that_names_the_request() {
 fn a_slow_answer_is_ended_by_the_timeout() {
     let began = Instant::now();
     let found = parts(complete(&Stub::always(Reply::Drip), json!({ "timeout": 1 })));
-    assert!(found.contains("for request 0: the server fell silent, 1 times"), "{found}");
+    assert!(found.contains("for request 0: the server fell silent, 1 time"), "{found}");
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 

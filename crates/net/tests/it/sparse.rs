@@ -68,7 +68,7 @@ fn weights_are_read_recorded_and_replayed() {
 #[test]
 fn malformed_weights_are_refused() {
     for (body, says) in [
-        (json!([[]]), "1 vectors for 2 texts"),
+        (json!([[]]), "1 vector for 2 texts"),
         (
             json!([[], [{ "index": 1, "value": 1 }, { "index": 1, "value": 2 }]]),
             "the index 1 twice",

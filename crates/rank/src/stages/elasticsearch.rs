@@ -7,7 +7,8 @@ use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::candidates::rank_found;
 use clariq_core::{
-    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, number, positive, problem,
+    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, count_of, number, positive,
+    problem,
 };
 use clariq_files::Source;
 use clariq_net::{
@@ -172,9 +173,8 @@ impl Elasticsearch {
     fn read(&self, bytes: &[u8], requests: &[Request]) -> Result<Reply<Vec<SearchResponse>>> {
         let wrong = |found: String| -> Problem {
             let hint = "`url` is the address of an Elasticsearch or OpenSearch server";
-            let count = requests.len();
-            problem!((self.service.location()), "{count} answers of `_msearch`", found, hint)
-                .kind(ProblemKind::Server)
+            let expected = format!("{} of `_msearch`", count_of(requests.len(), "answer"));
+            problem!((self.service.location()), expected, found, hint).kind(ProblemKind::Server)
         };
         let MultiSearchResponse { responses } =
             serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;

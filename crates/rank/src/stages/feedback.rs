@@ -9,7 +9,9 @@
 use crate::build::Build;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Models, Ranking, Result, number, positive, rank_by_score};
+use clariq_core::{
+    Doc, Explanation, Models, Ranking, Result, count_of, number, positive, rank_by_score,
+};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -163,7 +165,8 @@ impl Stage for Feedback {
         let hub = pool.hubs[column];
         let Self { weight, hub_weight, hub_neighbours, .. } = self;
         let what = format!(
-            "similarity to the request moved by {weight} towards its first {taken} questions"
+            "similarity to the request moved by {weight} towards its first {}",
+            count_of(taken, "question")
         );
         let mut parts = vec![Explanation::value(f64::from(score + hub), what)];
         if hub != 0.0 {

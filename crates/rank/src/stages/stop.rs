@@ -5,7 +5,7 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::no_question::insert_at;
-use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Request, Result, Turn};
+use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Request, Result, Turn, one_or};
 use clariq_index::Analyzer;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -99,7 +99,10 @@ impl Stop {
         let mut reasons = Vec::new();
         if let Some(most) = self.turns {
             let turns = request.turns().count();
-            let sentence = format!("{turns} questions were asked, the most is {most}");
+            let sentence = format!(
+                "{} asked, the most is {most}",
+                one_or(turns, "1 question was", &format!("{turns} questions were"))
+            );
             let rule = format!("questions asked, stops at {most}");
             reasons.push(Reason::new(turns as f64, turns >= most, sentence, rule));
         }

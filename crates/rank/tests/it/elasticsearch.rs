@@ -169,11 +169,10 @@ fn a_busy_server_is_asked_again() {
     assert!(found.contains("status 429 Too Many Requests: slow down, 2 times"), "{found}");
     let server = Recorded::with(&[(200, BUSY)]);
     let found = refusal(&server.system("retries = 0"));
-    assert!(found.contains("es_rejected_execution_exception: queue, 1 times"), "{found}");
+    assert!(found.contains("es_rejected_execution_exception: queue, 1 time"), "{found}");
     // The server has stopped, or is about to.
     let found = refusal(&server.system("retries = 0"));
-    let is_gone =
-        ["connection refused, 1 times", "Connection reset by peer (os error 104), 1 times"];
+    let is_gone = ["connection refused, 1 time", "Connection reset by peer (os error 104), 1 time"];
     assert!(is_gone.iter().any(|end| found.contains(end)), "{found}");
 }
 
@@ -182,9 +181,9 @@ fn failed_partial_and_malformed_answers_are_refused() {
     for (status, body, says) in [
         (404, "no such page", "status 404 Not Found: no such page"),
         (302, "over there", "status 302 Found: over there | redirects are not followed"),
-        (200, "<html>", "no usable answer | 1 answers of `_msearch` | expected value at line 1"),
+        (200, "<html>", "no usable answer | 1 answer of `_msearch` | expected value at line 1"),
         (200, r#"{"responses": [{"status": 500}]}"#, "for request 1: status 500"),
-        (200, r#"{"responses": []}"#, "1 answers of `_msearch` | 0"),
+        (200, r#"{"responses": []}"#, "1 answer of `_msearch` | 0"),
         (
             200,
             r#"{"responses": [{"error": {"type": "index_not_found_exception", "reason": "no such index [bank]"}, "status": 404}]}"#,

@@ -390,8 +390,8 @@ fn lines_of_a_run_that_are_not_read_are_told_once() {
         assert_eq!(ids(&system.pipeline.run(&batch, batch.unranked()).unwrap()[0]), ["Q2", "Q3"]);
     }
     let expected = [
-        format!("warning: {path}: 1 lines begin with `#` and are comments"),
-        format!("warning: {path}: 1 lines have words after the last field, which are ignored"),
+        format!("warning: {path}: 1 line begins with `#` and is a comment"),
+        format!("warning: {path}: 1 line has words after the last field, which are ignored"),
     ];
     assert_eq!(*notes.0.lock().unwrap(), expected);
 }

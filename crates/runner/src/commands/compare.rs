@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::several::SeveralScores;
 use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest, does_not_apply};
-use clariq_core::{Problem, RequestId, Result, bail, problem};
+use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
 use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
 use clariq_files::Source;
 use std::path::PathBuf;
@@ -265,7 +265,7 @@ fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
     let count = compared.tested.len();
     let columns = &compared.runs[0].columns;
     let over = if columns.iter().all(|column| column.part.is_empty()) {
-        format!("{} topics", columns[0].values.len())
+        count_of(columns[0].values.len(), "topic")
     } else {
         let mut units: Vec<String> =
             columns.iter().map(|column| format!("{}s", column.unit)).collect();
@@ -273,11 +273,11 @@ fn explain(settings: &Settings, compared: &ComparisonResult, topics: bool) {
         format!("the {} of each table", units.join(" or "))
     };
     settings.note(&format!(
-        "* p Holm <= {}: significant; that is p rand corrected for {count} comparison{} (Holm 1979).\n\
+        "* p Holm <= {}: significant; that is p rand corrected for {} (Holm 1979).\n\
          p t: paired t-test; p rand: paired randomisation test, seed {}; both two-sided, over {over}.\n\
          diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.",
         compared.alpha,
-        if count == 1 { "" } else { "s" },
+        count_of(count, "comparison"),
         settings.options.seed,
     ));
     if topics {

@@ -6,7 +6,7 @@ use crate::messages::say;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir, Split, Task};
-use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, instruction_set};
+use clariq_core::{Documents, Error, ModelKind, ModelOptions, Result, count_of, instruction_set};
 use clariq_experiment::installed::{self, BASE_MODEL, DEFAULT_MODEL};
 use clariq_experiment::{TextStores, cache};
 use clariq_index::{Analyzer, DocumentIndex};
@@ -139,7 +139,7 @@ fn split_finding(
     match read_split(collection, task, split) {
         Ok((count, labelled)) => {
             let labels = if labelled { "with labels" } else { "without labels" };
-            ok(split.name(), format!("{count} requests, {labels}"))
+            ok(split.name(), format!("{}, {labels}", count_of(count, "request")))
         }
         Err(error) => {
             let fix = format!("clariq data check --data {place}");

@@ -7,7 +7,7 @@ use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Split;
-use clariq_core::{Doc, Request, Result, SplitRole, bail, fixed, printable};
+use clariq_core::{Doc, Request, Result, SplitRole, bail, count_of, fixed, printable};
 use clariq_experiment::run::{check_input, open_split};
 use clariq_experiment::{
     Contexts, NeedScope, PipelineTrace, RankedPart, Ranker, Session, Statements, UserRequest,
@@ -22,7 +22,7 @@ use std::slice;
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
     /// The request, and the id of the document to explain; with --topic, only the id
-    #[arg(value_names = ["REQUEST", "DOCUMENT_ID"], num_args = 1..=2, required = true)]
+    #[arg(value_names = ["REQUEST", "DOCUMENT_ID"], num_args = 1.., required = true)]
     pub(crate) words: Vec<String>,
     /// Id of a request of the split to use instead of a text, such as iKAT's turn 9-1_3
     #[arg(long, value_name = "ID")]
@@ -53,9 +53,9 @@ impl ExplainArgs {
                     None => "a request and the id of a document, or --topic beside the id",
                     Some(_) => "only the id of a document beside --topic",
                 };
-                let count = words.len();
-                let found = format!("{count} word{}", if count == 1 { "" } else { "s" });
-                let hint = "for example: clariq explain \"how do I pitch a tent\" Q00159";
+                let found = count_of(words.len(), "argument");
+                let hint = "a text with blanks is one argument in quotes, and --system names a \
+                            system: clariq explain --system bm25 \"how do I pitch a tent\" Q00159";
                 bail!("REQUEST", expected, found, hint)
             }
         }
@@ -143,7 +143,8 @@ fn find_document(system: &Ranker, query: &UserRequest, id: &str) -> Result<(Rank
     }
     let documents = system.documents(RankedPart::Documents)?;
     let example = documents.id(Doc(documents.len() as u32 / 2));
-    let hint = format!("ids look like {example}; `clariq run … -o -` shows those of a ranking");
+    let hint =
+        format!("ids look like {example}; `clariq rank --format trec` prints those of a ranking");
     bail!("DOCUMENT_ID", "the id of a document of the collection", "`{id}`", hint)
 }
 
@@ -202,7 +203,7 @@ pub(super) fn trace_lines(trace: &StageTrace, levels: usize, indent: &str) -> St
         (Some(rank), Some(score)) => {
             format!("{stage}: rank {rank} of {length}, score {}\n", fixed(score, 6))
         }
-        _ => format!("{stage}: not among the {length} documents\n"),
+        _ => format!("{stage}: not among the {}\n", count_of(*length, "document")),
     };
     let explanation = trace.explanation.as_ref().map(|why| why.cut(levels).to_string());
     for line in explanation.iter().flat_map(|text| text.lines()) {

@@ -9,7 +9,7 @@ use crate::failure::{Outcome, bad_lines_are};
 use crate::output::{Format, terminal};
 use crate::settings::{Settings, USUAL_DATA};
 use clap::Args;
-use clariq_core::{Problem, ProblemKind, Result, bail, problem};
+use clariq_core::{Problem, ProblemKind, Result, bail, count_of, problem};
 use clariq_experiment::requests::{ARCHIVE, RequestReader};
 use clariq_experiment::{Contexts, NeedScope, UserRequest, open_system};
 use clariq_files::archive::Archive;
@@ -179,7 +179,7 @@ fn load_with_depth(
         cutting.iter().map(|stage| format!("`{}.depth` {}", stage.stage, stage.depth)).collect();
     let set: Vec<String> =
         cutting.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
-    let expected = format!("stages that keep {depth} documents");
+    let expected = format!("stages that keep {}", count_of(depth.get(), "document"));
     let hint = set.join(" ");
     let problem = problem!("--depth", expected, (found.join(", ")), hint);
     Ok((config, Some(problem)))

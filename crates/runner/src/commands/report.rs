@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::several::SeveralScores;
 use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, does_not_apply};
-use clariq_core::Result;
+use clariq_core::{Result, count_of};
 use clariq_experiment::record::{self, RunRecord};
 use clariq_files::{MOST_OF_A_RUN, Source, StagedFile, Target, protect, refuse_input};
 use clariq_report::{PageRequest, PageRun, RenderedPage, SeveralRun, several_page};
@@ -129,10 +129,10 @@ pub(crate) fn report_each(all: &[Settings], arguments: &ReportArgs) -> Result<Ou
         let columns = scores.parts(system, measures);
         shown.push(SeveralRun { name: system.name.clone(), columns });
     }
-    let title = arguments
-        .title
-        .clone()
-        .unwrap_or_else(|| format!("{} collections: {} systems compared", all.len(), shown.len()));
+    let title = arguments.title.clone().unwrap_or_else(|| {
+        let systems = count_of(shown.len(), "system");
+        format!("{}: {systems} compared", count_of(all.len(), "collection"))
+    });
     let html = several_page(&title, &scores.remarks(), &shown, all[0].options.seed);
     let target = Target::new(&arguments.output);
     target.write(|out| out.write_all(html.as_bytes()))?;

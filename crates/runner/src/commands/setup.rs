@@ -29,7 +29,8 @@ pub(crate) struct SetupArgs {
     /// Only show what is installed and what is missing; exit status 1 if anything is missing
     #[arg(long)]
     check: bool,
-    /// Use this libtorch 2.4, for example a CUDA build, instead of downloading one
+    /// Use this libtorch 2.4 instead of downloading one; it must be built like that of the wheels of
+    /// torch for CPUs
     #[arg(long, value_name = "DIR")]
     libtorch: Option<PathBuf>,
     /// Reinstall even if everything is installed

@@ -101,7 +101,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         let system = if is_found { system_with(&name)? } else { None };
         uses.push(match system {
             Some(system) => format!("run it: `clariq run {system}` (it finds the model)"),
-            None => use_of(&name, kind, &folder),
+            None => use_of(&name, kind, &folder, first_stage),
         });
     }
     let printed = sheet.print(settings.format)?;
@@ -123,9 +123,14 @@ fn system_with(recipe: &str) -> Result<Option<&'static str>> {
 }
 
 /// A note that shows how to use a trained model.
-fn use_of(name: &str, kind: ModelKind, folder: &Path) -> String {
+fn use_of(name: &str, kind: ModelKind, folder: &Path, first_stage: &str) -> String {
     let folder = folder.display();
     match kind {
+        // `bert-reranker` has another first stage than the one that the model was measured with.
+        ModelKind::CrossEncoder if first_stage != "bm25" => format!(
+            "to use `{name}`: a stage `rerank` with model = \"{folder}\" behind those that `clariq \
+             systems show {first_stage}` prints"
+        ),
         ModelKind::CrossEncoder => format!(
             "to use `{name}`: clariq run bert-reranker --set rerank.model={folder}, or model = \
              \"{folder}\" in a stage `rerank`"

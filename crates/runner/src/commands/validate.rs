@@ -14,6 +14,7 @@ use clariq_files::{Source, Target, protect, read_run, refuse_input};
 use clariq_track_clariq::write_candidates;
 use clariq_track_ikat::convert::convert_to_trec;
 use clariq_track_ikat::validate::MAX_WARNINGS;
+use clariq_tracks::TRACKS;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -89,7 +90,11 @@ fn split_of(settings: &Settings, arguments: &ValidateArgs) -> Result<String> {
             // A missing file has no record either.
             drop(Source::new(run).stream()?);
             let found = format!("no record beside {}", run.display());
-            bail!("--split", "the split that the run is for", found, "for example --split dev")
+            let by_name = TRACKS.kind_of_file(run).filter(|_| !settings.data_was_named);
+            let kind = by_name.or_else(|| TRACKS.kind_of(&settings.data).ok());
+            let splits = kind.map(|kind| format!(", such as {}", kind.split_names().join(", ")));
+            let expected = format!("the split that the run is for{}", splits.unwrap_or_default());
+            bail!("--split", expected, found, "--split names it")
         }
     }
 }

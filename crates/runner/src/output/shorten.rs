@@ -18,10 +18,13 @@ impl Sheet {
         }
     }
 
-    /// The sheet with the texts of one column shortened so that lines fit the terminal, or 80
-    /// columns; unchanged in formats for programs.
+    /// The sheet with the texts of one column shortened likewise.
     pub(crate) fn fit(self, column: usize, format: Option<Format>) -> Self {
-        if is_table(format) { self.with_texts(column, terminal::width()) } else { self }
+        if terminal::is_terminal() && is_table(format) {
+            self.with_texts(column, terminal::width())
+        } else {
+            self
+        }
     }
 
     fn with_names(mut self, column: usize, width: usize) -> Self {

@@ -34,8 +34,8 @@ fn names_are_whole_in_a_pipe_and_a_note_explains_the_mark() {
     assert_data_eq!(
         found.stderr,
         str![[r#"
-warning: none.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
-warning: a-run-with-a-very-long-name-that-nobody-could-fit.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+warning: none.run: the run ranks 1 document for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+warning: a-run-with-a-very-long-name-that-nobody-could-fit.run: the run ranks 1 document for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
 * p Holm <= 0.05: significant; that is p rand corrected for 8 comparisons (Holm 1979).
 p t: paired t-test; p rand: paired randomisation test, seed 42; both two-sided, over 15 topics.
 diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.
@@ -53,8 +53,8 @@ fn repeated_documents_of_a_run_give_a_warning() {
     assert_data_eq!(
         found.stderr,
         str![[r#"
-warning: none.run: the run ranks 1 documents for a topic: R@5 counts no more (marked °)
-warning: bm25.run: 1 lines repeat a document of their topic, whose best line counts
+warning: none.run: the run ranks 1 document for a topic: R@5 counts no more (marked °)
+warning: bm25.run: 1 line repeats a document of its topic, whose best line counts
 * p Holm <= 0.05: significant; that is p rand corrected for 1 comparison (Holm 1979).
 p t: paired t-test; p rand: paired randomisation test, seed 42; both two-sided, over 15 topics.
 diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.
@@ -121,7 +121,7 @@ fn a_topic_that_no_run_ranks_is_refused() {
     assert_data_eq!(
         bench.refused("compare --data data bm25.run none.run --topic 3000"),
         str![[r#"
-warning: none.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+warning: none.run: the run ranks 1 document for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
 error: --topic
   expected: a topic of the runs
      found: `3000`

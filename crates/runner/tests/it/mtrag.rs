@@ -28,6 +28,8 @@ fn systems_without_models_are_run_scored_validated_and_shown() {
         assert_eq!(all["passages"], "collection");
         assert!(all["R@10"].as_f64().expect("a figure") > 0.5, "{system}: {all}");
         succeed(&bench, &format!("validate one.jsonl {on}"));
+        let told = succeed(&bench, &format!("validate one.jsonl --data {data}"));
+        assert!(!told.stderr.contains("--split"), "the record names the split: {}", told.stderr);
         succeed(&bench, &format!("report one.run one.jsonl {on} -o one.html"));
         let page = bench.text("one.html");
         assert!(page.contains("clarifying") || split == "mtrag", "{system}");

@@ -176,7 +176,7 @@ note: using the built-in sample (--data DIR: your own)
 error: --split
   expected: one of the splits train, dev, test
      found: `tset`
-hint: <sample> was read as ClariQ
+hint: did you mean `--split test`? <sample> was read as ClariQ
 
 "#]]
     );
@@ -205,8 +205,8 @@ fn unanswered_topics_are_reported_on_standard_error_and_on_the_page() {
         str![[r#"
 note: using the built-in sample (--data DIR: your own)
 warning: one.run: 14 topics are not answered and count 0
-warning: one.run: 1 topics have no labels and are ignored
-warning: one.run: the run ranks 1 documents for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
+warning: one.run: 1 topic has no labels and is ignored
+warning: one.run: the run ranks 1 document for a topic: R@5, R@10, R@20, R@30 count no more (marked °)
 
 "#]]
     );

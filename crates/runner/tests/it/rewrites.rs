@@ -17,7 +17,7 @@ fn a_run_and_a_ranking_over_a_file_use_the_same_rewrites() {
     let ranked =
         bench.succeed(&format!("rank bm25 --requests requests.jsonl {BY_MODEL} --format trec"));
     assert_eq!(ranked.stdout.replace(" Q0 ", " 0 "), bench.text("a.run"));
-    assert!(ranked.stderr.contains("r.tsv: 1 of 3 requests have no rewrite"), "{}", ranked.stderr);
+    assert!(ranked.stderr.contains("r.tsv: 1 of 3 requests has no rewrite"), "{}", ranked.stderr);
 }
 
 #[test]

@@ -95,8 +95,8 @@ fn words_of_other_programs_lead_to_commands() {
     for (line, hint) in [
         ("search saturn", "did you mean `clariq rank`?"),
         ("evaluate mine.run", "did you mean `clariq eval`?"),
-        ("comapre mine.run", "did you mean `compare`?"),
-        ("zzz", "`clariq help` lists the commands"),
+        ("comapre mine.run", "did you mean `clariq compare`?"),
+        ("zzz", "`clariq --help` lists the commands"),
     ] {
         let word = line.split(' ').next().expect("a word");
         let expected =

@@ -51,6 +51,28 @@ fn missing_and_unknown_arguments_are_named_with_the_form_of_the_command() {
                 "write `clariq need train [OPTIONS] <CONFIG>`; a text with blanks is one argument in quotes",
             ],
         ),
+        (
+            "explain bm25 tent Q00159",
+            [
+                "REQUEST",
+                "a request and the id of a document, or --topic beside the id",
+                "3 arguments",
+                "a text with blanks is one argument in quotes, and --system names a system: clariq explain --system bm25 \"how do I pitch a tent\" Q00159",
+            ],
+        ),
+        (
+            "systems bm25",
+            ["COMMAND", "a command", "`bm25`", "`clariq systems --help` lists the commands"],
+        ),
+        (
+            "run bm25 --set k1=1",
+            [
+                "--set",
+                "stage.key=value, for example bm25.k1=0.9",
+                "`k1=1`",
+                "the stage stands before the key: `clariq systems show bm25` prints those of `bm25`, and the documentation lists all (reference, Stages)",
+            ],
+        ),
     ] {
         assert_eq!(bench.refused(line), refusal(expected), "{line}");
     }
@@ -68,6 +90,51 @@ fn names_of_another_kind_lead_to_the_command_that_is_meant() {
                 "a built-in system or a configuration file",
                 "nothing of that name",
                 "`clariq systems` lists the built-in systems; a text is ranked by `clariq rank bm25-tuned jaguar`",
+            ],
+        ),
+        (
+            "rank tent --data data",
+            [
+                "tent",
+                "a built-in system or a configuration file",
+                "nothing of that name",
+                "did you mean `best`? A text is ranked by `clariq rank bm25-tuned tent`",
+            ],
+        ),
+        (
+            "run --split bm25 dev --data data",
+            [
+                "dev",
+                "a built-in system or a configuration file",
+                "nothing of that name",
+                "a split has its option: `clariq run bm25-tuned --split dev`",
+            ],
+        ),
+        (
+            "run bm25 --data data --split validation",
+            [
+                "--split",
+                "one of the splits train, dev, test",
+                "`validation`",
+                "did you mean `--split dev`? data was read as ClariQ",
+            ],
+        ),
+        (
+            "data check data",
+            [
+                "data",
+                "no more arguments",
+                "`data`",
+                "an option names the folder: `clariq data check --data data`",
+            ],
+        ),
+        (
+            "eval mine/x.rum --data data",
+            [
+                "mine/x.rum: missing file",
+                "a file",
+                "nothing at that path",
+                "did you mean `mine/x.run`?",
             ],
         ),
         (
@@ -108,6 +175,17 @@ fn names_of_another_kind_lead_to_the_command_that_is_meant() {
     ] {
         assert_eq!(bench.refused(line), refusal(expected), "{line}");
     }
+}
+
+#[test]
+fn a_folder_without_a_collection_leads_to_the_one_that_is_meant() {
+    let bench = Bench::with_sample();
+    for folder in ["data/question_bank.tsv", "dtaa"] {
+        let refused = bench.refused(&format!("run bm25 --data {folder}"));
+        assert!(refused.ends_with("hint: did you mean `--data data`?\n"), "{refused}");
+    }
+    let refused = bench.refused("run bm25 --data elsewhere");
+    assert!(refused.contains("hint: check the path; "), "{refused}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl<'a> NamedDocuments<'a> {
             let column = Column::new(DOCUMENTS, &*name, found.values.clone());
             columns.push(Column { unit: "facet", ..column });
         }
-        Ok((columns, remarks(&scores, "facets")))
+        Ok((columns, remarks(&scores, "facet")))
     }
 
     /// Scores by name: document relevance where the name is the official scorer's, and else measures of
@@ -178,16 +178,22 @@ pub(super) fn is_of_documents(measure: &Measure) -> bool {
 }
 
 /// Describes what a run leaves open.
-pub(super) fn remarks(scores: &DocumentRelevance, contexts: &str) -> Vec<String> {
+pub(super) fn remarks(scores: &DocumentRelevance, context: &str) -> Vec<String> {
     counted(&[
         (
             scores.tied,
+            "topic has several questions with the highest score; the last in the file counts",
             "topics have several questions with the highest score; the last in the file counts",
         ),
-        (scores.missing, &format!("{contexts} are not answered and count 0")),
+        (
+            scores.missing,
+            &format!("{context} is not answered and counts 0"),
+            &format!("{context}s are not answered and count 0"),
+        ),
         (
             scores.not_candidates,
-            &format!("{contexts} ask a question without scores in the table; its minimum is used"),
+            &format!("{context} asks a question without scores in the table; its minimum is used"),
+            &format!("{context}s ask a question without scores in the table; its minimum is used"),
         ),
     ])
 }

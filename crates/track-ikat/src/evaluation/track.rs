@@ -12,7 +12,7 @@ use clariq_collections::evaluation::{
 };
 use clariq_collections::ranking_path;
 use clariq_collections::validation::first_fields;
-use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
+use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, count_of, problem};
 use clariq_eval::{Column, Ties};
 use clariq_files::{Run, Source, parse_run, read_run, strictly};
 use std::collections::HashSet;
@@ -100,9 +100,17 @@ impl<'a> IkatEvaluation<'a> {
         self.turns.check_answered(source, turn_ids.iter())?;
         let missing = self.turns.ids.difference(&turn_ids).count();
         let mut warnings = counted(&[
-            (given - submission.turns.len(), "turns are given again; the first of each counts"),
-            (repeated(&submission), "passages and statements repeat one of the same response"),
-            (missing, "turns are not answered and count 0"),
+            (
+                given - submission.turns.len(),
+                "turn is given again; the first counts",
+                "turns are given again; the first of each counts",
+            ),
+            (
+                repeated(&submission),
+                "passage or statement repeats one of the same response",
+                "passages and statements repeat one of the same response",
+            ),
+            (missing, "turn is not answered and counts 0", "turns are not answered and count 0"),
         ]);
         let mut evaluated = EvaluatedRun::of_submission(self.ikat, self.split, &submission);
         warnings.extend(take_rankings(source, &mut evaluated)?);
@@ -183,12 +191,15 @@ impl<'a> IkatEvaluation<'a> {
         if let Some(file) = assessed.matches {
             let run = assessed.matched_run.unwrap_or(&submission.run_name);
             let recall = nugget_recall(&Source::new(file), run, topics)?;
-            rows.push((format!("{}, {} turns", recall.name(), recall.values.len()), recall.mean()));
+            rows.push((
+                format!("{}, {}", recall.name(), count_of(recall.values.len(), "turn")),
+                recall.mean(),
+            ));
         }
         if let Some(file) = assessed.ratings {
             for rating in ratings(&Source::new(file), topics, assessed.seed)? {
                 let Rating { name, turns, mean, interval: (low, high) } = rating;
-                rows.push((format!("rating {name}, {turns} turns"), mean));
+                rows.push((format!("rating {name}, {}", count_of(turns, "turn")), mean));
                 rows.push((format!("rating {name}, 95 % from"), low));
                 rows.push((format!("rating {name}, 95 % to"), high));
             }

@@ -211,7 +211,7 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
         );
         let other = AssessedBy { matched_run: Some("other"), ..assessed };
         let found = data.score_assessed("2024", &eval_request(&file), &other).unwrap();
-        assert_figures(&found, &[("response nugget recall, 1 turns", 1.0)]);
+        assert_figures(&found, &[("response nugget recall, 1 turn", 1.0)]);
         let none = AssessedBy { matched_run: Some("none"), ..assessed };
         let error = data.score_assessed("2024", &eval_request(&file), &none).unwrap_err();
         assert!(error.contains("found none of `none`"), "{error}");

@@ -72,7 +72,9 @@ fn a_text_that_is_too_long_for_a_model_is_cut_with_a_note() {
         }
     });
     let notes = ranked.expect("a system").1;
-    assert_eq!(notes.matches(" were cut").count(), 1, "{notes}");
+    let told = notes.lines().filter(|note| note.contains(" cut 1 of ")).collect::<Vec<_>>();
+    assert_eq!(told.len(), 1, "{notes}");
+    assert!(told[0].ends_with(" tokens (`max_tokens`)"), "{notes}");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn judgements_of_another_spelling_are_told_the_one_of_the_collection() {
     ]);
     let split = own.find_split("dev").unwrap();
     let evaluation = own.evaluation(split).unwrap();
-    let such = "1 judgements name documents that the collection does not have, such as `A`, where it has `a`";
+    let such = "1 judgement names documents that the collection does not have, such as `A`, where it has `a`";
     assert!(evaluation.warnings().iter().any(|warning| warning.ends_with(such)));
     let report = TRACKS.check(&data(folder.path())).unwrap();
     assert!(report.findings.iter().any(|finding| finding.first.found == "`A`, where it has `a`"));

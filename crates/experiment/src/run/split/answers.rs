@@ -119,7 +119,7 @@ fn open_form<'a>(
         let expected = "a collection with a format for submissions";
         let hint = "--data names a folder with the files of iKAT or MTRAG; `clariq rank` and \
                     `clariq ask` answer from any documents";
-        bail!(&*config.file, expected, (collection.kind()), hint);
+        bail!(&*config.file, expected, (collection.described()), hint);
     };
     if team.is_some() && !form.names_team() {
         let expected = "a split whose submissions name the team (iKAT: 2025)";

@@ -132,7 +132,7 @@ fn a_turn_that_is_given_twice_counts_once() {
     });
     assert_eq!((&once.0, &once.1), (&twice.0, &twice.1));
     for warnings in [twice.2, twice.3] {
-        let says = "1 turns are given again";
+        let says = "1 turn is given again";
         assert!(warnings.iter().any(|warning| warning.contains(says)), "{warnings:?}");
     }
 }

@@ -9,7 +9,8 @@ use crate::answers::{self, Order};
 use crate::chat::ChatDefaults;
 use crate::context::Context;
 use clariq_core::{
-    ChatRequest, Completion, Explanation, Hit, Location, Ranking, Request, Result, bail, positive,
+    ChatRequest, Completion, Explanation, Hit, Location, Ranking, Request, Result, bail, count_of,
+    one_or, positive,
 };
 use serde::{Deserialize, Serialize};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -158,8 +159,12 @@ impl Listwise {
             parts.push(Explanation::value((place + 1) as f64, what));
         }
         let score = (hits.len() - place) as f64;
-        let what =
-            format!("{} documents are reordered, and this is at rank {}", hits.len(), place + 1);
+        let what = format!(
+            "{} {} reordered, and this is at rank {}",
+            count_of(hits.len(), "document"),
+            one_or(hits.len(), "is", "are"),
+            place + 1
+        );
         Ok(Explanation::of(score, what, parts))
     }
 }

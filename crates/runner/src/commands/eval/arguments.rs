@@ -158,7 +158,8 @@ impl EvalArgs {
         self.clariq.check_format(format)?;
         if self.runs.len() > 1 {
             let found = format!("{} files", self.runs.len());
-            let hint = "`clariq compare` compares runs; several --data take a run for each";
+            let hint = "`clariq compare` compares runs, --qrels names a file of judgements, and several --data take a \
+                        run for each";
             return Err(problem!("RUN", "one file", found, hint));
         }
         let run = self.runs.first().or(self.run_file.as_ref());

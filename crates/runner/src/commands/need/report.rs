@@ -3,7 +3,7 @@
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::NeedLabel;
-use clariq_core::TrainOn;
+use clariq_core::{TrainOn, count_of};
 use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_experiment::HeldOutNeeds;
 use clariq_need::{NeedTraining, Repeat};
@@ -50,7 +50,7 @@ pub(super) fn held_out(settings: &Settings, held_out: &HeldOutNeeds) -> Sheets {
     let HeldOutNeeds { splits, classes, pairs, confidence, report } = held_out;
     let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
     let mut f1 = Sheet::new(&[splits, "weighted F1", "95 % from", "to"]);
-    let mut row = vec![Cell::text(format!("{} topics", pairs.len()))];
+    let mut row = vec![Cell::text(count_of(pairs.len(), "topic"))];
     row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Figure(value, 4)));
     f1.row(row);
     let by_class = match report {

@@ -269,7 +269,7 @@ fn options_that_do_not_fit_are_refused() {
             "a document without a request",
             NOTHING,
             "explain Q00159 --data data",
-            ["REQUEST", "a request and the id of a document", "1 word"],
+            ["REQUEST", "a request and the id of a document", "1 argument"],
         ),
         refusal(
             "a task that the system does not rank for",

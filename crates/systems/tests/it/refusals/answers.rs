@@ -31,7 +31,7 @@ hint: the documentation lists all stages and their keys (reference, Stages)
 command line, answer.passages=3
   expected: a stage or a table `answer` in mine.toml
      found: a system without it
-hint: leave the option out, or choose a system that has it
+hint: leave the option out, or choose a system that has it: `clariq systems` lists them
 
 "#]]
     );

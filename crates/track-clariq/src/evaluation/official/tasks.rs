@@ -128,10 +128,26 @@ fn needs(
     official.topics()?.check_answered(&source, predictions.iter().map(|line| &line.topic))?;
     let scores = clarification_need(&predictions, labels);
     let mut warnings = counted(&[
-        (scores.missing, "topics have no prediction and count as class 0"),
-        (scores.out_of_range, "predictions are outside 1 to 4 and count as wrong"),
-        (scores.duplicates, "topics are predicted again; the last line counts"),
-        (scores.unknown, "predicted topics have no labels and are ignored"),
+        (
+            scores.missing,
+            "topic has no prediction and counts as class 0",
+            "topics have no prediction and count as class 0",
+        ),
+        (
+            scores.out_of_range,
+            "prediction is outside 1 to 4 and counts as wrong",
+            "predictions are outside 1 to 4 and count as wrong",
+        ),
+        (
+            scores.duplicates,
+            "topic is predicted again; the last line counts",
+            "topics are predicted again; the last line counts",
+        ),
+        (
+            scores.unknown,
+            "predicted topic has no labels and is ignored",
+            "predicted topics have no labels and are ignored",
+        ),
     ]);
     warnings.extend(reader.warning(&input, FIELDS_OF_NEEDS));
     let figures = [scores.precision, scores.recall, scores.f1];
@@ -173,7 +189,7 @@ fn documents(
     request.takes("--task document_relevance", &[EvalFlag::OutFile])?;
     let stem = table_stem(official.split, options.multi_turn);
     let scores = document_scores(official, &request.file, options, &stem)?;
-    let warnings = remarks(&scores, "contexts");
+    let warnings = remarks(&scores, "context");
     let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
     let figures: Vec<(String, f64)> =
         known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
@@ -262,8 +278,12 @@ fn contexts(official: &Official, request: &EvalRequest, file: &Path) -> Result<E
             .map(|(name, figure)| (name.to_owned(), figure))
             .collect(),
         warnings: counted(&[
-            (found.missing, "contexts are not answered"),
-            (found.unknown, "contexts are about topics without labels and are ignored"),
+            (found.missing, "context is not answered", "contexts are not answered"),
+            (
+                found.unknown,
+                "context is about a topic without labels and is ignored",
+                "contexts are about topics without labels and are ignored",
+            ),
         ]),
         form: FigureFormat::Lines(scorer_line),
         ..EvalResult::default()

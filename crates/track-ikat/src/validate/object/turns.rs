@@ -3,6 +3,7 @@
 use super::super::{CheckedRun, Violations};
 use crate::run::SubmittedTurn;
 use crate::topics::{IkatConversation, Year};
+use clariq_core::count_of;
 use clariq_files::shorten;
 use std::collections::HashMap;
 
@@ -107,7 +108,10 @@ pub(super) fn unknown_turn(run: &CheckedRun, found: &mut Violations) {
             // The official program counts; topics whose numbers have gaps have turns beyond that.
             let is_known = conversation.turns.iter().any(|known| i64::from(known.number) == index);
             if !is_known && !usize::try_from(index).is_ok_and(|index| (1..=last).contains(&index)) {
-                found.push((None, format!("`{}`, of {last} turns", shorten(&turn.id))));
+                found.push((
+                    None,
+                    format!("`{}`, of {}", shorten(&turn.id), count_of(last, "turn")),
+                ));
             }
         }
     }
