@@ -1,7 +1,7 @@
 //! Ids that are spelled otherwise than those of the judgements. Ids are compared letter by letter: where
 //! case, zeros or invisible characters differ, nothing matches, and nobody sees why.
 
-use clariq_core::RequestId;
+use clariq_core::{RequestId, count_of, one_or};
 use clariq_eval::Qrels;
 use clariq_files::{Run, shorten};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -76,8 +76,7 @@ pub(super) fn topics_spelled_otherwise(run: &Run, known: &HashSet<RequestId>) ->
         Some((topic, spellings.meant_by(topic)?))
     });
     let (first, meant) = pairs.next()?;
-    let what = "topics of the run are spelled otherwise in the labels";
-    Some(described(1 + pairs.count(), what, first, meant))
+    Some(described(1 + pairs.count(), ["topic", "labels"], first, meant))
 }
 
 /// Warns of documents of a run whose judgements have another spelling.
@@ -105,13 +104,17 @@ pub fn spelled_otherwise(run: &Run, qrels: &Qrels) -> Option<String> {
         run.lines.iter().map(|line| (line.document.as_str(), &line.topic)).collect();
     pairs.retain(|(_, meant, topic)| !ranked.contains(&(*meant, *topic)));
     let (first, meant, _) = pairs.first()?;
-    let what = "documents of the run are spelled otherwise in the judgements";
-    Some(described(pairs.len(), what, first, meant))
+    Some(described(pairs.len(), ["document", "judgements"], first, meant))
 }
 
-fn described(count: usize, what: &str, id: &str, meant: &str) -> String {
+fn described(count: usize, [what, labels]: [&str; 2], id: &str, meant: &str) -> String {
     let [id, meant] = [id, meant].map(shown);
-    format!("{count} {what}, such as `{id}` for `{meant}`: ids are compared letter by letter")
+    format!(
+        "{} of the run {} spelled otherwise in the {labels}, such as `{id}` for `{meant}`: ids are \
+         compared letter by letter",
+        count_of(count, what),
+        one_or(count, "is", "are")
+    )
 }
 
 /// An id with its other characters as escapes: two spellings may look the same.
@@ -158,7 +161,7 @@ mod tests {
             let warning = spelled_otherwise(&run, &qrels(&[("q1", judged)]));
             let [given, judged] = [given, judged].map(shown);
             let expected = format!(
-                "1 documents of the run are spelled otherwise in the judgements, such as `{given}` for \
+                "1 document of the run is spelled otherwise in the judgements, such as `{given}` for \
                  `{judged}`: ids are compared letter by letter"
             );
             assert_eq!(warning, Some(expected));

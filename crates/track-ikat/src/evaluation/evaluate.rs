@@ -290,7 +290,7 @@ mod tests {
         };
         assert_eq!(doubts("p:2"), [""; 0]);
         assert_eq!(doubts("p:3"), [NOTHING_JUDGED]);
-        let spelled = "1 documents of the run are spelled otherwise in the judgements, such as `p:1` for `P:1`: \
+        let spelled = "1 document of the run is spelled otherwise in the judgements, such as `p:1` for `P:1`: \
                        ids are compared letter by letter";
         assert_eq!(doubts("p:1"), [spelled, NOTHING_JUDGED]);
         assert_eq!(labels.doubts(&Run::default()), [""; 0]);
