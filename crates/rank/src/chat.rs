@@ -170,14 +170,23 @@ impl Chat {
         let task = context.observer.begin(&self.model, Some(requests.len() as u64));
         let began = Instant::now();
         let before = model.written_tokens();
-        let completions = model.complete(requests, &|completions| {
+        let mut completions = model.complete(requests, &|completions| {
             let tokens = model.written_tokens() - before;
             let speed = tokens as f64 / began.elapsed().as_secs_f64().max(1e-3);
             task.describe(&format!("{speed:.0} tokens per second"));
             task.advance(completions);
         })?;
         task.finish(&count_of(requests.len(), "completion"));
-        for (request, completion) in requests.iter().zip(&completions) {
+        for (request, completion) in requests.iter().zip(&mut completions) {
+            let echo = end_of_prompt(request, &completion.text);
+            if let Some(end) = echo {
+                completion.text = completion.text[end..].trim_start().to_owned();
+            }
+            let note = format!(
+                "{}: {{count}} of {{all}} completions repeat their prompt, which is no part of their text",
+                self.model
+            );
+            context.tallies.add(&note, &request.messages, usize::from(echo.is_some()), 1);
             context.tallies.add_model(&self.model, &completion.model, &request.messages);
             self.count_forms(context, request, completion);
         }
@@ -205,4 +214,11 @@ impl Chat {
             context.tallies.add(&note, &request.messages, 1, 1);
         }
     }
+}
+
+/// Where a text goes on that has the whole prompt in it; a prompt of one line may be part of an answer.
+fn end_of_prompt(request: &ChatRequest, text: &str) -> Option<usize> {
+    let prompt = request.messages.last()?.content.trim();
+    let at = text.rfind(prompt).filter(|_| prompt.lines().count() > 1)?;
+    Some(at + prompt.len())
 }

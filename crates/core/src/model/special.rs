@@ -14,6 +14,9 @@ const OTHERS: [&str; 9] = [
     "[END FINAL RESPONSE]",
 ];
 
+/// Names between special tokens around an answer: Kimi K3.
+const CHANNELS: [&str; 2] = ["response", "message"];
+
 /// Characters that a special token may have.
 const WIDTH: usize = 64;
 
@@ -36,15 +39,17 @@ pub fn without_special_tokens(text: &str) -> &str {
     text
 }
 
-/// A text without white space and special tokens at its beginning, and without the author of a message
-/// behind one of them, as in `<|start|>assistant<|message|>`.
+/// A text without white space and special tokens at its beginning, and without the author or the channel of
+/// a message behind one of them, as in `<|start|>assistant<|message|>` and `<|open|>response<|sep|>`.
 pub fn behind_special_tokens(text: &str) -> &str {
     let mut text = text.trim_start();
     while let Some(rest) = behind_first(text) {
-        let body = rest.trim_start().strip_prefix("assistant").filter(|body| {
+        let head = rest.trim_start();
+        let author = head.strip_prefix("assistant").filter(|body| {
             body.is_empty() || body.starts_with('\n') || behind_first(body).is_some()
         });
-        text = body.unwrap_or(rest).trim_start();
+        let channel = || CHANNELS.iter().find_map(|name| behind_first(head.strip_prefix(name)?));
+        text = author.or_else(channel).unwrap_or(rest).trim_start();
     }
     text
 }
@@ -74,7 +79,15 @@ fn before_last(text: &str) -> Option<&str> {
         return Some(rest);
     }
     let (start, _) = text.char_indices().rev().take(WIDTH).find(|(_, c)| *c == '<')?;
-    is_token(&text[start..]).then(|| &text[..start])
+    if !is_token(&text[start..]) {
+        return None;
+    }
+    let before = &text[..start];
+    let closed = CHANNELS.iter().find_map(|name| {
+        let before = before.strip_suffix(name)?;
+        before.strip_suffix("<|close|>")
+    });
+    Some(closed.unwrap_or(before))
 }
 
 /// True for a name in angle brackets with a bar beside one of them.
@@ -120,6 +133,8 @@ mod tests {
             "<|start_header_id|>assistant<|end_header_id|>\n\ntents<|eot_id|>",
             "<|im_start|>assistant\ntents<|im_end|>",
             "<|a_token_of_the_next_model|>tents<|another-1.5|>",
+            "<|open|>response<|sep|>tents<|close|>response<|sep|><|close|>message<|sep|>",
+            "<|open|>response<|sep|>tents",
         ] {
             assert_eq!(without_special_tokens(text), "tents", "{text}");
         }
@@ -151,6 +166,7 @@ mod tests {
             assert_eq!(without_special_tokens(&format!("tents{invented}")), "tents");
         }
         assert_eq!(without_special_tokens("<|end|>assistant tents"), "assistant tents");
+        assert_eq!(without_special_tokens("<|end|>response tents"), "response tents");
         assert_eq!(behind_special_tokens("<|content|> tents<|end|>"), "tents<|end|>");
     }
 }

@@ -4,6 +4,7 @@
 //! missing where the prompt has it already, or with nothing between them where thinking is off. None of
 //! it is part of the answer.
 
+mod prose;
 mod tags;
 
 use clariq_core::behind_special_tokens;
@@ -15,22 +16,32 @@ use tags::tag_at;
 #[serde(try_from = "Vec<Vec<String>>", into = "Vec<[String; 2]>")]
 pub(super) struct Marks {
     pairs: Vec<[String; 2]>,
-    /// True for the usual marks: tags are known by their names, and gpt-oss is read by its channels.
+    /// True for the usual marks: tags are known by their names, gpt-oss is read by its channels, and
+    /// headings such as `**Thinking:**` count.
     is_usual: bool,
 }
 
-/// Marks of Solar Open, Apertus, `MedGemma`, Gemma 4, Granite 3.2, Apriel, s1, and models that are trained by
-/// Unsloth's example; and those that servers such as Dify write.
-const PAIRS: [[&str; 2]; 9] = [
+/// Marks of Solar Open, Apertus, `MedGemma`, Gemma 4, Granite 3.2, Apriel, s1, Kimi K3, Inkling, Muse Glimmer,
+/// Pangu, `HyperCLOVA` X, and models that are trained by Unsloth's example; and those that Ollama's command and
+/// servers such as Dify write.
+const PAIRS: [[&str; 2]; 17] = [
     ["<|think|>", "<|content|>"],
     ["<|inner_prefix|>", "<|inner_suffix|>"],
     ["<unused94>", "<unused95>"],
     ["<|channel>thought", "<channel|>"],
     ["Here is my thought process:", "Here is my response:"],
+    ["Here's my thought process:", "Here's my response:"],
     ["Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"],
     ["<|im_start|>think", "<|im_start|>answer"],
     ["<start_working_out>", "<end_working_out>"],
     ["<details", "</details>"],
+    ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
+    ["<|content_thinking|>", "<|content_text|>"],
+    ["<|message_model|><|content_thinking|>", "<|content_text|>"],
+    ["to=self<|message|>", "to=user<|message|>"],
+    ["[unused16]", "[unused17]"],
+    ["/think\n", "<|im_start|>assistant"],
+    ["Thinking...", "...done thinking."],
 ];
 
 impl Default for Marks {
@@ -71,7 +82,8 @@ impl Marks {
         for pair in &self.pairs {
             let [begin, end] = pair.each_ref().map(|mark| mark.to_ascii_lowercase());
             // A text that is also used otherwise is a mark only where the text begins with its other half.
-            let is_common = end.starts_with(char::is_alphabetic) || end == "</details>";
+            let is_common = end.starts_with(char::is_alphabetic)
+                || matches!(&*end, "</details>" | "<|im_start|>assistant");
             if is_common && !begins(&text, &begin) {
                 continue;
             }
@@ -82,7 +94,14 @@ impl Marks {
         if self.is_usual {
             start = start.max(behind_tags(&text));
         }
-        (!self.is_open(&text[start..])).then_some(start)
+        let rest = &text[start..];
+        if self.is_open(rest) {
+            return None;
+        }
+        if !self.is_usual {
+            return Some(start);
+        }
+        prose::behind_headings(rest).map(|at| start + at)
     }
 
     /// True if a text in lower case begins with a mark, or if a line does: with a tag, or as a whole.
@@ -256,8 +275,45 @@ mod tests {
         let own: Marks = serde_json::from_str(r#"[["{{", "}}"]]"#).unwrap();
         assert_eq!(own.start_of_answer("{{a}}<think>"), Some(5));
         assert_eq!(own.start_of_answer("analysisThe end"), Some(0));
+        assert_eq!(own.start_of_answer("**Thinking:** a\n\n**Answer:** tents"), Some(0));
         for wrong in [r#"[["", "b"]]"#, r#"[["a"]]"#, r#"[["a", "b", "c"]]"#, r#"["a", "b"]"#] {
             assert!(serde_json::from_str::<Marks>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn newer_families_and_headings_have_marks() {
+        let marks = Marks::default();
+        for (text, answer) in [
+            ("Here's my thought process: a. Here's my response: tents", Some(" tents")),
+            (
+                "<|open|>think<|sep|>a<|close|>think<|sep|><|open|>response<|sep|>tents",
+                Some("<|open|>response<|sep|>tents"),
+            ),
+            ("a<|close|>think<|sep|>tents", Some("tents")),
+            (
+                "<|message_model|><|content_thinking|>a<|end_message|><|message_model|>\
+                 <|content_text|>tents<|end_message|>",
+                Some("tents<|end_message|>"),
+            ),
+            ("<|message_model|><|content_thinking|>a", None),
+            (
+                "to=self<|message|>a<|eom|><|start|>assistant to=user<|message|>tents<|eot|>",
+                Some("tents<|eot|>"),
+            ),
+            ("to=self<|message|>a", None),
+            ("[unused16]a[unused17]tents", Some("tents")),
+            ("[unused16]a", None),
+            ("/think\na<|im_end|>\n<|im_start|>assistant\ntents", Some("\ntents")),
+            ("<ifm|think_fast>a</ifm|think_fast>tents", Some("tents")),
+            ("<|think:start|>a<|think:end|>tents", Some("tents")),
+            ("Thinking...\na\n...done thinking.\n\ntents", Some("\n\ntents")),
+            ("Thinking...\na", None),
+            ("**Thinking:** a\n\n**Answer:** tents", Some(" tents")),
+            ("<think></think>Reasoning: a. Answer: tents", Some(" tents")),
+            ("<think></think>**Thinking**\n\na", None),
+        ] {
+            assert_eq!(marks.start_of_answer(text).map(|at| &text[at..]), answer, "{text}");
         }
     }
 }

@@ -264,3 +264,47 @@ fn keys_that_do_not_fit_are_refused_with_their_line() {
     let error = SystemFile::parse("one.toml", &undeclared, &[]).err().unwrap().to_string();
     assert!(error.contains("uses = [\"language-model\"]"), "{error}");
 }
+
+#[test]
+fn a_prompt_that_is_repeated_is_no_answer() {
+    /// Repeats the prompt before its text.
+    struct Repeats(&'static str);
+
+    impl ChatModel for Repeats {
+        fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
+            let text = |request: &ChatRequest| {
+                let all: Vec<&str> =
+                    request.messages.iter().map(|one| one.content.as_str()).collect();
+                format!("{}\n{}", all.join("\n"), self.0)
+            };
+            let text = requests.iter().map(text);
+            Ok(text.map(|text| Completion { text, ..Completion::default() }).collect())
+        }
+
+        fn checksum(&self) -> &Checksum {
+            static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"repeats"));
+            &SUM
+        }
+    }
+
+    impl Models for Repeats {
+        fn open(&self, _: &ModelName) -> Result<Model> {
+            Ok(Model::Chat(Arc::new(Self(self.0))))
+        }
+    }
+
+    let (bank, folder) = (bank(), tempfile::tempdir().unwrap());
+    let notes = Notes::default();
+    let mut context = Context::new(&bank, index_below(folder.path()));
+    context.models = &Repeats("boat");
+    let text = format!("{HEAD}rewrite = {{ chat = \"m\" }}\n{BM25}");
+    let system = SystemFile::parse("one.toml", &text, &[]).unwrap();
+    let requests = [Request::new("1", "red fox")];
+    let before = vec![Hit { doc: Doc(1), score: 1.0 }];
+    let ranked = system.pipeline.run(&Batch::new(&context, &requests), vec![before]).unwrap();
+    let plain = run(&format!("rewrite = {{ chat = \"m\" }}\n{BM25}"), "boat").0.unwrap();
+    assert_eq!(ids(&ranked[0]), plain[0]);
+    assert!(context.tallies.report(&notes).is_none());
+    let note = "m: 1 of 1 completions repeat their prompt, which is no part of their text";
+    assert!(notes.0.lock().unwrap().iter().any(|one| one.ends_with(note)), "{:?}", notes.0);
+}

@@ -59,7 +59,7 @@ pub(super) fn tag_at(text: &str) -> Option<ThoughtTag> {
 }
 
 fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.')
+    c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.' | '|')
 }
 
 #[cfg(test)]

@@ -1,0 +1,191 @@
+//! What a model thinks in plain words, under headings of its own: `**Thinking:** … **Answer:** …`.
+
+/// Words of which a heading of what a model thinks consists, and those of which it must have one.
+const THOUGHT_WORDS: &str = " chain internal my of process step-by-step steps the ";
+const THOUGHTS: &str = " rationale reasoning thinking thought thoughts ";
+
+/// Words of which a heading of the answer consists, and those of which it must have one.
+const ANSWER_WORDS: &str = " clarifying final following is most my relevance rewritten search self-contained \
+    so standalone stand-alone the therefore thus user's ";
+const ANSWERS: &str = " answer conclusion output response ";
+const OTHER_ANSWERS: &str = " grade level need order queries query question questions ranking rating result \
+    rewrite score utterance ";
+
+/// Beginnings of what a model thinks aloud, of which the server has taken out the marks. Models that do not
+/// think begin responses with `The user is asking`.
+const MONOLOGUES: [&str; 10] = [
+    "let's think",
+    "let me think",
+    "okay, so i ",
+    "okay, so the user",
+    "okay, the user",
+    "ok, the user",
+    "alright, so i ",
+    "alright, so the user",
+    "alright, the user",
+    "hmm, the user",
+];
+
+/// Characters that a heading may have.
+const WIDTH: usize = 60;
+
+/// Where the answer begins in a text in lower case: behind the last heading of the answer, if the text
+/// begins with a heading of what the model thinks, and 0 if it does not. `None` if it only thinks.
+pub(super) fn behind_headings(text: &str) -> Option<usize> {
+    let body = text.trim_start();
+    let start = text.len() - body.len();
+    if let Some(rest) = body.strip_prefix("```") {
+        let (name, inner) = rest.split_once('\n').unwrap_or((rest, ""));
+        if !is_made_of(name.trim(), "", " think thinking thought thoughts reasoning ") {
+            return Some(0);
+        }
+        let end = inner.find("\n```").map(|at| text.len() - inner.len() + at + "\n```".len());
+        return end.filter(|end| !text[*end..].trim().is_empty());
+    }
+    let first = body.lines().next().unwrap_or_default();
+    let is_monologue = MONOLOGUES.iter().any(|words| body.starts_with(words));
+    let (label, rest) = first.split_once(':').unwrap_or((first, ""));
+    let bare = without_marks(label);
+    let is_heading = is_made_of(bare, THOUGHT_WORDS, THOUGHTS);
+    // `Thinking: fast and slow` may be a title.
+    let is_alone = without_marks(rest).is_empty() && (first.contains(':') || bare != label.trim())
+        || label.trim_start().starts_with(['*', '#']);
+    if !is_monologue && !is_heading {
+        return Some(0);
+    }
+    let head = if is_heading { label.len() } else { 0 };
+    match answer_in(&body[head..]) {
+        Some(at) => Some(start + head + at),
+        None if is_monologue || is_alone => None,
+        None => Some(0),
+    }
+}
+
+/// Where the answer begins behind the last of its headings; those that call it an answer come first.
+/// Numbered ones, such as `Query 1:`, are part of the answer from the first on.
+fn answer_in(text: &str) -> Option<usize> {
+    let mut places = [None; 2];
+    let mut numbered = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let label = line.trim_end().trim_end_matches(':');
+        let bare = without_marks(label);
+        if let Some(rank) = rank_of(bare).filter(|_| bare != label.trim() || line.contains(':')) {
+            places[rank] = Some(at + line.len());
+            at += line.len();
+            continue;
+        }
+        for (colon, _) in line.match_indices(':') {
+            let label = label_before(&line[..colon]);
+            let bare = without_marks(label);
+            let word = bare.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+            let Some(rank) = rank_of(word) else { continue };
+            if word.len() < bare.len() {
+                numbered.get_or_insert(at + colon - label.len());
+            } else {
+                let rest = &line[colon + 1..];
+                places[rank] = Some(at + line.len() - rest.trim_start_matches(['*', '_']).len());
+            }
+        }
+        at += line.len();
+    }
+    let [answer, other] = places;
+    answer.or(other).or(numbered)
+}
+
+/// 0 for a heading that calls the answer one, 1 for another heading of it.
+fn rank_of(label: &str) -> Option<usize> {
+    [ANSWERS, OTHER_ANSWERS].iter().position(|nouns| is_made_of(label, ANSWER_WORDS, nouns))
+}
+
+/// The end of a text from its last sentence on, if it is short enough for a heading.
+fn label_before(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(2 * WIDTH);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    let end = &text[start..];
+    let label = [". ", "! ", "? ", ".** ", ", "]
+        .iter()
+        .filter_map(|mark| end.rfind(mark).map(|at| &end[at + mark.len()..]))
+        .min_by_key(|label| label.len())
+        .unwrap_or(end);
+    if label.len() > WIDTH { "" } else { label }
+}
+
+fn without_marks(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | ':' | '`'))
+}
+
+/// True if a text consists of these words and has one of the others.
+fn is_made_of(text: &str, words: &str, nouns: &str) -> bool {
+    let is_in = |list: &str, word: &str| list.split(' ').any(|known| known == word);
+    let mut has_noun = false;
+    for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
+    {
+        if is_in(nouns, word) {
+            has_noun = true;
+        } else if !is_in(words, word) {
+            return false;
+        }
+    }
+    has_noun
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_model_thinks_under_a_heading_is_no_answer() {
+        for (text, answer) in [
+            ("tents", Some("tents")),
+            ("**thinking:** a\n\n**answer:** tents", Some("tents")),
+            ("**thinking**: a\n\n**final answer**: tents", Some("tents")),
+            ("**thinking:** a\n\n**answer:** tents. result: b", Some("tents. result: b")),
+            ("**thinking**\n\na\n\n**answer**\n\ntents", Some("tents")),
+            ("### thought process\na: b\n### response\ntents", Some("tents")),
+            ("reasoning: a.\nanswer: tents", Some("tents")),
+            ("reasoning: a. answer: tents", Some("tents")),
+            ("reasoning: answer: a? no. answer: tents", Some("tents")),
+            ("thought: a\nfinal answer: tents", Some("tents")),
+            ("my reasoning steps:\n1. a\n2. b\n\nrewritten query: tents", Some("tents")),
+            ("let's think step by step. a. therefore, the answer is: tents", Some("tents")),
+            ("okay, the user wants a.\n\nanswer: tents", Some("tents")),
+            ("thinking process:\na\n\nquery 1: a\nquery 2: b", Some("query 1: a\nquery 2: b")),
+            ("**reasoning:** a\n\ngrade: 2", Some("2")),
+            ("```thinking\na\n```\ntents", Some("tents")),
+            ("```reasoning\na\n```\n\n```\ntents\n```", Some("```\ntents\n```")),
+            ("```text\ntents\n```", Some("```text\ntents\n```")),
+            ("**thinking:** a\n\ntents", None),
+            ("**thinking**\n\na\n\ntents", None),
+            ("thinking process:\n\n1. a\n2. b", None),
+            ("## reasoning\na", None),
+            ("okay, so the user asks about a.\n\ntents", None),
+            ("let me think. a", None),
+            ("```thinking\na", None),
+            ("```think\na\n```", None),
+            ("thinking: fast and slow", Some("thinking: fast and slow")),
+            ("chain of thought: what is it?", Some("chain of thought: what is it?")),
+            ("thinking, fast and slow: a summary", Some("thinking, fast and slow: a summary")),
+            ("reasoning", Some("reasoning")),
+            ("**reasoning about tents**", Some("**reasoning about tents**")),
+            ("analysis: a. result: b", Some("analysis: a. result: b")),
+            ("okay google: a", Some("okay google: a")),
+            ("the user is asking for tents.", Some("the user is asking for tents.")),
+            ("", Some("")),
+        ] {
+            assert_eq!(behind_headings(text).map(|at| text[at..].trim()), answer, "{text}");
+        }
+    }
+
+    #[test]
+    fn headings_are_found_in_one_pass() {
+        let began = std::time::Instant::now();
+        for text in ["answer: ", "a: ", "**", "\n", ". ", "answer\n", ":"] {
+            let _ = behind_headings(&format!("reasoning: {}", text.repeat(1 << 18)));
+        }
+        // Seconds; what takes time by the square of the length would take hours.
+        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    }
+}
