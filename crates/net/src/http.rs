@@ -75,8 +75,12 @@ pub(crate) struct Client {
 /// The status of an answer, and its body.
 pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
-    /// The pause that the server asks for before the next request (`Retry-After`).
+    /// The pause that the server asks for before the next request (`Retry-After`, or `retry-after-ms`).
     pub(crate) retry_after: Option<Duration>,
+    /// The address of a redirect.
+    pub(crate) moved_to: Option<String>,
+    /// The packing of a body that is not unpacked: only gzip is asked for.
+    pub(crate) packing: Option<String>,
     body: Body,
 }
 
@@ -191,9 +195,20 @@ impl HttpResponse {
 
 impl From<ureq::http::Response<Body>> for HttpResponse {
     fn from(response: ureq::http::Response<Body>) -> Self {
-        let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-        let retry_after = header.and_then(pause_of);
-        Self { status: response.status(), retry_after, body: response.into_body() }
+        let header = |name: &str| response.headers().get(name).and_then(|it| it.to_str().ok());
+        let milliseconds = header("retry-after-ms").and_then(|it| it.trim().parse().ok());
+        let retry_after = milliseconds.map(Duration::from_millis);
+        let packing = header("content-encoding").map(str::trim);
+        let is_plain = |name: &&str| {
+            name.is_empty() || ["gzip", "identity"].iter().any(|it| name.eq_ignore_ascii_case(it))
+        };
+        Self {
+            status: response.status(),
+            retry_after: retry_after.or_else(|| header("retry-after").and_then(pause_of)),
+            moved_to: header("location").map(str::to_owned),
+            packing: packing.filter(|name| !is_plain(name)).map(str::to_owned),
+            body: response.into_body(),
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod calls;
 mod chat;
+mod completion;
 mod concurrently;
 mod config;
 mod embed;
 mod exchange;
 mod identity;
+mod json;
 mod parameters;
 mod registry;
 mod rerank;

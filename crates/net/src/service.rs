@@ -29,6 +29,10 @@ pub struct Patience {
     pub retries: u32,
 }
 
+/// The hint for a certificate that signs itself, as OpenSSL makes them.
+const OWN_AUTHORITY: &str = "a server cannot show the certificate of an authority: make it with \
+     `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`, and name it in `ca`";
+
 /// The longest timeout in seconds: a day.
 pub const LONGEST_TIMEOUT: usize = 86_400;
 
@@ -53,13 +57,17 @@ pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<(
     if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
         return Ok(());
     }
-    let expected = "an address such as http://localhost:9200, without name or password";
+    let expected = "an address such as http://localhost:9200, without name, password or query";
     // There may be a password before the `@`.
     let found = if url.contains('@') { "another one".to_owned() } else { format!("`{url}`") };
     let is_without_scheme =
         !url.contains("://") && !url.contains(['@', '?', '#']) && !url.is_empty();
     if is_without_scheme {
         bail!(at, expected, found, "did you mean http://{url}?");
+    }
+    if rest.is_some_and(|rest| rest.contains('?') && !rest.contains('@')) {
+        let hint = "leave out `?` and what follows it";
+        bail!(at, expected, found, hint);
     }
     bail!(at, expected, found, hint);
 }
@@ -157,7 +165,7 @@ impl Service {
             let give_up = |found: String| {
                 let problem = self.problem(found);
                 let hint = "the server is there, and says why it gives no answer: `retries` may help if it \
-                            only has too much to do";
+                            only has too much to do or still loads its model";
                 Error::from(if is_answer { problem.hint(hint) } else { problem })
             };
             let longest = LONGEST_RETRY_AFTER.as_secs();
@@ -201,10 +209,20 @@ impl Service {
         let response = response.map_err(|error| self.failure(&error))?;
         let status = response.status;
         let retry_after = response.retry_after;
+        let moved_to = response.moved_to.clone();
+        let packing = response.packing.clone();
         // Some frameworks answer every `POST` with 201.
         if !status.is_success() {
-            let body = response.read_at_most(MOST_OF_A_REFUSAL).unwrap_or_default();
-            return Err(self.refusal(status, retry_after, &body));
+            let body = match packing {
+                Some(_) => Vec::new(),
+                None => response.read_at_most(MOST_OF_A_REFUSAL).unwrap_or_default(),
+            };
+            return Err(self.refusal(status, retry_after, moved_to.as_deref(), &body));
+        }
+        if let Some(packing) = packing {
+            let found = self.show(&format!("a body that is packed with {packing}"));
+            let hint = "the server or a proxy packs answers: plain ones and gzip are understood";
+            return Err(self.problem(found).hint(hint).into());
         }
         let answer = response.read_at_most(most).map_err(|error| self.failure(&error))?;
         if answer.len() as u64 > most {
@@ -220,9 +238,18 @@ impl Service {
         Ok(answer)
     }
 
-    fn refusal(&self, status: StatusCode, retry_after: Option<Duration>, body: &[u8]) -> Failure {
+    fn refusal(
+        &self,
+        status: StatusCode,
+        retry_after: Option<Duration>,
+        moved_to: Option<&str>,
+        body: &[u8],
+    ) -> Failure {
         let body = self.show(&String::from_utf8_lossy(body));
-        let found = format!("status {status}: {}", body.trim());
+        let found = match moved_to.filter(|_| status.is_redirection()) {
+            Some(address) => format!("status {status}, to {}", self.show(address)),
+            None => format!("status {status}: {}", body.trim()),
+        };
         if is_busy(status) {
             return Failure::Busy(Trouble { found, retry_after, is_answer: true });
         }
@@ -257,7 +284,12 @@ impl Service {
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => self.problem(found).into(),
             // The certificate will be the same the next time.
             ureq::Error::Io(error) if is_about_certificate(error) => {
-                self.problem(found).hint(&self.authorities_hint).into()
+                let is_own_authority = found.contains("CaUsedAsEndEntity");
+                let hint = if is_own_authority { OWN_AUTHORITY } else { &self.authorities_hint };
+                self.problem(found).hint(hint).into()
+            }
+            ureq::Error::Io(error) if is_about_protocol(error) => {
+                self.problem(found).hint("does the address begin with http:// there?").into()
             }
             _ => Failure::Busy(Trouble { found, retry_after: None, is_answer: false }),
         }
@@ -302,8 +334,16 @@ fn random() -> f64 {
 }
 
 fn is_about_certificate(error: &std::io::Error) -> bool {
-    let error = error.get_ref().and_then(|inner| inner.downcast_ref());
-    matches!(error, Some(rustls::Error::InvalidCertificate(_)))
+    matches!(error_of_tls(error), Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// True where a server speaks no TLS.
+fn is_about_protocol(error: &std::io::Error) -> bool {
+    matches!(error_of_tls(error), Some(rustls::Error::InvalidMessage(_)))
+}
+
+fn error_of_tls(error: &std::io::Error) -> Option<&rustls::Error> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Chat models: `POST /chat/completions`.
 
 use super::calls::{Call, CallAnswer};
+use super::completion::{Alternative, ChatResponse, Content, ResponseMessage, ResponseToken};
 use super::parameters::Parameters;
 use super::server::{MOST_OF_AN_ANSWER, Server};
 use super::table::{ModelTable, ServerConfig, table};
@@ -22,6 +23,7 @@ const BYTES_OF_A_TOKEN: u64 = 256;
 const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
 /// Characters of a reason for the end of a completion.
 const SHOWN: usize = 60;
+const OTHER_LINE_BREAKS: [char; 6] = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 /// How far a log-probability may be above 0 by the rounding of a server.
 const ROUNDING: f64 = 0.01;
 
@@ -85,85 +87,6 @@ pub(super) struct ChatEndpoint {
     server: Server,
     config: ChatConfig,
     written_tokens: AtomicU64,
-}
-
-/// Values that only inform are read in any form.
-#[derive(Deserialize)]
-struct ChatResponse {
-    #[serde(default)]
-    model: Value,
-    choices: Vec<CompletionChoice>,
-    #[serde(default)]
-    usage: Value,
-}
-
-#[derive(Deserialize)]
-struct CompletionChoice {
-    #[serde(default)]
-    index: Value,
-    message: ResponseMessage,
-    #[serde(default)]
-    finish_reason: Option<String>,
-    #[serde(default)]
-    logprobs: Option<LogProbabilities>,
-}
-
-#[derive(Deserialize)]
-struct ResponseMessage {
-    /// Absent if the model spent all of its tokens on reasoning, which is in another field.
-    #[serde(default)]
-    content: Option<Content>,
-    /// `OpenAI`: why the model gives no answer.
-    #[serde(default)]
-    refusal: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "`content` that is no text")]
-enum Content {
-    Text(String),
-    /// Mistral: what the model thinks is a part of another type.
-    Parts(Vec<ContentPart>),
-}
-
-#[derive(Deserialize)]
-struct ContentPart {
-    r#type: String,
-    #[serde(default)]
-    text: String,
-}
-
-impl Content {
-    fn text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Parts(parts) => parts
-                .into_iter()
-                .filter(|part| part.r#type == "text")
-                .map(|part| part.text)
-                .collect(),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct LogProbabilities {
-    #[serde(default)]
-    content: Option<Vec<ResponseToken>>,
-}
-
-#[derive(Deserialize)]
-struct ResponseToken {
-    #[serde(default)]
-    token: String,
-    #[serde(default)]
-    top_logprobs: Option<Vec<Alternative>>,
-}
-
-#[derive(Deserialize)]
-struct Alternative {
-    token: String,
-    logprob: f64,
 }
 
 /// Why a completion ends.
@@ -240,9 +163,6 @@ impl ChatEndpoint {
     }
 
     fn read(&self, mut answer: ChatResponse) -> Result<Completion, String> {
-        if answer.choices.is_empty() {
-            return Err("0 items in `choices`".to_owned());
-        }
         // A server that gives more than one may do so in any order.
         let first = answer.choices.iter().position(|choice| choice.index == 0);
         let choice = answer.choices.swap_remove(first.unwrap_or(0));
@@ -289,8 +209,12 @@ impl ChatEndpoint {
         tokens.into_iter().nth(index)
     }
 
-    /// The completion without what the model thinks.
+    /// The completion without what the model thinks. All line breaks of Unicode are those of lines.
     fn answer_in(&self, mut completion: Completion) -> Completion {
+        if completion.text.contains(OTHER_LINE_BREAKS) {
+            completion.text =
+                completion.text.replace("\r\n", "\n").replace(OTHER_LINE_BREAKS, "\n");
+        }
         match self.config.thinking.start_of_answer(&completion.text) {
             Some(0) => {}
             Some(start) => {

@@ -2,6 +2,7 @@
 
 use super::calls::{Call, CallAnswer, Caller, Calls};
 use super::identity::Identity;
+use super::json::read_json;
 use super::table::ModelTable;
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_request};
@@ -176,8 +177,7 @@ impl Server {
         };
         let read = |bytes: &[u8]| {
             let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-            let json: Result<Value, String> =
-                serde_json::from_slice(bytes).map_err(|error| error.to_string());
+            let json = read_json(bytes);
             if let Some(fault) = json.as_ref().ok().and_then(Fault::in_answer) {
                 if fault.is_busy {
                     return Ok(Reply::Busy(fault.message));
@@ -203,7 +203,11 @@ impl Server {
                 }
             };
             answer.map(Reply::Whole).map_err(|found| {
-                let hint = "`url`, `dialect` and `kind` must be those of the server";
+                let hint = if bytes.starts_with(b"data:") {
+                    "the server sends its answer in pieces, although it is asked not to (`stream: false`)"
+                } else {
+                    "`url`, `dialect` and `kind` must be those of the server"
+                };
                 problem("an answer in the form of its API", found, hint).into()
             })
         };

@@ -7,6 +7,7 @@ mod download;
 mod faults;
 mod forms;
 mod models;
+mod odd_servers;
 mod service;
 mod sparse;
 mod stub;

@@ -180,7 +180,7 @@ fn a_busy_server_is_asked_again() {
 fn failed_partial_and_malformed_answers_are_refused() {
     for (status, body, says) in [
         (404, "no such page", "status 404 Not Found: no such page"),
-        (302, "over there", "status 302 Found: over there | redirects are not followed"),
+        (302, "over there", "status 302 Found, to /elsewhere | redirects are not followed"),
         (200, "<html>", "no usable answer | 1 answer of `_msearch` | expected value at line 1"),
         (200, r#"{"responses": [{"status": 500}]}"#, "for request 1: status 500"),
         (200, r#"{"responses": []}"#, "1 answer of `_msearch` | 0"),

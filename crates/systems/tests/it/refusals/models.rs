@@ -136,7 +136,7 @@ hint: did you mean `models.chat.url`?
         set("models.chat.url=localhost:8080"),
         str![[r#"
 command line, models.chat.url=localhost:8080
-  expected: an address such as http://localhost:9200, without name or password
+  expected: an address such as http://localhost:9200, without name, password or query
      found: `localhost:8080`
 hint: did you mean http://localhost:8080?
 
@@ -202,7 +202,7 @@ hint: the documentation lists the keys of each kind (reference, Models)
         far("http://localhost:1/v1", "http://me:secret@host"),
         str![[r#"
 mine.toml:2
-  expected: an address such as http://localhost:9200, without name or password
+  expected: an address such as http://localhost:9200, without name, password or query
      found: another one
 hint: the environment variable CLARIQ_API_KEY holds the key
 

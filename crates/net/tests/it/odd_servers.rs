@@ -1,0 +1,145 @@
+//! Servers that answer otherwise than the API is documented: parts, pieces, halves of characters, redirects.
+
+use crate::stub::{Received, Reply, Stub, completion};
+use crate::{chat, config, parts, requests, session};
+use clariq_core::{Completion, Error, Thinking};
+use clariq_net::CallOptions;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn complete(url: &str, more: Value) -> Result<Vec<Completion>, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("chat", &format!("{url}/v1"), more);
+    chat(&config, &session(CallOptions::default()), folder.path())
+        .complete(&requests(&["hello"]), &|_| {})
+}
+
+fn answer(body: &str) -> Result<Vec<Completion>, Error> {
+    complete(&Stub::always(Reply::status(200, body)).url, json!({}))
+}
+
+#[test]
+fn a_text_in_parts_is_read_without_thoughts() {
+    for (content, text) in [
+        (
+            json!([{ "type": "text", "text": "red " }, { "type": "text", "text": "tents" }]),
+            "red tents",
+        ),
+        (json!([{ "type": "output_text", "text": "tents" }]), "tents"),
+        (json!([{ "text": "tents" }]), "tents"),
+        (
+            json!([
+                { "type": "thinking", "text": null, "thinking": [{ "type": "text", "text": "Hm" }] },
+                { "type": "text", "text": "tents" },
+            ]),
+            "tents",
+        ),
+        (json!([{ "type": "reasoning", "text": "Hm" }]), ""),
+        (json!([]), ""),
+        (Value::Null, ""),
+    ] {
+        let body = json!({ "choices": [{ "message": { "content": content } }], "usage": null });
+        let read = answer(&body.to_string()).unwrap();
+        assert_eq!(read[0].text, text, "{content}");
+    }
+}
+
+#[test]
+fn an_answer_without_a_choice_is_shown() {
+    let filtered = json!({ "choices": [], "prompt_filter_results": [{ "severity": "high" }] });
+    let found = parts(answer(&filtered.to_string()));
+    assert!(found.contains("0 items in `choices`") && found.contains("severity"), "{found}");
+    let pieces = "data: {\"choices\": [{\"delta\": {\"content\": \"tents\"}}]}\n\ndata: [DONE]\n\n";
+    let found = parts(answer(pieces));
+    assert!(found.contains("`stream: false`") && found.contains("tents"), "{found}");
+}
+
+#[test]
+fn half_a_character_and_other_line_breaks_are_read() {
+    let body = completion("red tents").to_string();
+    for (text, read) in [
+        ("red tents \\ud83d", "red tents \u{fffd}"),
+        ("red\\u2028tents", "red\ntents"),
+        ("red\\u2029tents\\u0085", "red\ntents\n"),
+        ("red\\r\\ntents", "red\ntents"),
+        ("red\\r\\ntents\\rblue", "red\ntents\nblue"),
+        ("<think>Hm</think>\\u2028tents", "tents"),
+    ] {
+        let read_text = &answer(&body.replace("red tents", text)).unwrap()[0].text;
+        assert_eq!(read_text, read, "{text}");
+    }
+}
+
+#[test]
+fn headings_around_thoughts_are_counted_as_thinking() {
+    for (text, read, thinking) in [
+        ("**Thinking:** a\n\n**Answer:** tents", "tents", Thinking::Ended),
+        ("Okay, the user wants a.\n\ntents", "", Thinking::Unended),
+        ("tents", "tents", Thinking::None),
+    ] {
+        let found = &answer(&completion(text).to_string()).unwrap()[0];
+        assert_eq!((&*found.text, found.thinking), (read, thinking), "{text}");
+    }
+    let own = json!({ "thinking": [["{{", "}}"]] });
+    let text = "**Thinking:** a\n\n**Answer:** tents";
+    let stub = Stub::always(Reply::Json(completion(text)));
+    assert_eq!(complete(&stub.url, own).unwrap()[0].text, text);
+}
+
+#[test]
+fn a_redirect_names_the_new_address() {
+    let moved = "Location: https://example.org/v1/chat/completions\r\n".to_owned();
+    let stub = Stub::always(Reply::Status(301, moved, "<html>".to_owned()));
+    let found = parts(complete(&stub.url, json!({})));
+    let expected = "status 301 Moved Permanently, to https://example.org/v1/chat/completions";
+    assert!(found.contains(expected) && found.contains("redirects are not followed"), "{found}");
+}
+
+#[test]
+fn a_packing_that_is_not_asked_for_is_named() {
+    for packing in ["br", "deflate", "zstd", "gzip, gzip"] {
+        let head = format!("Content-Encoding: {packing}\r\n");
+        let stub = Stub::always(Reply::Status(200, head, "\u{1}\u{2}".to_owned()));
+        let found = parts(complete(&stub.url, json!({})));
+        assert!(found.contains(&format!("a body that is packed with {packing}")), "{found}");
+    }
+    let busy = |_: &Received, number: usize| match number {
+        0 => Reply::Status(503, "Content-Encoding: br\r\n".to_owned(), "\u{1}".to_owned()),
+        _ => Reply::Json(completion("there")),
+    };
+    assert_eq!(complete(&Stub::start(busy).url, json!({ "retries": 1 })).unwrap()[0].text, "there");
+    let head = "Content-Encoding: identity\r\n".to_owned();
+    let stub = Stub::always(Reply::Status(200, head, completion("tents").to_string()));
+    assert_eq!(complete(&stub.url, json!({})).unwrap()[0].text, "tents");
+}
+
+#[test]
+fn a_pause_may_be_named_in_milliseconds() {
+    let busy = |_: &Received, number: usize| match number {
+        0 => Reply::Status(429, "retry-after-ms: 1200\r\n".to_owned(), "slow down".to_owned()),
+        _ => Reply::Json(completion("there")),
+    };
+    let began = Instant::now();
+    assert_eq!(complete(&Stub::start(busy).url, json!({ "retries": 1 })).unwrap()[0].text, "there");
+    assert!(began.elapsed() >= Duration::from_millis(1200), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_server_without_tls_is_not_asked_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 1 << 14]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+            thread::sleep(Duration::from_millis(200));
+        }
+    });
+    let began = Instant::now();
+    let found = parts(complete(&url, json!({ "retries": 9 })));
+    assert!(found.contains("does the address begin with http:// there?"), "{found}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
