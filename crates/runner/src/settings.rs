@@ -115,7 +115,11 @@ impl Settings {
             }
             folders = collections_in(folder);
         }
-        let of = |folder| Self { data: DataDir::Folder(folder), ..self.clone() };
+        let is_only = folders.len() == 1;
+        let of = |folder: PathBuf| {
+            let named = if is_only { self.folders.clone() } else { vec![folder.clone()] };
+            Self { data: DataDir::Folder(folder), folders: named, ..self.clone() }
+        };
         folders.into_iter().map(of).collect()
     }
 

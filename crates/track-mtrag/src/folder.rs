@@ -16,8 +16,8 @@ const CORPORA: &str = "corpora/passage_level";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MtragSplit {
     name: &'static str,
-    /// Its folder in the repository.
-    folder: &'static str,
+    /// Its folder in the repository, and the one that it had before.
+    folders: &'static [&'static str],
 }
 
 /// The three forms of a request in `retrieval_tasks`.
@@ -34,8 +34,8 @@ pub(crate) enum FormKind {
 impl MtragSplit {
     /// All splits, in the order of their release.
     pub const ALL: [Self; 2] = [
-        Self { name: "mtrag", folder: "mtrag-human" },
-        Self { name: "mtrag-un", folder: "mtragun-human" },
+        Self { name: "mtrag", folders: &["mtrag-human", "human"] },
+        Self { name: "mtrag-un", folders: &["mtragun-human"] },
     ];
 
     /// All splits, for the collection.
@@ -61,11 +61,16 @@ impl MtragSplit {
 
     /// The name of its file of tasks with the reference passages and responses.
     pub(crate) fn tasks_name(self) -> String {
-        format!("{}/generation_tasks/reference.jsonl", self.folder)
+        self.tasks_names().swap_remove(0)
+    }
+
+    fn tasks_names(self) -> Vec<String> {
+        let name = |folder: &&str| format!("{folder}/generation_tasks/reference.jsonl");
+        self.folders.iter().map(name).collect()
     }
 
     pub(crate) fn tasks(self, data: &DataDir) -> Option<Source> {
-        data.file(&self.tasks_name())
+        first(data, &self.tasks_names())
     }
 
     /// A form of the requests of a domain.
@@ -75,9 +80,13 @@ impl MtragSplit {
 
     fn form_names(self, domain: Domain, form: FormKind) -> Vec<String> {
         let form = form.name();
-        let folder = self.folder;
-        let name = |name: &&str| format!("{folder}/retrieval_tasks/{name}/{name}_{form}.jsonl");
-        domain.names().iter().map(name).collect()
+        let names_in = |folder: &&str| {
+            let folder = (*folder).to_owned();
+            let name =
+                move |name: &&str| format!("{folder}/retrieval_tasks/{name}/{name}_{form}.jsonl");
+            domain.names().iter().map(name)
+        };
+        self.folders.iter().flat_map(names_in).collect()
     }
 
     /// The relevant passages of a domain's requests. MTRAG-UN has them in one folder.
@@ -86,11 +95,14 @@ impl MtragSplit {
     }
 
     fn qrels_names(self, domain: Domain) -> Vec<String> {
-        let folder = format!("{}/retrieval_tasks", self.folder);
-        let names = |name: &&str| {
-            [format!("{folder}/{name}/qrels/dev.tsv"), format!("{folder}/qrels/{name}.tsv")]
+        let names_in = |folder: &&str| {
+            let folder = format!("{folder}/retrieval_tasks");
+            let names = move |name: &&str| {
+                [format!("{folder}/{name}/qrels/dev.tsv"), format!("{folder}/qrels/{name}.tsv")]
+            };
+            domain.names().iter().flat_map(names)
         };
-        domain.names().iter().flat_map(names).collect()
+        self.folders.iter().flat_map(names_in).collect()
     }
 
     /// The files of its requests.
@@ -151,7 +163,7 @@ pub(crate) fn check_single(data: &DataDir) -> Result<(), Error> {
         }
         all.push(corpus_names(domain));
     }
-    all.extend(MtragSplit::ALL.map(|split| vec![split.tasks_name()]));
+    all.extend(MtragSplit::ALL.map(MtragSplit::tasks_names));
     for names in &all {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         data.check_one_of(&[""], &names)?;

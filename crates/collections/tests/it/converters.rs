@@ -75,6 +75,29 @@ fn qrecc_and_topiocqa() {
     }
 }
 
+/// The second block of the section has the judgements.
+#[test]
+fn judgements_of_topiocqa() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/converters.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, section) = page.split_once("\n## TopiOCQA\n").unwrap();
+    let block = section.split("```python\n").nth(2).unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("downloads/data/retriever/all_history");
+    fs::create_dir_all(&below).unwrap();
+    let turn = |number: u8, passage: &str| {
+        let passage = json!({ "passage_id": passage, "title": "Moon [SEP] Intro", "text": "far" });
+        json!({ "conv_id": 1, "turn_id": number, "question": "q", "positive_ctxs": [passage] })
+    };
+    fs::write(below.join("dev.json"), json!([turn(1, "7"), turn(2, "9")]).to_string()).unwrap();
+    fs::write(folder.path().join("convert.py"), block).unwrap();
+    let mut python = Command::new(find_python());
+    assert!(python.arg("convert.py").current_dir(folder.path()).status().unwrap().success());
+    let qrels = fs::read_to_string(folder.path().join("qrels.dev.txt")).unwrap();
+    assert_eq!(qrels, "1_1 0 7 1\n1_2 0 9 1\n");
+}
+
 #[test]
 fn a_rewrite_of_qrecc_is_one_line() {
     let (_, rewrites) = convert_with_rewrites("QReCC", &[("qrecc_test.json", turns())], "test");

@@ -129,12 +129,21 @@ fn summary(verdicts: &[Verdict]) -> String {
 /// The built-in systems for a collection that this build can check.
 fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<SystemConfig>> {
     let mut systems = Vec::new();
+    let label = collection.label();
+    let expects =
+        |config: &SystemConfig| config.expected.iter().any(|expected| expected.collection == label);
+    let all: Vec<SystemConfig> = built_in::names()
+        .map(|name| SystemConfig::open_any(name, &[]))
+        .collect::<Result<_, _>>()?;
+    let any_expects = all.iter().any(expects);
     let mut left_out = Vec::new();
     let mut without_base: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for name in built_in::names() {
-        let config = SystemConfig::open_any(name, &[])?;
+    for (name, config) in built_in::names().zip(all) {
         // A system for conversations has no figures on a split.
-        if config.expected.is_empty() || !config.is_for(collection) {
+        if config.expected.is_empty()
+            || !config.is_for(collection)
+            || any_expects && !expects(&config)
+        {
             continue;
         }
         if settings.engine.is_none() && config.needs_models() {

@@ -7,6 +7,7 @@ use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_t
 use crate::commands::calls::CallArgs;
 use crate::failure::Outcome;
 use crate::settings::Settings;
+use crate::several::folder_names;
 use clap::Args;
 use clariq_collections::documents::document_files;
 use clariq_collections::evaluation::does_not_apply;
@@ -19,7 +20,7 @@ use clariq_systems::SystemConfig;
 pub(super) use load::load_as_run;
 use load::load_systems;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use table::RunTable;
 
 #[derive(Args)]
@@ -121,9 +122,11 @@ pub(crate) fn run_each(all: &[Settings], arguments: &RunArgs) -> Result<Outcome>
     }
     let systems = load_systems(&all[0], arguments)?;
     let mut table = RunTable::new("split", &systems, arguments);
-    for settings in all {
+    for (settings, name) in all.iter().zip(folder_names(all)) {
         // The usual depth is that of the collection.
         let systems = load_systems(settings, arguments)?;
+        // Two folders of one name keep their paths, and are refused.
+        table.folder = (!name.contains(MAIN_SEPARATOR)).then_some(name);
         run_over(settings, arguments, &systems, &mut table)?;
     }
     table.print(&all[0], arguments)

@@ -98,3 +98,12 @@ fn a_task_is_found_in_both_spellings_of_its_id() {
     let rows = found["documents"].as_array().expect("rows");
     assert!(rows.iter().any(|row| row["document"] == "g2-0-80" && row["grade"] == 1), "{found}");
 }
+
+#[test]
+fn systems_of_other_collections_are_not_reproduced() {
+    let bench = Bench::new();
+    let data = data();
+    let shown = bench.succeed(&format!("reproduce --data {data} --split mtrag-un")).stdout;
+    assert!(shown.contains("mtrag-bm25-last"), "{shown}");
+    assert!(!shown.contains("bm25-tuned") && !shown.contains("no-question"), "{shown}");
+}

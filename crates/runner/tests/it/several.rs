@@ -1,7 +1,7 @@
 //! Several data folders: a run over each, and one table with the means.
 
 use crate::chat::{run, succeed};
-use crate::common::Bench;
+use crate::common::{Bench, root};
 use serde_json::Value;
 
 /// Writes a collection of three documents and some requests, each with one relevant document: the one
@@ -49,6 +49,7 @@ fn one_table_has_a_column_for_each_collection_and_both_means() {
     let bench = bench();
     let ran = succeed(&bench, "run bm25-english ql --data all --split test");
     assert_eq!(ran.stdout.lines().count(), 1 + 4, "{}", ran.stdout);
+    assert!(!ran.stderr.contains("the only collection"), "{}", ran.stderr);
     let line =
         format!("eval {} --data all/one --data all/two -m R@1", runs(&bench, "bm25-english"));
     let named = succeed(&bench, &format!("{line} --format json"));
@@ -89,6 +90,17 @@ fn hidden_folders_are_no_collections_and_one_collection_is_no_table() {
     write_collection(&bench, "all/two", &[("tea", "tea"), ("coffee", "tea")]);
     let both = succeed(&bench, "run bm25-english --data all --split test");
     assert_eq!(both.stdout.lines().count(), 1 + 2, "{}", both.stdout);
+}
+
+#[test]
+fn folders_of_one_collection_have_runs_of_their_own() {
+    let bench = Bench::new();
+    let sample = root().join("data/sample-mtrag").display().to_string();
+    bench.shell(&["sh"], &format!("mkdir all && cp -r {sample} all/a && cp -r {sample} all/b"));
+    let ran = succeed(&bench, "run mtrag-bm25-last --data all --split mtrag-un");
+    assert_eq!(ran.stdout.lines().count(), 1 + 2, "{}", ran.stdout);
+    let run = |folder: &str| bench.text(&format!("runs/{folder}/mtrag-bm25-last.mtrag-un.run"));
+    assert_eq!(run("a"), run("b"));
 }
 
 #[test]

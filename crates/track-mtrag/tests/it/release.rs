@@ -1,7 +1,7 @@
 //! A made-up release in all of its forms: six domains, packed and plain passages, both spellings of
 //! ids and both kinds of `Collection`, among the other files of the repository.
 
-use crate::common::{open, write};
+use crate::common::{copy, open, write};
 use clariq_collections::evaluation::{EvalRequest, ResultCell};
 use clariq_collections::{Collection, DataDir, OfficialVerdict, Split, ValidationOptions};
 use clariq_core::Documents;
@@ -319,4 +319,24 @@ fn an_unpacked_file_beside_its_archive_is_read_and_any_other_pair_is_refused() {
         "`mtragun-human/retrieval_tasks/qrels/cloud.tsv` and \
          `mtragun-human/retrieval_tasks/qrels/ibmcloud.tsv`"
     );
+}
+
+#[test]
+fn the_earlier_name_of_a_folder_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_release(folder);
+    let ids = || -> Vec<String> {
+        let mtrag = open(folder);
+        let requests = mtrag.requests(MtragSplit::ALL[0].as_split(), PASSAGES).unwrap();
+        requests.map(|request| request.unwrap().id.as_str().to_owned()).collect()
+    };
+    let before = ids();
+    fs::rename(folder.join("mtrag-human"), folder.join("human")).unwrap();
+    assert_eq!(ids(), before);
+    copy(&folder.join("human"), &folder.join("mtrag-human"));
+    write(folder, "mtrag-human/retrieval_tasks/govt/govt_lastturn.jsonl", "{}");
+    let both = Mtrag::open(DataDir::Folder(folder.to_owned()), None).map(|_| ());
+    let both = both.unwrap_err().to_string();
+    assert!(both.contains("/mtrag-human/retrieval") && both.contains("/human/retrieval"), "{both}");
 }

@@ -23,6 +23,8 @@ pub(super) struct RunTable {
     dry_run: Option<DryRunTable>,
     /// The runs so far: two collections of one name would have the same.
     paths: Vec<PathBuf>,
+    /// The folder of the next runs below `runs`, in place of the name of their collection.
+    pub(super) folder: Option<String>,
 }
 
 impl RunTable {
@@ -34,7 +36,7 @@ impl RunTable {
             columns.insert(1, "class");
         }
         let dry_run = arguments.calls.dry_run.then(DryRunTable::new);
-        Self { sheet: Sheet::new(&columns), has_class, dry_run, paths: Vec::new() }
+        Self { sheet: Sheet::new(&columns), has_class, dry_run, paths: Vec::new(), folder: None }
     }
 
     /// Runs a system and adds its row.
@@ -46,10 +48,13 @@ impl RunTable {
         input: &dyn RunInput,
     ) -> Result<()> {
         let session = contexts.session;
-        let path = match &arguments.output {
-            Some(path) => path.clone(),
-            None => usual_path(Path::new("runs"), session, system, input.name()),
-        };
+        let path = arguments.output.clone().unwrap_or_else(|| {
+            let usual = usual_path(Path::new("runs"), session, system, input.name());
+            match (&self.folder, usual.file_name()) {
+                (Some(folder), Some(name)) => Path::new("runs").join(folder).join(name),
+                _ => usual,
+            }
+        });
         if self.paths.contains(&path) {
             let hint = "run the folders one by one, with --output";
             bail!(&*path, "a run of its own for each collection", "a second one", hint);
