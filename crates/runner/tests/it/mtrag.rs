@@ -34,6 +34,14 @@ fn systems_without_models_are_run_scored_validated_and_shown() {
         let page = bench.text("one.html");
         assert!(page.contains("clarifying") || split == "mtrag", "{system}");
     }
+    // Either of both files may be named.
+    let on = format!("--data {data} --split mtrag-un");
+    succeed(&bench, &format!("run mtrag-bm25-last {on} -o one.run"));
+    succeed(&bench, &format!("run mtrag-bm25-last {on} -o two.jsonl"));
+    assert_eq!(
+        [bench.text("two.run"), bench.text("two.jsonl")],
+        ["one.run", "one.jsonl"].map(|name| bench.text(name))
+    );
     succeed(&bench, &format!("data export --data {data} -o exported"));
     succeed(&bench, "data check --data exported");
 }

@@ -77,13 +77,14 @@ impl RunInput for RankedSplit<'_> {
     }
 
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
-        let mut files = vec![("run", path.to_owned())];
-        if let Some(form) = &self.form {
-            let name = path.to_string_lossy();
-            let stem = name.strip_suffix(".run").unwrap_or(&name);
-            files.push(("submission", with_ending(Path::new(stem), form.ending())));
-        }
-        files
+        let Some(form) = &self.form else { return vec![("run", path.to_owned())] };
+        let name = path.to_string_lossy();
+        // Either of both files may be named.
+        let named = [form.ending(), ".run"].iter().find_map(|ending| name.strip_suffix(ending));
+        let stem = Path::new(named.unwrap_or(&name));
+        let run =
+            if name.ends_with(form.ending()) { with_ending(stem, ".run") } else { path.to_owned() };
+        vec![("run", run), ("submission", with_ending(stem, form.ending()))]
     }
 
     fn put(&self, out: &mut [Vec<u8>], entry: &RunEntry) -> io::Result<u64> {
