@@ -386,7 +386,7 @@ def test_runs_and_judgements_need_no_file():
     assert values["R@1"] == {"1": 1.0, "2": 0.0, "all": 0.5} and list(values) == ["RR", "R@1"]
     between = clariq.evaluate(run, "RR", qrels=grades, ties="interval")
     assert between == {"RR": (0.25, 0.5)}
-    with pytest.warns(UserWarning, match="repeat a score"):
+    with pytest.warns(UserWarning, match="repeats a score"):
         assert clariq.evaluate(run, "RR", qrels=grades, ties="official") == {"RR": 0.0}
     for grade in (1.5, float("nan")):
         with pytest.raises(ValueError, match="whole number"):
