@@ -133,7 +133,10 @@ class Users:
                 return 400, {"detail": "Run was finished!"}
             self.topics.pop(0)
             self.history = []
-            return self.say(TOPICS[self.topics[0]][0])
+            reaction = self.say(TOPICS[self.topics[0]][0])
+            if fault == "stall":
+                time.sleep(60)
+            return reaction
         assert body["response"], "an empty response to a question"
         said = sum(message["role"] == "user" for message in self.history)
         self.history.append({"role": "assistant", "content": body["response"]})
