@@ -121,7 +121,7 @@ fn files_in(folder: &Path, ending: Option<&OsStr>) -> (Vec<PathBuf>, Vec<PathBuf
     (files.into_iter().filter(|file| file.extension() == ending).collect(), folders)
 }
 
-/// What is in a folder.
+/// The entries of a folder.
 fn entries_of(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_FILES);

@@ -1,4 +1,4 @@
-//! What a model thinks in plain words, under headings of its own: `**Thinking:** … **Answer:** …`.
+//! The thoughts of a model in plain words, under headings: `**Thinking:** … **Answer:** …`.
 
 /// Words of which a heading of what a model thinks consists, and those of which it must have one.
 const THOUGHT_WORDS: &str = " chain internal my of process step-by-step steps the ";
