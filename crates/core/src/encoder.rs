@@ -37,7 +37,7 @@ pub trait Encoder: Send + Sync {
         Similarity::Cosine
     }
 
-    /// The texts so far that exceeded the model\'s length and were cut.
+    /// The texts so far that exceeded the model's length and were cut.
     fn cut(&self) -> CutTexts {
         CutTexts::default()
     }
@@ -110,7 +110,7 @@ pub trait PairScorer: Send + Sync {
         Ok(all)
     }
 
-    /// The pairs so far that exceeded the model\'s length and were cut.
+    /// The pairs so far that exceeded the model's length and were cut.
     fn cut(&self) -> CutTexts {
         CutTexts::default()
     }
@@ -170,7 +170,7 @@ pub trait TextGenerator: Send + Sync {
         bail!("likelihood", expected, "one that only generates", hint)
     }
 
-    /// The texts so far that exceeded the model\'s length and were cut.
+    /// The texts so far that exceeded the model's length and were cut.
     fn cut(&self) -> CutTexts {
         CutTexts::default()
     }

@@ -74,7 +74,7 @@ pub trait SparseEncoder: Send + Sync {
     /// The word of a number, for explanations.
     fn word(&self, number: u32) -> Cow<'_, str>;
 
-    /// The texts so far that exceeded the model\'s length and were cut.
+    /// The texts so far that exceeded the model's length and were cut.
     fn cut(&self) -> CutTexts {
         CutTexts::default()
     }
