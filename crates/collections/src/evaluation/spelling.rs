@@ -4,25 +4,36 @@
 use clariq_core::{RequestId, count_of, one_or};
 use clariq_eval::Qrels;
 use clariq_files::{Run, shorten};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
 /// An id without what its writers may vary: case, the composition of accents, invisible characters,
 /// zeros before a number and `.0` behind it.
-fn plain_form(id: &str) -> String {
-    let composed: String = if id.is_ascii() {
-        id.to_ascii_lowercase()
-    } else {
-        id.nfc().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase).collect()
-    };
-    let whole = composed.strip_suffix(".0").unwrap_or(&composed);
+fn plain_form(id: &str) -> Cow<'_, str> {
+    if !id.is_ascii() {
+        let visible = id.nfc().filter(|c| !is_invisible(*c));
+        let composed: String = visible.flat_map(char::to_lowercase).collect();
+        let number = plain_number(&composed).map(str::to_owned);
+        return Cow::Owned(number.unwrap_or(composed));
+    }
+    match plain_number(id) {
+        Some(number) => Cow::Borrowed(number),
+        None if id.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+            Cow::Owned(id.to_ascii_lowercase())
+        }
+        None => Cow::Borrowed(id),
+    }
+}
+
+/// A whole number without zeros before it and `.0` behind it.
+fn plain_number(id: &str) -> Option<&str> {
+    let whole = id.strip_suffix(".0").unwrap_or(id);
     if whole.is_empty() || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        return composed;
+        return None;
     }
-    match whole.trim_start_matches('0') {
-        "" => "0".to_owned(),
-        number => number.to_owned(),
-    }
+    let number = whole.trim_start_matches('0');
+    Some(if number.is_empty() { &whole[whole.len() - 1..] } else { number })
 }
 
 /// True for characters without a width, and for those that look like a blank and are none.
@@ -36,7 +47,7 @@ fn is_invisible(c: char) -> bool {
 /// The other spellings of an id that a collection may have.
 pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
     let spellings = [
-        plain_form(id),
+        plain_form(id).into_owned(),
         id.to_lowercase(),
         id.to_uppercase(),
         id.nfc().collect(),
@@ -47,11 +58,11 @@ pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Known ids by their plain forms.
-pub(super) struct Spellings<'a>(HashMap<String, &'a str>);
+pub(super) struct Spellings<'a>(HashMap<Cow<'a, str>, &'a str>);
 
 impl<'a> Spellings<'a> {
     pub(super) fn of(known: impl Iterator<Item = &'a str>) -> Self {
-        let mut spellings: HashMap<String, &str> = HashMap::new();
+        let mut spellings: HashMap<Cow<str>, &str> = HashMap::new();
         for id in known {
             let first = spellings.entry(plain_form(id)).or_insert(id);
             *first = id.min(first);
@@ -61,17 +72,22 @@ impl<'a> Spellings<'a> {
 
     /// The known id that is meant by another spelling of it.
     pub(super) fn meant_by(&self, id: &str) -> Option<&'a str> {
-        self.0.get(&plain_form(id)).copied().filter(|known| *known != id)
+        self.0.get(&*plain_form(id)).copied().filter(|known| *known != id)
     }
 }
 
 /// Warns of topics of a run that are spelled otherwise than those of the labels.
 pub(super) fn topics_spelled_otherwise(run: &Run, known: &HashSet<RequestId>) -> Option<String> {
-    let given: BTreeSet<&RequestId> = run.lines.iter().map(|line| &line.topic).collect();
+    let given = run.lines.iter().map(|line| &line.topic);
+    let unknown: BTreeSet<&RequestId> =
+        given.clone().filter(|topic| !known.contains(*topic)).collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    let given: HashSet<&RequestId> = given.collect();
     let unanswered = known.iter().filter(|topic| !given.contains(topic));
     let spellings = Spellings::of(unanswered.map(RequestId::as_str));
-    let unknown = given.iter().filter(|topic| !known.contains(**topic));
-    let mut pairs = unknown.filter_map(|topic| {
+    let mut pairs = unknown.iter().filter_map(|topic| {
         let topic = topic.as_str();
         Some((topic, spellings.meant_by(topic)?))
     });
@@ -81,19 +97,22 @@ pub(super) fn topics_spelled_otherwise(run: &Run, known: &HashSet<RequestId>) ->
 
 /// Warns of documents of a run whose judgements have another spelling.
 pub fn spelled_otherwise(run: &Run, qrels: &Qrels) -> Option<String> {
-    let mut of_topics: HashMap<&RequestId, Spellings> = HashMap::new();
     let mut pairs: BTreeSet<(&str, &str, &RequestId)> = BTreeSet::new();
-    for line in &run.lines {
-        let Some(judged) = qrels.topic(&line.topic) else { continue };
-        if judged.grade(&line.document).is_some() {
-            continue;
-        }
-        let spellings = of_topics.entry(&line.topic).or_insert_with(|| {
+    // The lines of a topic are usually consecutive.
+    let mut of_topics: HashMap<&RequestId, Spellings> = HashMap::new();
+    for lines in run.lines.chunk_by(|one, next| one.topic == next.topic) {
+        let topic = &lines[0].topic;
+        let Some(judged) = qrels.topic(topic) else { continue };
+        let spellings = of_topics.entry(topic).or_insert_with(|| {
             Spellings::of(judged.documents().map(|(document, _)| document.as_str()))
         });
-        let document = line.document.as_str();
-        if let Some(meant) = spellings.meant_by(document) {
-            pairs.insert((document, meant, &line.topic));
+        for line in lines {
+            let document = line.document.as_str();
+            if let Some(meant) = spellings.meant_by(document)
+                && judged.grade(&line.document).is_none()
+            {
+                pairs.insert((document, meant, topic));
+            }
         }
     }
     if pairs.is_empty() {
