@@ -99,6 +99,8 @@ pub struct EvalRequest<'a> {
     pub out_file: bool,
     /// Judgements in place of some of the split's.
     pub qrels: Option<&'a Path>,
+    /// The number of documents for a topic that the system of the run might have ranked, if known.
+    pub depth: Option<usize>,
 }
 
 /// A part of a request that does not apply to everything that is scored.
@@ -233,7 +235,7 @@ pub struct SystemOutput<'a> {
 }
 
 /// The measures of a comparison.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct ComparisonOptions<'a> {
     /// The part of the runs, such as a task; all, or the usual one, if none is named.
     pub part: Option<&'a str>,
@@ -241,6 +243,8 @@ pub struct ComparisonOptions<'a> {
     pub measures: &'a [Measure],
     /// The order of equal scores, if it is not the usual one.
     pub ties: Option<Ties>,
+    /// The number of documents for a topic that the system of the run might have ranked, if known.
+    pub depth: Option<usize>,
 }
 
 /// A run request by request.

@@ -4,6 +4,8 @@
 //! same bytes. It is renamed last and contains the checksums of the files that it describes: if they
 //! differ, a command was interrupted.
 
+mod depth;
+
 use crate::needs::NeedPredictor;
 use crate::ranker::Ranker;
 use crate::session::Session;
@@ -12,6 +14,7 @@ use clariq_core::{Checksum, Error, IoAction, ReadingOverrides, Result, read_regu
 use clariq_files::{MOST_OF_A_TABLE, StagedFile, with_ending};
 use clariq_net::write_exchanges;
 use clariq_systems::{Plan, SystemConfig};
+pub use depth::depth_of;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;

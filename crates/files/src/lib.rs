@@ -21,7 +21,6 @@ mod nearby;
 mod output;
 mod python;
 mod qrels;
-mod recorded_depth;
 pub mod records;
 mod run;
 mod sink;

@@ -1,7 +1,6 @@
 //! Run files: `<topic> 0 <document> <rank> <score> <run>`.
 
 use crate::fields::{IgnoredLines, Line, LineForm, for_each_line};
-use crate::recorded_depth::recorded_depth;
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
 use crate::table::is_header;
@@ -43,8 +42,6 @@ pub struct Run {
     pub ignored: IgnoredLines,
     /// The sign of exchanged or reversed columns, if there is one.
     pub rank_doubt: Option<&'static str>,
-    /// The number of documents for a topic that the system might have ranked, if the run has a record.
-    pub depth: Option<usize>,
 }
 
 /// Compares ranks, which are not read otherwise, with scores.
@@ -85,8 +82,7 @@ impl RankOrder {
 
 /// Reads a run. Ranks and the constant second field are ignored.
 pub fn read_run(source: &Source) -> Result<Run> {
-    let run = read_strictly(source, MOST_OF_A_RUN, parse_run)?;
-    Ok(Run { depth: recorded_depth(source), ..run })
+    read_strictly(source, MOST_OF_A_RUN, parse_run)
 }
 
 /// Reads a run, reports every problem to `sink`, and leaves lines with problems out.

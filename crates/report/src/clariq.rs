@@ -14,10 +14,10 @@ use crate::answer::answer;
 use crate::differences::{self, Focus, TopicRow};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
-use crate::request::{PageRequest, PageRun, RenderedPage};
+use crate::request::{PageRequest, RenderedPage};
 use crate::words::{count, figure};
 use clariq_collections::documents::Bank;
-use clariq_collections::evaluation::{ComparisonOptions, Evaluation as _, ShortMeasures};
+use clariq_collections::evaluation::{Evaluation as _, ShortMeasures};
 use clariq_core::{Documents, Error, RequestId};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::Run;
@@ -69,7 +69,8 @@ pub(crate) fn page(
     let mut needs = Vec::new();
     let mut by_name = Vec::new();
     let mut warnings = Vec::new();
-    for PageRun { file, .. } in request.runs {
+    for shown in request.runs {
+        let file = &shown.file;
         let run = official.run(file)?;
         topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
         // The page has details; the warnings are also printed.
@@ -83,9 +84,7 @@ pub(crate) fn page(
             warnings.push(format!("{}: {short}", file.name()));
         }
         if !request.measures.is_empty() {
-            let by =
-                ComparisonOptions { measures: request.measures, ..ComparisonOptions::default() };
-            let found = official.columns(file, &by)?;
+            let found = official.columns(file, &request.comparison(shown))?;
             by_name.push(found.columns);
         }
         runs.push(run);

@@ -10,7 +10,7 @@ use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
 use crate::words::count;
-use clariq_collections::evaluation::{ComparisonOptions, Evaluation};
+use clariq_collections::evaluation::Evaluation;
 use clariq_core::{Documents, Error, RequestId, bail};
 use clariq_eval::Qrels;
 use maud::html;
@@ -37,9 +37,7 @@ impl JudgedPage<'_> {
         let mut warnings = self.evaluation.warnings().to_vec();
         let mut measured = Vec::new();
         for run in request.runs {
-            let by =
-                ComparisonOptions { measures: request.measures, ..ComparisonOptions::default() };
-            let found = self.evaluation.columns(&run.file, &by)?;
+            let found = self.evaluation.columns(&run.file, &request.comparison(run))?;
             let file = run.file.name();
             warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
             measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });

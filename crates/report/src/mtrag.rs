@@ -8,7 +8,7 @@ use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
 use crate::words::{count, shorten};
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{ComparisonOptions, Evaluation};
+use clariq_collections::evaluation::Evaluation;
 use clariq_core::{Documents, Error, RequestId, Speaker, bail};
 use clariq_eval::{Qrels, RankedRun};
 use clariq_track_mtrag::{
@@ -55,8 +55,7 @@ pub(crate) fn page(
     let mut measured = Vec::new();
     let mut runs = Vec::new();
     for run in request.runs {
-        let by = ComparisonOptions { measures: request.measures, ..ComparisonOptions::default() };
-        let found = evaluation.columns(&run.file, &by)?;
+        let found = evaluation.columns(&run.file, &request.comparison(run))?;
         let file = run.file.name();
         warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
         measured.push(RunFigures { name: &run.name, uses: &run.uses, columns: found.columns });

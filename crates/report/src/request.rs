@@ -1,5 +1,6 @@
 //! The request for a page, and the page made of it.
 
+use clariq_collections::evaluation::ComparisonOptions;
 use clariq_eval::Measure;
 use clariq_files::Source;
 
@@ -8,6 +9,8 @@ pub struct PageRun {
     /// Its name on the page.
     pub name: String,
     pub file: Source,
+    /// The number of documents for a topic that its system might have ranked, if known.
+    pub depth: Option<usize>,
     /// Its declared uses beyond a request and the documents.
     pub uses: Vec<String>,
 }
@@ -26,6 +29,17 @@ pub struct PageRequest<'a> {
     pub measures: &'a [Measure],
     /// The seed of the randomisation test.
     pub seed: u64,
+}
+
+impl PageRequest<'_> {
+    /// The measures of a run, of the usual ones or those that were named.
+    pub(crate) fn comparison(&self, run: &PageRun) -> ComparisonOptions<'_> {
+        ComparisonOptions {
+            measures: self.measures,
+            depth: run.depth,
+            ..ComparisonOptions::default()
+        }
+    }
 }
 
 /// A page that was rendered.

@@ -122,7 +122,8 @@ impl SeveralScores {
             settings.note_remark(&*place.collection, split);
             for (system, run) in scored.iter_mut().zip(&of_place) {
                 let source = Source::new(&run.path);
-                let ValuesByRequest { columns, warnings } = evaluation.columns(&source, by)?;
+                let of_run = ComparisonOptions { depth: record::depth_of(&run.path), ..*by };
+                let ValuesByRequest { columns, warnings } = evaluation.columns(&source, &of_run)?;
                 for warning in warnings {
                     settings.note(&format!("warning: {}: {warning}", source.name()));
                 }

@@ -96,9 +96,10 @@ impl<'a> ByQrels<'a> {
         if named.is_empty() { &self.usual } else { named }
     }
 
-    fn interval(&self, measures: &[Measure], run: &Run) -> EvalResult {
+    fn interval(&self, measures: &[Measure], run: &Run, depth: Option<usize>) -> EvalResult {
         let scores = |favour| {
-            evaluate(measures, &RankedRun::with_ties(run, &self.qrels, favour), &self.qrels)
+            let ranked = RankedRun::with_ties(run, &self.qrels, favour).with_depth(depth);
+            evaluate(measures, &ranked, &self.qrels)
         };
         let lowest = scores(Favour::Against);
         let highest = scores(Favour::For);
@@ -133,9 +134,10 @@ impl Evaluation for ByQrels<'_> {
         self.topics.check_answered(&source, run.lines.iter().map(|line| &line.topic))?;
         let ignored = self.warnings_of(&run, ties);
         let mut result = if request.ties == Some(TieRule::Interval) {
-            self.interval(measures, &run)
+            self.interval(measures, &run, request.depth)
         } else {
-            let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
+            let ranked = RankedRun::ordered(&run, ties).with_depth(request.depth);
+            let scores = evaluate(measures, &ranked, &self.qrels);
             let topics = if request.by_topic() { scores.columns("") } else { Vec::new() };
             EvalResult { topics, ..result_of(&scores) }
         };
@@ -168,7 +170,8 @@ impl Evaluation for ByQrels<'_> {
         let run = read_run(source)?;
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.warnings_of(&run, ties);
-        let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
+        let ranked = RankedRun::ordered(&run, ties).with_depth(by.depth);
+        let scores = evaluate(measures, &ranked, &self.qrels);
         Ok(ValuesByRequest::new(scores.columns(""), warnings))
     }
 }

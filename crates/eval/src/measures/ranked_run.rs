@@ -27,7 +27,7 @@ impl RankedRun {
 
     /// Orders a run; equal scores are ordered by the rule `ties`.
     pub fn ordered(run: &Run, ties: Ties) -> Self {
-        Self::of_lines(run, ordered_lines(run, ties))
+        Self::of_lines(ordered_lines(run, ties))
     }
 
     /// Orders a run, with equal scores in the order that is best or worst for it.
@@ -40,10 +40,10 @@ impl RankedRun {
             };
             sort_with_favour(lines, single, grade, favour);
         }
-        Self::of_lines(run, topics)
+        Self::of_lines(topics)
     }
 
-    fn of_lines(run: &Run, topics: HashMap<&RequestId, Vec<&RunLine>>) -> Self {
+    fn of_lines(topics: HashMap<&RequestId, Vec<&RunLine>>) -> Self {
         let mut ranked = HashMap::with_capacity(topics.len());
         for (topic, lines) in topics {
             let mut seen = HashSet::with_capacity(lines.len());
@@ -51,7 +51,13 @@ impl RankedRun {
             let documents = documents.filter(|document| seen.insert(*document)).cloned();
             ranked.insert(topic.clone(), documents.collect());
         }
-        Self { topics: ranked, depth: run.depth }
+        Self { topics: ranked, depth: None }
+    }
+
+    /// The same run of a system that might have ranked up to `depth` documents for a topic.
+    #[must_use]
+    pub fn with_depth(self, depth: Option<usize>) -> Self {
+        Self { depth, ..self }
     }
 
     /// The depth that the run was cut at: the number of documents of most topics, if none has more, and if
@@ -128,7 +134,7 @@ mod tests {
     #[test]
     fn a_run_that_does_not_reach_the_depth_of_its_record_was_not_cut() {
         let run = run(&[("1", "Q1", 2.0), ("1", "Q2", 1.0), ("2", "Q1", 2.0), ("2", "Q3", 1.0)]);
-        let cut = |depth| RankedRun::new(&Run { depth, ..run.clone() }).cut_at([]);
+        let cut = |depth| RankedRun::new(&run).with_depth(depth).cut_at([]);
         assert_eq!([cut(None), cut(Some(2)), cut(Some(3))], [Some(2), Some(2), None]);
     }
 

@@ -71,7 +71,7 @@ impl Small {
         let shown = |(name, _): &(&str, &[Line])| {
             let name = (*name).to_owned();
             let file = Source::memory("run", *b"");
-            PageRun { name, file, uses: Vec::new() }
+            PageRun { name, file, depth: None, uses: Vec::new() }
         };
         Self {
             bank: Bank::new(rows, NO_QUESTION),

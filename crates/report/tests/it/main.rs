@@ -34,6 +34,7 @@ fn rendered(
     let shown = |file: &&str| PageRun {
         name: (*file).trim_end_matches(".run").to_owned(),
         file: source(file),
+        depth: None,
         uses: Vec::new(),
     };
     let runs: Vec<PageRun> = runs.iter().map(shown).collect();

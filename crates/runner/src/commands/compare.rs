@@ -14,6 +14,7 @@ use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest, does_not_apply};
 use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
 use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
+use clariq_experiment::record;
 use clariq_files::Source;
 use std::path::PathBuf;
 use topic::ComparedTopic;
@@ -83,12 +84,14 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         part: arguments.task.as_deref(),
         measures: &measures,
         ties: arguments.ties,
+        depth: None,
     };
     let names = runs::names_on(&paths, &labels.names().0);
     let mut scored = Vec::new();
     for (path, name) in paths.iter().zip(names) {
         let file = Source::new(path).repeatable()?;
-        let ValuesByRequest { columns, warnings } = evaluation.columns(&file, &by)?;
+        let of_run = ComparisonOptions { depth: record::depth_of(path), ..by };
+        let ValuesByRequest { columns, warnings } = evaluation.columns(&file, &of_run)?;
         let path = file.name();
         for warning in warnings {
             settings.note(&format!("warning: {path}: {warning}"));
@@ -159,6 +162,7 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
         part: arguments.task.as_deref(),
         measures: &measures,
         ties: arguments.ties,
+        depth: None,
     };
     let split = arguments.compared.split.as_deref();
     let scores = SeveralScores::read(all, &arguments.compared.runs, split, &by)?;

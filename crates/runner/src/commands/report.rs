@@ -62,7 +62,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
             name = format!("{name} ({})", differing.join(", "));
         }
         let uses = uses_with_prompts(&records[index]);
-        shown.push(PageRun { name, file: Source::new(path), uses });
+        let depth = record::depth_of(path);
+        shown.push(PageRun { name, file: Source::new(path), depth, uses });
     }
     let needs = runs::names_on(&arguments.needs, &split).into_iter();
     let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
@@ -120,7 +121,7 @@ pub(crate) fn report_each(all: &[Settings], arguments: &ReportArgs) -> Result<Ou
         protect(&record::path_of(path));
     }
     refuse_input(&arguments.output)?;
-    let by = ComparisonOptions { part: None, measures: &[], ties: None };
+    let by = ComparisonOptions::default();
     let split = arguments.compared.split.as_deref();
     let scores = SeveralScores::read(all, &arguments.compared.runs, split, &by)?;
     let measures = scores.measures().len();

@@ -7,6 +7,7 @@ use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule, does_not_apply};
 use clariq_core::{Problem, problem};
 use clariq_eval::{Measure, Ties};
+use clariq_experiment::record;
 use clariq_files::Source;
 use clariq_track_ikat::evaluation::AssessedBy;
 use clariq_tracks::TRACKS;
@@ -118,7 +119,7 @@ impl EvalArgs {
             None => None,
         };
         let runs = if self.runs.is_empty() { self.run_file.as_slice() } else { &self.runs };
-        Ok((runs, ComparisonOptions { part: None, measures, ties }))
+        Ok((runs, ComparisonOptions { measures, ties, ..ComparisonOptions::default() }))
     }
 
     /// Refuses files of assessed answers, which are for runs of iKAT.
@@ -163,8 +164,10 @@ impl EvalArgs {
             return Err(problem!("RUN", "one file", found, hint));
         }
         let run = self.runs.first().or(self.run_file.as_ref());
+        let file = run.cloned().unwrap_or("-".into());
         Ok(EvalRequest {
-            file: run.cloned().unwrap_or("-".into()),
+            depth: record::depth_of(&file),
+            file,
             measures,
             ties: self.ties,
             per_topic: self.per_topic,

@@ -1,22 +1,15 @@
-//! The depth that the record beside a run names.
+//! The depth of a run, by the stages in its record.
 
-use crate::source::Source;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// The keys of stages with the largest number of documents that they return.
 const DEPTHS: [&str; 2] = ["depth", "size"];
 
 /// The number of documents for a topic that no stage of a run's system goes beyond: the smallest depth
 /// in its record. `None` without a record, or if no stage has a depth.
-pub(crate) fn recorded_depth(run: &Source) -> Option<usize> {
-    let Source::Path(path) = run else { return None };
-    let record = PathBuf::from(format!("{}.json", path.to_str()?));
-    if !record.is_file() {
-        return None;
-    }
-    let record: Value = serde_json::from_slice(&Source::Path(record).read().ok()?.bytes).ok()?;
-    least_depth(record.get("stages")?)
+pub fn depth_of(run: &Path) -> Option<usize> {
+    least_depth(&super::read(run)?.stages)
 }
 
 fn least_depth(stages: &Value) -> Option<usize> {
@@ -40,8 +33,7 @@ mod tests {
     fn the_smallest_depth_of_all_stages_is_that_of_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("a.run");
-        let source = Source::new(&run);
-        assert_eq!(recorded_depth(&source), None, "no record");
+        assert_eq!(depth_of(&run), None, "no record");
         for (stages, depth) in [
             (r#"[{"stage": "bm25", "depth": 100}, {"stage": "rerank", "depth": 30}]"#, Some(30)),
             (r#"[{"depth": 50, "inputs": [{"stages": [{"depth": 20}]}]}]"#, Some(20)),
@@ -51,9 +43,9 @@ mod tests {
         ] {
             let record = format!(r#"{{"stages": {stages}}}"#);
             fs::write(folder.path().join("a.run.json"), record).unwrap();
-            assert_eq!(recorded_depth(&source), depth, "{stages}");
+            assert_eq!(depth_of(&run), depth, "{stages}");
         }
         fs::write(folder.path().join("a.run.json"), "{").unwrap();
-        assert_eq!(recorded_depth(&source), None, "not a record");
+        assert_eq!(depth_of(&run), None, "not a record");
     }
 }
