@@ -4,6 +4,7 @@
 mod by_qrels;
 mod decisions;
 pub(crate) mod spelling;
+mod warnings;
 
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 pub use decisions::{
@@ -12,14 +13,12 @@ pub use decisions::{
 };
 
 use crate::Task;
-use clariq_core::{Error, Problem, RequestId, bail, count_of, one_or, problem};
-use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
-use clariq_files::fields::WITHOUT_QUOTES;
+use clariq_core::{Error, Problem, RequestId, bail, problem};
+use clariq_eval::{Column, Measure, Ties};
 use clariq_files::{Run, Source, read_run};
 pub use spelling::spelled_otherwise;
-use spelling::{Spellings, shown, topics_spelled_otherwise};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+pub use warnings::{ONE_SCORE, ScoredTopics, ShortMeasures, counted, ignored_lines};
 
 /// Scores runs over one split of a collection.
 pub trait Evaluation: Sync {
@@ -261,152 +260,4 @@ impl ValuesByRequest {
         warnings.extend(ShortMeasures::of(&columns).warning());
         Self { columns, warnings }
     }
-}
-
-/// The topics that runs are scored on, and the file that they come from.
-pub struct ScoredTopics {
-    pub ids: HashSet<RequestId>,
-    file: String,
-}
-
-impl ScoredTopics {
-    pub fn new<'a>(file: impl Into<String>, ids: impl Iterator<Item = &'a RequestId>) -> Self {
-        Self { ids: ids.cloned().collect(), file: file.into() }
-    }
-
-    /// Refuses a file of another split: all of its figures would be 0, and any other run
-    /// significantly better.
-    pub fn check_answered<'a>(
-        &self,
-        source: &Source,
-        mut answered: impl Iterator<Item = &'a RequestId>,
-    ) -> Result<(), Problem> {
-        let is_known = |topic: &RequestId| self.ids.contains(topic);
-        let first = answered.next();
-        let found = match first {
-            Some(topic) if is_known(topic) || answered.any(is_known) => return Ok(()),
-            Some(topic) => format!("only other topics, such as `{topic}`"),
-            None => "no line".to_owned(),
-        };
-        let file = &self.file;
-        let at = source.name();
-        let spellings = Spellings::of(self.ids.iter().map(RequestId::as_str));
-        let meant = first.and_then(|topic| spellings.meant_by(topic.as_str()));
-        let hint = match meant {
-            Some(meant) => {
-                format!("there it is `{}`: ids are compared letter by letter", shown(meant))
-            }
-            None if found.ends_with("\"`") => WITHOUT_QUOTES.to_owned(),
-            None => "choose the split of the file with --split, and its collection with --data"
-                .to_owned(),
-        };
-        Err(problem!(at, "answers to topics of {file}", found, hint))
-    }
-
-    /// Describes the lines of a run that the figures ignore.
-    pub fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
-        let mut warnings = ignored_lines(&diagnose(run, self.ids.iter(), None), ties);
-        warnings.extend(topics_spelled_otherwise(run, &self.ids));
-        warnings
-    }
-}
-
-/// The warning about a run without scores that tell documents apart.
-pub const ONE_SCORE: &str = "the documents of a topic have one score, so that their ids order them";
-
-/// Describes the lines that the figures ignore. Only the official order drops lines.
-pub fn ignored_lines(found: &Diagnosis, ties: Ties) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if ties == Ties::Official && found.dropped_lines > 0 {
-        let lines = found.dropped_lines;
-        let topics = found.dropped_topics;
-        warnings.push(format!(
-            "{} of {} {} dropped, as the official scorer does; `clariq eval --ties interval` shows \
-             how much their order matters",
-            count_of(lines, "line"),
-            count_of(topics, "topic"),
-            one_or(lines, "repeats a score and is", "repeat a score and are")
-        ));
-    }
-    warnings.extend(counted(&[
-        (
-            found.duplicates,
-            "line repeats a document of its topic, whose best line counts",
-            "lines repeat a document of their topic, whose best line counts",
-        ),
-        (
-            found.missing_topics,
-            "topic is not answered and counts 0",
-            "topics are not answered and count 0",
-        ),
-        (
-            found.unknown_topics,
-            "topic has no labels and is ignored",
-            "topics have no labels and are ignored",
-        ),
-        (
-            found.comments,
-            "line begins with `#` and is a comment",
-            "lines begin with `#` and are comments",
-        ),
-        (
-            found.trailing_words,
-            "line has more than six fields, and the others are ignored",
-            "lines have more than six fields, and the others are ignored",
-        ),
-        (
-            found.unknown_documents,
-            "line names a document that the collection does not have",
-            "lines name a document that the collection does not have",
-        ),
-    ]));
-    if ties != Ties::Official && found.one_score {
-        warnings.push(ONE_SCORE.to_owned());
-    }
-    warnings.extend(found.rank_doubt.map(str::to_owned));
-    warnings
-}
-
-/// The measures with a cut-off beyond the depth of a run.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ShortMeasures {
-    pub names: Vec<String>,
-    depth: usize,
-}
-
-impl ShortMeasures {
-    /// The columns with a cut-off beyond the depth of their run.
-    pub fn of(columns: &[Column]) -> Self {
-        Self::named(columns.iter().map(|column| (column.name(), column.short_of)))
-    }
-
-    /// Takes the names of measures, each with the depth of the run if its cut-off is greater.
-    pub fn named(measures: impl Iterator<Item = (String, Option<usize>)>) -> Self {
-        let mut short = Self::default();
-        for (name, depth) in measures {
-            let Some(depth) = depth else { continue };
-            short.depth = short.depth.max(depth);
-            short.names.push(name);
-        }
-        short
-    }
-
-    /// A warning that names the measures; `None` if there are none.
-    pub fn warning(&self) -> Option<String> {
-        let Self { names, depth } = self;
-        let counts = if names.len() == 1 { "counts" } else { "count" };
-        (!names.is_empty()).then(|| {
-            format!(
-                "the run ranks {} for a topic: {} {counts} no more (marked °)",
-                count_of(*depth, "document"),
-                names.join(", ")
-            )
-        })
-    }
-}
-
-/// Counts with their descriptions, which are those of one and of several, without zeros.
-pub fn counted(counts: &[(usize, &str, &str)]) -> Vec<String> {
-    let some = counts.iter().filter(|(count, ..)| *count > 0);
-    some.map(|&(count, one, several)| format!("{count} {}", one_or(count, one, several))).collect()
 }

@@ -1,0 +1,133 @@
+//! What names mean in a collection: splits, tasks, and the documents that runs name.
+
+use crate::{Collection, Split, Task};
+use clariq_core::{Doc, Documents, Problem, SplitRole, problem, similar};
+use std::any::Any;
+
+impl dyn Collection {
+    /// The document that runs of a task name `id` in the ranking for a request, which may have documents
+    /// of its `own`.
+    pub fn find_ranked(
+        &self,
+        request: &str,
+        task: Task,
+        documents: &dyn Documents,
+        own: Option<&[Doc]>,
+        id: &str,
+    ) -> Option<Doc> {
+        let is_named = |doc: &Doc| self.name_in_runs(request, task, &documents.id(*doc)) == id;
+        documents.find(id).or_else(|| own?.iter().copied().find(is_named))
+    }
+
+    /// The splits whose requests are in the folder.
+    pub fn available_splits(&self) -> impl Iterator<Item = Split> {
+        self.splits().iter().copied().filter(|split| self.has(*split))
+    }
+
+    /// Finds a split by its name, even if its files are missing: reading them gives the error. The
+    /// problem of an unknown name lists the available splits.
+    pub fn find_split(&self, name: &str) -> Result<Split, Problem> {
+        if let Some(split) = self.splits().iter().find(|split| split.name() == name) {
+            return Ok(*split);
+        }
+        let names: Vec<&str> = self.available_splits().map(Split::name).collect();
+        let expected = match &names[..] {
+            [] => format!("files of requests, such as `queries.{name}.jsonl`"),
+            [only] => format!("`{only}`, the split of this collection"),
+            names => format!("one of the splits {}", names.join(", ")),
+        };
+        let usual = usual_name(name, &names);
+        let hint = match similar(name, names.iter().copied()).or(usual) {
+            Some(meant) => format!("did you mean `--split {meant}`? {}", self.hint()),
+            None => self.hint(),
+        };
+        Err(problem!("--split", expected, "`{name}`", hint))
+    }
+
+    /// Finds a split by its name; without a name, the only available split, or else the first one with
+    /// a role.
+    ///
+    /// # Errors
+    ///
+    /// No split of that name, or no name and no split with that role in the folder.
+    pub fn find_split_or(&self, name: Option<&str>, role: SplitRole) -> Result<Split, Problem> {
+        let usual = self.splits().iter().copied().find(|split| split.role() == role);
+        self.named_or(name, usual)
+    }
+
+    /// Finds the split that a run is scored on by its name; without a name, the only available split,
+    /// or else the usual one of the collection's kind.
+    ///
+    /// # Errors
+    ///
+    /// No split of that name, or no name and no usual split in the folder.
+    pub fn find_scored_split(&self, name: Option<&str>) -> Result<Split, Problem> {
+        let usual = self.registered().usual_split;
+        self.named_or(name, self.splits().iter().copied().find(|split| *split == usual))
+    }
+
+    fn named_or(&self, name: Option<&str>, usual: Option<Split>) -> Result<Split, Problem> {
+        if let Some(name) = name {
+            return self.find_split(name);
+        }
+        let present: Vec<Split> = self.available_splits().collect();
+        match (&present[..], usual) {
+            ([only], _) => Ok(*only),
+            ([], Some(usual)) => Ok(usual),
+            ([], None) => self.find_split(self.registered().usual_split.name()),
+            (_, Some(usual)) if present.contains(&usual) => Ok(usual),
+            _ => {
+                let names: Vec<&str> = present.iter().map(|split| split.name()).collect();
+                let expected = format!("--split {}", names.join(" or --split "));
+                let missing = usual.map_or("several splits".to_owned(), |it| format!("no {it}"));
+                let found = format!("no --split, and {missing} in {}", self.location());
+                Err(problem!("--split", expected, found, (self.hint())))
+            }
+        }
+    }
+
+    /// Finds a task by its name. The problem of an unknown name lists all tasks.
+    pub fn find_task(&self, name: &str) -> Result<Task, Problem> {
+        self.tasks().iter().copied().find(|task| task.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = self.tasks().iter().map(|task| task.name()).collect();
+            let expected = format!("one of the tasks {}", names.join(", "));
+            problem!("--task", expected, "`{name}`", (self.hint()))
+        })
+    }
+
+    /// The problem of a split that another collection made.
+    pub fn foreign_split(&self, split: Split) -> Problem {
+        let expected = format!("a split of {}", self.kind());
+        problem!(self.location(), expected, "`{split}` of another collection", (self.hint()))
+    }
+
+    /// The hint of problems about names: the collection that they were looked up in.
+    fn hint(&self) -> String {
+        format!("{} was read as {}", self.location(), self.described())
+    }
+
+    /// Its kind, for messages.
+    pub fn described(&self) -> &'static str {
+        if self.kind() == "own" { "documents of your own" } else { self.kind() }
+    }
+
+    /// This collection as its concrete type, or `None` if it has another one.
+    pub fn downcast<C: Collection>(&self) -> Option<&C> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// Names that other data sets have for a split, each with that of this program.
+const OTHER_NAMES: [(&str, &str); 5] = [
+    ("validation", "dev"),
+    ("valid", "dev"),
+    ("val", "dev"),
+    ("development", "dev"),
+    ("training", "train"),
+];
+
+/// The split that another name means, if the collection has it.
+fn usual_name<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let (_, usual) = OTHER_NAMES.iter().find(|(other, _)| *other == name)?;
+    known.iter().copied().find(|known| known == usual)
+}
