@@ -22,6 +22,13 @@ pub struct SubmittedAnswer<'a> {
     pub passages: &'a [Hit],
 }
 
+impl SubmittedAnswer<'_> {
+    /// The number of tokens that guidelines allow a response.
+    pub const MOST_TOKENS: usize = 250;
+    /// The number of passages that validators accept.
+    pub const MOST_PASSAGES: usize = 1000;
+}
+
 /// A response, with its provenance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WrittenResponse {

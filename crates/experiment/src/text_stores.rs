@@ -5,22 +5,19 @@ use clariq_core::{AddText, Checksum, Documents, Result, TextKeeper};
 use clariq_index::{BuildOptions, TextStore};
 use std::path::PathBuf;
 
-/// Below this size, packed or not, files of documents are read into memory.
-const MOST_IN_MEMORY: u64 = 512 << 20;
-
 /// Stores of texts in the cache.
 #[derive(Debug, Clone)]
 pub struct TextStores {
     /// The folder of the cache; the stores are in its subfolder `texts`.
     pub cache: PathBuf,
-    /// The size in bytes from which on the texts of files are stored on disk.
+    /// The size in bytes from which on the texts of files, packed or not, are stored on disk.
     pub min_bytes: u64,
 }
 
 impl Default for TextStores {
     /// In the user's cache, from 512 MiB on.
     fn default() -> Self {
-        Self { cache: folder(), min_bytes: MOST_IN_MEMORY }
+        Self { cache: folder(), min_bytes: 512 << 20 }
     }
 }
 

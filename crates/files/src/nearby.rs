@@ -1,11 +1,10 @@
 //! The files that a person may have meant by the path of a missing one.
 
+use clariq_core::similar;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names with more typing errors than this share of their length are not similar.
-const MOST_TYPOS: f64 = 0.4;
 /// The number of files that a hint lists.
 const LISTED: usize = 3;
 /// A folder with more files than this is not searched to its end.
@@ -53,10 +52,10 @@ fn name_of(path: &Path) -> String {
 
 /// The path with the name that is most similar to `wanted`, if it is similar enough.
 fn nearest(wanted: &str, paths: &[PathBuf]) -> Option<PathBuf> {
-    let typos = |path: &PathBuf| strsim::damerau_levenshtein(wanted, &name_of(path));
-    let most = MOST_TYPOS * wanted.chars().count() as f64;
-    let nearest = paths.iter().min_by_key(|path| (typos(path), *path))?;
-    (typos(nearest) as f64 <= most).then(|| nearest.clone())
+    let names: Vec<String> = paths.iter().map(|path| name_of(path)).collect();
+    let meant = similar(wanted, names.iter().map(String::as_str))?;
+    let nearest = paths.iter().zip(&names).filter(|(_, name)| *name == meant);
+    nearest.map(|(path, _)| path.clone()).min()
 }
 
 /// The hint about a folder in the place of a file: one of the files in it, a run if there is one.

@@ -14,9 +14,6 @@ use ureq::http::{StatusCode, Uri};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, RequestBuilder};
 
-/// Redirects that a download follows.
-const MOST_REDIRECTS: u32 = 10;
-
 /// Limits on waiting for a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
@@ -96,19 +93,16 @@ impl Client {
         let mut config = Agent::config_builder()
             .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
             .http_status_as_error(false)
-            .max_redirects(match redirects {
-                Redirects::Follow => MOST_REDIRECTS,
-                Redirects::Refuse => 0,
-            })
             .timeout_resolve(Some(timeouts.connect))
             .timeout_connect(Some(timeouts.connect))
             .timeout_recv_response(Some(timeouts.stall))
             .timeout_per_read(Some(timeouts.stall))
             .timeout_global(timeouts.whole);
-        if redirects == Redirects::Follow {
+        config = match redirects {
             // The size that is declared must be that of the file.
-            config = config.accept_encoding("identity");
-        }
+            Redirects::Follow => config.accept_encoding("identity"),
+            Redirects::Refuse => config.max_redirects(0),
+        };
         if is_local(url) {
             config = config.proxy(None);
         }

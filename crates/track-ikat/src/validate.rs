@@ -22,12 +22,6 @@ use std::collections::HashSet;
 /// The most warnings that the validators of 2023 and 2024 accept: one more is an error.
 pub const MAX_WARNINGS: usize = 2000;
 
-/// The number of tokens that the guidelines allow a response.
-const MOST_TOKENS: usize = 250;
-
-/// The number of passages that the validators allow a response.
-const MOST_PASSAGES: usize = 1000;
-
 /// The official validator's reaction to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OfficialReaction {
@@ -97,8 +91,7 @@ impl CheckedRun<'_> {
 ///
 /// let topics = SAMPLE.topics(IkatSplit::TEST_2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
-/// let tokens = |text: &str| text.split_whitespace().count();
-/// let options = ValidationOptions::new(&tokens, MAX_WARNINGS);
+/// let options = ValidationOptions::new(&|text| text.split_whitespace().count(), MAX_WARNINGS);
 /// assert_eq!(validate(&run, &topics, &options)?.verdict, OfficialVerdict::NothingToValidate);
 /// # Ok::<(), clariq_core::Error>(())
 /// ```

@@ -11,9 +11,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use tch::Tensor;
 
-/// Bytes that a checkpoint may have: weights and moments of the largest models take less.
-const MOST_OF_A_CHECKPOINT: u64 = 1 << 36;
-
 /// The counters of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TrainingCounters {
@@ -73,7 +70,7 @@ pub(crate) fn read(
     network: &mut Network,
     optimizer: &mut AdamW,
 ) -> Result<Option<RestoredTraining>> {
-    let Ok(file) = read_regular(path, MOST_OF_A_CHECKPOINT) else { return Ok(None) };
+    let Ok(file) = read_regular(path, u64::MAX) else { return Ok(None) };
     let damaged = |found: String| -> Error {
         problem!(path, "a checkpoint", found, "remove the file, and training begins again").into()
     };

@@ -71,8 +71,8 @@ impl fmt::Display for Analyzer {
     }
 }
 
-/// The characters after which words are split, as in Lucene: the time of Snowball's stemmer can grow
-/// with the square of a word's length.
+/// The characters after which words are split, the size of the buffer of Lucene's tokenizer: the time of
+/// Snowball's stemmer can grow with the square of a word's length.
 const LONGEST_WORD: usize = 255;
 
 /// The text with a space after every 255 characters of a word.

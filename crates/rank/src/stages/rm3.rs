@@ -20,9 +20,6 @@ use std::num::NonZeroUsize;
 /// Terms in a larger share of the documents are ignored, because they say nothing about the request.
 const LARGEST_SHARE: f32 = 0.1;
 
-/// Documents whose terms have at most this weight in all are left out.
-const LEAST_WEIGHT: f32 = 0.001;
-
 #[derive(Serialize)]
 struct Rm3 {
     #[serde(flatten)]
@@ -114,10 +111,8 @@ impl Rm3 {
         for hit in first {
             let terms = self.terms(context, scorer, hit.doc)?;
             let whole: f32 = terms.values().sum();
-            if whole > LEAST_WEIGHT {
-                for (term, count) in terms {
-                    *relevance.entry(term).or_default() += count / whole * hit.score as f32;
-                }
+            for (term, count) in terms {
+                *relevance.entry(term).or_default() += count / whole * hit.score as f32;
             }
         }
         let mut relevance = prune(relevance, self.feedback.terms);

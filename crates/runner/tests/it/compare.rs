@@ -297,7 +297,7 @@ hint: choose the split of the file with --split, and its collection with --data
 error: nothing.run: missing file
   expected: a file
      found: nothing at that path
-hint: did you mean `none.run`?
+hint: check the path: there are `bm25.run`, `empty.run`, `none.run`, …
 
 "#]]
     );

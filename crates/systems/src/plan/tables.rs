@@ -2,7 +2,7 @@
 
 use super::HINT;
 use super::summary::SummaryRule;
-use clariq_collections::SystemClass;
+use clariq_collections::{SubmittedAnswer, SystemClass};
 use clariq_core::{Hit, Location, Need, Request, Result, bail, number};
 use clariq_index::Analyzer;
 use clariq_rank::{About, Chat, ChatDefaults, ConfigSection, Pipeline, QUESTION};
@@ -86,11 +86,6 @@ pub struct ResponseRule {
 
 /// More words than any sentence has.
 const ANY_LENGTH: u16 = 1000;
-
-/// The maximum number of tokens of a response in the guidelines.
-const MOST_TOKENS: usize = 250;
-/// The maximum number of passages that the validator accepts.
-const MOST_PASSAGES: usize = 1000;
 
 /// The maximum number of responses per turn.
 const MOST_RESPONSES: usize = 10;
@@ -227,16 +222,16 @@ impl AnswerConfig {
 
     fn check(&self, at: &Location) -> Result<()> {
         let mut ranges = vec![
-            ("passages", self.passages, 1..=MOST_PASSAGES),
+            ("passages", self.passages, 1..=SubmittedAnswer::MOST_PASSAGES),
             ("responses", self.responses, 1..=MOST_RESPONSES),
         ];
         if let Some(statements) = &self.statements {
-            ranges.push(("statements.most", statements.most, 0..=MOST_PASSAGES));
+            ranges.push(("statements.most", statements.most, 0..=SubmittedAnswer::MOST_PASSAGES));
         }
         if let Some(response) = &self.response {
             // The validator of 2025 counts the words of all responses to a turn together.
-            let tokens = MOST_TOKENS / self.responses.max(1);
-            ranges.push(("response.sources", response.sources, 1..=MOST_PASSAGES));
+            let tokens = SubmittedAnswer::MOST_TOKENS / self.responses.max(1);
+            ranges.push(("response.sources", response.sources, 1..=SubmittedAnswer::MOST_PASSAGES));
             ranges.push(("response.tokens", response.tokens, 1..=tokens));
         }
         for (key, value, range) in ranges {

@@ -1,30 +1,19 @@
 //! The ids of a collection of passages, looked up in a file that is too large for memory.
 
-use clariq_core::{Error, IoAction, Result, bail};
-use clariq_files::{Source, shorten};
+use clariq_core::{Result, bail};
+use clariq_files::{BoundedLines, MOST_OF_A_LINE, Source, shorten};
 use std::collections::HashSet;
-use std::io::{BufRead as _, Read as _};
-
-/// The longest line of a list of ids.
-const LONGEST: u64 = 1 << 12;
 
 /// The ids of `wanted` that a list of passages lacks. A line is an id (`page:number`), or the page, the
 /// number and a checksum between tabs, as the organisers' segmentation writes them. The file is read
 /// once from its beginning; memory holds `wanted` alone.
 pub(super) fn missing<'w>(list: &Source, wanted: HashSet<&'w str>) -> Result<HashSet<&'w str>> {
     let mut left = wanted;
-    let mut lines = list.stream()?;
-    let mut line = Vec::new();
+    let mut lines = BoundedLines::new(list.name(), list.stream()?, MOST_OF_A_LINE);
     let mut id = String::new();
-    let mut number = 0;
     while !left.is_empty() {
-        line.clear();
-        number += 1;
-        let read = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-        if read.map_err(Error::io(IoAction::Read, list.name()))? == 0 {
-            break;
-        }
-        let text = str::from_utf8(&line).map_or("", str::trim);
+        let Some((number, line)) = lines.next_bytes()? else { break };
+        let text = str::from_utf8(line).map_or("", str::trim);
         let mut fields = text.split('\t');
         let page = fields.next().unwrap_or_default();
         id.clear();
@@ -33,8 +22,7 @@ pub(super) fn missing<'w>(list: &Source, wanted: HashSet<&'w str>) -> Result<Has
             id.push(':');
             id.push_str(passage);
         }
-        let is_cut = line.len() as u64 == LONGEST && line.last() != Some(&b'\n');
-        if id.is_empty() && !line.trim_ascii().is_empty() || is_cut || id.contains(' ') {
+        if id.is_empty() && !line.trim_ascii().is_empty() || id.contains(' ') {
             let expected = "a passage id, or a page, a number and a checksum between tabs";
             let hint = "such as clueweb22-en0004-50-00170:0";
             let found = format!("`{}`", shorten(text));

@@ -1,9 +1,8 @@
 //! The rules of 2025.
 
-use super::{
-    CheckedRun, MOST_PASSAGES, MOST_TOKENS, Overlooked, Rejected, Rule, Violations, Warned,
-};
+use super::{CheckedRun, Overlooked, Rejected, Rule, Violations, Warned};
 use crate::run::lines::{LineResponse, TurnLine};
+use clariq_collections::SubmittedAnswer;
 use clariq_core::is_python_space;
 use clariq_files::shorten;
 use std::collections::HashSet;
@@ -79,7 +78,7 @@ fn unknown_run_type(run: &CheckedRun, found: &mut Violations) {
 fn too_many_references(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let count = line.references.0.len();
-        if count > MOST_PASSAGES {
+        if count > SubmittedAnswer::MOST_PASSAGES {
             found.push((Some(line.number), count.to_string()));
         }
     }
@@ -124,7 +123,7 @@ fn checked_responses(line: &TurnLine) -> &[LineResponse] {
     let mut words: usize = word_counts(line).iter().sum();
     let mut count = responses.len();
     for of_response in word_counts(line).into_iter().rev() {
-        if words <= MOST_TOKENS {
+        if words <= SubmittedAnswer::MOST_TOKENS {
             break;
         }
         words = words.saturating_sub(of_response);
@@ -166,7 +165,7 @@ fn citation_that_is_not_a_reference(run: &CheckedRun, found: &mut Violations) {
 fn too_many_words(run: &CheckedRun, found: &mut Violations) {
     for line in run.lines {
         let words: usize = word_counts(line).iter().sum();
-        if words > MOST_TOKENS {
+        if words > SubmittedAnswer::MOST_TOKENS {
             found.push((Some(line.number), words.to_string()));
         }
     }

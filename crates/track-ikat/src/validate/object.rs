@@ -2,11 +2,10 @@
 
 mod turns;
 
-use super::{
-    CheckedRun, MOST_PASSAGES, Rejected, Rule, Violations, Warned, passage_not_in_the_collection,
-};
+use super::{CheckedRun, Rejected, Rule, Violations, Warned, passage_not_in_the_collection};
 use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
+use clariq_collections::SubmittedAnswer;
 use clariq_files::shorten;
 use turns::{
     conversation_of, other_number_of_conversations, other_number_of_turns,
@@ -282,7 +281,7 @@ fn no_passages(run: &CheckedRun, found: &mut Violations) {
 
 fn too_many_passages(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
-        if response.passages.len() > MOST_PASSAGES {
+        if response.passages.len() > SubmittedAnswer::MOST_PASSAGES {
             found.push((None, format!("{} in turn {}", response.passages.len(), turn.id)));
         }
     }

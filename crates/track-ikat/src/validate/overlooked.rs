@@ -1,8 +1,9 @@
 //! Rules of every year that the official validators do not check.
 
-use super::{CheckedRun, MOST_TOKENS, Overlooked, Rule, Violations, passage_not_in_the_collection};
+use super::{CheckedRun, Overlooked, Rule, Violations, passage_not_in_the_collection};
 use crate::run::{Response, SubmittedTurn};
 use crate::topics::{IkatConversation, Year};
+use clariq_collections::SubmittedAnswer;
 use clariq_files::shorten;
 use std::collections::HashSet;
 use std::iter;
@@ -131,7 +132,7 @@ fn ranks_that_do_not_rise(run: &CheckedRun, found: &mut Violations) {
 fn too_many_tokens(run: &CheckedRun, found: &mut Violations) {
     for (turn, response) in run.responses() {
         let tokens = (run.options.tokens)(&response.text);
-        if tokens > MOST_TOKENS {
+        if tokens > SubmittedAnswer::MOST_TOKENS {
             found.push((turn.line, format!("about {tokens} in turn {}", turn.id)));
         }
     }

@@ -8,10 +8,8 @@
 
 mod char_class;
 
+use crate::analysis::LONGEST_WORD;
 use char_class::CharClass;
-
-/// The size of `StandardTokenizer`'s buffer in UTF-16 code units. Longer tokens are cut there.
-const LONGEST: usize = 255;
 
 /// A position in a text.
 #[derive(Clone, Copy)]
@@ -50,12 +48,12 @@ impl Cursor<'_> {
 /// Calls `emit` with every token of a text.
 pub(super) fn for_each_token<'t>(text: &'t str, mut emit: impl FnMut(&'t str)) {
     let mut start = 0;
-    // The end of the part that Lucene's buffer holds, and the code units from `start` to it.
+    // The end of the part that Lucene's buffer holds, and the UTF-16 code units from `start` to it.
     let mut end = 0;
     let mut units = 0;
     while let Some(first) = text[start..].chars().next() {
         while let Some(letter) = text[end..].chars().next()
-            && units + letter.len_utf16() <= LONGEST
+            && units + letter.len_utf16() <= LONGEST_WORD
         {
             units += letter.len_utf16();
             end += letter.len_utf8();
@@ -329,7 +327,7 @@ mod tests {
                 format!("{}-{}", position(start), position(start + token.len()))
             });
             assert_eq!(found.collect::<Vec<_>>().join(" "), expected, "{codes}");
-            long += usize::from(text.len() > LONGEST);
+            long += usize::from(text.len() > LONGEST_WORD);
         }
         assert!(long >= 5, "texts with tokens longer than the buffer");
     }
