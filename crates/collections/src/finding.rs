@@ -1,4 +1,4 @@
-//! What names mean in a collection: splits, tasks, and the documents that runs name.
+//! Splits, tasks and ranked documents of a collection, found by their names.
 
 use crate::{Collection, Split, Task};
 use clariq_core::{Doc, Documents, Problem, SplitRole, problem, similar};
@@ -15,8 +15,10 @@ impl dyn Collection {
         own: Option<&[Doc]>,
         id: &str,
     ) -> Option<Doc> {
-        let is_named = |doc: &Doc| self.name_in_runs(request, task, &documents.id(*doc)) == id;
-        documents.find(id).or_else(|| own?.iter().copied().find(is_named))
+        documents.find(id).or_else(|| {
+            let mut own = own?.iter().copied();
+            own.find(|doc| self.name_in_runs(request, task, &documents.id(*doc)) == id)
+        })
     }
 
     /// The splits whose requests are in the folder.

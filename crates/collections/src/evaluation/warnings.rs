@@ -1,4 +1,4 @@
-//! What is said of a run beside its figures: topics of another split, lines that figures ignore, and
+//! Warnings about a run beside its figures: topics of another split, lines that figures ignore, and
 //! cut-offs beyond the depth of the run.
 
 use super::spelling::{Spellings, shown, topics_spelled_otherwise};
