@@ -114,7 +114,7 @@ impl LabelSource {
         };
         settings.warn(evaluation.warnings());
         if let Self::Split(collection, split) = self {
-            settings.note_remark(&**collection, *split);
+            note_remark(settings, &**collection, *split);
         }
         Ok(evaluation)
     }
@@ -288,6 +288,13 @@ pub(crate) fn check_record(
         ));
     }
     Ok(())
+}
+
+/// Prints what the collection says beside the figures of a split.
+pub(crate) fn note_remark(settings: &Settings, collection: &dyn Collection, split: Split) {
+    if let Some(remark) = collection.remark(split) {
+        settings.note(&format!("note: {remark}"));
+    }
 }
 
 /// Removes records of runs from a list, which a glob may contain.

@@ -287,13 +287,6 @@ impl Settings {
         Ok(session)
     }
 
-    /// Prints what the collection says beside the figures of a split.
-    pub(crate) fn note_remark(&self, collection: &dyn Collection, split: Split) {
-        if let Some(remark) = collection.remark(split) {
-            self.note(&format!("note: {remark}"));
-        }
-    }
-
     pub(crate) fn note(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
             note(text);

@@ -119,7 +119,7 @@ impl SeveralScores {
             }
             let evaluation = place.collection.evaluation(split)?;
             settings.warn(evaluation.warnings());
-            settings.note_remark(&*place.collection, split);
+            runs::note_remark(settings, &*place.collection, split);
             for (system, run) in scored.iter_mut().zip(&of_place) {
                 let source = Source::new(&run.path);
                 let of_run = ComparisonOptions { depth: record::depth_of(&run.path), ..*by };

@@ -7,14 +7,13 @@ mod scorer;
 
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
-use crate::runs::{self, check_record};
+use crate::runs::{self, check_record, note_remark};
 use crate::settings::Settings;
 use crate::several::SeveralScores;
-use clariq_collections::evaluation::{ByQrels, EvalRequest, EvalResult, Evaluation};
+use clariq_collections::evaluation::{ByQrels, EvalRequest, Evaluation};
 use clariq_core::Result;
 use clariq_experiment::record;
 use clariq_files::{Source, protect, refuse_input};
-use std::path::Path;
 
 pub(crate) use arguments::EvalArgs;
 use printed::print;
@@ -32,39 +31,22 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
         refuse_input(out)?;
     }
     let per_topic = request.per_topic;
-    let (kind, result) = match arguments.judgements(&request) {
-        Some(file) => ("run", score_by_qrels(settings, arguments, file, request)?),
-        None => score_by_collection(settings, arguments, &request)?,
+    let (kind, result) = if let Some(file) = arguments.judgements(&request) {
+        arguments.clariq.refuse_all(BY_NAME)?;
+        arguments.refuse_answers(BY_NAME)?;
+        let judged = ByQrels::read(&Source::new(file))?;
+        settings.warn(judged.warnings());
+        ("run", judged.score(&EvalRequest { qrels: None, ..request })?)
+    } else {
+        let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
+        let scorer = FileScorer::open(&*collection, split, arguments, settings.options.seed)?;
+        let kind = scorer.file_kind();
+        check_record(settings, &*collection, kind, &request.file)?;
+        settings.warn(scorer.warnings());
+        note_remark(settings, &*collection, split);
+        (kind, scorer.score(&request)?)
     };
     print(settings, arguments, kind, per_topic, &result)
-}
-
-fn score_by_qrels(
-    settings: &Settings,
-    arguments: &EvalArgs,
-    file: &Path,
-    request: EvalRequest,
-) -> Result<EvalResult> {
-    arguments.clariq.refuse_all(BY_NAME)?;
-    arguments.refuse_answers(BY_NAME)?;
-    let judged = ByQrels::read(&Source::new(file))?;
-    settings.warn(judged.warnings());
-    judged.score(&EvalRequest { qrels: None, ..request })
-}
-
-/// The kind of the file, as records name it, and its scores.
-fn score_by_collection(
-    settings: &Settings,
-    arguments: &EvalArgs,
-    request: &EvalRequest,
-) -> Result<(&'static str, EvalResult)> {
-    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &request.file)?;
-    let scorer = FileScorer::open(&*collection, split, arguments, settings.options.seed)?;
-    let kind = scorer.file_kind();
-    check_record(settings, &*collection, kind, &request.file)?;
-    settings.warn(scorer.warnings());
-    settings.note_remark(&*collection, split);
-    Ok((kind, scorer.score(request)?))
 }
 
 /// Scores runs over the collections of several folders: a column for each, and the means.

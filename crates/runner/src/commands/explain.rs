@@ -65,7 +65,7 @@ impl ExplainArgs {
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome> {
     let (text, id) = arguments.words()?;
     let overrides = arguments.parameters.overrides()?;
-    let config = load_as_run(settings, &arguments.system, &overrides)?;
+    let config = load_as_run(settings, &arguments.system, None, &overrides)?;
     let config = config.with_rewrites(arguments.rewritten.read()?.as_ref())?;
     let collection = settings.collection_for(slice::from_ref(&config))?;
     let session = settings.session(&*collection, Some(&arguments.place))?;

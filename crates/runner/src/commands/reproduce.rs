@@ -6,6 +6,7 @@ use crate::learned;
 use crate::messages::say;
 use crate::on_interrupt;
 use crate::output::{Cell, Format, Sheet};
+use crate::runs::note_remark;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
@@ -70,7 +71,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
             }
             continue;
         }
-        settings.note_remark(&*collection, split);
+        note_remark(settings, &*collection, split);
         let session = session.clone().answering(split);
         let checked = if arguments.names.is_empty() {
             expecting(&session, &systems, split)

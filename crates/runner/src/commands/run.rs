@@ -1,6 +1,7 @@
 //! `clariq run`: ranks every request of a split or of a file, by one or several systems.
 
 mod load;
+mod over;
 mod table;
 
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_tag};
@@ -9,16 +10,12 @@ use crate::failure::Outcome;
 use crate::settings::Settings;
 use crate::several::folder_names;
 use clap::Args;
-use clariq_collections::documents::document_files;
 use clariq_collections::evaluation::does_not_apply;
-use clariq_core::{Result, SplitRole, bail};
-use clariq_experiment::reproduce::check_expected;
-use clariq_experiment::run::{CandidateRun, FileInput, RequestFileKind, open_split};
-use clariq_experiment::{Contexts, TextStores};
-use clariq_files::Source;
-use clariq_systems::SystemConfig;
+use clariq_core::{Result, bail};
+use clariq_experiment::run::RequestFileKind;
 pub(super) use load::load_as_run;
 use load::load_systems;
+use over::Runs;
 use std::num::NonZeroUsize;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use table::RunTable;
@@ -102,9 +99,9 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     check_arguments(arguments)?;
     let systems = load_systems(settings, arguments)?;
     let input = if arguments.file().is_some() { "file" } else { "split" };
-    let mut table = RunTable::new(input, &systems, arguments);
-    run_over(settings, arguments, &systems, &mut table)?;
-    table.print(settings, arguments)
+    let mut runs = Runs::new(RunTable::new(input, &systems, arguments));
+    runs.add(settings, arguments, &systems)?;
+    runs.table.print(settings, arguments)
 }
 
 /// Runs systems over the collections of several folders.
@@ -121,66 +118,15 @@ pub(crate) fn run_each(all: &[Settings], arguments: &RunArgs) -> Result<Outcome>
         return Err(does_not_apply(flag, "several collections").into());
     }
     let systems = load_systems(&all[0], arguments)?;
-    let mut table = RunTable::new("split", &systems, arguments);
+    let mut runs = Runs::new(RunTable::new("split", &systems, arguments));
     for (settings, name) in all.iter().zip(folder_names(all)) {
         // The usual depth is that of the collection.
         let systems = load_systems(settings, arguments)?;
         // Two folders of one name keep their paths, and are refused.
-        table.folder = (!name.contains(MAIN_SEPARATOR)).then_some(name);
-        run_over(settings, arguments, &systems, &mut table)?;
+        runs.folder = (!name.contains(MAIN_SEPARATOR)).then_some(name);
+        runs.add(settings, arguments, &systems)?;
     }
-    table.print(&all[0], arguments)
-}
-
-fn run_over(
-    settings: &Settings,
-    arguments: &RunArgs,
-    systems: &[SystemConfig],
-    table: &mut RunTable,
-) -> Result<()> {
-    let candidates = match &arguments.candidates {
-        Some(path) => Some(CandidateRun::read(&Source::new(path))?),
-        None => None,
-    };
-    let mut collection = settings.collection_for(systems)?;
-    if !arguments.passages.is_empty() {
-        let mut files = Vec::new();
-        for path in &arguments.passages {
-            files.extend(document_files(path)?);
-        }
-        // With candidates, only their passages are read.
-        let ids = candidates.as_ref().map(CandidateRun::ids);
-        collection.take_passages(&files, ids.as_ref(), &TextStores::default())?;
-    }
-    let mut session = settings.session(&*collection, Some(&arguments.place))?;
-    session.options.need_model.clone_from(&arguments.need_model);
-    session.registry = arguments.calls.registry(systems.len())?;
-    session.options.team.clone_from(&arguments.team);
-    if let Some(task) = &arguments.task {
-        session = session.ranking_for(task)?;
-    }
-    // All systems are checked before the first one runs.
-    for system in systems {
-        system.check_tasks(session.collection)?;
-        check_expected(system, &session)?;
-    }
-    if let Some((file, kind)) = arguments.file() {
-        let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;
-        let contexts = Contexts::new(&session);
-        for system in systems {
-            table.write(arguments, &contexts, system, &input)?;
-        }
-        return Ok(());
-    }
-
-    let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
-    let session = session.answering(split);
-    let contexts = Contexts::new(&session);
-    for system in systems {
-        let input = open_split(&session, system, split, candidates.as_ref())?;
-        table.write(arguments, &contexts, system, &*input)?;
-    }
-    Ok(())
+    runs.table.print(&all[0], arguments)
 }
 
 fn check_arguments(arguments: &RunArgs) -> Result<()> {

@@ -14,7 +14,7 @@ pub(super) fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<V
     let rewrites = arguments.rewritten.read()?;
     let mut systems = Vec::with_capacity(arguments.configs.len());
     for name in &arguments.configs {
-        let system = load(settings, name, arguments.depth, &overrides)?;
+        let system = load_as_run(settings, name, arguments.depth, &overrides)?;
         systems.push(system.with_rewrites(rewrites.as_ref())?);
     }
     check_names_differ(&systems)?;
@@ -24,36 +24,28 @@ pub(super) fn load_systems(settings: &Settings, arguments: &RunArgs) -> Result<V
 /// The depth of runs over documents of one's own: pools and measures go that far.
 const DEPTH_OF_OWN: u64 = 1000;
 
-/// Loads a system with the depth that was named, or with the usual one of the collection.
-fn load(
+/// Loads a system with the depth that was named, or else with the usual one of the collection.
+pub(in crate::commands) fn load_as_run(
     settings: &Settings,
     name: &str,
     depth: Option<NonZeroUsize>,
     overrides: &[Override],
 ) -> Result<SystemConfig> {
-    let Some(depth) = depth else { return load_as_run(settings, name, overrides) };
     let system = settings.load(name, overrides)?;
     let depths = system.plan.depths();
-    if let [only] = &*depths {
-        return at_depth(name, overrides, &only.stage, depth.to_string());
+    if let Some(depth) = depth {
+        if let [only] = &*depths {
+            return at_depth(name, overrides, &only.stage, depth.to_string());
+        }
+        let stages: Vec<String> =
+            depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
+        let found = format!("`{name}`, which has {}", stages.len());
+        let hint = stages.join(" ");
+        bail!("--depth", "a system with one stage that has a depth", found, hint)
     }
-    let stages: Vec<String> =
-        depths.iter().map(|stage| format!("--set {}.depth={depth}", stage.stage)).collect();
-    let found = format!("`{name}`, which has {}", stages.len());
-    let hint = stages.join(" ");
-    bail!("--depth", "a system with one stage that has a depth", found, hint)
-}
-
-/// Loads a system with the depth that its runs have, if none is named.
-pub(in crate::commands) fn load_as_run(
-    settings: &Settings,
-    name: &str,
-    overrides: &[Override],
-) -> Result<SystemConfig> {
-    let system = settings.load(name, overrides)?;
     let is_own = TRACKS.kind_of(&settings.data).is_ok_and(|kind| kind.name == OWN.name);
     let sets_depth = overrides.iter().any(|change| change.key == "depth");
-    match &*system.plan.depths() {
+    match &*depths {
         [only] if is_own && !sets_depth && !system.answers() && only.depth < DEPTH_OF_OWN => {
             let deep = at_depth(name, overrides, &only.stage, DEPTH_OF_OWN.to_string())?;
             Ok(deep.with_variant_of(&system))
