@@ -52,7 +52,7 @@ class Cache(BaseHTTPRequestHandler):
 def cache():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Cache)
     server.pages, server.seen, server.asked, server.form = {}, [], set(), "whole"
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
     server.shutdown()

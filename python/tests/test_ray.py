@@ -140,7 +140,7 @@ class Reranker(BaseHTTPRequestHandler):
 def test_a_run_whose_record_names_a_server_is_refused(requests, tmp_path):
     """The table `models` has a spelling that is not found before the blocks are ranked."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Reranker)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/v1"
     system = tmp_path / "late.toml"
     system.write_text(
