@@ -336,7 +336,7 @@ fn on_released<'w>(folder: &'w Folder, split: &str) -> Option<Work<'w>> {
 }
 
 #[test]
-fn a_released_year_has_the_expected_figures() {
+fn a_released_year_has_the_expected_figures_and_its_run_is_accepted() {
     let folder = Folder::new();
     // The other split with labels is checked outside the tests.
     let Some(work) = on_released(&folder, SPLIT) else { return };
@@ -352,6 +352,16 @@ fn a_released_year_has_the_expected_figures() {
     assert_eq!(verdicts.len(), 23);
     let is_equal = |(_, verdict): &(_, _)| *verdict == Some(Verdict::Equal);
     assert!(verdicts.iter().all(is_equal), "{verdicts:?}");
+    let run = format!("runs/ikat/ikat-bm25.{SPLIT}.json");
+    assert_eq!(lines_of_accepted(&work, &run, 332), 332 * 100);
+}
+
+/// The number of lines of an accepted run in the form of TREC.
+fn lines_of_accepted(work: &Work, run: &str, turns: usize) -> usize {
+    assert_eq!(accepted(work, run, turns), 0);
+    let output = work.folder.path("trec.run");
+    convert_to_trec(&Source::new(work.folder.path(run)), &Target::new(&output)).unwrap();
+    work.folder.text("trec.run").lines().count()
 }
 
 /// Runs over the released turns of a split, and returns the number of lines of the run in the form of TREC.
@@ -359,17 +369,7 @@ fn lines_of_accepted_run(split: &str, run: &str, turns: usize) -> Option<usize> 
     let folder = Folder::new();
     let work = on_released(&folder, split)?;
     work.run("ikat-bm25", run).unwrap();
-    assert_eq!(accepted(&work, run, turns), 0);
-    let output = folder.path("trec.run");
-    convert_to_trec(&Source::new(folder.path(run)), &Target::new(&output)).unwrap();
-    Some(folder.text("trec.run").lines().count())
-}
-
-#[test]
-fn a_run_over_the_turns_of_2023_is_accepted() {
-    if let Some(lines) = lines_of_accepted_run(SPLIT, "a.json", 332) {
-        assert_eq!(lines, 332 * 100);
-    }
+    Some(lines_of_accepted(&work, run, turns))
 }
 
 #[test]

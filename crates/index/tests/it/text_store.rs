@@ -57,8 +57,8 @@ fn a_text_store_equals_the_bank_of_the_same_texts() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let texts = ["", "one\ttab and\nlines", "naïve ☕"].map(str::to_owned);
     // The writer keeps ids in memory: these exceed it, so that several segments are written.
-    let long = |number| row(&format!("{number:01000}"), &format!("text {number}"));
-    let long = Bank::new((0..20_000).map(long).collect(), "");
+    let long = |number| row(&format!("{number:010000}"), &format!("text {number}"));
+    let long = Bank::new((0..2_000).map(long).collect(), "");
     for (name, bank) in
         [("few", bank(texts)), ("many", bank(zipf_texts(3, 3_000, 30, 200))), ("long", long)]
     {

@@ -364,13 +364,13 @@ fn a_response_has_no_preface() {
 fn long_texts_are_read_in_one_pass() {
     let began = Instant::now();
     let lines =
-        (0..200_000).map(|number| format!("{number} is a line")).collect::<Vec<_>>().join("\n");
+        (0..50_000).map(|number| format!("{number} is a line")).collect::<Vec<_>>().join("\n");
     for text in [
         lines,
-        "[".repeat(2 << 20),
-        "[1".repeat(1 << 20),
-        "1-".repeat(1 << 20),
-        "<a>".repeat(1 << 18),
+        "[".repeat(1 << 19),
+        "[1".repeat(1 << 18),
+        "1-".repeat(1 << 18),
+        "<a>".repeat(1 << 17),
         "<|a|>".repeat(1 << 17),
     ] {
         let answer = whole(&text);
@@ -381,5 +381,5 @@ fn long_texts_are_read_in_one_pass() {
         answers::response(&text);
     }
     // Seconds; what takes time by the square of the length would take many minutes.
-    assert!(began.elapsed().as_secs() < 90, "{:?}", began.elapsed());
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }

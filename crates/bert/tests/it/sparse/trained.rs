@@ -95,10 +95,13 @@ fn flops_leave_fewer_words() {
     let _alone = alone();
     let words = |factor: f64| -> usize {
         let flops = format!("{SOFTMAX}\nrequest_flops = {factor}\nquestion_flops = {factor}");
+        let mut recipe = recipe(&flops, 8.0);
+        recipe.evaluate_every = 1000;
+        recipe.checkpoint_every = 1000;
         let base = folder(&models()[0]);
         let out = TempDir::new().unwrap();
         let trained = out.path().join("model");
-        train_on(1, base.path(), &recipe(&flops, 8.0), &trained, false, &mut |_| {});
+        train_on(1, base.path(), &recipe, &trained, false, &mut |_| {});
         documents(&trained).rows().map(<[_]>::len).sum()
     };
     let [free, few] = [words(0.0), words(1.0)];

@@ -183,9 +183,9 @@ mod tests {
     fn headings_are_found_in_one_pass() {
         let began = std::time::Instant::now();
         for text in ["answer: ", "a: ", "**", "\n", ". ", "answer\n", ":"] {
-            let _ = behind_headings(&format!("reasoning: {}", text.repeat(1 << 18)));
+            let _ = behind_headings(&format!("reasoning: {}", text.repeat((1 << 18) / text.len())));
         }
-        // Seconds; what takes time by the square of the length would take hours.
-        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+        // Seconds; what takes time by the square of the length would take many minutes.
+        assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     }
 }

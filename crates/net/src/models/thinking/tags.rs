@@ -135,10 +135,10 @@ mod tests {
     fn tags_are_found_in_one_pass() {
         let began = std::time::Instant::now();
         for text in ["<", "[", "◁", "&", "<think", "&lt;", "<a b", "[<", "< >"] {
-            let text = text.repeat(1 << 19);
+            let text = text.repeat((1 << 18) / text.len());
             assert_eq!(super::super::behind_tags(&text), 0);
         }
-        // Seconds; what takes time by the square of the length would take hours.
-        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+        // Seconds; what takes time by the square of the length would take many minutes.
+        assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     }
 }
