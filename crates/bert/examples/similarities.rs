@@ -2,8 +2,8 @@
 //! Face's libraries.
 //!
 //! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `sparse`,
-//! `cross-encoder` or `rewriter`), `requests`, `documents`, and for the last `decoding`. Writes one per
-//! line: `scores`, a row per request; or `weights`, pairs of word and weight for each request and
+//! `cross-encoder` or `rewriter`), `requests`, `documents`, for a rewriter `decoding`, and `device` if it
+//! is not the CPU. Writes one per line: `scores`, a row per request; or `weights`, pairs of word and weight for each request and
 //! document; or `written`, ids and a text per request; or `refused`, the message.
 
 use clariq_bert::{BertEncoder, SparseBert, T5, Torch};
@@ -24,11 +24,17 @@ struct Task {
     requests: Vec<String>,
     documents: Vec<String>,
     decoding: Option<Decoding>,
+    device: Option<String>,
 }
 
 impl Task {
+    fn options(&self) -> ModelOptions {
+        let device = self.device.clone().unwrap_or_else(|| "cpu".to_owned());
+        ModelOptions { device, threads: 2, ..ModelOptions::default() }
+    }
+
     fn scores(&self) -> Result<Vec<Vec<f32>>> {
-        let options = ModelOptions { threads: 2, ..ModelOptions::default() };
+        let options = self.options();
         let texts = |texts: &[String]| -> Vec<String> { texts.to_vec() };
         let requests = texts(&self.requests);
         let documents = texts(&self.documents);
@@ -56,8 +62,7 @@ impl Task {
 impl Task {
     /// What a T5 writes for each request.
     fn written(&self, decoding: &Decoding) -> Result<Vec<Value>> {
-        let options = ModelOptions { threads: 2, ..ModelOptions::default() };
-        let model = T5::open(&self.folder, &options)?;
+        let model = T5::open(&self.folder, &self.options())?;
         let texts: Vec<&str> = self.requests.iter().map(String::as_str).collect();
         let (ids, texts) =
             (model.ids(&texts, decoding, &|_| {})?, model.generate(&texts, decoding, &|_| {})?);
@@ -67,8 +72,7 @@ impl Task {
 
     /// The weights of words, of requests and of documents.
     fn weights(&self) -> Result<Value> {
-        let options = ModelOptions { threads: 2, ..ModelOptions::default() };
-        let model = SparseBert::open(&self.folder, &options)?;
+        let model = SparseBert::open(&self.folder, &self.options())?;
         let [requests, documents] = [&self.requests, &self.documents]
             .map(|texts| texts.iter().map(String::as_str).collect::<Vec<_>>());
         let rows = |vectors: SparseVectors| vectors.rows().map(<[_]>::to_vec).collect::<Vec<_>>();
