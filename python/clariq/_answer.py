@@ -16,7 +16,8 @@ In both, ``"candidates": [id, …]`` restricts the ranking to these documents. F
 statements of users about themselves, ``"statements": [text, …]`` contains them.
 
 The keys may be those of PyTerrier (``qid``, ``query``), ir_datasets (``query_id``) and BEIR
-(``_id``). In place of a list, functions take a frame of pandas or polars with such columns.
+(``_id``). In place of a list, functions take a frame of pandas or polars, or a table of pyarrow, with
+such columns.
 """
 
 _KEYS = {"_id": "id", "qid": "id", "query_id": "id", "query": "text"}

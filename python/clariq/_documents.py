@@ -7,14 +7,14 @@ import shutil
 import tempfile
 from typing import Any, Dict, Iterable, Mapping, Optional, Union
 
-from ._records import as_line, records
+from ._records import as_line, listed, records
 
 Document = Union[str, Mapping[str, Any]]
 """A text, whose id is its position from 1; or ``{"id": …, "text": …}``, optionally ``"title"``.
 
 The keys may be those of PyTerrier (``docno``), ir_datasets (``doc_id``), Pyserini (``docid``,
-``contents``) and BEIR (``_id``). In place of a list, functions take a frame of pandas or polars with
-such columns.
+``contents``) and BEIR (``_id``). In place of a list, functions take a frame of pandas or polars, or a
+table of pyarrow, with such columns.
 """
 
 _KEYS = {"_id": "id", "docno": "id", "doc_id": "id", "docid": "id", "contents": "text"}
@@ -48,7 +48,7 @@ def _with_id(row: Dict[str, Any], position: int) -> Dict[str, Any]:
         return row
     # Another key may be an id that would be lost.
     if not row.keys() <= {"title", "text"}:
-        raise ValueError(f"a document with the key `id`, not with {', '.join(row)} alone")
+        raise ValueError(f"a document with the key `id`, not with {listed(row)} alone")
     return {"id": str(position), **row}
 
 

@@ -10,11 +10,12 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 
 from ._command import data_arguments, run_process
 from ._extras import frame
+from ._records import listed, records
 
 Scored = Union["os.PathLike[str]", str, Mapping[Any, Mapping[Any, float]], Any]
 """A file in TREC format; or ``{request: {document: value}}``, as pytrec_eval takes; or a frame, as
 PyTerrier (``qid, docno``) and ir_measures (``query_id, doc_id``) have: scores are in the column
-``score``, grades in ``label`` or ``relevance``.
+``score``, grades in ``label`` or ``relevance``. Named tuples with these names are rows of it.
 """
 
 
@@ -162,10 +163,19 @@ def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[str, str, Any]]:
             for document, value in values.items():
                 yield str(topic), str(document), value
         return
-    wanted = [["qid", "query_id"], ["docno", "doc_id"], columns]
-    found = [next((name for name in names if name in given.columns), None) for names in wanted]
-    if None in found:
-        expected = ", ".join(" or ".join(names) for names in wanted)
-        raise KeyError(f"a frame with the columns {expected}; it has {', '.join(given.columns)}")
-    for topic, document, value in zip(*(list(given[name]) for name in found)):
+    value_key = columns[0]
+    names = {"query_id": "qid", "doc_id": "docno", **{name: value_key for name in columns}}
+    wanted = ["qid", "docno", value_key]
+    if not hasattr(given, "columns"):
+        # Named tuples, as those of ir_measures and ir_datasets.
+        for row in records(given, "row", names):
+            if not row.keys() >= set(wanted):
+                raise KeyError(f"rows with qid, docno and {' or '.join(columns)}, not {listed(row)}")
+            yield str(row["qid"]), str(row["docno"]), row[value_key]
+        return
+    found = [[name for name in given.columns if names.get(name, name) == key] for key in wanted]
+    if any(len(columns_of_key) != 1 for columns_of_key in found):
+        expected = f"qid or query_id, docno or doc_id, {' or '.join(columns)}"
+        raise KeyError(f"a frame with the columns {expected}; it has {listed(given.columns)}")
+    for topic, document, value in zip(*(list(given[name]) for [name] in found)):
         yield str(topic), str(document), value

@@ -10,17 +10,18 @@ def records(given: Any, kind: str, names: Mapping[str, str]) -> Iterator[Dict[st
     """Mappings for texts, mappings, named tuples as those of ir_datasets, or the rows of a frame.
 
     Args:
-        given: Several of them, or a frame of pandas or polars.
+        given: Several of them, or a frame of pandas or polars, or a table of pyarrow. Ids may be the
+            index of a frame of pandas, if it has the name of one.
         kind: What one of them is: ``request`` or ``document``.
         names: The keys that other libraries use, with those of the command.
 
     Raises:
         TypeError: If one is of another type, or if one is given in place of several.
-        ValueError: If two keys of one mean the same.
+        ValueError: If two keys of one mean the same, or if the ids of a frame are not a column.
     """
     if isinstance(given, (str, Mapping)):
         raise TypeError(f"{kind}s are a list of texts or mappings, not one {type(given).__name__}")
-    for one in _rows(given):
+    for one in _rows(given, kind, names):
         if isinstance(one, str):
             yield {"text": one}
         elif isinstance(one, Mapping):
@@ -31,13 +32,33 @@ def records(given: Any, kind: str, names: Mapping[str, str]) -> Iterator[Dict[st
             raise TypeError(f"a {kind} is a text or a mapping, not {type(one).__name__}")
 
 
-def _rows(given: Any) -> Iterable[Any]:
+def _rows(given: Any, kind: str, names: Mapping[str, str]) -> Iterable[Any]:
+    if hasattr(given, "to_pylist"):  # a table of pyarrow
+        return given.to_pylist()  # type: ignore[no-any-return]
+    if hasattr(given, "collect_schema") and hasattr(given, "collect"):  # a lazy frame of polars
+        given = given.collect()
     # Iterating over a frame gives the names of its columns.
     if not hasattr(given, "columns"):
         return given  # type: ignore[no-any-return]
     if hasattr(given, "iter_rows"):
         return given.iter_rows(named=True)  # type: ignore[no-any-return]
-    return given.to_dict("records")  # type: ignore[no-any-return]
+    if hasattr(given, "to_dict"):
+        return _with_ids(given, kind, names).to_dict("records")  # type: ignore[no-any-return]
+    found = f"{type(given).__module__}.{type(given).__name__}"
+    raise TypeError(f"{kind}s are a list, or a frame of pandas or polars, not {found}")
+
+
+def _with_ids(frame: Any, kind: str, names: Mapping[str, str]) -> Any:
+    """A frame of pandas whose ids are a column: they may be its index, which has no other row."""
+    if frame.columns.nlevels > 1 or not frame.columns.is_unique:
+        raise ValueError(f"{kind}s are a frame whose columns have one name each")
+    if any(names.get(name, name) == "id" for name in frame.columns):
+        return frame
+    if any(names.get(name, name) == "id" for name in frame.index.names):
+        return frame.reset_index()
+    if any(isinstance(label, (str, tuple)) for label in frame.index):
+        raise ValueError(f"the ids of {kind}s are a column: frame.reset_index(names='id')")
+    return frame
 
 
 def _renamed(record: Mapping[str, Any], kind: str, names: Mapping[str, str]) -> Dict[str, Any]:
@@ -45,7 +66,7 @@ def _renamed(record: Mapping[str, Any], kind: str, names: Mapping[str, str]) -> 
     for name, value in record.items():
         key = names.get(name, name)
         if key in renamed:
-            raise ValueError(f"a {kind} with one key for `{key}`, not with {', '.join(record)}")
+            raise ValueError(f"a {kind} with one key for `{key}`, not with {listed(record)}")
         renamed[key] = value
     return renamed
 
@@ -60,8 +81,15 @@ def as_line(record: Mapping[str, Any]) -> str:
     return line
 
 
+def listed(names: Iterable[Any]) -> str:
+    """Names of columns, which may be numbers, separated by commas."""
+    return ", ".join(map(str, names))
+
+
 def _plain(value: Any) -> Any:
-    """The Python number of a number of numpy."""
-    if hasattr(value, "item"):
-        return value.item()
+    """The Python values of numpy, and times as text."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
     raise TypeError(f"a value of JSON, not {type(value).__name__}: {value!r}")

@@ -54,6 +54,66 @@ def test_requests_may_be_those_of_other_libraries():
         clariq.rank([{"id": "1", "qid": "2", "text": "tents"}])
 
 
+def test_ids_may_be_the_index_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    requests = pandas.DataFrame({"query": ["tea"]}, index=pandas.Index(["q7"], name="qid"))
+    documents = pandas.DataFrame({"docno": ["d7", "d9"], "text": ["tea", "a bike"]})
+    expected = clariq.rank([{"id": "q7", "text": "tea"}], "bm25-english", documents=documents)
+    assert [hit.id for hit in expected[0].ranking] == ["d7"]
+    indexed = documents.set_index("docno")
+    assert clariq.rank(requests, "bm25-english", documents=indexed) == expected
+    assert clariq.rank(requests.reset_index(), "bm25-english", documents=documents) == expected
+    for frame, reason in (
+        (indexed.rename_axis(None), "the ids of documents are a column"),
+        (documents.set_axis(["text", "text"], axis=1), "one name each"),
+        (documents.set_axis([0, 1], axis=1), "not with 0, 1 alone"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            clariq.rank(requests, "bm25-english", documents=frame)
+
+
+def test_documents_may_have_values_that_json_has_not():
+    pandas = pytest.importorskip("pandas")
+    numpy = pytest.importorskip("numpy")
+    time = pandas.Timestamp("2020-01-01")
+    documents = pandas.DataFrame({"docno": ["a"], "text": ["tea"], "time": [time], "at": [numpy.ones(2)]})
+    answers = clariq.rank(["tea"], "bm25-english", documents=documents)
+    assert [hit.id for hit in answers[0].ranking] == ["a"]
+
+
+def test_tables_of_other_libraries_are_rows():
+    rows = [{"qid": "q7", "query": "tents"}]
+    expected = clariq.rank(rows, depth=3)
+
+    class Arrow:
+        columns = [["q7"], ["tents"]]
+
+        def to_pylist(self):
+            return rows
+
+    class Polars:
+        columns = ["qid", "query"]
+
+        def collect_schema(self):
+            return {}
+
+        def iter_rows(self, named):
+            return iter(rows) if named else None
+
+    class LazyPolars(Polars):
+        def collect(self):
+            return Polars()
+
+    for table in (Arrow(), Polars(), LazyPolars()):
+        assert clariq.rank(table, depth=3) == expected
+
+    class Spark:
+        columns = ["qid", "query"]
+
+    with pytest.raises(TypeError, match="a frame of pandas or polars, not .*Spark"):
+        clariq.rank(Spark())
+
+
 def test_documents_may_be_those_of_other_libraries():
     documents = pytest.importorskip("ir_datasets").formats.GenericDoc
     pandas = pytest.importorskip("pandas")
@@ -399,3 +459,14 @@ def test_runs_and_judgements_need_no_file():
     assert clariq.evaluate(hits, "RR", qrels=judged) == {"RR": 0.5}
     with pytest.raises(KeyError, match="docno or doc_id"):
         clariq.evaluate(hits[["qid", "score"]], "RR", qrels=judged)
+    for twice in (hits.assign(query_id="1"), hits.rename(columns={"score": "value"})):
+        with pytest.raises(KeyError, match="qid or query_id, docno or doc_id, score; it has"):
+            clariq.evaluate(twice, "RR", qrels=judged)
+
+
+def test_runs_and_judgements_may_be_named_tuples():
+    measures = pytest.importorskip("ir_measures")
+    run = [measures.ScoredDoc("1", "a", 2.0), measures.ScoredDoc("1", "b", 1.0)]
+    assert clariq.evaluate(run, "RR", qrels=iter([measures.Qrel("1", "b", 1, "0")])) == {"RR": 0.5}
+    with pytest.raises(KeyError, match="rows with qid, docno and label or relevance, not qid, docno, score"):
+        clariq.evaluate(run, "RR", qrels=run)
