@@ -1,6 +1,6 @@
 //! The engine for libtorch.
 
-use crate::models::{BertEncoder, CrossEncoder};
+use crate::models::{BertEncoder, CrossEncoder, has_cuda};
 use crate::sparse::SparseBert;
 use crate::t5::{MonoT5, T5, T5Folder};
 use crate::train::train;
@@ -21,6 +21,7 @@ const AVERAGED_STEPS: usize = 10;
 impl Engine for Torch {
     fn describe(&self) -> String {
         let devices = match tch::Cuda::device_count() {
+            0 if has_cuda() => "CPU (it has CUDA, and sees no GPU)".to_owned(),
             0 => "CPU".to_owned(),
             1 => "CPU and 1 GPU".to_owned(),
             count => format!("CPU and {count} GPUs"),

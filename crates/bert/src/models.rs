@@ -77,15 +77,20 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
     let Some(number) = gpu_number(name)? else { return Ok(Device::Cpu) };
     let count = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
     if number >= count {
-        bail!(
-            "--device",
-            "one of {count} GPUs that libtorch sees, or `cpu`",
-            "`{name}`",
+        let hint = if has_cuda() {
+            "this libtorch has CUDA: `nvidia-smi` shows the GPUs that the driver offers"
+        } else {
             "a CUDA build of libtorch 2.4 is needed: `clariq setup --libtorch DIR`; in a clone, \
              `scripts/setup --libtorch DIR`, and build again"
-        );
+        };
+        bail!("--device", "one of {count} GPUs that libtorch sees, or `cpu`", "`{name}`", "{hint}");
     }
     Ok(Device::Cuda(number))
+}
+
+/// True if libtorch was built with CUDA, whether or not there is a GPU.
+pub(crate) fn has_cuda() -> bool {
+    tch::utils::has_cudart()
 }
 
 /// A model that gives a text one vector, according to its folder of sentence-transformers.
