@@ -1,6 +1,6 @@
 //! JSON, with the location of an error: its path (`turns[3].responses[0].rank`) and its line.
 
-use crate::{Location, Problem};
+use crate::{Location, Problem, shorten};
 use serde::de::{Deserialize, DeserializeOwned};
 use serde_json::error::Category;
 use std::borrow::Cow;
@@ -74,7 +74,14 @@ fn parse_with_path<'de, T: Deserialize<'de>>(at: Location, text: &'de [u8]) -> R
     match serde_path_to_error::deserialize(&mut deserializer) {
         Ok(value) => match deserializer.end() {
             Ok(()) => Ok(value),
-            Err(error) => Err(problem(at, "", &error)),
+            Err(error) => {
+                let fault = fault_at(text, &error);
+                let mut problem = problem(at, "", &error);
+                if let Some(fault) = fault {
+                    problem.found = fault;
+                }
+                Err(problem)
+            }
         },
         Err(error) => {
             let path = error.path().to_string();
@@ -82,16 +89,51 @@ fn parse_with_path<'de, T: Deserialize<'de>>(at: Location, text: &'de [u8]) -> R
             if let Some(word) = python_word(text, error.inner()) {
                 problem.expected = format!("`{}`, as JSON writes it", json_word(word));
                 problem.found = format!("`{word}`, as Python writes it");
+            } else if let Some(fault) = fault_at(text, error.inner()) {
+                problem.found = fault;
             }
             Err(problem)
         }
     }
 }
 
+/// The line from the location of an error on.
+fn rest_at<'t>(text: &'t [u8], error: &serde_json::Error) -> Option<&'t [u8]> {
+    let line = text.split(|&byte| byte == b'\n').nth(error.line().checked_sub(1)?)?;
+    line.get(error.column().checked_sub(1)?..)
+}
+
+/// Characters that a message shows of a line.
+const SHOWN: usize = 60;
+
+/// What is at the location of a fault of the syntax, if people often write it.
+fn fault_at(text: &[u8], error: &serde_json::Error) -> Option<String> {
+    if error.classify() != Category::Syntax {
+        return None;
+    }
+    let rest = rest_at(text, error)?;
+    let begins = |signs: &[&str]| signs.iter().any(|sign| rest.starts_with(sign.as_bytes()));
+    let message = error.to_string();
+    let fault = if begins(&["//", "/*", "#"]) {
+        "a comment, which JSON does not have"
+    } else if begins(&["'"]) {
+        "single quotes, as Python prints them: `json.dumps` writes JSON"
+    } else if begins(&[","]) && message.starts_with("trailing characters") {
+        "a comma behind the value"
+    } else if message.starts_with("control character") {
+        "a tab or a line end inside of a text: JSON has `\\t` and `\\n` there"
+    } else if message.starts_with("expected value") {
+        let rest = String::from_utf8_lossy(rest);
+        return Some(format!("`{}` in the place of a value", shorten(rest.trim(), SHOWN)));
+    } else {
+        return None;
+    };
+    Some(fault.to_owned())
+}
+
 /// The Python literal at the location of an error.
 fn python_word(text: &[u8], error: &serde_json::Error) -> Option<&'static str> {
-    let line = text.split(|&byte| byte == b'\n').nth(error.line().checked_sub(1)?)?;
-    let rest = line.get(error.column().checked_sub(1)?..)?;
+    let rest = rest_at(text, error)?;
     ["True", "False", "None"].into_iter().find(|word| rest.starts_with(word.as_bytes()))
 }
 
@@ -181,6 +223,20 @@ mod tests {
                 r"a.json:1: expected JSON, found half of a character, such as `\ud83d` alone: was a text cut there?",
             ),
             ("{\"a\": []}\n1", "a.json:2: expected JSON, found trailing characters"),
+            ("q1,a", "a.json:1: expected JSON, found `q1,a` in the place of a value"),
+            ("{\"a\": []},", "a.json:1: expected JSON, found a comma behind the value"),
+            (
+                "{\"a\": [] // b\n}",
+                "a.json:1: expected JSON, found a comment, which JSON does not have",
+            ),
+            (
+                "{'a': []}",
+                "a.json:1: expected JSON, found single quotes, as Python prints them: `json.dumps` writes JSON",
+            ),
+            (
+                "{\"a\tb\": []}",
+                r"a.json:1: expected JSON, found a tab or a line end inside of a text: JSON has `\t` and `\n` there",
+            ),
         ] {
             assert_eq!(fault(text), expected);
         }

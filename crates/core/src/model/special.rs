@@ -2,17 +2,23 @@
 //! servers leave in its text. None of them is part of an answer.
 
 /// Special tokens of another form than `<|name|>`.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 12] = [
     "<s>",
     "</s>",
     "<bos>",
     "<eos>",
+    "<start_of_turn>",
     "<end_of_turn>",
+    "[INST]",
+    "[/INST]",
     "[EOS]",
     "[e~[",
     "[BEGIN FINAL RESPONSE]",
     "[END FINAL RESPONSE]",
 ];
+
+/// The names of the model behind special tokens; that of Gemma is `model`.
+const AUTHORS: [&str; 2] = ["assistant", "model"];
 
 /// Names between special tokens around an answer: Kimi K3.
 const CHANNELS: [&str; 2] = ["response", "message"];
@@ -45,7 +51,7 @@ pub fn behind_special_tokens(text: &str) -> &str {
     let mut text = text.trim_start();
     while let Some(rest) = behind_first(text) {
         let head = rest.trim_start();
-        let author = head.strip_prefix("assistant").filter(|body| {
+        let author = AUTHORS.iter().find_map(|name| head.strip_prefix(name)).filter(|body| {
             body.is_empty() || body.starts_with('\n') || behind_first(body).is_some()
         });
         let channel = || CHANNELS.iter().find_map(|name| behind_first(head.strip_prefix(name)?));
@@ -60,7 +66,8 @@ fn begins_turn(text: &str) -> bool {
     let author = behind_first(rest.trim_start());
     let is_author =
         |author: &str| ["user", "system", "[INST]"].iter().any(|known| author.starts_with(known));
-    text.starts_with("<|user|>") || author.is_some_and(is_author)
+    let is_user = ["<|user|>", "<start_of_turn>user"].iter().any(|turn| text.starts_with(turn));
+    is_user || author.is_some_and(is_author)
 }
 
 fn behind_first(text: &str) -> Option<&str> {
@@ -128,6 +135,8 @@ mod tests {
             "tents[EOS]",
             "tents[e~[",
             "tents<end_of_turn>",
+            "<start_of_turn>model\ntents<end_of_turn>",
+            "[/INST] tents</s>",
             "tents<turn|>",
             "<|start|>assistant<|message|>tents<|return|>",
             "<|start_header_id|>assistant<|end_header_id|>\n\ntents<|eot_id|>",
@@ -162,6 +171,7 @@ mod tests {
             "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd?",
             "</s><s>[INST] And?",
             "\n<|user|>\nAnd?",
+            "<end_of_turn>\n<start_of_turn>user\nAnd?",
         ] {
             assert_eq!(without_special_tokens(&format!("tents{invented}")), "tents");
         }
