@@ -13,6 +13,8 @@ pub struct Line<'a> {
     pub at: (&'a str, u64),
     /// The fields, which are separated by white space.
     pub fields: &'a [&'a str],
+    /// True if there were more fields, which are ignored.
+    pub has_more: bool,
     text: &'a str,
 }
 
@@ -159,11 +161,12 @@ impl<'a> FieldReader<'a> {
     fn split(&mut self, at: (&'a str, u64), text: &'a str) -> Result<Line<'_>, Box<Problem>> {
         self.fields.clear();
         self.fields.extend(text.split_ascii_whitespace());
-        if self.form.trailing_words && self.fields.len() > self.most {
+        let has_more = self.form.trailing_words && self.fields.len() > self.most;
+        if has_more {
             self.ignored.trailing_words.push(at.1);
             self.fields.truncate(self.most);
         }
-        let line = Line { at, fields: &self.fields, text };
+        let line = Line { at, fields: &self.fields, has_more, text };
         if (self.most - self.form.optional..=self.most).contains(&line.fields.len()) {
             return Ok(line);
         }
@@ -229,8 +232,26 @@ fn no_lines(name: &str, form: LineForm) -> Problem {
     problem!((name, 1), expected, "nothing", hint).kind(ProblemKind::Empty)
 }
 
+/// The hint for a line that something else than the writer of the file has left in it.
+pub(crate) fn hint_of_other_text(fields: &[&str]) -> Option<&'static str> {
+    let first = fields.first()?;
+    if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].contains(first) {
+        return Some(
+            "this is a mark of a merge that git could not finish: choose one of its sides",
+        );
+    }
+    let has_number = fields.iter().any(|field| field.parse::<f64>().is_ok());
+    let is_prose = first.ends_with([':', '|', ']', '…']) || first.contains("%|");
+    (!has_number && is_prose).then_some(
+        "this looks like a message of the program that wrote the file: send its messages elsewhere, such as `2>log`",
+    )
+}
+
 /// The hint for a wrong number of fields, whose usual reason is a file of another kind.
 fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
+    if let Some(hint) = hint_of_other_text(found) {
+        return hint;
+    }
     match (wanted, found.len()) {
         (6, 2) if found.iter().all(|field| field.parse::<f64>().is_ok()) => {
             "this looks like a need file: `clariq eval --task clarification_need` scores those"
@@ -240,6 +261,8 @@ fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
              needs no --qrels for those of --data"
         }
         (4, 6) => "this looks like a run file: `clariq eval RUN` scores those",
+        _ if found.iter().any(|field| is_quoted(field)) => WITHOUT_QUOTES,
+        (4, 5) => "judgements end with the relevance: leave out what is behind it",
         (2, 5 | 6) => {
             "this looks like a run file: `clariq eval --task question_relevance` scores those"
         }
@@ -270,5 +293,20 @@ mod tests {
         };
         let errors = read("x\n".repeat(2 * MOST_ERRORS));
         assert_eq!(errors, (0, MOST_ERRORS + 1, "fewer than 100000 errors".to_owned()));
+    }
+
+    #[test]
+    fn lines_of_other_writers_have_a_hint() {
+        for (text, hint) in [
+            ("q1 0 d 1 nist\n", "judgements end with the relevance"),
+            ("\"1\" \"q1\" 0 \"d\" 1\n", "the quotes would be a part of the ids"),
+            ("<<<<<<< HEAD\nq1 0 d 1\n", "this is a mark of a merge"),
+        ] {
+            let bytes = text.as_bytes().to_vec().into();
+            let input = FileContent { name: "x".to_owned(), bytes };
+            let mut hints = Vec::new();
+            parse_qrels(&input, &mut |problem| hints.push(problem.hint));
+            assert!(hints[0].starts_with(hint), "{text}: {hints:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Run files: `<topic> 0 <document> <rank> <score> <run>`.
 
-use crate::fields::{IgnoredLines, Line, LineForm, for_each_line};
+use crate::fields::{IgnoredLines, Line, LineForm, for_each_line, hint_of_other_text};
 use crate::sink::{Sink, read_strictly};
 use crate::source::{FileContent, MOST_OF_A_RUN, Source};
 use crate::table::is_header;
@@ -115,6 +115,12 @@ pub fn parse_run(input: &FileContent, sink: Sink) -> Run {
 
 fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Problem>> {
     let Some(score) = score(line.fields[4]) else { return Err(Box::new(no_score(line))) };
+    if has_row_number(line) {
+        let hint = "write the run without them (`index=False` in pandas, `row.names = FALSE` in R)";
+        return Err(Box::new(
+            line.problem("the topic in the first field, and no row numbers", hint),
+        ));
+    }
     let topic = line.fields[0];
     Ok(RunLine {
         // The lines of a topic are usually consecutive.
@@ -128,6 +134,15 @@ fn parse_line(line: &Line, last: Option<&RunLine>) -> Result<RunLine, Box<Proble
     })
 }
 
+/// True for a line with a number before the topic, as frames of pandas and R have it.
+fn has_row_number(line: &Line) -> bool {
+    let is_constant = |field: &str| field.eq_ignore_ascii_case("Q0");
+    line.has_more
+        && is_constant(line.fields[2])
+        && !is_constant(line.fields[1])
+        && line.fields[0].bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The problem of a line whose fifth field is no score, with the usual reason.
 fn no_score(line: &Line) -> Problem {
     if is_header(line.fields) {
@@ -135,7 +150,9 @@ fn no_score(line: &Line) -> Problem {
         return line.problem("a line of a run", hint);
     }
     let field = line.fields[4];
-    let hint = if line.fields[1].starts_with("qid:") {
+    let hint = if let Some(hint) = hint_of_other_text(line.fields) {
+        hint
+    } else if line.fields[1].starts_with("qid:") {
         "this looks like features in the form of LETOR: write `topic Q0 document rank score run`"
     } else if score(&field.replacen(',', ".", 1)).is_some() {
         "decimals have a point: write 12.5, not 12,5"

@@ -13,7 +13,7 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// The beginnings of files that are no text, with their kinds and hints.
-const OTHER_KINDS: [(&[u8], &str, &str); 14] = [
+const OTHER_KINDS: [(&[u8], &str, &str); 27] = [
     (
         b"version https://git-lfs.github.com/spec/",
         "a pointer to the file, by Git LFS",
@@ -31,21 +31,75 @@ const OTHER_KINDS: [(&[u8], &str, &str); 14] = [
     (b"\x80\x04", A_PICKLE, TO_PYTHON),
     (b"\x80\x05", A_PICKLE, TO_PYTHON),
     (b"PAR1\x15", "a table in the form of Parquet", SAVE_AS_TEXT),
+    (b"ARROW1\0\0", A_TABLE_OF_ARROW, SAVE_AS_TEXT),
+    (b"\xff\xff\xff\xff", A_TABLE_OF_ARROW, SAVE_AS_TEXT),
+    (b"FEA1\0", A_TABLE_OF_ARROW, SAVE_AS_TEXT),
+    (b"Obj\x01", "a table in the form of Avro", SAVE_AS_TEXT),
+    (b"SQLite format 3\0", "a database of SQLite", SAVE_AS_TEXT),
+    (b"\x93NUMPY", "an array of NumPy", SAVE_AS_TEXT),
+    (b"\x89HDF", "a file of HDF5", SAVE_AS_TEXT),
+    (b"X\n\0\0\0", "an object of R", SAVE_AS_TEXT),
+    (b"RDX3\n", "a workspace of R", SAVE_AS_TEXT),
+    (b"Rar!\x1a", "an archive of RAR", UNPACK),
+    (b"\x89PNG", "a picture", SAVE_AS_TEXT),
+    (b"\0\0\xfe\xff", UTF_32, TO_UTF_8),
+    (b"\xff\xfe\0\0", UTF_32, TO_UTF_8),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Excel or Word", SAVE_AS_TEXT),
     (b"%PDF-", "a PDF", SAVE_AS_TEXT),
 ];
 
 const UNPACK: &str = "unpack it (`bzcat`, `xzcat`, `lz4cat`, `7z x`), or pack it with gzip or zstd";
+const A_TABLE_OF_ARROW: &str = "a table in the form of Arrow or Feather";
+const UTF_32: &str = "a byte order mark of UTF-32";
+const TO_UTF_8: &str = "convert the file, for example with `iconv -f utf-32 -t utf-8`";
 const A_PICKLE: &str = "a pickle of Python";
 const TO_PYTHON: &str =
     "save it as text; in Python, `clariq.evaluate` takes dictionaries and frames";
-const SAVE_AS_TEXT: &str =
+pub(crate) const SAVE_AS_TEXT: &str =
     "save it as text: the documentation describes the formats (reference, Formats)";
 
-/// The problem of a file that begins as no text does.
+/// Where an archive of tar says what it is, and how.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
+/// The beginnings of web pages, which servers send in the place of a file.
+const WEB_PAGES: [&[u8]; 2] = [b"<!doctype html", b"<html"];
+
+/// The problem of a file that begins as no text does, or as a web page.
 fn of_another_kind(at: impl Into<Location>, head: &[u8]) -> Option<Problem> {
-    let (_, found, hint) = OTHER_KINDS.iter().find(|(start, ..)| head.starts_with(start))?;
-    Some(problem!(at, "a file of text", (*found), (*hint)))
+    let known = OTHER_KINDS.iter().find(|(start, ..)| head.starts_with(start));
+    let (found, hint) = if let Some((_, found, hint)) = known {
+        (*found, *hint)
+    } else if head.get(TAR.0..).is_some_and(|rest| rest.starts_with(TAR.1)) {
+        ("an archive of tar", "unpack it: `tar xf` does so")
+    } else if is_web_page(head) {
+        let hint =
+            "the address of the file itself is another, often behind a link `raw` or `download`";
+        ("a web page", hint)
+    } else {
+        return None;
+    };
+    Some(problem!(at, "a file of text", found, hint))
+}
+
+fn is_web_page(head: &[u8]) -> bool {
+    let text = head.trim_ascii_start();
+    WEB_PAGES.iter().any(|page| {
+        text.get(..page.len()).is_some_and(|head| head.eq_ignore_ascii_case(page))
+            && text.get(page.len()).is_none_or(|next| *next == b'>' || next.is_ascii_whitespace())
+    })
+}
+
+/// Bytes that show whether every second one is a NUL.
+const SAMPLE: usize = 64;
+
+/// The problem of a text with a NUL: UTF-16, where every second byte is one, or no text at all.
+fn with_nul(at: impl Into<Location>, bytes: &[u8]) -> Problem {
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    let nuls = memchr::memchr_iter(0, sample).count();
+    if nuls > 1 && 3 * nuls < sample.len() {
+        return problem!(at, "a file of text", "bytes that are none", SAVE_AS_TEXT);
+    }
+    utf_16(at, "a NUL")
 }
 
 /// The bytes of a file of text, without a byte order mark and with LF at the end of each line.
@@ -64,7 +118,7 @@ pub(crate) fn into_text(name: &str, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     }
     if let Some(nul) = memchr::memchr(0, &bytes) {
         let line = 1 + memchr::memchr_iter(b'\n', &bytes[..nul]).count() as u64;
-        return Err(utf_16((name, line), "a NUL").into());
+        return Err(with_nul((name, line), &bytes).into());
     }
     Ok(bytes)
 }
@@ -102,7 +156,7 @@ pub(crate) fn not_text(at: Location, line: &[u8]) -> Option<Problem> {
     if at.line == Some(1) && UTF_16_MARKS.iter().any(|mark| line.starts_with(mark)) {
         return Some(utf_16(at, "a byte order mark of UTF-16"));
     }
-    memchr::memchr(0, line).map(|_| utf_16(at, "a NUL"))
+    memchr::memchr(0, line).map(|_| with_nul(at, line))
 }
 
 fn utf_16(at: impl Into<Location>, found: &str) -> Problem {
@@ -159,6 +213,14 @@ mod tests {
             (b"\xfd7zXZ\0\0\x04", "a file packed by xz"),
             (b"\x80\x04\x95\x10\0", "a pickle of Python"),
             (b"PAR1\x15\x04\x15", "a table in the form of Parquet"),
+            (b"ARROW1\0\0\xff\xff", "a table in the form of Arrow or Feather"),
+            (b"SQLite format 3\0\x10", "a database of SQLite"),
+            (b"\x93NUMPY\x01\0v\0", "an array of NumPy"),
+            (b"\0\0\xfe\xff\0\0\0a", "a byte order mark of UTF-32"),
+            (b"\xff\xfe\0\0a\0\0\0", "a byte order mark of UTF-32"),
+            (b"<!DOCTYPE HTML>\n<html>", "a web page"),
+            (b"<html lang=\"en\">", "a web page"),
+            (b"\x00\x05\x16\x07\0\x02\0\0Mac OS X", "bytes that are none"),
         ] {
             let expected = format!("x:1: expected a file of text, found {found}");
             assert_eq!(lines(bytes), [Err(expected.clone()), Err(expected)]);
@@ -171,7 +233,16 @@ mod tests {
             let [_, unpacked] = lines(bytes);
             assert_eq!(unpacked, Err(expected));
         }
-        assert!(lines(b"PAR1 0 d 1\n").iter().all(Result::is_ok));
+        let mut tar = b"r.run".to_vec();
+        tar.resize(TAR.0, 0);
+        tar.extend(TAR.1);
+        for bytes in [tar, b"\n\n<!doctype html>".to_vec()] {
+            let [whole, _] = lines(&bytes);
+            assert!(whole.unwrap_err().starts_with("x:1: expected a file of text"));
+        }
+        for text in [&b"PAR1 0 d 1\n"[..], b"FEA1 0 d 1\n", b"<html-1> 0 d 1\n", b"RDX1 0 d 1\n"] {
+            assert!(lines(text).iter().all(Result::is_ok), "{}", String::from_utf8_lossy(text));
+        }
     }
 
     #[test]

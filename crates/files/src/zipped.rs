@@ -2,9 +2,11 @@
 //!
 //! The directory of an archive is at its end, so that a stream is read into memory first.
 
+use crate::text::SAVE_AS_TEXT;
 use clariq_core::{Error, IoAction, Result, bail, problem};
 use flate2::{Crc, bufread::DeflateDecoder};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -43,6 +45,9 @@ impl<'a> ZippedFile<'a> {
             }
             drop(file);
             if found.is_some() {
+                if let Some(kind) = kind_of(&archive) {
+                    bail!(name, "a zip archive with one file of text in it", kind, SAVE_AS_TEXT);
+                }
                 let found = format!("a second file, `{path}`");
                 bail!(name, "a zip archive with one file in it", found, "unpack it into a folder");
             }
@@ -77,6 +82,23 @@ impl<'a> ZippedFile<'a> {
         };
         Box::new(CheckedReader { content, crc: Crc::new(), expected: self.crc })
     }
+}
+
+/// The kind of a file that is a zip archive inside.
+fn kind_of<R: Read + Seek>(archive: &ZipArchive<R>) -> Option<&'static str> {
+    const KINDS: [(&str, &str); 6] = [
+        ("xl/", "a workbook of Excel"),
+        ("word/", "a document of Word"),
+        ("mimetype", "a file of LibreOffice"),
+        ("data.pkl", "a file of PyTorch"),
+        ("archive/data.pkl", "a file of PyTorch"),
+        ("META-INF/", "an archive of Java"),
+    ];
+    archive.file_names().find_map(|path| {
+        let known = KINDS.iter().find(|(start, _)| path.starts_with(start));
+        let is_array = Path::new(path).extension().is_some_and(|ending| ending == "npy");
+        known.map(|(_, kind)| *kind).or_else(|| is_array.then_some("arrays of NumPy"))
+    })
 }
 
 /// True for the files of attributes that macOS adds.
@@ -194,6 +216,16 @@ mod tests {
             refused(stored(&[("a", b"1"), ("b", b"2")])),
             "x.zip: expected a zip archive with one file in it, found a second file, `b`"
         );
+        for (path, kind) in [
+            ("xl/workbook.xml", "a workbook of Excel"),
+            ("mimetype", "a file of LibreOffice"),
+            ("a.npy", "arrays of NumPy"),
+        ] {
+            assert_eq!(
+                refused(stored(&[("a", b"1"), (path, b"2")])),
+                format!("x.zip: expected a zip archive with one file of text in it, found {kind}")
+            );
+        }
         assert_eq!(
             refused(stored(&[])),
             "x.zip: expected a zip archive with one file in it, found no file in it"

@@ -120,10 +120,38 @@ fn files_of_other_kinds_are_named_by_their_lines() {
             "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
             "this looks like CSV: write blanks or tabs between the fields",
         ),
+        (
+            "0\tq1\tQ0\td\t1\t2.5\tx\n",
+            "the topic in the first field, and no row numbers",
+            "write the run without them (`index=False` in pandas, `row.names = FALSE` in R)",
+        ),
+        (
+            "<<<<<<< HEAD\n1 Q0 d 1 2.5 t\n",
+            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
+            "this is a mark of a merge that git could not finish: choose one of its sides",
+        ),
+        (
+            "WARNING: nothing was found for the topic\n",
+            "a finite score in the fifth field",
+            "this looks like a message of the program that wrote the file: send its messages elsewhere, such as `2>log`",
+        ),
+        (
+            "100%|██████| 2/2 [00:00]\n1 Q0 d 1 2.5 t\n",
+            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
+            "this looks like a message of the program that wrote the file: send its messages elsewhere, such as `2>log`",
+        ),
     ] {
         let problem = parse(text).unwrap_err().to_problem();
         assert_eq!((&*problem.expected, &*problem.hint), (expected, hint), "{text}");
         assert_eq!(problem.at.line, Some(1));
+    }
+}
+
+#[test]
+fn a_document_may_have_any_name_behind_its_topic() {
+    for line in ["1 Q0 Q0 1 2.5 my tag", "1 0 Q0 1 2.5 t", "q1 x Q0 1 2.5 my tag", "= 0 d 1 2.5 t"]
+    {
+        assert_eq!(parse(&format!("{line}\n")).unwrap().lines.len(), 1, "{line}");
     }
 }
 
