@@ -22,6 +22,7 @@ use clariq_core::{Error, Location, Problem, is_python_space, parse_python_json, 
 use clariq_files::archive::{Archive, ExpectedContent};
 use clariq_files::{Source, shorten};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::ops::ControlFlow;
 
 /// The most bytes of a line of documents, and of a passage in `TrecWeb`.
@@ -114,8 +115,10 @@ fn read_lines(
                 }
                 let passage = if is_table {
                     parse_table_row(&table, at, line)
-                } else {
+                } else if line.trim_start().starts_with('{') {
                     parse_json_line(at, line)
+                } else {
+                    Err(Box::new(no_document(at, line)))
                 };
                 passage.map_err(|problem| with_form(*problem).into())
             }
@@ -124,6 +127,31 @@ fn read_lines(
         if each(passage)?.is_break() {
             return Ok(());
         }
+    }
+}
+
+/// The problem of a line that is neither JSON nor a row of a table.
+fn no_document(at: FileLine, line: &str) -> Problem {
+    let hint = if line.trim_start().starts_with(['/', '#']) {
+        "JSON has no comments: leave such lines out"
+    } else if line.contains([',', ';']) {
+        "this looks like CSV: write a tab between the id and the text"
+    } else {
+        FORM.hint
+    };
+    problem!(at, (FORM.what), (format!("`{}`", shorten(line))), hint)
+}
+
+/// Describes an object without a key, by the keys that it has.
+fn without_key(what: &str, line: &str) -> String {
+    const SHOWN: usize = 6;
+    let object: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
+    let keys: Vec<String> =
+        object.keys().take(SHOWN).map(|key| format!("`{}`", shorten(key))).collect();
+    match &keys[..] {
+        [] => format!("an object without {what}, or `null` there"),
+        [only] => format!("an object without {what}, or `null` there: its key is {only}"),
+        _ => format!("an object without {what}, or `null` there: its keys are {}", keys.join(", ")),
     }
 }
 
@@ -183,11 +211,11 @@ fn parse_json_line(at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
         id = any.docno.or(any.doc_id).or(any.docid);
     }
     let Some(id) = id else {
-        return Err(Box::new(problem!(at, "a key `id`", "an object without it, or `null` there")));
+        return Err(Box::new(problem!(at, "a key `id`", (without_key("it", line)))));
     };
     let Some(text) = any.contents.or(any.text) else {
         let expected = "a key `contents` or `text`";
-        return Err(Box::new(problem!(at, expected, "an object without them, or `null` there")));
+        return Err(Box::new(problem!(at, expected, (without_key("them", line)))));
     };
     match any.title {
         Some(title) => passage(at, id.into_text(), &format!("{title} {text}")),
@@ -214,7 +242,13 @@ pub(crate) fn only_one(
 fn parse_table_row(table: &IdTextTable, at: FileLine, line: &str) -> Result<Passage, Box<Problem>> {
     let Some((id, text)) = table.row(at, line)? else {
         let found = format!("`{}`", shorten(line));
-        return Err(Box::new(problem!(at, "a tab behind the id", found)));
+        let problem = problem!(at, "a tab behind the id", found);
+        if line.matches('"').count() % 2 == 1 {
+            let hint =
+                "is this the rest of a text in quotation marks? A text has no line ends here";
+            return Err(Box::new(problem.hint(hint)));
+        }
+        return Err(Box::new(problem));
     };
     passage(at, id.to_owned(), &text)
 }

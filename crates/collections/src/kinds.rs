@@ -171,13 +171,22 @@ impl Tracks {
             DataDir::Sample(_) => "none of them",
         };
         let signs = signs.join(", ");
-        let is_csv = found.contains(".csv`");
+        let given = data.to_string();
+        let is_address = given.contains("://");
+        let found = if is_address { "an address" } else { found };
         let meant = self.meant(data).map(|it| format!("did you mean `--data {}`?", it.display()));
         let hint = if let Some(meant) = &meant {
-            meant
-        } else if is_csv {
-            "tables have tabs between their columns: save the CSV as `collection.tsv`, an id and a text in \
-             each row (reference, Formats)"
+            meant.as_str()
+        } else if is_address {
+            "a collection is a folder here: fetch its files into one and name that, or let `clariq data fetch` \
+             download those that are public"
+        } else if found == "a file" {
+            "name a folder: an archive is unpacked into one, and a file of documents lies in one"
+        } else if let Some((_, hint)) = OF_OTHER_KINDS
+            .iter()
+            .find(|(endings, _)| endings.iter().any(|ending| found.contains(&format!("{ending}`"))))
+        {
+            *hint
         } else {
             "check the path; the documentation lists the files of each collection (reference, Formats), and `clariq data \
                     fetch` downloads those that are public into another folder"
@@ -186,6 +195,32 @@ impl Tracks {
             .kind(ProblemKind::MissingFile)
     }
 }
+
+/// Endings of files that contain documents in a form that is not read, with what to do.
+const OF_OTHER_KINDS: [(&[&str], &str); 5] = [
+    (
+        &[".csv"],
+        "tables have tabs between their columns: save the CSV as `collection.tsv`, an id and a text in \
+         each row (reference, Formats)",
+    ),
+    (
+        &[".xlsx", ".xls", ".ods", ".parquet", ".arrow", ".feather", ".db", ".sqlite"],
+        "save the table as `documents.jsonl`, a line {\"id\": \"…\", \"text\": \"…\"} for each row, or as \
+         `collection.tsv`, an id, a tab and a text",
+    ),
+    (
+        &[".xz", ".bz2", ".lz4", ".7z", ".tar", ".tar.gz", ".tgz", ".rar"],
+        "unpack it: files may be plain, .gz, .zst or .zip",
+    ),
+    (
+        &[".jsonl.txt", ".json.txt", ".tsv.txt"],
+        "leave the `.txt` at the end of the name out: some programs hide it",
+    ),
+    (
+        &[".html", ".pdf", ".docx"],
+        "write the texts into `documents.jsonl`, a line {\"id\": \"…\", \"text\": \"…\"} for each",
+    ),
+];
 
 /// The first names in a folder, for a message.
 fn first_files(folder: &Path) -> Vec<String> {

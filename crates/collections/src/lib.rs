@@ -183,6 +183,11 @@ pub trait Collection: Any + Send + Sync {
     /// The file that holds the requests of a split.
     fn source(&self, split: Split) -> Result<Source, Error>;
 
+    /// The file with the topics that runs over a split are scored on.
+    fn judged_in(&self, split: Split) -> Result<Source, Error> {
+        self.source(split)
+    }
+
     /// The requests of a split for a task, without labels.
     fn requests(&self, split: Split, task: Task) -> Result<Requests<'_>, Error>;
 

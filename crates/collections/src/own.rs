@@ -198,6 +198,11 @@ impl Collection for Own {
         Ok(self.split(split)?.requests.clone())
     }
 
+    fn judged_in(&self, split: Split) -> Result<Source, Error> {
+        let SplitFiles { requests, qrels, .. } = self.split(split)?;
+        Ok(qrels.as_ref().unwrap_or(requests).clone())
+    }
+
     fn requests(&self, split: Split, _task: Task) -> Result<Requests<'_>, Error> {
         let files = self.split(split)?;
         let mut requests = requests::read(&files.requests, &*self.documents)?;

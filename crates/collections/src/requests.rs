@@ -156,6 +156,10 @@ pub fn request_in(
     if line.contains('\t') && !begins_as_json_object(line.as_bytes()) {
         return Ok((request(parse_line(table, line.as_bytes(), &at)?, Some(find), &at)?, None));
     }
+    if !line.trim_start().starts_with('{') {
+        let found = format!("`{}`", shorten(line));
+        return Err(problem!(at, "a JSON object, or an id, a tab and a text", found, FORM));
+    }
     let line: RequestLine =
         parse_python_json(&at, line.as_bytes()).map_err(|problem| problem.hint(FORM))?;
     let RequestLine {

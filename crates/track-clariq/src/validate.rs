@@ -58,7 +58,7 @@ fn validate_file(
             if let Err(problem) = score_column(&run, &plain) {
                 check.refuse(*problem);
             }
-            check.check_run_lines(&plain, bank, &topic);
+            check.check_run_lines(&plain, bank, &topic, ["question", "bank"]);
         }
     }
     Ok(check.finish())

@@ -17,6 +17,9 @@ use std::slice;
 /// The measures that users of `trec_eval` look at first.
 pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
 
+const NOTHING_RELEVANT: &str = "no grade of the judgements is above 0, so that no document is relevant: is \
+                                another column the grade?";
+
 /// Judgements, with the collection that they belong to, if any.
 pub struct ByQrels<'a> {
     /// The collection with its split and task; `None` for judgements of a file.
@@ -41,7 +44,7 @@ impl<'a> ByQrels<'a> {
             problem!(collection.location(), "labels of {split}", "requests without labels", hint)
                 .kind(ProblemKind::MissingFile)
         })?;
-        let file = collection.source(split)?.name();
+        let file = collection.judged_in(split)?.name();
         Ok(Self { origin: Some((collection, split, task)), ..Self::new(file, qrels)? })
     }
 
@@ -53,7 +56,11 @@ impl<'a> ByQrels<'a> {
     fn new(file: String, qrels: Qrels) -> Result<Self, Error> {
         let topics = ScoredTopics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
-        let warnings = qrels.warning().into_iter().collect();
+        let mut warnings: Vec<String> = qrels.warning().into_iter().collect();
+        let has_topics = qrels.topics().next().is_some();
+        if has_topics && qrels.topics().all(|(_, judged)| judged.relevant(1) == 0) {
+            warnings.push(NOTHING_RELEVANT.to_owned());
+        }
         Ok(Self { origin: None, qrels, topics, usual, warnings })
     }
 

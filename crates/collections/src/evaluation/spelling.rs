@@ -8,21 +8,58 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
-/// An id without what its writers may vary: case, the composition of accents, invisible characters,
-/// zeros before a number and `.0` behind it.
+/// An id without what its writers may vary: case, the composition of accents, invisible characters, quotes
+/// around it, the signs between its parts, zeros before a number and `.0` behind it.
 fn plain_form(id: &str) -> Cow<'_, str> {
     if !id.is_ascii() {
         let visible = id.nfc().filter(|c| !is_invisible(*c));
         let composed: String = visible.flat_map(char::to_lowercase).collect();
-        let number = plain_number(&composed).map(str::to_owned);
-        return Cow::Owned(number.unwrap_or(composed));
+        let plain = plain_part(&composed).chars();
+        return plain.map(|c| u8::try_from(c).map_or(c, |byte| plain_byte(byte).into())).collect();
     }
-    match plain_number(id) {
-        Some(number) => Cow::Borrowed(number),
-        None if id.bytes().any(|byte| byte.is_ascii_uppercase()) => {
-            Cow::Owned(id.to_ascii_lowercase())
-        }
-        None => Cow::Borrowed(id),
+    let part = plain_part(id);
+    if part.bytes().all(|byte| plain_byte(byte) == byte) {
+        return Cow::Borrowed(part);
+    }
+    part.bytes().map(|byte| char::from(plain_byte(byte))).collect()
+}
+
+/// A hash of the plain form (FNV-1a, of Fowler, Noll and Vo). A run has millions of ids, of which most are
+/// their own plain form.
+fn hash_of_plain_form(id: &str) -> u64 {
+    let mut hash = HASH_OF_NOTHING;
+    let mut rest = id.as_bytes();
+    let has_zeros = id.starts_with('0');
+    while let [byte @ (b'a'..=b'z' | b'0'..=b'9' | b'_'), after @ ..] = rest
+        && !has_zeros
+    {
+        hash = with_byte(hash, *byte);
+        rest = after;
+    }
+    if rest.is_empty() { hash } else { hash_of(&plain_form(id)) }
+}
+
+fn hash_of(form: &str) -> u64 {
+    form.bytes().fold(HASH_OF_NOTHING, with_byte)
+}
+
+const HASH_OF_NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn with_byte(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+}
+
+/// An id without the quotes around it, or the digits of a number.
+fn plain_part(id: &str) -> &str {
+    let inside = |quote: char| id.strip_prefix(quote)?.strip_suffix(quote);
+    let bare = inside('"').or_else(|| inside('\'')).unwrap_or(id);
+    plain_number(bare).unwrap_or(bare)
+}
+
+fn plain_byte(byte: u8) -> u8 {
+    match byte {
+        b'-' | b'.' | b':' | b'/' => b'_',
+        byte => byte.to_ascii_lowercase(),
     }
 }
 
@@ -46,6 +83,7 @@ fn is_invisible(c: char) -> bool {
 
 /// The other spellings of an id that a collection may have.
 pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
+    let with_signs = |sign: &str| id.replace(['-', '_', '.', ':', '/'], sign);
     let spellings = [
         plain_form(id).into_owned(),
         id.to_lowercase(),
@@ -53,38 +91,66 @@ pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
         id.nfc().collect(),
         id.nfd().collect(),
         id.chars().filter(|c| !is_invisible(*c)).collect(),
+        format!("{id}.0"),
+        with_signs("-"),
+        with_signs("."),
+        with_signs(":"),
+        with_signs("/"),
     ];
     spellings.into_iter().filter(move |other| other != id)
 }
 
+/// Bits of the filter for each known id.
+const BITS_OF_AN_ID: usize = 16;
+
 /// Known ids by their plain forms.
-pub(super) struct Spellings<'a>(HashMap<Cow<'a, str>, &'a str>);
+pub(super) struct Spellings<'a> {
+    known: HashMap<Cow<'a, str>, &'a str>,
+    /// A bit for the hash of each plain form: nearly all ids that are not known are left out by it.
+    filter: Vec<bool>,
+}
 
 impl<'a> Spellings<'a> {
-    pub(super) fn of(known: impl Iterator<Item = &'a str>) -> Self {
-        let mut spellings: HashMap<Cow<str>, &str> = HashMap::new();
-        for id in known {
-            let first = spellings.entry(plain_form(id)).or_insert(id);
+    pub(super) fn of(ids: impl Iterator<Item = &'a str>) -> Self {
+        let mut known: HashMap<Cow<str>, &str> = HashMap::new();
+        for id in ids {
+            let first = known.entry(plain_form(id)).or_insert(id);
             *first = id.min(first);
         }
-        Self(spellings)
+        let bits = (known.len() * BITS_OF_AN_ID).next_power_of_two();
+        let mut spellings = Self { filter: vec![false; bits], known };
+        let places: Vec<usize> =
+            spellings.known.keys().map(|form| spellings.place(hash_of(form))).collect();
+        for place in places {
+            spellings.filter[place] = true;
+        }
+        spellings
+    }
+
+    /// The place of a hash in the filter, whose length is a power of two.
+    fn place(&self, hash: u64) -> usize {
+        (hash ^ hash >> 32) as usize & (self.filter.len() - 1)
     }
 
     /// The known id that is meant by another spelling of it.
     pub(super) fn meant_by(&self, id: &str) -> Option<&'a str> {
-        self.0.get(&*plain_form(id)).copied().filter(|known| *known != id)
+        if !self.filter[self.place(hash_of_plain_form(id))] {
+            return None;
+        }
+        self.known.get(&*plain_form(id)).copied().filter(|known| *known != id)
     }
 }
 
 /// Warns of topics of a run that are spelled otherwise than those of the labels.
 pub(super) fn topics_spelled_otherwise(run: &Run, known: &HashSet<RequestId>) -> Option<String> {
-    let given = run.lines.iter().map(|line| &line.topic);
+    // The lines of a topic are usually consecutive.
+    let blocks = run.lines.chunk_by(|one, next| one.topic == next.topic);
+    let given: HashSet<&RequestId> = blocks.map(|lines| &lines[0].topic).collect();
     let unknown: BTreeSet<&RequestId> =
-        given.clone().filter(|topic| !known.contains(*topic)).collect();
+        given.iter().copied().filter(|topic| !known.contains(*topic)).collect();
     if unknown.is_empty() {
         return None;
     }
-    let given: HashSet<&RequestId> = given.collect();
     let unanswered = known.iter().filter(|topic| !given.contains(topic));
     let spellings = Spellings::of(unanswered.map(RequestId::as_str));
     let mut pairs = unknown.iter().filter_map(|topic| {
@@ -175,6 +241,11 @@ mod tests {
             ("007", "7"),
             ("7.0", "7"),
             ("0", "00"),
+            ("\"d1\"", "d1"),
+            ("'d1'", "d1"),
+            ("1-1_2", "1_1_2"),
+            ("a/B:0", "a_b_0"),
+            ("\"\u{e9}-1\"", "\u{c9}_1"),
         ] {
             let run = run(&format!("q1 0 {given} 1 2 t\nq1 0 x 2 1 t\n"));
             let warning = spelled_otherwise(&run, &qrels(&[("q1", judged)]));
@@ -213,7 +284,10 @@ mod tests {
     #[test]
     fn the_spellings_of_an_id_are_other_ids() {
         let spellings: BTreeSet<String> = other_spellings("D\u{e9}1").collect();
-        let expected = ["d\u{e9}1", "D\u{c9}1", "De\u{301}1"].map(str::to_owned);
+        let expected = ["d\u{e9}1", "D\u{c9}1", "De\u{301}1", "D\u{e9}1.0"].map(str::to_owned);
         assert_eq!(spellings, expected.into());
+        for (id, other) in [("1-1", "1_1"), ("1_1", "1.1"), ("7", "7.0"), ("07", "7")] {
+            assert!(other_spellings(id).any(|spelling| spelling == other), "{id}");
+        }
     }
 }

@@ -38,10 +38,10 @@ impl ScoredTopics {
         let spellings = Spellings::of(self.ids.iter().map(RequestId::as_str));
         let meant = first.and_then(|topic| spellings.meant_by(topic.as_str()));
         let hint = match meant {
+            _ if found.ends_with("\"`") => WITHOUT_QUOTES.to_owned(),
             Some(meant) => {
                 format!("there it is `{}`: ids are compared letter by letter", shown(meant))
             }
-            None if found.ends_with("\"`") => WITHOUT_QUOTES.to_owned(),
             None => "choose the split of the file with --split, and its collection with --data"
                 .to_owned(),
         };

@@ -17,7 +17,12 @@ pub fn check_run(
     let topics = topics_of(collection, collection.find_split(split)?)?;
     let input = run.read()?;
     let mut check = FileCheck::new(&input.name, &topics);
-    check.check_run_lines(&input, collection.documents(task)?, &RequestId::clone);
+    check.check_run_lines(
+        &input,
+        collection.documents(task)?,
+        &RequestId::clone,
+        ["document", "collection"],
+    );
     Ok(check.finish())
 }
 
@@ -83,12 +88,13 @@ impl<'a> FileCheck<'a> {
         self.official.add(problem);
     }
 
-    /// Checks the lines of a TREC run.
+    /// Checks the lines of a TREC run, which ranks items of a whole, such as documents of a collection.
     pub fn check_run_lines(
         &mut self,
         input: &FileContent,
         documents: &dyn Documents,
         topic_of: &dyn Fn(&RequestId) -> RequestId,
+        [item, whole]: [&str; 2],
     ) {
         let run = parse_run(input, &mut |problem| {
             if problem.severity == Severity::Error {
@@ -104,6 +110,11 @@ impl<'a> FileCheck<'a> {
             let found = "words after the last field";
             self.note(problem!((self.file, first), "6 fields", found, hint));
         }
+        if let Some(doubt) = run.rank_doubt {
+            let hint = "runs are ordered by their scores, best first, and ranks are not read";
+            let expected = "whole ranks, and scores that fall with them";
+            self.note(problem!((self.file, 1), expected, doubt, hint));
+        }
         let mut scores = HashMap::new();
         let mut questions = HashMap::new();
         for line in &run.lines {
@@ -115,18 +126,21 @@ impl<'a> FileCheck<'a> {
             if let Some(first) = scores.insert((topic.clone(), (score + 0.0).to_bits()), line.line)
             {
                 let found = format!("{score} of topic {topic} on line {first} too");
-                let hint = "the official scorer drops the line: write scores that differ";
+                let hint = match item {
+                    "question" => "the official scorer drops the line: write scores that differ",
+                    _ => "ids order documents of one score: write scores that differ",
+                };
                 self.note(problem!(at, "every score of a topic once", found, hint));
             }
             let question = shorten(line.document.as_str());
             if questions.insert((topic.clone(), &line.document), line.line).is_some() {
                 let found = format!("`{question}` again in topic {topic}");
                 let hint = "the repeated line counts once";
-                self.note(problem!(at, "every question of a topic once", found, hint));
+                self.note(problem!(at, "every {item} of a topic once", found, hint));
             }
             if documents.find(line.document.as_str()).is_none() {
-                let hint = "a question of another bank is relevant to nothing";
-                self.note(problem!(at, "a question of the bank", "`{question}`", hint));
+                let hint = format!("a {item} of another {whole} is relevant to nothing");
+                self.note(problem!(at, "a {item} of the {whole}", "`{question}`", hint));
             }
         }
     }

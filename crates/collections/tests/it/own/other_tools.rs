@@ -1,6 +1,10 @@
 //! Files as other tools write them.
 
 use super::{data, documents, folder, ids, ids_of, opened, refusal};
+use clariq_collections::DataDir;
+use clariq_collections::evaluation::ComparisonOptions;
+use clariq_collections::validation::check_run;
+use clariq_files::Source;
 use clariq_tracks::TRACKS;
 
 const DOCUMENT: &str = "{\"id\": \"a\", \"text\": \"one\"}\n";
@@ -95,6 +99,95 @@ fn a_table_with_commas_is_told_what_is_read() {
     let folder = folder(&[("documents.csv", "id,text\na,one\n")]);
     let error = TRACKS.check(&data(folder.path())).unwrap_err();
     assert!(error.to_problem().hint.starts_with("tables have tabs"), "{error}");
+}
+
+#[test]
+fn a_folder_of_another_form_is_told_what_to_do() {
+    for (name, hint) in [
+        ("documents.xlsx", "save the table as `documents.jsonl`"),
+        ("train.parquet", "save the table as `documents.jsonl`"),
+        ("corpus.jsonl.xz", "unpack it"),
+        ("documents.jsonl.txt", "leave the `.txt` at the end of the name out"),
+        ("page.html", "write the texts into `documents.jsonl`"),
+        ("notes", "check the path"),
+    ] {
+        let folder = folder(&[(name, "x")]);
+        let problem = TRACKS.check(&data(folder.path())).unwrap_err().to_problem();
+        assert!(problem.hint.starts_with(hint), "{name}: {}", problem.hint);
+    }
+    let folder = folder(&[("a.zip", "x")]);
+    let problem = TRACKS.check(&data(&folder.path().join("a.zip"))).unwrap_err().to_problem();
+    assert!(problem.hint.starts_with("name a folder"), "{}", problem.hint);
+    let address = DataDir::Folder("https://example.org/data".into());
+    let problem = TRACKS.check(&address).unwrap_err().to_problem();
+    assert_eq!(problem.found, "an address");
+    assert!(problem.hint.starts_with("a collection is a folder here"), "{}", problem.hint);
+}
+
+#[test]
+fn lines_that_are_no_documents_are_named_by_what_they_are() {
+    for (name, text, found, hint) in [
+        ("collection.tsv", "a;one\n", "`a;one`", "this looks like CSV"),
+        ("documents.jsonl", "// mine\n", "`// mine`", "JSON has no comments"),
+        ("documents.jsonl", "a: one\n", "`a: one`", "a line is"),
+        ("collection.tsv", "a\t\"one\ntwo\"\n", "`two\"`", "is this the rest of a text"),
+        (
+            "documents.jsonl",
+            "{\"id\": \"a\", \"page_content\": \"one\"}\n",
+            "an object without them, or `null` there: its keys are `id`, `page_content`",
+            "a line is",
+        ),
+        (
+            "documents.jsonl",
+            "{\"text\": \"one\"}\n",
+            "an object without it, or `null` there: its key is `text`",
+            "a line is",
+        ),
+        (
+            "documents.jsonl",
+            "{\"id\": \"a\", \"text\": \"one\"},\n",
+            "a comma behind the value",
+            "a line is",
+        ),
+    ] {
+        let refused = refusal(&[(name, text)]);
+        assert!(refused.contains(&format!("found {found} {hint}")), "{text}: {refused}");
+    }
+}
+
+#[test]
+fn a_run_is_told_the_file_of_the_judgements_and_the_spelling_that_they_have() {
+    let (folder, own) = opened(&[
+        ("documents.jsonl", DOCUMENT),
+        ("queries.dev.jsonl", QUERIES),
+        ("qrels.dev.txt", "q1 0 a 0\n"),
+    ]);
+    let split = own.find_split("dev").unwrap();
+    let evaluation = own.evaluation(split).unwrap();
+    let nothing = "no grade of the judgements is above 0";
+    assert!(evaluation.warnings().iter().any(|warning| warning.starts_with(nothing)));
+    let path = folder.path().join("a.run");
+    std::fs::write(&path, "q2 0 a 1 1 t\n").unwrap();
+    let columns = evaluation.columns(&Source::new(&path), &ComparisonOptions::default());
+    let problem = columns.err().unwrap().to_problem();
+    assert!(problem.expected.ends_with("qrels.dev.txt"), "{problem}");
+}
+
+#[test]
+fn a_run_over_documents_is_validated_in_their_words() {
+    let (folder, own) = opened(&[("documents.jsonl", DOCUMENT), ("queries.dev.jsonl", QUERIES)]);
+    let path = folder.path().join("x.run");
+    std::fs::write(&path, "q1 0 a 1 .1 t\nq1 0 b 2 .2 t\nq1 0 a 3 .2 t\n").unwrap();
+    let checked = check_run(&*own, "dev", &Source::new(&path)).unwrap();
+    let noted: Vec<&str> =
+        checked.let_through.iter().map(|finding| &*finding.first.expected).collect();
+    let expected = [
+        "whole ranks, and scores that fall with them",
+        "a document of the collection",
+        "every score of a topic once",
+        "every document of a topic once",
+    ];
+    assert_eq!(noted, expected);
 }
 
 #[cfg(unix)]
