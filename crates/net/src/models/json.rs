@@ -1,6 +1,48 @@
 //! The JSON of servers, some of which cut characters in two.
 
+use clariq_core::Problem;
 use serde_json::Value;
+
+/// Some servers write it before JSON.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// An answer without what servers write before JSON: a byte order mark, blank lines, and comments of an event
+/// stream, such as `: PROCESSING`, which keep a connection open.
+pub(super) fn without_comments(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
+    while rest.starts_with(b":") {
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        rest = rest[end.unwrap_or(rest.len())..].trim_ascii_start();
+    }
+    rest
+}
+
+/// The hint for an answer that is none of the API, by its beginning.
+pub(super) fn hint_of_form(beginning: &str) -> &'static str {
+    const PIECES: [&str; 4] =
+        ["\"delta\"", "\"chat.completion.chunk\"", "\"done\":false", "\"done\": false"];
+    if beginning.starts_with("data:") || PIECES.iter().any(|piece| beginning.contains(piece)) {
+        "the server sends its answer in pieces, although it is asked not to (`stream: false`)"
+    } else if beginning.starts_with('<') {
+        "this is a web page and no API: the address of an API often ends in `/v1`, and some need a key"
+    } else {
+        "`url`, `dialect` and `kind` must be those of the server"
+    }
+}
+
+/// A message of serde without names of types.
+pub(super) fn plain(message: String) -> String {
+    match message.rsplit_once(", expected ") {
+        Some((found, _)) if message.starts_with("invalid ") => {
+            let expected = Problem::of_serde("", &message, "").expected;
+            format!(
+                "{found}, expected {}",
+                expected.replace("a table of keys and values", "an object")
+            )
+        }
+        _ => message,
+    }
+}
 
 /// Reads an answer. A half of a character that the model did not finish becomes U+FFFD: bytes that are no
 /// UTF-8, or one escape of a pair, as in `"\ud83d"`.
@@ -40,6 +82,38 @@ fn unit_at(text: &str) -> Option<u16> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_keeps_a_connection_open_is_no_answer() {
+        for text in ["{}", "\u{feff}{}", "\n \n{}", ": PROCESSING\n\n: PROCESSING\r\n{}", ":\n{}"] {
+            assert_eq!(without_comments(text.as_bytes()), b"{}", "{text}");
+        }
+        for (text, left) in [(": a", ""), ("", ""), ("data: {}", "data: {}")] {
+            assert_eq!(without_comments(text.as_bytes()), left.as_bytes(), "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_name_no_type() {
+        for (message, shown) in [
+            (
+                "invalid type: null, expected struct ChatResponse",
+                "invalid type: null, expected an object",
+            ),
+            (
+                "invalid type: string \"a\", expected f64",
+                "invalid type: string \"a\", expected a number",
+            ),
+            ("invalid type: map, expected a sequence", "invalid type: map, expected a list"),
+            (
+                "invalid length 1, expected struct ChatResponse with 3 elements",
+                "invalid length 1, expected an object",
+            ),
+            ("missing field `data`", "missing field `data`"),
+        ] {
+            assert_eq!(plain(message.to_owned()), shown);
+        }
+    }
 
     #[test]
     fn half_a_character_is_read_as_one() {

@@ -2,7 +2,7 @@
 
 use super::calls::{Call, CallAnswer, Caller, Calls};
 use super::identity::Identity;
-use super::json::read_json;
+use super::json::{hint_of_form, plain, read_json, without_comments};
 use super::table::ModelTable;
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_request};
@@ -34,8 +34,6 @@ const NAMES_SHOWN: usize = 5;
 const ONLY_MODEL: &str = "default";
 /// Characters that a message shows of a text.
 const SHOWN: usize = 60;
-/// Some servers write it before JSON.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The server of one model.
 pub(super) struct Server {
@@ -176,7 +174,14 @@ impl Server {
             problem!((self.service.location()), expected, found, hint).kind(ProblemKind::Server)
         };
         let read = |bytes: &[u8]| {
-            let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+            let bytes = without_comments(bytes);
+            let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN_OF_AN_ANSWER)]);
+            let beginning = beginning.trim();
+            if beginning.is_empty() {
+                let hint = hint_of_form(beginning);
+                let found = "one without a body".to_owned();
+                return Err(problem("an answer in the form of its API", found, hint).into());
+            }
             let json = read_json(bytes);
             if let Some(fault) = json.as_ref().ok().and_then(Fault::in_answer) {
                 if fault.is_busy {
@@ -192,23 +197,15 @@ impl Server {
             }
             let answer = json.and_then(|json| {
                 let model = self.mask(json["model"].as_str().unwrap_or_default());
-                let answer = A::deserialize(json).map_err(|error| error.to_string())?;
+                let answer = A::deserialize(json).map_err(|error| plain(error.to_string()))?;
                 Ok((answer, model))
             });
             let answer = match answer {
                 Ok((answer, model)) => read(answer).map(|value| CallAnswer { value, model }),
-                Err(error) => {
-                    let beginning = &bytes[..bytes.len().min(SHOWN_OF_AN_ANSWER)];
-                    Err(format!("{error}: {}", String::from_utf8_lossy(beginning).trim()))
-                }
+                Err(error) => Err(format!("{error}: {beginning}")),
             };
             answer.map(Reply::Whole).map_err(|found| {
-                let hint = if bytes.starts_with(b"data:") {
-                    "the server sends its answer in pieces, although it is asked not to (`stream: false`)"
-                } else {
-                    "`url`, `dialect` and `kind` must be those of the server"
-                };
-                problem("an answer in the form of its API", found, hint).into()
+                problem("an answer in the form of its API", found, hint_of_form(beginning)).into()
             })
         };
         let answer = self.service.ask("application/json", &body.to_string(), most, read);

@@ -9,7 +9,7 @@ mod tags;
 
 use clariq_core::behind_special_tokens;
 use serde::{Deserialize, Serialize};
-use tags::tag_at;
+use tags::{behind_blocks, tag_at};
 
 /// The marks at the beginning and the end of what a model thinks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +93,7 @@ impl Marks {
         }
         if self.is_usual {
             start = start.max(behind_tags(&text));
+            start += behind_blocks(&text[start..]);
         }
         let rest = &text[start..];
         if self.is_open(rest) {
@@ -165,8 +166,12 @@ fn behind_channels(text: &str) -> Option<usize> {
         let is_head = rest.starts_with("<|start|>") && !rest.contains(MESSAGE);
         return (!rest.is_empty() && !is_head).then_some(end);
     }
-    if let Some(at) = text.rfind("assistantfinal") {
-        return Some(at + "assistantfinal".len());
+    for (begin, end) in [("", "assistantfinal"), ("analysis\n", "\nassistant\nfinal\n")] {
+        if let Some(at) = text.rfind(end)
+            && text.trim_start().starts_with(begin)
+        {
+            return Some(at + end.len());
+        }
     }
     let behind = |channel: &str| {
         let rest = text.trim_start().strip_prefix(channel)?;
@@ -215,6 +220,11 @@ mod tests {
             ("analysisThe user wants a.assistantfinaltents", Some("tents")),
             ("The user wants a.assistantfinaltents", Some("tents")),
             ("analysisA.assistantcommentaryB.assistantfinaltents", Some("tents")),
+            ("analysis\n\nA.\n\nassistant\nfinal\n\ntents", Some("\ntents")),
+            ("tents\nassistant\nfinal\na", Some("tents\nassistant\nfinal\na")),
+            ("\\u003cthink\\u003ea\\u003c/think\\u003etents", Some("tents")),
+            ("<plan>a</plan>\ntents", Some("\ntents")),
+            ("<think>a</think><plan>b</plan>tents", Some("tents")),
             ("analysis of tents", Some("analysis of tents")),
             ("Analysis: tents", Some("Analysis: tents")),
             ("final", Some("final")),

@@ -58,6 +58,28 @@ fn an_answer_without_a_choice_is_shown() {
 }
 
 #[test]
+fn comments_that_keep_a_connection_open_are_no_answer() {
+    let body = completion("red tents").to_string();
+    let read = answer(&format!(": PROCESSING\n\n: PROCESSING\n\n{body}")).unwrap();
+    assert_eq!(read[0].text, "red tents");
+}
+
+#[test]
+fn an_answer_of_another_form_has_the_hint_of_its_form() {
+    for (body, says) in [
+        ("", "one without a body"),
+        ("<!DOCTYPE html><title>Sign in</title>", "this is a web page and no API"),
+        (r#"{"message": {"content": "a"}, "done": false}"#, "`stream: false`"),
+        (r#"{"choices": [{"delta": {"content": "a"}}]}"#, "`stream: false`"),
+        ("null", "invalid type: null, expected an object"),
+        ("[1]", "expected an object"),
+    ] {
+        let found = parts(answer(body));
+        assert!(found.contains(says) && !found.contains("struct "), "{body}: {found}");
+    }
+}
+
+#[test]
 fn half_a_character_and_other_line_breaks_are_read() {
     let body = completion("red tents").to_string();
     for (text, read) in [

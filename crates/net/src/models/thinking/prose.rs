@@ -43,6 +43,10 @@ pub(super) fn behind_headings(text: &str) -> Option<usize> {
         return end.filter(|end| !text[*end..].trim().is_empty());
     }
     let first = body.lines().next().unwrap_or_default();
+    if let Some(end) = end_of_aside(body) {
+        let end = start + end;
+        return Some(end).filter(|end| !text[*end..].trim().is_empty());
+    }
     let is_monologue = MONOLOGUES.iter().any(|words| body.starts_with(words));
     let (label, rest) = first.split_once(':').unwrap_or((first, ""));
     let bare = without_marks(label);
@@ -60,6 +64,37 @@ pub(super) fn behind_headings(text: &str) -> Option<usize> {
         None => Some(0),
     }
 }
+
+/// The end of what a model thinks as an aside at the beginning of a text: quoted lines below a heading, a line in
+/// parentheses or in italics, or one that says how long it took.
+fn end_of_aside(text: &str) -> Option<usize> {
+    let first = text.lines().next()?;
+    if first.starts_with('>') {
+        let heading = first.trim_matches(|c: char| !c.is_alphanumeric());
+        let label = heading.split_once(':').map_or(heading, |(label, _)| label);
+        if !is_made_of(without_marks(label), THOUGHT_WORDS, THOUGHTS) {
+            return None;
+        }
+        let quoted = text.split_inclusive('\n').take_while(|line| line.starts_with('>'));
+        return Some(quoted.map(str::len).sum());
+    }
+    let line = first.trim();
+    let inside = |[open, close]: [&str; 2]| line.strip_prefix(open)?.strip_suffix(close);
+    let inside = [["(", ")"], ["[", "]"], ["**", "**"], ["*", "*"], ["_", "_"]]
+        .into_iter()
+        .find_map(inside)
+        .and_then(|inside| inside.split_once(':'))
+        .is_some_and(|(label, rest)| {
+            is_made_of(label, THOUGHT_WORDS, THOUGHTS) && rest.contains(char::is_alphanumeric)
+        });
+    let time = without_marks(line).strip_prefix("thought for ");
+    let unit = time.and_then(|time| time.split_whitespace().next_back());
+    let is_time = unit.is_some_and(|unit| TIMES.contains(&unit.trim_end_matches('.')));
+    (inside || is_time).then_some(first.len())
+}
+
+/// Units of the time that a model thinks, as user interfaces show it.
+const TIMES: [&str; 6] = ["second", "seconds", "minute", "minutes", "moment", "s"];
 
 /// Where the answer begins behind the last of its headings; those that call it an answer come first.
 /// Numbered ones, such as `Query 1:`, are part of the answer from the first on.
@@ -157,6 +192,18 @@ mod tests {
             ("```thinking\na\n```\ntents", Some("tents")),
             ("```reasoning\na\n```\n\n```\ntents\n```", Some("```\ntents\n```")),
             ("```text\ntents\n```", Some("```text\ntents\n```")),
+            ("> **thinking**\n> a\n\ntents", Some("tents")),
+            ("> 💭 thinking: a\n>\n> b\ntents", Some("tents")),
+            ("> a quotation\n\ntents", Some("> a quotation\n\ntents")),
+            ("(thinking: a)\n\ntents", Some("tents")),
+            ("*thinking: a*\ntents", Some("tents")),
+            ("**thinking: a**\ntents", Some("tents")),
+            ("thought for 3 seconds\n\ntents", Some("tents")),
+            ("*thought for a few seconds*\n\ntents", Some("tents")),
+            ("thought for food", Some("thought for food")),
+            ("(tents: green)", Some("(tents: green)")),
+            ("> thinking\n> a", None),
+            ("(thinking: a)", None),
             ("**thinking:** a\n\ntents", None),
             ("**thinking**\n\na\n\ntents", None),
             ("thinking process:\n\n1. a\n2. b", None),

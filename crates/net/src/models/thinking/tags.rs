@@ -15,11 +15,25 @@ const NAMES: [&str; 8] = [
     "scratchpad",
 ];
 
+/// Names of blocks that are no part of an answer if it begins with them.
+const BLOCKS: [&str; 9] = [
+    "brainstorm",
+    "brainstorming",
+    "critique",
+    "deliberation",
+    "internal",
+    "monologue",
+    "plan",
+    "planning",
+    "step",
+];
+
 /// Brackets around a name. Some servers escape theirs.
-const BRACKETS: [[&str; 2]; 4] = [["<", ">"], ["[", "]"], ["◁", "▷"], ["&lt;", "&gt;"]];
+const BRACKETS: [[&str; 2]; 5] =
+    [["<", ">"], ["[", "]"], ["◁", "▷"], ["&lt;", "&gt;"], ["\\u003c", "\\u003e"]];
 
 /// The characters at which a tag may begin.
-pub(super) const OPENINGS: [char; 4] = ['<', '[', '◁', '&'];
+pub(super) const OPENINGS: [char; 5] = ['<', '[', '◁', '&', '\\'];
 
 const BARS: [char; 2] = ['|', '｜'];
 
@@ -56,6 +70,21 @@ pub(super) fn tag_at(text: &str) -> Option<ThoughtTag> {
     let is_named_for_it = parts.any(|part| PARTS.contains(&part)) || NAMES.contains(&name);
     let is_end = has_slash || has_bars && (name.starts_with("end") || name.ends_with("end"));
     is_named_for_it.then_some(ThoughtTag { is_end, end })
+}
+
+/// The position behind the blocks with which a text in lower case begins, such as `<plan>…</plan>`.
+pub(super) fn behind_blocks(text: &str) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = text[at..].trim_start();
+        let end = BLOCKS.iter().find_map(|name| {
+            let inner = rest.strip_prefix('<')?.strip_prefix(name)?.strip_prefix('>')?;
+            let end = format!("</{name}>");
+            Some(rest.len() - inner.len() + inner.find(&end)? + end.len())
+        });
+        let Some(end) = end else { return at };
+        at = text.len() - rest.len() + end;
+    }
 }
 
 fn is_of_name(c: char) -> bool {
@@ -96,6 +125,7 @@ mod tests {
                 (format!("[{name}]"), format!("[/{name}]")),
                 (format!("◁{name}▷"), format!("◁/{name}▷")),
                 (format!("&lt;{name}&gt;"), format!("&lt;/{name}&gt;")),
+                (format!("\\u003c{name}\\u003e"), format!("\\u003c/{name}\\u003e")),
             ] {
                 if NAMES.contains(&name) && end.ends_with("_end｜>") {
                     continue;
@@ -128,6 +158,19 @@ mod tests {
             "<rethinking>",
         ] {
             assert!(tag_at(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks_at_the_beginning_are_no_answer() {
+        for (text, answer) in [
+            ("<plan>a</plan>tents", "tents"),
+            ("\n<step>a</step>\n<step>b</step>\ntents", "\ntents"),
+            ("tents <plan>a</plan>", "tents <plan>a</plan>"),
+            ("<plan>tents", "<plan>tents"),
+            ("<planned>a</planned>tents", "<planned>a</planned>tents"),
+        ] {
+            assert_eq!(&text[behind_blocks(text)..], answer);
         }
     }
 
