@@ -8,13 +8,17 @@
 mod clothes;
 mod lists;
 mod numbers;
+mod tools;
 
 use clariq_core::{Completion, without_special_tokens};
-use clothes::{is_bare, is_blank, is_label, is_preface, undressed, without_mark, without_quotes};
+use clothes::{
+    is_bare, is_blank, is_heading, is_label, is_preface, undressed, without_mark, without_quotes,
+};
 use lists::{are_explained, has_explanation, is_several, items_of};
 use numbers::{bare_numbers, bracketed, is_reversed, only_grade, only_number};
 use serde_json::Value;
 use std::ops::RangeInclusive;
+use tools::calls_tool;
 
 /// One line, such as a question or a query; `None` for an answer that is empty or cut, that has several
 /// lines behind a preface, or that refuses.
@@ -29,8 +33,8 @@ pub fn line(answer: &Completion) -> Option<String> {
     }
     let mut lines = lines_of(body).peekable();
     let first = lines.next()?;
-    let is_heading = first.starts_with('#') && lines.peek().is_some();
-    let only = if is_preface(first) || is_heading { lines.next()? } else { first };
+    let is_above = (first.starts_with('#') || is_heading(first)) && lines.peek().is_some();
+    let only = if is_preface(first) || is_above { lines.next()? } else { first };
     if lines.next().is_some() {
         return None;
     }
@@ -157,7 +161,8 @@ pub fn response(text: &str) -> Option<String> {
     }
     body = behind_final_heading(body);
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
-    if !rest.trim().is_empty() && is_preface(first.trim()) && is_label(first) {
+    let is_above = is_preface(first.trim()) && is_label(first) || is_heading(first.trim());
+    if !rest.trim().is_empty() && is_above {
         body = rest.trim();
     } else if let Some((label, rest)) = body.split_once(':')
         && label.split(|c: char| !c.is_alphabetic()).any(is_name_of_response)
@@ -196,7 +201,7 @@ fn behind_final_heading(text: &str) -> &str {
 }
 
 fn is_name_of_response(word: &str) -> bool {
-    word.eq_ignore_ascii_case("answer") || word.eq_ignore_ascii_case("response")
+    ["answer", "response", "assistant"].iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
 /// True for the head of a list of sources, and for a turn that the model invents.
@@ -217,6 +222,9 @@ fn body_of(text: &str) -> &str {
 }
 
 fn undress<'t>(text: &'t str, fenced: impl Fn(&'t str) -> Option<&'t str>) -> &'t str {
+    if calls_tool(text) {
+        return "";
+    }
     let mut text = without_special_tokens(text.trim_matches(is_blank));
     for _ in 0..LAYERS {
         let Some(inner) = tagged(text).or_else(|| fenced(text)) else { break };

@@ -209,7 +209,7 @@ impl Chat {
         count("are cut at `max_tokens`", is_cut);
         if !reason.is_empty() {
             let note = format!(
-                "{model}: {{count}} completions are not whole: the server ended them with the reason `{reason}`"
+                "{model}: completions that the server ended with the reason `{reason}` are not whole: {{count}}"
             );
             context.tallies.add(&note, &request.messages, 1, 1);
         }

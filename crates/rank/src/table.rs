@@ -1,12 +1,15 @@
 //! Tables of a configuration, with errors that have their line.
 
+mod syntax;
+
 use crate::prompt::Prompt;
-use clariq_core::{Error, Location, Problem, Result, bail, problem, similar};
+use clariq_core::{Error, Location, Problem, Result, bail, problem, shorten, similar};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
+use syntax::hint_of;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -65,6 +68,16 @@ impl<'i> ConfigFile<'i> {
         }
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         Location::line(self.name, before.split(|&byte| byte == b'\n').count() as u64)
+    }
+
+    /// The problem of a text that is no TOML, with its line.
+    fn no_toml(self, error: &toml::de::Error) -> Problem {
+        const SHOWN: usize = 80;
+        let at = self.at(error.span().unwrap_or_default());
+        let number = at.line.map_or(0, |line| line as usize - 1);
+        let line = self.text.lines().nth(number).unwrap_or_default();
+        let found = format!("`{}`: {}", shorten(line.trim(), SHOWN), error.message());
+        problem!(at, "valid TOML", found, (hint_of(line, error.message())))
     }
 
     /// toml's message ("unknown field `x`, expected one of …") as a problem of this file. `taken` are
@@ -134,7 +147,7 @@ pub(crate) struct Table<'i> {
 
 impl<'i> Table<'i> {
     pub(crate) fn parse(file: ConfigFile<'i>) -> Result<Self> {
-        let table = DeTable::parse(file.text).map_err(|error| file.problem(&error, 0..0, &[]))?;
+        let table = DeTable::parse(file.text).map_err(|error| file.no_toml(&error))?;
         Ok(Self { file, span: table.span(), entries: table.into_inner(), taken: Vec::new() })
     }
 

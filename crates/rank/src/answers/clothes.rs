@@ -84,6 +84,44 @@ pub(super) fn is_label(text: &str) -> bool {
     words.all(|word| word.is_empty() || LABELS.contains(&format!(" {word} ")))
 }
 
+/// True for a heading in marks that has no words but those of a label: `**Final Answer**` or `## Query`.
+pub(super) fn is_heading(line: &str) -> bool {
+    let is_bold = line.starts_with(['*', '_']) && line.trim_end_matches(':').ends_with(['*', '_']);
+    let bare = line.trim_matches(['#', '*', '_', ':', ' ']);
+    (is_bold || line.starts_with('#')) && bare.contains(char::is_alphabetic) && is_bare(bare)
+}
+
+/// Words that a label behind a sentence may have, too.
+const CONCLUSIONS: &str = " hence so therefore thus ";
+/// Words of which such a label must have one.
+const ASKED_FOR: &str = " answer query question request rewrite utterance version ";
+
+/// The text behind a label that follows a whole sentence, as in `They ask about it. So the query would be: …`.
+fn behind_sentence(text: &str) -> Option<&str> {
+    let (head, rest) = text.split_once(": ")?;
+    let at = [". ", "! ", "? "].iter().filter_map(|stop| head.rfind(stop)).max()?;
+    let label = head[at + 1..].to_lowercase();
+    let words = || {
+        label
+            .split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'')
+            .filter(|it| !it.is_empty())
+    };
+    let is_in = |list: &str, word: &str| list.contains(&format!(" {word} "));
+    let has_verb = words().any(|word| matches!(word, "is" | "be"));
+    let is_label = words().all(|word| is_in(LABELS, word) || is_in(CONCLUSIONS, word));
+    (has_verb && is_label && words().any(|word| is_in(ASKED_FOR, word))).then_some(rest)
+}
+
+/// True for a text that begins with an element of a name that is not known, such as `<notes>…</notes>`.
+fn begins_with_element(text: &str) -> bool {
+    let Some((name, rest)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else {
+        return false;
+    };
+    let is_name = name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c));
+    // Shorter ones are those of HTML.
+    is_name && name.len() > 3 && rest.contains(&format!("</{name}>"))
+}
+
 /// True for a line that announces the next one.
 pub(super) fn is_preface(line: &str) -> bool {
     line.trim_end_matches(['*', '_', ' ']).ends_with([':', '：'])
@@ -113,10 +151,13 @@ pub(super) fn undressed(line: &str) -> Option<String> {
         && is_label(label)
     {
         text = without_quotes(rest.trim_start_matches(['*', '_']).trim());
+    } else if let Some(rest) = behind_sentence(text) {
+        text = without_quotes(rest.trim());
     }
     let is_placeholder = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
     let is_text = text.contains(char::is_alphanumeric) && !text.starts_with(['{', '[']);
-    (is_text && !is_placeholder && !refuses(text) && !is_nothing(text)).then(|| text.to_owned())
+    let is_none = is_placeholder || begins_with_element(text) || refuses(text) || is_nothing(text);
+    (is_text && !is_none).then(|| text.to_owned())
 }
 
 /// True for white space, and for characters that show nothing.

@@ -1,6 +1,6 @@
 //! Several lines as models write them: as they are, with the marks of a list, or numbered.
 
-use super::clothes::{is_bare, is_preface, without_mark};
+use super::clothes::{is_heading, is_preface, without_mark};
 
 /// The lines with a text, without headings and a preface; `None` for a table. Those with the mark of a list
 /// alone, if there are `most` of them, or those that are numbered one by one.
@@ -9,7 +9,7 @@ pub(super) fn items_of(body: &str, most: usize) -> Option<Vec<&str>> {
     let mut is_below_mark = false;
     for line in body.lines() {
         let text = line.trim();
-        if !text.contains(char::is_alphanumeric) || text.starts_with('#') && is_bare(text) {
+        if !text.contains(char::is_alphanumeric) || is_heading(text) {
             continue;
         }
         if text.starts_with('|') && text.ends_with('|') {
@@ -24,6 +24,13 @@ pub(super) fn items_of(body: &str, most: usize) -> Option<Vec<&str>> {
     }
     if items.first().is_some_and(|first| is_preface(first)) {
         items.remove(0);
+    }
+    // What is quoted before the others is no item.
+    if items.first().is_some_and(|first| first.starts_with('>')) {
+        let is_quoted = |item: &&str| item.starts_with('>');
+        if !items.iter().all(is_quoted) {
+            items.retain(|item| !is_quoted(item));
+        }
     }
     let numbered = numbered(&items);
     if numbered.len() > 1 {

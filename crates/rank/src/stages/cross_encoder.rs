@@ -124,6 +124,17 @@ impl CrossEncoderStage {
         scorer.score_each(&pairs, batch.progress)
     }
 
+    /// Counts a request whose documents all have one score: then their ids order them.
+    fn count_equal(&self, context: &Context, request: &Request, scores: &[f32]) {
+        let [first, others @ ..] = scores else { return };
+        let is_equal = !others.is_empty() && others.iter().all(|score| score == first);
+        let note = format!(
+            "{}: `{}` gives all documents one score for {{count}} of {{all}} requests, which does not order them",
+            self.stage, self.model
+        );
+        context.tallies.add(&note, &request.id, usize::from(is_equal), 1);
+    }
+
     /// Ranks documents by their scores. `rerank` puts them before the others of the ranking, which
     /// keep their order.
     fn rank(&self, request: &Request, ranking: Ranking, docs: &[Doc], scores: Vec<f32>) -> Ranking {
@@ -158,6 +169,7 @@ impl Stage for CrossEncoderStage {
             for (((request, ranking), docs), scores) in
                 requests.iter().zip(rankings).zip(&docs).zip(scores)
             {
+                self.count_equal(batch.context, request, &scores);
                 all.push(self.rank(request, ranking, docs, scores));
             }
         }

@@ -1,6 +1,7 @@
 //! What chat models write where a line, a digit, an order or a response is asked for, in the forms that
 //! they have, and what is read of it.
 
+mod marks;
 mod orders;
 
 use clariq_core::Completion;

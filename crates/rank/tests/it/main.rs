@@ -7,6 +7,7 @@ mod chat;
 mod common;
 mod dense;
 mod elasticsearch;
+mod equal_scores;
 mod needs;
 mod real_answers;
 mod refusals;

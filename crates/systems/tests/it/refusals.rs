@@ -216,9 +216,9 @@ fn files_that_are_no_system_are_refused() {
         changed("[[stages]]", "[[stages"),
         str![[r#"
 mine.toml:3
-  expected: `]]`
-     found: unclosed array table
-hint: the documentation lists all stages and their keys (reference, Stages)
+  expected: valid TOML
+     found: `[[stages`: unclosed array table, expected `]]`
+hint: a table begins with `[name]`, and an entry of a list of tables with `[[name]]`
 
 "#]]
     );
