@@ -226,7 +226,7 @@ impl Collection for Own {
                 by_qrels.warnings.extend(unknown);
                 Some(by_qrels)
             }
-            Err(_) if !labels.is_empty() => None,
+            Err(_) if !labels.is_empty() && self.judgements(split)?.is_none() => None,
             Err(error) => return Err(error),
         };
         Ok(Some(Box::new(OwnEvaluation { location: self.location(), by_qrels, labels })))

@@ -357,4 +357,9 @@ fn a_need_file_is_scored_against_the_labels_of_requests() {
     write("a.run", "1 0 d1 1 1.0 x\n");
     let refused = score("a.run").err().unwrap().to_problem();
     assert_eq!(refused.expected, "judgements for a run");
+    // Judgements that cannot be read are not taken for missing ones.
+    write("qrels.test.txt", "1 0 d1 1\n1 0 d1 many\n");
+    let own = (OWN.open)(&DataDir::Folder(folder.path().to_owned()), None).unwrap();
+    let damaged = own.evaluation(own.find_split("test").unwrap()).err().unwrap().to_problem();
+    assert_eq!((damaged.at.line, damaged.found.as_str()), (Some(2), "`1 0 d1 many`"));
 }
