@@ -34,7 +34,8 @@ pub(crate) fn validate(
         return check_run(mtrag, split.name(), source);
     }
     let ids = mtrag.ids(split)?;
-    let mut check = SubmissionCheck::new(&input, &ids);
+    let has_input = split.tasks(&mtrag.data).is_some();
+    let mut check = SubmissionCheck::new(&input, &ids, has_input);
     check.check_file();
     check.check_lines();
     check.check_ids();
@@ -45,6 +46,8 @@ struct SubmissionCheck<'a> {
     input: &'a FileContent,
     /// The ids of the split by the key that both spellings share.
     ids: &'a HashMap<String, &'a RequestId>,
+    /// True if the ids of the split are those of the program's input, which alone says their spelling.
+    has_input: bool,
     task: TaskKind,
     /// The ids of the file, repeated ones included.
     answered: Vec<String>,
@@ -53,7 +56,11 @@ struct SubmissionCheck<'a> {
 }
 
 impl<'a> SubmissionCheck<'a> {
-    fn new(input: &'a FileContent, ids: &'a HashMap<String, &'a RequestId>) -> Self {
+    fn new(
+        input: &'a FileContent,
+        ids: &'a HashMap<String, &'a RequestId>,
+        has_input: bool,
+    ) -> Self {
         let lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let objects =
             lines.filter_map(|line| parse_python_json::<Map<String, Value>>("", line).ok());
@@ -71,6 +78,7 @@ impl<'a> SubmissionCheck<'a> {
         Self {
             input,
             ids,
+            has_input,
             task,
             answered: Vec::new(),
             official: Findings::default(),
@@ -208,7 +216,7 @@ impl<'a> SubmissionCheck<'a> {
         }
     }
 
-    /// The program wants the ids of its input and as many lines; it compares them in one spelling.
+    /// The program wants the ids of its input, letter by letter, and as many lines.
     fn check_ids(&mut self) {
         let at = Location::file(&*self.input.name);
         if self.answered.len() != self.ids.len() {
@@ -236,9 +244,13 @@ impl<'a> SubmissionCheck<'a> {
                 }
                 Some(known) if known.as_str() != id => {
                     let hint = "the program compares ids with those of its input letter by letter";
-                    let expected = "ids in the spelling of the split";
                     let found = format!("`{}`", shorten(id));
-                    self.let_through.add(problem!(&at, expected, found, hint).warning());
+                    let spelled = problem!(&at, "ids in the spelling of the split", found, hint);
+                    if self.has_input {
+                        self.official.add(spelled);
+                    } else {
+                        self.let_through.add(spelled.warning());
+                    }
                 }
                 Some(_) => {}
             }

@@ -111,13 +111,28 @@ fn every_rule_is_checked() {
 }
 
 #[test]
-fn empty_passages_and_ids_of_the_other_spelling_are_warnings() {
+fn ids_of_the_other_spelling_are_errors_where_the_input_is_known_and_empty_passages_warnings() {
     let mut lines = task_a(&sample());
     lines[0]["contexts"] = json!([]);
-    lines[1]["task_id"] = json!("cc02::2");
     let validation = validate(&lines);
     assert_eq!(validation.verdict, OfficialVerdict::Accepted { warnings: 1 });
     assert_eq!(found(&validation), ["passages in `contexts`: an empty list"]);
+    lines[1]["task_id"] = json!("cc02::2");
+    let validation = validate(&lines);
+    assert_eq!(validation.verdict, OfficialVerdict::Error);
+    let spelled = "ids in the spelling of the split: `cc02::2`".to_owned();
+    assert!(found(&validation).contains(&spelled), "{:?}", found(&validation));
+    // retrieval_tasks have another spelling than generation_tasks, and are no input of the program.
+    let folder = tempfile::tempdir().unwrap();
+    let form = "mtrag-human/retrieval_tasks/govt/govt_lastturn.jsonl";
+    write(folder.path(), form, "{\"_id\": \"a<::>1\", \"text\": \"|user|: moon\"}\n");
+    let answer = json!({ "task_id": "a::1", "Collection": "x", "contexts": [] });
+    write(folder.path(), "a.jsonl", &answer.to_string());
+    let data = DataDir::Folder(folder.path().to_owned());
+    let options = ValidationOptions::new(&|_| 0, 0);
+    let source = Source::new(folder.path().join("a.jsonl"));
+    let validation = (KIND.validate)(&data, "mtrag", &source, &options).unwrap();
+    assert_eq!(validation.verdict, OfficialVerdict::Accepted { warnings: 1 });
     let overlooked: Vec<&str> =
         validation.let_through.iter().map(|fact| fact.first.expected.as_str()).collect();
     assert_eq!(overlooked, ["ids in the spelling of the split"]);
