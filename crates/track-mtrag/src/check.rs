@@ -17,17 +17,20 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
     report.note(check_single(data))?;
     let mut passages: HashMap<Domain, HashSet<String>> = HashMap::new();
     let mut requests: Vec<(MtragSplit, HashSet<String>)> = Vec::new();
+    let mut asked: HashSet<Domain> = HashSet::new();
     for split in MtragSplit::ALL {
         let mut ids = HashSet::new();
         let name = split.tasks_name();
         report.read(&name, split.tasks(data), |input, sink| {
             let TaskFile { tasks, contexts } = tasks::parse(input, sink);
             ids.extend(tasks.iter().map(|task| key(task.id.as_str())));
+            asked.extend(tasks.iter().map(|task| task.domain));
             check_contexts(&contexts, input, sink, &mut passages);
         })?;
         for domain in Domain::ALL {
             for form in FormKind::ALL {
                 let Some(file) = split.form(data, domain, form) else { continue };
+                asked.insert(domain);
                 report.read("", Some(file), |input, sink| {
                     let read = forms::parse(input, sink);
                     ids.extend(read.iter().map(|(id, _)| key(id)));
@@ -36,7 +39,7 @@ pub(crate) fn check(data: &DataDir) -> Result<CheckReport, Error> {
         }
         requests.push((split, ids));
     }
-    check_corpora(data, &mut report, &mut passages)?;
+    check_corpora(data, &asked, &mut report, &mut passages)?;
     for (split, ids) in &requests {
         for domain in Domain::ALL {
             let Some(file) = split.qrels(data, domain) else { continue };
@@ -76,12 +79,13 @@ fn check_contexts(
 
 fn check_corpora(
     data: &DataDir,
+    asked: &HashSet<Domain>,
     report: &mut CheckReport,
     passages: &mut HashMap<Domain, HashSet<String>>,
 ) -> Result<(), Error> {
     for domain in Domain::ALL {
         let Some(file) = corpus(data, domain) else {
-            if passages.contains_key(&domain) {
+            if asked.contains(&domain) {
                 report.absent.push(format!("corpora/passage_level/{}.jsonl.zip", domain.name()));
             }
             continue;

@@ -135,8 +135,10 @@ impl Collection for Mtrag {
         if task != PASSAGES {
             return None;
         }
-        let part = self.passages.of(self.find(request)?.domain)?;
-        Some(DocumentPart { task: part.domain.task(), first: part.first })
+        // The passages of other domains do not stand in for those that are missing.
+        let domain = self.find(request)?.domain;
+        let first = self.passages.of(domain).map_or(0, |part| part.first);
+        Some(DocumentPart { task: domain.task(), first })
     }
 
     fn is_named(&self, request: &RequestId, name: &str) -> bool {

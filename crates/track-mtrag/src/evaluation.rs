@@ -19,12 +19,12 @@ use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
     FileRankings, SystemOutput, ValuesByRequest, counted, is_need_file, parse_needs,
 };
-use clariq_core::{Error, RequestId, bail};
+use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
 use clariq_eval::{RankedRun, Ties, evaluate, exact_mean};
-use clariq_files::{FileContent, Run, Source, parse_run, strictly};
+use clariq_files::{FileContent, Run, Source, TopicJudgements, parse_run, strictly};
 pub(crate) use figures::{DomainFigures, RankedPassages, names};
 use figures::{MEASURES, five_digits, measures, table, weighted_mean};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A run, and the requests that it answers, those without a passage included.
 struct Answered {
@@ -50,7 +50,8 @@ impl Answered {
 pub struct MtragEvaluation<'a> {
     mtrag: &'a Mtrag,
     split: MtragSplit,
-    by_qrels: ByQrels<'a>,
+    /// The judgements; `None` if only labels were released, which say whether to ask.
+    by_qrels: Option<ByQrels<'a>>,
     domains: HashMap<&'a RequestId, Domain>,
     warnings: Vec<String>,
 }
@@ -58,20 +59,39 @@ pub struct MtragEvaluation<'a> {
 impl<'a> MtragEvaluation<'a> {
     /// Reads the judgements of a split.
     pub fn open(mtrag: &'a Mtrag, split: MtragSplit) -> Result<Self, Error> {
-        let mut by_qrels = ByQrels::open(mtrag, split.as_split(), PASSAGES)?;
-        by_qrels.usual = measures()?;
-        let tasks = mtrag.tasks(split)?.iter();
-        let domains = tasks.map(|task| (&task.id, task.domain)).collect();
+        let tasks = mtrag.tasks(split)?;
+        let has_labels = tasks.iter().any(|task| task.answerability.is_some());
+        let is_judged = mtrag.qrels(split.as_split(), PASSAGES)?.is_some();
+        let mut by_qrels = None;
+        if is_judged || !has_labels {
+            let judged = by_qrels.insert(ByQrels::open(mtrag, split.as_split(), PASSAGES)?);
+            judged.usual = measures()?;
+        }
+        let domains = tasks.iter().map(|task| (&task.id, task.domain)).collect();
         let mut evaluation = Self { mtrag, split, by_qrels, domains, warnings: Vec::new() };
         evaluation.warnings.extend(evaluation.missing_passages());
         Ok(evaluation)
+    }
+
+    fn by_qrels(&self) -> Result<&ByQrels<'a>, Error> {
+        self.by_qrels.as_ref().ok_or_else(|| self.no_judgements("any domain").into())
+    }
+
+    fn no_judgements(&self, what: &str) -> Problem {
+        let expected = format!("judgements of {what} in {}", self.split);
+        let hint = "retrieval_tasks of the repository has those that were released";
+        problem!(self.mtrag.location(), expected, "none", hint).kind(ProblemKind::MissingFile)
+    }
+
+    fn judged(&self) -> impl Iterator<Item = (&RequestId, &TopicJudgements)> {
+        self.by_qrels.iter().flat_map(|by_qrels| by_qrels.qrels.topics())
     }
 
     /// A warning about relevant passages that cannot be found.
     fn missing_passages(&self) -> Option<String> {
         let mut missing = 0;
         let mut all = 0;
-        for (request, judged) in self.by_qrels.qrels.topics() {
+        for (request, judged) in self.judged() {
             let domain = self.domains.get(request).and_then(|it| self.mtrag.passages.of(*it));
             for (id, _) in judged.documents() {
                 all += 1;
@@ -181,10 +201,10 @@ impl<'a> MtragEvaluation<'a> {
         kinds
     }
 
-    /// The figures of each domain that a run answers, and the weighted mean.
+    /// The figures of each domain that a run answers, and the weighted mean; none if nothing is judged.
     fn figures_of(&self, answered: &Answered) -> Vec<DomainFigures> {
-        let scores =
-            evaluate(&self.by_qrels.usual, &RankedRun::new(&answered.run), &self.by_qrels.qrels);
+        let Some(by_qrels) = &self.by_qrels else { return Vec::new() };
+        let scores = evaluate(&by_qrels.usual, &RankedRun::new(&answered.run), &by_qrels.qrels);
         let mut values: BTreeMap<Domain, Vec<&[f64]>> = BTreeMap::new();
         let mut counts: BTreeMap<Domain, usize> = BTreeMap::new();
         for request in &answered.requests {
@@ -207,21 +227,38 @@ impl<'a> MtragEvaluation<'a> {
                 values: (0..MEASURES.len()).map(mean).map(five_digits).collect(),
             });
         }
-        all.push(weighted_mean(&all));
+        if !all.is_empty() {
+            all.push(weighted_mean(&all));
+        }
         all
+    }
+
+    /// The domains that a run answers and of which nothing is judged.
+    fn unjudged(&self, answered: &Answered) -> BTreeSet<&'static str> {
+        let judged: HashSet<&Domain> =
+            self.judged().filter_map(|(request, _)| self.domains.get(request)).collect();
+        let domains = answered.requests.iter().map(|request| &self.domains[request]);
+        domains.filter(|domain| !judged.contains(domain)).map(|domain| domain.name()).collect()
     }
 
     /// Describes the parts of a run that the figures ignore.
     fn warnings_of(&self, answered: &Answered) -> Vec<String> {
-        let judged = self.by_qrels.qrels.topics().map(|(request, _)| request);
-        let missing = judged.filter(|request| !answered.requests.contains(*request)).count();
-        counted(&[(
+        let missing = self.judged().filter(|(id, _)| !answered.requests.contains(*id)).count();
+        let mut warnings = counted(&[(
             missing,
             "judged request is not answered: the organisers' scorer leaves it out of the means, and \
              measures by name (-m) count it as 0",
             "judged requests are not answered: the organisers' scorer leaves them out of the means, \
              and measures by name (-m) count them as 0",
-        )])
+        )]);
+        let unjudged: Vec<&str> = self.unjudged(answered).into_iter().collect();
+        let unjudged = unjudged.join(", ");
+        if !unjudged.is_empty() {
+            warnings.push(format!(
+                "no request of {unjudged} is judged: no figure of a ranking counts them"
+            ));
+        }
+        warnings
     }
 }
 
@@ -235,14 +272,24 @@ impl Evaluation for MtragEvaluation<'_> {
         let answered = self.read(&input)?;
         let warnings = self.warnings_of(&answered);
         if request.measures.is_empty() && !request.by_topic() {
-            let mut tables = vec![table(&self.figures_of(&answered))];
+            let figures = self.figures_of(&answered);
+            let mut tables = Vec::new();
+            if !figures.is_empty() {
+                tables.push(table(&figures));
+            }
             tables.extend(by_response(self.mtrag.tasks(self.split)?, &answered.responses));
             tables.extend(by_best_score(self.mtrag.tasks(self.split)?, &answered.best()));
+            if tables.is_empty() {
+                let expected = format!("answers to judged requests of {}", self.split);
+                let hint = "not every domain has judgements: `clariq data check` lists the files";
+                bail!(&*input.name, expected, "answers to others alone", hint);
+            }
             return Ok(EvalResult { tables, warnings, ..EvalResult::default() });
         }
+        let by_qrels = self.by_qrels()?;
         let measures =
-            if request.measures.is_empty() { &self.by_qrels.usual[..] } else { request.measures };
-        let scores = evaluate(measures, &RankedRun::new(&answered.run), &self.by_qrels.qrels);
+            if request.measures.is_empty() { &by_qrels.usual[..] } else { request.measures };
+        let scores = evaluate(measures, &RankedRun::new(&answered.run), &by_qrels.qrels);
         Ok(EvalResult {
             figures: scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect(),
             topics: if request.by_topic() { scores.columns("") } else { Vec::new() },
@@ -267,22 +314,25 @@ impl Evaluation for MtragEvaluation<'_> {
         }
         if !written.expected.is_empty() {
             figures.retain(|(name, _)| written.expected.contains(&name.as_str()));
-            figures.extend(self.by_qrels.by_name(&answered.run, written.expected.iter().copied()));
+            let expected = written.expected.iter().copied();
+            figures.extend(self.by_qrels()?.by_name(&answered.run, expected));
         }
         Ok(EvalResult { figures, ..EvalResult::default() })
     }
 
     fn columns(&self, source: &Source, by: &ComparisonOptions) -> Result<ValuesByRequest, Error> {
         let answered = self.read(&source.read()?)?;
-        let measures = if by.measures.is_empty() { &self.by_qrels.usual[..] } else { by.measures };
+        let by_qrels = self.by_qrels()?;
+        let measures = if by.measures.is_empty() { &by_qrels.usual[..] } else { by.measures };
         let ties = by.ties.unwrap_or(Ties::Id);
         let ranked = RankedRun::ordered(&answered.run, ties);
-        let mut qrels = &self.by_qrels.qrels;
+        let mut qrels = &by_qrels.qrels;
         let of_task;
         if let Some(part) = by.part {
             let mtrag: &dyn Collection = self.mtrag;
             let task = mtrag.find_task(part)?;
-            of_task = mtrag.qrels(self.split.as_split(), task)?.unwrap_or_default();
+            let judged = mtrag.qrels(self.split.as_split(), task)?;
+            of_task = judged.ok_or_else(|| self.no_judgements(task.name()))?;
             qrels = &of_task;
         }
         let columns = evaluate(measures, &ranked, qrels).columns("");

@@ -212,6 +212,7 @@ impl Documents for AllPassages {
 
 /// The problem of a folder without passages.
 pub(crate) fn no_passages(location: &str, what: &str) -> Problem {
-    let hint = "corpora/passage_level of the repository has them, a zip file for each domain";
+    let hint = "corpora/passage_level of the repository has them, a zip file for each domain; --task \
+                ranks for one that has passages";
     problem!(location, "passages of {what}", "only requests", hint).kind(ProblemKind::Empty)
 }

@@ -8,4 +8,5 @@ mod release;
 mod released;
 mod sample;
 mod scores;
+mod unjudged;
 mod validator;

@@ -82,7 +82,7 @@ fn lines(values: &[Value]) -> String {
 }
 
 /// Writes the whole release.
-fn write_release(folder: &Path) {
+pub(crate) fn write_release(folder: &Path) {
     let mut tasks = Vec::new();
     for (domain, collection) in MTRAG {
         let mut forms = ["questions", "lastturn", "rewrite"].map(|form| (form, Vec::new()));
@@ -165,7 +165,7 @@ fn write_release(folder: &Path) {
 }
 
 /// A submission to Task A that finds the passage of each request.
-fn submission(mtrag: &Mtrag, split: Split) -> String {
+pub(crate) fn submission(mtrag: &Mtrag, split: Split) -> String {
     let mut answers = Vec::new();
     for request in mtrag.requests(split, PASSAGES).unwrap() {
         let request = request.unwrap();
