@@ -4,6 +4,7 @@
 use clariq_core::{RequestId, count_of, one_or};
 use clariq_eval::Qrels;
 use clariq_files::{Run, shorten};
+use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
@@ -22,31 +23,6 @@ fn plain_form(id: &str) -> Cow<'_, str> {
         return Cow::Borrowed(part);
     }
     part.bytes().map(|byte| char::from(plain_byte(byte))).collect()
-}
-
-/// A hash of the plain form (FNV-1a, of Fowler, Noll and Vo). A run has millions of ids, of which most are
-/// their own plain form.
-fn hash_of_plain_form(id: &str) -> u64 {
-    let mut hash = HASH_OF_NOTHING;
-    let mut rest = id.as_bytes();
-    let has_zeros = id.starts_with('0');
-    while let [byte @ (b'a'..=b'z' | b'0'..=b'9' | b'_'), after @ ..] = rest
-        && !has_zeros
-    {
-        hash = with_byte(hash, *byte);
-        rest = after;
-    }
-    if rest.is_empty() { hash } else { hash_of(&plain_form(id)) }
-}
-
-fn hash_of(form: &str) -> u64 {
-    form.bytes().fold(HASH_OF_NOTHING, with_byte)
-}
-
-const HASH_OF_NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn with_byte(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
 /// An id without the quotes around it, or the digits of a number.
@@ -100,44 +76,22 @@ pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
     spellings.into_iter().filter(move |other| other != id)
 }
 
-/// Bits of the filter for each known id.
-const BITS_OF_AN_ID: usize = 16;
-
-/// Known ids by their plain forms.
-pub(super) struct Spellings<'a> {
-    known: HashMap<Cow<'a, str>, &'a str>,
-    /// A bit for the hash of each plain form: nearly all ids that are not known are left out by it.
-    filter: Vec<bool>,
-}
+/// Known ids by their plain forms. A run has millions of ids to look up, which takes a fast hash.
+pub(super) struct Spellings<'a>(HashMap<Cow<'a, str>, &'a str, RandomState>);
 
 impl<'a> Spellings<'a> {
-    pub(super) fn of(ids: impl Iterator<Item = &'a str>) -> Self {
-        let mut known: HashMap<Cow<str>, &str> = HashMap::new();
-        for id in ids {
-            let first = known.entry(plain_form(id)).or_insert(id);
+    pub(super) fn of(known: impl Iterator<Item = &'a str>) -> Self {
+        let mut spellings: HashMap<Cow<str>, &str, RandomState> = HashMap::default();
+        for id in known {
+            let first = spellings.entry(plain_form(id)).or_insert(id);
             *first = id.min(first);
         }
-        let bits = (known.len() * BITS_OF_AN_ID).next_power_of_two();
-        let mut spellings = Self { filter: vec![false; bits], known };
-        let places: Vec<usize> =
-            spellings.known.keys().map(|form| spellings.place(hash_of(form))).collect();
-        for place in places {
-            spellings.filter[place] = true;
-        }
-        spellings
-    }
-
-    /// The place of a hash in the filter, whose length is a power of two.
-    fn place(&self, hash: u64) -> usize {
-        (hash ^ hash >> 32) as usize & (self.filter.len() - 1)
+        Self(spellings)
     }
 
     /// The known id that is meant by another spelling of it.
     pub(super) fn meant_by(&self, id: &str) -> Option<&'a str> {
-        if !self.filter[self.place(hash_of_plain_form(id))] {
-            return None;
-        }
-        self.known.get(&*plain_form(id)).copied().filter(|known| *known != id)
+        self.0.get(&*plain_form(id)).copied().filter(|known| *known != id)
     }
 }
 
