@@ -209,10 +209,11 @@ fn rank_blocks(
     writer: &mut RunWriter,
     task: &dyn Job,
 ) -> Result<RunSummary> {
-    // One block may take minutes: a request is done step by step, one for each stage.
+    // One block may take minutes: a request is done step by step, one for each stage. It takes more where
+    // it has several responses.
     let stages = system.config.plan.stages().count().max(1) as u64;
     let steps = AtomicU64::new(0);
-    let counts_stages = writer.input.known().is_some();
+    let known = writer.input.known().map(|count| count as u64);
     let mut summary = RunSummary::default();
     for mut block in blocks {
         if let Some(needs) = needs {
@@ -221,9 +222,10 @@ fn rank_blocks(
             }
         }
         let advance = |more| {
-            if counts_stages {
+            if let Some(known) = known {
                 let before = steps.fetch_add(more, Relaxed);
-                task.advance((before + more) / stages - before / stages);
+                let [before, after] = [before, before + more].map(|at| (at / stages).min(known));
+                task.advance(after - before);
             }
         };
         let outcomes = system.rank_counting(&block, &advance)?;
@@ -233,7 +235,7 @@ fn rank_blocks(
             summary.lines += lines;
             summary.empty += u64::from(lines == 0);
         }
-        if !counts_stages {
+        if known.is_none() {
             task.advance(block.len() as u64);
         }
     }

@@ -1,12 +1,16 @@
 //! Runs over a split and over a file of requests.
 
 use crate::common::{Folder, Work};
-use clariq_core::Error;
+use clariq_core::{Error, Job, Observer, Silent};
+use clariq_experiment::Session;
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{CandidateRun, FileInput, RequestFileKind, open_split, usual_path};
 use clariq_files::Source;
+use clariq_tracks::TRACKS;
 use snapbox::{assert_data_eq, str};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A system that only finds documents that share a word with the request.
 const WORDS: &str =
@@ -173,4 +177,35 @@ fn a_file_without_requests_is_refused() {
         assert_eq!((&*problem.expected, &*problem.found), ("at least one request", "none"));
         assert!(!folder.path("a.run").exists());
     }
+}
+
+/// Counts the steps of the job that ranks a split.
+struct Steps(Arc<AtomicU64>);
+
+impl Observer for Steps {
+    fn begin(&self, name: &str, _steps: Option<u64>) -> Box<dyn Job> {
+        if name.ends_with("2023-test") { Box::new(Self(self.0.clone())) } else { Box::new(Silent) }
+    }
+}
+
+impl Job for Steps {
+    fn advance(&self, steps: u64) {
+        self.0.fetch_add(steps, Relaxed);
+    }
+}
+
+#[test]
+fn progress_ends_at_the_number_of_requests_whatever_the_number_of_responses() {
+    let folder = Folder::new();
+    let work = Work::on_ikat(&folder, "2023-test");
+    let steps = Steps(Arc::default());
+    let collection = TRACKS.open(&work.data).unwrap();
+    let split = collection.find_split("2023-test").unwrap();
+    let mut session = Session::new(&*collection, work.options.clone()).unwrap().answering(split);
+    session.observer = &steps;
+    let two = work.with(&["answer.responses=2", "answer.response.tokens=100"]);
+    let config = two.load("ikat-bm25").unwrap();
+    let input = open_split(&session, &config, split, None).unwrap();
+    let summary = work.write(&session, &config, &*input, "two.json").unwrap();
+    assert_eq!((summary.requests, steps.0.load(Relaxed)), (46, 46));
 }
