@@ -103,11 +103,23 @@ fn rest_at<'t>(text: &'t [u8], error: &serde_json::Error) -> Option<&'t [u8]> {
     line.get(error.column().checked_sub(1)?..)
 }
 
+/// The line from the start of the word at the location of an error: a word such as `turn` is taken for
+/// `true` up to its third letter.
+fn word_at<'t>(text: &'t [u8], error: &serde_json::Error) -> Option<&'t [u8]> {
+    let line = text.split(|&byte| byte == b'\n').nth(error.line().checked_sub(1)?)?;
+    let before = line.get(..error.column().checked_sub(1)?)?;
+    let start = before.iter().rposition(|byte| !byte.is_ascii_alphabetic());
+    line.get(start.map_or(0, |place| place + 1)..)
+}
+
 /// Characters that a message shows of a line.
 const SHOWN: usize = 60;
 
 /// What is at the location of a fault of the syntax, if people often write it.
 fn fault_at(text: &[u8], error: &serde_json::Error) -> Option<String> {
+    if text.trim_ascii().is_empty() {
+        return Some("nothing".to_owned());
+    }
     if error.classify() != Category::Syntax {
         return None;
     }
@@ -122,9 +134,12 @@ fn fault_at(text: &[u8], error: &serde_json::Error) -> Option<String> {
         "a comma behind the value"
     } else if message.starts_with("control character") {
         "a tab or a line end inside of a text: JSON has `\\t` and `\\n` there"
-    } else if message.starts_with("expected value") {
-        let rest = String::from_utf8_lossy(rest);
+    } else if message.starts_with("expected value") || message.starts_with("expected ident") {
+        let rest = String::from_utf8_lossy(word_at(text, error)?);
         return Some(format!("`{}` in the place of a value", shorten(rest.trim(), SHOWN)));
+    } else if message.starts_with("trailing characters") {
+        let rest = String::from_utf8_lossy(rest);
+        return Some(format!("`{}` behind the value", shorten(rest.trim(), SHOWN)));
     } else {
         return None;
     };
@@ -165,8 +180,10 @@ fn problem(mut at: Location, path: &str, error: &serde_json::Error) -> Problem {
     } else {
         Problem::at(at, message, "another value")
     };
-    if problem.expected.starts_with("a table") {
-        "an object".clone_into(&mut problem.expected);
+    for part in [&mut problem.expected, &mut problem.found] {
+        if part == "a table" || part.starts_with("a table of") {
+            "an object".clone_into(part);
+        }
     }
     if !matches!(path, "" | ".") {
         problem.expected = format!("{} at `{path}`", problem.expected);
@@ -208,7 +225,10 @@ mod tests {
                 "a.json:1: expected `rank` once at `a[0]`, found it again",
             ),
             ("{\"a\": 1}", "a.json:1: expected a list at `a`, found integer `1`"),
-            ("[", "a.json:1: expected an object, found sequence"),
+            ("[", "a.json:1: expected an object, found a list"),
+            ("{\"a\": {}}", "a.json:1: expected a list at `a`, found an object"),
+            ("\n", "a.json:2: expected JSON, found nothing"),
+            ("turn,a", "a.json:1: expected JSON, found `turn,a` in the place of a value"),
             (
                 "{\"a\":\n True}",
                 "a.json:2: expected `true`, as JSON writes it, found `True`, as Python writes it",
@@ -222,7 +242,7 @@ mod tests {
                 r#"{"\ud83d\u0041": []}"#,
                 r"a.json:1: expected JSON, found half of a character, such as `\ud83d` alone: was a text cut there?",
             ),
-            ("{\"a\": []}\n1", "a.json:2: expected JSON, found trailing characters"),
+            ("{\"a\": []}\n{}", "a.json:2: expected JSON, found `{}` behind the value"),
             ("q1,a", "a.json:1: expected JSON, found `q1,a` in the place of a value"),
             ("{\"a\": []},", "a.json:1: expected JSON, found a comma behind the value"),
             (

@@ -5,6 +5,7 @@
 //! [`Error::to_problem`] puts in the same form, so that the command prints all errors alike.
 //! [`problem!`](crate::problem) and [`bail!`](crate::bail) make problems of texts.
 
+use crate::shorten;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -102,6 +103,9 @@ pub enum ProblemKind {
     Other,
 }
 
+/// Characters of a wrong value in messages.
+const SHOWN: usize = 200;
+
 /// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Severity {
@@ -174,7 +178,12 @@ impl Problem {
             other if other.starts_with("struct ") => "a table of keys and values",
             other => other,
         };
-        Self::at(at, expected, found)
+        let found = match found {
+            "map" => "a table",
+            "sequence" => "a list",
+            other => other,
+        };
+        Self::at(at, expected, shorten(found, SHOWN))
     }
 
     /// The same of a kind.
