@@ -117,8 +117,16 @@ impl Recipe {
             let message = error.message();
             let parts =
                 message.strip_prefix("expected ").and_then(|rest| rest.split_once(", found "));
-            let (expected, found) = parts.unwrap_or(("a training recipe", message));
-            problem!(at, expected, found, KEYS)
+            if let Some((expected, found)) = parts {
+                return problem!(at, expected, found, KEYS);
+            }
+            let is_of_a_type = message.starts_with("invalid ");
+            let problem = Problem::of_serde(at, message, "a training recipe").hint(KEYS);
+            if is_of_a_type {
+                problem
+            } else {
+                Problem { expected: "a training recipe".into(), found: message.into(), ..problem }
+            }
         })?;
         recipe.check(file)?;
         Ok(recipe)
