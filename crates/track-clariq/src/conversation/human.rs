@@ -68,7 +68,8 @@ struct Rows<'a, 'r> {
 
 impl Rows<'_, '_> {
     fn add_problem(&mut self, problem: Problem) {
-        if matches!(problem.kind, ProblemKind::MissingColumn | ProblemKind::Empty) {
+        use ProblemKind::{Contradiction, Empty, MissingColumn};
+        if matches!(problem.kind, MissingColumn | Contradiction | Empty) {
             self.fatal = Some(problem);
         } else if self.reader.end.is_none() {
             self.next += 1;
