@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
-/// An id without what its writers may vary: case, the composition of accents, invisible characters, quotes
-/// around it, the signs between its parts, zeros before a number and `.0` behind it.
+/// An id without what its writers may vary: case, the composition of accents, invisible characters, blanks
+/// and quotes around it, the signs between its parts, zeros before a number and `.0` behind it.
 fn plain_form(id: &str) -> Cow<'_, str> {
     if !id.is_ascii() {
         let visible = id.nfc().filter(|c| !is_invisible(*c));
@@ -25,8 +25,9 @@ fn plain_form(id: &str) -> Cow<'_, str> {
     part.bytes().map(|byte| char::from(plain_byte(byte))).collect()
 }
 
-/// An id without the quotes around it, or the digits of a number.
+/// An id without the blanks and the quotes around it, or the digits of a number.
 fn plain_part(id: &str) -> &str {
+    let id = id.trim();
     let inside = |quote: char| id.strip_prefix(quote)?.strip_suffix(quote);
     let bare = inside('"').or_else(|| inside('\'')).unwrap_or(id);
     plain_number(bare).unwrap_or(bare)
@@ -34,7 +35,7 @@ fn plain_part(id: &str) -> &str {
 
 fn plain_byte(byte: u8) -> u8 {
     match byte {
-        b'-' | b'.' | b':' | b'/' => b'_',
+        b'-' | b'.' | b':' | b'/' | b'#' => b'_',
         byte => byte.to_ascii_lowercase(),
     }
 }
@@ -59,7 +60,7 @@ fn is_invisible(c: char) -> bool {
 
 /// The other spellings of an id that a collection may have.
 pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
-    let with_signs = |sign: &str| id.replace(['-', '_', '.', ':', '/'], sign);
+    let with_signs = |sign: &str| id.replace(['-', '_', '.', ':', '/', '#'], sign);
     let spellings = [
         plain_form(id).into_owned(),
         id.to_lowercase(),
@@ -72,6 +73,7 @@ pub(crate) fn other_spellings(id: &str) -> impl Iterator<Item = String> + '_ {
         with_signs("."),
         with_signs(":"),
         with_signs("/"),
+        with_signs("#"),
     ];
     spellings.into_iter().filter(move |other| other != id)
 }
@@ -199,6 +201,7 @@ mod tests {
             ("'d1'", "d1"),
             ("1-1_2", "1_1_2"),
             ("a/B:0", "a_b_0"),
+            ("p-00#3", "p-00:3"),
             ("\"\u{e9}-1\"", "\u{c9}_1"),
         ] {
             let run = run(&format!("q1 0 {given} 1 2 t\nq1 0 x 2 1 t\n"));
