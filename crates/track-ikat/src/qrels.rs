@@ -5,7 +5,7 @@
 //! are used everywhere else. Answers that people wrote are JSON by turn.
 
 use super::topics::TopicFile;
-use clariq_collections::entries::Entries;
+use clariq_collections::entries::UniqueEntries;
 use clariq_core::{Error, Problem, parse_json, problem};
 use clariq_files::{
     FileContent, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, read_strictly,
@@ -94,12 +94,14 @@ pub(super) fn check_judged_statements(
     for Judgement { topic, document, .. } in judgements {
         let Some((conversation, _)) = topics.turn(topic.as_str()) else { continue };
         let count = conversation.statements.len();
+        // Numbers are compared as texts: `02` is none of a run's `2`.
+        let number = document.parse::<usize>().ok().filter(|number| (1..=count).contains(number));
         if !document.starts_with(OF_2025)
-            && !document.parse().is_ok_and(|number: usize| (1..=count).contains(&number))
+            && number.is_none_or(|number| number.to_compact_string() != *document)
         {
             let expected = format!("one of the {count} statements of this user");
             let found = format!("`{document}` in turn {topic}");
-            let hint = "a label that names no statement counts against every system";
+            let hint = "statements are numbers such as `2`; a label that names none counts against every system";
             return Err(problem!(file, expected, found, hint));
         }
     }
@@ -116,7 +118,7 @@ pub(super) fn read_answers(source: &Source) -> Result<Vec<(String, String)>, Err
 fn parse_answers(input: &FileContent, sink: Sink) -> Vec<(String, String)> {
     const FORM: &str = "answers are one JSON object, `{\"1-1_3\": \"…\"}` as in 2025 or \
                         `{\"0_8\": {\"manual\": {\"response\": \"…\"}}}` as in 2024";
-    let turns: Entries<AnyAnswer> = match parse_json(&*input.name, &input.bytes) {
+    let turns: UniqueEntries<AnyAnswer> = match parse_json(&*input.name, &input.bytes) {
         Ok(turns) => turns,
         Err(problem) => {
             sink(problem.hint(FORM));
@@ -228,6 +230,13 @@ pub(super) fn to_qrels(file: &str, labels: &[Judgement]) -> Result<Option<Qrels>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_answers_of_a_turn_are_refused() {
+        let source = Source::memory("a.json", *b"{\"1-1_1\": \"sun\", \"1-1_1\": \"rain\"}");
+        let error = read_answers(&source).unwrap_err().to_string();
+        assert_eq!(error, "a.json: expected `1-1_1` once, found it again");
+    }
 
     #[test]
     fn indexes_of_2025_become_numbers() {

@@ -6,10 +6,11 @@
 
 use crate::qrels::check_turns;
 use crate::topics::TopicFile;
+use clariq_collections::entries::UniqueEntries;
 use clariq_core::{Error, RequestId, bail, parse_json, problem};
 use clariq_eval::{Column, bootstrap_interval, exact_mean};
 use clariq_files::records::Records;
-use clariq_files::{MOST_OF_A_TABLE, Source, shorten};
+use clariq_files::{MOST_OF_A_TABLE, Source, not_utf8, shorten};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,9 +40,8 @@ struct AnyRun {
 
 #[derive(Deserialize)]
 struct Nuggets {
-    #[serde(default)]
     matched: Vec<String>,
-    #[serde(default, rename = "not-matched", alias = "not_matched")]
+    #[serde(rename = "not-matched", alias = "not_matched")]
     not_matched: Vec<String>,
 }
 
@@ -50,10 +50,10 @@ impl Matches {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let mut matches = Self::default();
         if input.bytes.trim_ascii_start().first() == Some(&b'{') {
-            let turns: BTreeMap<String, BTreeMap<String, AnyRun>> =
+            let turns: UniqueEntries<UniqueEntries<AnyRun>> =
                 parse_json(&*input.name, &input.bytes).map_err(|problem| problem.hint(FORM))?;
-            for (turn, runs) in turns {
-                for (run, AnyRun { nuggets }) in runs {
+            for (turn, runs) in turns.0 {
+                for (run, AnyRun { nuggets }) in runs.0 {
                     let Some(nuggets) = nuggets else { continue };
                     for (texts, is_match) in [(nuggets.matched, true), (nuggets.not_matched, false)]
                     {
@@ -72,18 +72,20 @@ impl Matches {
             return Ok(matches);
         }
         for (number, line) in (1_u64..).zip(input.bytes.split(|&byte| byte == b'\n')) {
-            let line = str::from_utf8(line).unwrap_or("\u{fffd}").trim_end_matches('\r');
+            let at = (&*input.name, number);
+            let line = str::from_utf8(line).map_err(|_| not_utf8(at, "nugget", line))?;
+            let line = line.trim_end_matches('\r');
             if line.trim().is_empty() {
                 continue;
             }
             let Some((name, is_match)) = study_line(line) else {
                 let found = format!("`{}`", shorten(line));
-                bail!((&*input.name, number), "a nugget of a turn with 0 or 1", found, FORM);
+                bail!(at, "a nugget of a turn with 0 or 1", found, FORM);
             };
             let before = matches.add(&name, is_match);
             if before.is_some_and(|it| it.sheet == name.sheet || it.is_match != is_match) {
                 let found = format!("`{}` again", shorten(line));
-                bail!((&*input.name, number), "every nugget once", found, ONCE);
+                bail!(at, "every nugget once", found, ONCE);
             }
         }
         Ok(matches)
@@ -148,8 +150,22 @@ pub(super) fn nugget_recall(
     Ok(Column::new("response", "nugget recall", values.collect()))
 }
 
-/// The column of a table of ratings with the names of judges.
-const JUDGE: &str = "judge";
+/// Names of the column of a table of ratings with the names of judges.
+const JUDGES: [&str; 9] = [
+    "judge",
+    "judge_id",
+    "assessor",
+    "assessor_id",
+    "annotator",
+    "annotator_id",
+    "rater",
+    "worker",
+    "worker_id",
+];
+
+fn is_judge(column: &str) -> bool {
+    JUDGES.iter().any(|name| column.eq_ignore_ascii_case(name))
+}
 
 /// A rating by people, with the 95 % interval of its mean over turns.
 pub(super) struct Rating {
@@ -161,7 +177,7 @@ pub(super) struct Rating {
 
 /// Reads a table of ratings: a column `turn`, and numbers under the name of each rating, between tabs or
 /// commas. A turn may have several rows, one for each judge, whose mean counts; a column `judge` has their
-/// names.
+/// names, and no judge rates a turn twice.
 pub(super) fn ratings(
     source: &Source,
     topics: &TopicFile,
@@ -184,6 +200,16 @@ pub(super) fn ratings(
         let found = format!("`{}`", shorten(&names.join(",")));
         bail!((&*input.name, 1), "a header `turn,RATING`", found, FORM);
     }
+    if names.iter().any(String::is_empty) {
+        let hint = "are these row numbers? `to_csv(index=False)` leaves those of pandas out";
+        let found = format!("a column without one in `{}`", shorten(&names.join(",")));
+        bail!((&*input.name, 1), "a name for every column", found, hint);
+    }
+    if names[1..].iter().all(|name| is_judge(name)) {
+        bail!((&*input.name, 1), "a column with ratings", "names of judges alone", FORM);
+    }
+    let judge = names.iter().position(|name| is_judge(name));
+    let mut rated: BTreeSet<(String, String)> = BTreeSet::new();
     let mut turns: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); names.len() - 1];
     while let Some((at, fields)) = next_row(&mut records, FORM)? {
         if fields.len() != names.len() {
@@ -191,9 +217,16 @@ pub(super) fn ratings(
             let found = format!("{} in `{}`", fields.len(), shorten(&fields.join(",")));
             bail!(at, expected, found, FORM);
         }
+        let by = judge.and_then(|place| fields.get(place)).filter(|judge| !judge.is_empty());
+        if let Some(judge) = by
+            && !rated.insert((fields[0].clone(), judge.clone()))
+        {
+            let expected = format!("one row for {} and the judge `{}`", fields[0], shorten(judge));
+            bail!(at, expected, "another one", "remove one of the two: both would count");
+        }
         for ((ratings, field), name) in turns.iter_mut().zip(&fields[1..]).zip(&names[1..]) {
             // A judge may leave a rating out.
-            if field.is_empty() || name == JUDGE {
+            if field.is_empty() || is_judge(name) {
                 continue;
             }
             let value = field.parse::<f64>().ok().filter(|value| value.is_finite());
@@ -209,7 +242,7 @@ pub(super) fn ratings(
         }
     }
     let mut all = Vec::new();
-    let all_ratings = names[1..].iter().zip(turns).filter(|(name, _)| *name != JUDGE);
+    let all_ratings = names[1..].iter().zip(turns).filter(|(name, _)| !is_judge(name));
     for (name, turns) in all_ratings {
         if turns.is_empty() {
             bail!(&*input.name, "a rating in the column `{name}`", "none", FORM);
@@ -244,4 +277,31 @@ fn next_row<'a>(records: &mut Records<'a>, form: &str) -> Result<Option<TableRow
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_with_a_run_twice_or_without_a_list_are_refused() {
+        let run = r#"{"nuggets": {"matched": ["a"], "not-matched": ["b"]}}"#;
+        for (text, says) in [
+            (
+                format!(r#"{{"0_1": {{"r": {run}, "r": {run}}}}}"#),
+                "m.json:1: expected `r` once at `0_1`, found it again",
+            ),
+            (
+                format!(r#"{{"0_1": {{"r": {run}}}, "0_1": {{}}}}"#),
+                "m.json: expected `0_1` once, found it again",
+            ),
+            (
+                format!(r#"{{"0_1": {{"r": {}}}}}"#, run.replace("not-", "un")),
+                "m.json:1: expected a field `not-matched` at `0_1.r.nuggets`, found none",
+            ),
+        ] {
+            let read = Matches::read(&Source::memory("m.json", text.as_bytes()));
+            assert_eq!(read.map(|_| ()).unwrap_err().to_string(), says);
+        }
+    }
 }

@@ -1,14 +1,18 @@
 //! Reads the three forms of topics into one.
 
 use super::{IkatConversation, IkatTurn, TopicFile, Year};
+use clariq_collections::entries::Entries;
 use clariq_collections::text_or_number::IdOrNumber;
 use clariq_core::{Problem, ProblemKind, RequestId, parse_json, problem};
 use clariq_files::{FileContent, Sink, shorten};
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 const FORM: &str =
     "topics are the JSON files that the track releases, such as 2023_test_topics.json";
+
+const ONE_LIST: &str =
+    "topics are one JSON list of conversations; `jq -s .` makes one of JSON lines";
 
 /// A conversation of any year. Other fields are ignored.
 #[derive(Deserialize)]
@@ -25,7 +29,7 @@ struct AnyConversation {
 #[serde(untagged, expecting = "statements as a list of texts or as an object of numbers and texts")]
 enum StatementsField {
     List(Vec<String>),
-    Numbered(BTreeMap<String, String>),
+    Numbered(Entries<String>),
 }
 
 /// A turn of any year.
@@ -67,7 +71,8 @@ pub(super) fn topics(input: &FileContent, sink: Sink) -> TopicFile {
     let conversations: Vec<AnyConversation> = match parse_json(&*input.name, &input.bytes) {
         Ok(conversations) => conversations,
         Err(problem) => {
-            sink(problem.hint(FORM));
+            let is_object = input.bytes.trim_ascii_start().first() == Some(&b'{');
+            sink(problem.hint(if is_object { ONE_LIST } else { FORM }));
             return topics;
         }
     };
@@ -113,7 +118,9 @@ impl TopicReader<'_> {
             return Err(problem!(self.file, expected, found, hint));
         }
         // Ids of turns are `<conversation>_<turn>`.
-        if number.is_empty() || number.contains(|c: char| c == '_' || c.is_whitespace()) {
+        if number.is_empty()
+            || number.contains(|c: char| c == '_' || c.is_whitespace() || c.is_control())
+        {
             let expected = "a number of a conversation without blanks and without `_`";
             return Err(problem!(self.file, expected, (format!("`{}`", shorten(&number))), FORM));
         }
@@ -147,7 +154,7 @@ impl TopicReader<'_> {
     fn numbered_statements(
         &self,
         conversation: &str,
-        numbered: &BTreeMap<String, String>,
+        Entries(numbered): &Entries<String>,
     ) -> Result<Vec<String>, Problem> {
         let mut statements = vec![None; numbered.len()];
         for (key, text) in numbered {
@@ -156,13 +163,13 @@ impl TopicReader<'_> {
                 *slot = Some(text.clone());
             }
         }
-        // Two spellings of one number, such as `1` and `01`, leave another one without a text.
+        // A number that is repeated, also as `1` and `01`, leaves another one without a text.
         let whole: Option<Vec<String>> = statements.into_iter().collect();
         whole.ok_or_else(|| {
-            let keys: Vec<&str> = numbered.keys().map(String::as_str).collect();
+            let keys: Vec<&str> = numbered.iter().map(|(key, _)| key.as_str()).collect();
             let expected = format!("statements with the numbers 1 to {}", numbered.len());
             let found = format!("{} in conversation {conversation}", shorten(&keys.join(", ")));
-            let hint = "labels name statements by number: number them without gaps";
+            let hint = "labels name statements by number: number them without gaps, each once";
             problem!(self.file, expected, found, hint)
         })
     }
@@ -271,5 +278,43 @@ impl TopicReader<'_> {
             }
         }
         passages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_files::Source;
+
+    fn refused(text: &str) -> (String, String) {
+        let error = TopicFile::read(&Source::memory("t.json", text.as_bytes())).unwrap_err();
+        let problem = error.to_problem();
+        (problem.to_string(), problem.hint)
+    }
+
+    #[test]
+    fn statements_of_one_number_are_refused() {
+        let (says, hint) = refused(
+            r#"[{"number": "1-1", "ptkb": {"1": "a", "2": "b", "1": "c"},
+                 "turns": [{"turn_id": 1, "utterance": "u"}]}]"#,
+        );
+        let expected = "t.json: expected statements with the numbers 1 to 3, found 1, 2, 1 in conversation 1-1";
+        assert_eq!(says, expected);
+        assert!(hint.ends_with("each once"), "{hint}");
+    }
+
+    #[test]
+    fn topics_as_json_lines_are_refused_with_what_makes_a_list() {
+        let (says, hint) = refused("{\"number\": \"1-1\"}\n{\"number\": \"1-2\"}\n");
+        assert_eq!(says, "t.json:1: expected a list, found an object");
+        assert_eq!(hint, ONE_LIST);
+    }
+
+    #[test]
+    fn numbers_with_control_characters_are_refused() {
+        let (says, _) = refused(
+            r#"[{"number": "1\u0007", "ptkb": [], "turns": [{"turn_id": 1, "utterance": "u"}]}]"#,
+        );
+        assert!(says.contains("a number of a conversation"), "{says}");
     }
 }

@@ -178,6 +178,11 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
     // Two sheets with the same decision.
     let sheets = "1_0_1_1_run-1\t1\n2_0_1_1_run-1\t1\n1_0_1_2_run-1\t1\n1_0_1_3_run-1\t0\n2_0_2_1_run-1\t0\n2_0_2_1_other\t1\n";
     let sheets = data.put("sheets.txt", sheets);
+    // Two judges of the first turn, whose numbers are no ratings.
+    let numbered = data.put(
+        "numbered.csv",
+        "turn,Assessor,relevance,conciseness\n0_1,70,4,1\n0_1,90,2,\n0_2,70,5,1\n",
+    );
     // Two judges of the first turn.
     let plain = data.put("ratings.csv", "turn,relevance,conciseness\n0_1,4,1\n0_1,2,\n0_2,5,1\n");
     let quoted = "\"turn\",\"judge\",\"relevance\",\"conciseness\"\n\"0_1\",\"Ann\",\"4\",\"1\"\n\"0_1\",\"Bob\",\"2\",\n\"0_2\",\"Ann\",\"5\",\"1\"\n";
@@ -187,9 +192,14 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
     let names = data.put("names.csv", names);
     let tabs = "\u{feff}turn\tjudge\trelevance\tconciseness\n0_1\tDoe, Ann\t4\t1\n0_1\t\"Bob\t2\"\t2\t\n0_2\tAnn\t5\t1\n";
     let tabs = data.put("tabs.tsv", tabs);
-    for (matches, ratings) in
-        [(&study, &plain), (&object, &plain), (&sheets, &quoted), (&study, &names), (&study, &tabs)]
-    {
+    for (matches, ratings) in [
+        (&study, &plain),
+        (&study, &numbered),
+        (&object, &plain),
+        (&sheets, &quoted),
+        (&study, &names),
+        (&study, &tabs),
+    ] {
         let assessed = AssessedBy {
             matches: Some(matches),
             ratings: Some(ratings),
@@ -234,6 +244,13 @@ fn responses_are_scored_by_nuggets_and_ratings_of_people() {
             "turn,relevance,relevance\n0_1,3,4\n",
             "columns of different names, found `relevance` twice",
         ),
+        ("r", "turn,,relevance\n0_1,7,3\n", "a name for every column"),
+        (
+            "r",
+            "turn,Assessor,relevance\n0_1,7,3\n0_1,8,3\n0_1,7,1\n",
+            "one row for 0_1 and the judge `7`, found another one",
+        ),
+        ("r", "turn,assessor\n0_1,7\n", "a column with ratings"),
         ("r", "topic,relevance\n0_1,3\n", "a header `turn,RATING`"),
         ("r", "turn,relevance\n0_1,high\n", "a number"),
         ("r", "turn,relevance\n9_1,3\n", "turns of"),
@@ -348,6 +365,7 @@ fn labels_that_are_not_understood_are_refused_by_name() {
     for (name, text, expected) in [
         (statements, "1-1_1 0 99 1\n".to_owned(), "found `99` in turn 1-1_1"),
         (statements, "1-1_1 0 0 1\n".to_owned(), "found `0` in turn 1-1_1"),
+        (statements, "1-1_1 0 01 1\n".to_owned(), "found `01` in turn 1-1_1"),
         ("qrels-ptkb-nist.trec", "1-1_1 0 ptkb-1-1-2 1\n".to_owned(), "found `3` in turn 1-1_1"),
         ("2024_test_qrels.trec", format!("9_1 0 {SUN} 2\n"), "found `9_1`"),
         ("2024_test_qrels.trec", format!("0_1 0 {SUN} high\n"), "trec:1: expected a whole number"),
