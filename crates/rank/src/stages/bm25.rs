@@ -42,7 +42,7 @@ pub(super) struct Retrieve {
 
 /// Where rankings are filled with documents that share no word with the request.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a `pad` that is neither true, false nor `bank`")]
 enum Padding {
     /// Everywhere, or nowhere.
     All(bool),

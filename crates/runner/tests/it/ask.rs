@@ -184,6 +184,7 @@ fn a_bad_line_is_answered_with_an_error_and_the_conversation_goes_on() {
     for (line, says) in [
         ("no JSON", "expected"),
         ("{\"answer\": \" \", \"id\": 7}", "an empty one"),
+        ("[\"tea\"]", "which is no JSON object"),
         ("{\"reply\": \"x\", \"id\": 7}", "unknown field `reply`"),
         ("{}", "neither"),
         ("{\"request\": \"a\", \"answer\": \"b\"}", "both at once"),

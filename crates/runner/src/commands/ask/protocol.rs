@@ -12,7 +12,7 @@ use super::moves;
 use crate::failure::{bad_lines_are, error_object};
 use crate::output;
 use crate::settings::Settings;
-use clariq_core::{Error, Location, Problem, Request, Result, Utterance, problem};
+use clariq_core::{Error, Location, Problem, Request, Result, Utterance, problem, shorten};
 use clariq_experiment::ask::Asker;
 use clariq_experiment::{Statements, UserRequest};
 use clariq_track_clariq::conversation::MOST_TURNS;
@@ -20,6 +20,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const FORM: &str = "{\"request\": …} or {\"answer\": …}";
+/// Characters of a bad line in messages.
+const SHOWN: usize = 80;
 const HINT: &str = "the documentation shows a conversation in JSON lines (reference, Formats)";
 
 #[derive(Deserialize)]
@@ -109,6 +111,10 @@ fn parse(
     waiting: Option<&PendingQuestion>,
     at: &Location,
 ) -> (Option<Value>, Result<UserRequest, Problem>) {
+    if !line.trim_start().starts_with('{') {
+        let found = format!("`{}`, which is no JSON object", shorten(line, SHOWN));
+        return (None, Err(wrong(at, FORM, &found)));
+    }
     match serde_json::from_str::<ProtocolMessage>(line) {
         Ok(ProtocolMessage { id: Some(id), .. }) if !is_exact(&id) => {
             let expected = "an id that JSON keeps exactly: a text, or a whole number below 2^64";
