@@ -285,6 +285,19 @@ mod tests {
     }
 
     #[test]
+    fn values_of_another_type_are_refused_in_plain_words() {
+        let text = "name = \"r\"\nbase = \"b\"\nepochs = 1.0\nlearning_rate = 0.1\nmax_tokens = 50\n\
+                    [objective]\nkind = \"in-batch-softmax\"\nbatch = 2\n";
+        for (from, to, says) in [
+            ("0.1", "\"1e-5\"", "r.toml:4: expected a number, found string \"1e-5\""),
+            ("50", "-5", "r.toml:5: expected a whole number of at least 0, found integer `-5`"),
+        ] {
+            let error = Recipe::parse("r.toml", &text.replace(from, to)).unwrap_err().to_string();
+            assert_eq!(error, says);
+        }
+    }
+
+    #[test]
     fn parameters_are_replaced_and_wrong_ones_refused() {
         let text = "name = \"r\"\nbase = \"b\"\nepochs = 1.0\nlearning_rate = 0.1\n\
                     [objective]\nkind = \"in-batch-softmax\"\nbatch = 2\n";
