@@ -25,7 +25,7 @@ pub(super) fn items_of(body: &str, most: usize) -> Option<Vec<&str>> {
     if items.first().is_some_and(|first| is_preface(first)) {
         items.remove(0);
     }
-    // What is quoted before the others is no item.
+    // A quotation before the others is no item.
     if items.first().is_some_and(|first| first.starts_with('>')) {
         let is_quoted = |item: &&str| item.starts_with('>');
         if !items.iter().all(is_quoted) {

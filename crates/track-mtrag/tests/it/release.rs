@@ -131,7 +131,7 @@ pub(crate) fn write_release(folder: &Path) {
                 qrels.push(format!("{id}\t{}\t1", passage_id(domain, number)));
             }
         }
-        // Those of the two last domains were not released.
+        // The two last domains have none that were released.
         if !["banking", "telco"].contains(&domain) {
             let domain = domain.strip_prefix("ibm").unwrap_or(domain);
             write(
