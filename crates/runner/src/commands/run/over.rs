@@ -64,46 +64,55 @@ impl Runs {
             system.check_tasks(session.collection)?;
             check_expected(system, &session)?;
         }
-        let file = match arguments.file() {
-            Some((file, kind)) => Some(FileInput::open(&session, file, kind, arguments.skip_bad)?),
-            None => None,
-        };
-        if file.is_none() {
-            let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
-            session = session.answering(split);
+        if let Some((file, kind)) = arguments.file() {
+            let input = FileInput::open(&session, file, kind, arguments.skip_bad)?;
+            let contexts = Contexts::new(&session);
+            for system in systems {
+                self.write(arguments, &contexts, system, &input)?;
+            }
+            return Ok(());
         }
+        let split = collection.find_split_or(arguments.split.as_deref(), SplitRole::Tune)?;
+        let session = session.answering(split);
         let contexts = Contexts::new(&session);
         for system in systems {
-            let of_split = match session.split {
-                Some(split) => Some(open_split(&session, system, split, candidates.as_ref())?),
-                None => None,
-            };
-            let of_file = file.as_ref().map(|file| file as &dyn RunInput);
-            let Some(input) = of_split.as_deref().or(of_file) else { continue };
-            let path = arguments.output.clone().unwrap_or_else(|| {
-                let usual = usual_path(Path::new("runs"), &session, system, input.name());
-                match (&self.folder, usual.file_name()) {
-                    (Some(folder), Some(name)) => Path::new("runs").join(folder).join(name),
-                    _ => usual,
-                }
-            });
-            if self.paths.contains(&path) {
-                let hint = "run the folders one by one, with --output";
-                bail!(&*path, "a run of its own for each collection", "a second one", hint);
-            }
-            self.paths.push(path.clone());
-            let tag = arguments.run_tag.as_deref();
-            let summary = write_run(&contexts, system, input, tag, &path)?;
-            let row = vec![
-                Cell::text(system.full_name()),
-                Cell::text(input.name()),
-                Cell::Count(summary.requests),
-                Cell::Count(summary.lines),
-                uses_cell(&system.uses_for(session.split.map(Split::role)), false),
-                Cell::path(&path),
-            ];
-            self.table.add(&session, system, row);
+            let input = open_split(&session, system, split, candidates.as_ref())?;
+            self.write(arguments, &contexts, system, &*input)?;
         }
+        Ok(())
+    }
+
+    /// Writes the run of a system, and adds its row.
+    fn write(
+        &mut self,
+        arguments: &RunArgs,
+        contexts: &Contexts,
+        system: &SystemConfig,
+        input: &dyn RunInput,
+    ) -> Result<()> {
+        let session = contexts.session;
+        let path = arguments.output.clone().unwrap_or_else(|| {
+            let usual = usual_path(Path::new("runs"), session, system, input.name());
+            match (&self.folder, usual.file_name()) {
+                (Some(folder), Some(name)) => Path::new("runs").join(folder).join(name),
+                _ => usual,
+            }
+        });
+        if self.paths.contains(&path) {
+            let hint = "run the folders one by one, with --output";
+            bail!(&*path, "a run of its own for each collection", "a second one", hint);
+        }
+        self.paths.push(path.clone());
+        let summary = write_run(contexts, system, input, arguments.run_tag.as_deref(), &path)?;
+        let row = vec![
+            Cell::text(system.full_name()),
+            Cell::text(input.name()),
+            Cell::Count(summary.requests),
+            Cell::Count(summary.lines),
+            uses_cell(&system.uses_for(session.split.map(Split::role)), false),
+            Cell::path(&path),
+        ];
+        self.table.add(session, system, row);
         Ok(())
     }
 }
