@@ -3,8 +3,9 @@
 //!
 //! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `sparse`,
 //! `cross-encoder` or `rewriter`), `requests`, `documents`, for a rewriter `decoding`, and `device` if it
-//! is not the CPU. Writes one per line: `scores`, a row per request; or `weights`, pairs of word and weight for each request and
-//! document; or `written`, ids and a text per request; or `refused`, the message.
+//! is not the CPU. Writes one per line: `scores`, a row per request; or `weights`, pairs of word and
+//! weight for each request and document; or `written`, ids and a text per request; or `refused`, the
+//! message.
 
 use clariq_bert::{BertEncoder, SparseBert, T5, Torch};
 use clariq_core::{

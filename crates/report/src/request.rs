@@ -32,7 +32,7 @@ pub struct PageRequest<'a> {
 }
 
 impl PageRequest<'_> {
-    /// The measures of a run, of the usual ones or those that were named.
+    /// How a run is measured: by the measures that were named, or else by the usual ones.
     pub(crate) fn comparison(&self, run: &PageRun) -> ComparisonOptions<'_> {
         ComparisonOptions {
             measures: self.measures,

@@ -112,14 +112,17 @@ fn behind_sentence(text: &str) -> Option<&str> {
     (has_verb && is_label && words().any(|word| is_in(ASKED_FOR, word))).then_some(rest)
 }
 
+/// Elements of HTML that stand within a text. Others have at most three letters.
+const OF_HTML: [&str; 7] = ["abbr", "cite", "code", "mark", "small", "span", "strong"];
+
 /// True for a text that begins with an element of a name that is not known, such as `<notes>…</notes>`.
 fn begins_with_element(text: &str) -> bool {
     let Some((name, rest)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else {
         return false;
     };
     let is_name = name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c));
-    // Shorter ones are those of HTML.
-    is_name && name.len() > 3 && rest.contains(&format!("</{name}>"))
+    let is_of_html = name.len() <= 3 || OF_HTML.contains(&&*name.to_ascii_lowercase());
+    is_name && !is_of_html && rest.contains(&format!("</{name}>"))
 }
 
 /// True for a line that announces the next one.

@@ -27,6 +27,7 @@ fn a_line_is_behind_a_heading_or_a_label() {
         ("It is flat. Bike: which one?", Some("It is flat. Bike: which one?")),
         ("It is flat. Query: which one?", Some("It is flat. Query: which one?")),
         ("<b>flat</b> bike", Some("<b>flat</b> bike")),
+        ("<strong>flat</strong> bike", Some("<strong>flat</strong> bike")),
         ("which tool is a [TOOL]?", Some("which tool is a [TOOL]?")),
     ] {
         assert_eq!(answers::line(&whole(text)).as_deref(), read, "{text:?}");
