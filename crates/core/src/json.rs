@@ -74,26 +74,9 @@ fn parse_with_path<'de, T: Deserialize<'de>>(at: Location, text: &'de [u8]) -> R
     match serde_path_to_error::deserialize(&mut deserializer) {
         Ok(value) => match deserializer.end() {
             Ok(()) => Ok(value),
-            Err(error) => {
-                let fault = fault_at(text, &error);
-                let mut problem = problem(at, "", &error);
-                if let Some(fault) = fault {
-                    problem.found = fault;
-                }
-                Err(problem)
-            }
+            Err(error) => Err(problem(at, "", text, &error)),
         },
-        Err(error) => {
-            let path = error.path().to_string();
-            let mut problem = problem(at, &path, error.inner());
-            if let Some(word) = python_word(text, error.inner()) {
-                problem.expected = format!("`{}`, as JSON writes it", json_word(word));
-                problem.found = format!("`{word}`, as Python writes it");
-            } else if let Some(fault) = fault_at(text, error.inner()) {
-                problem.found = fault;
-            }
-            Err(problem)
-        }
+        Err(error) => Err(problem(at, &error.path().to_string(), text, error.inner())),
     }
 }
 
@@ -160,7 +143,19 @@ fn json_word(word: &str) -> &'static str {
     }
 }
 
-fn problem(mut at: Location, path: &str, error: &serde_json::Error) -> Problem {
+/// The problem of a message of serde about a value of another type: what a configuration calls a table is
+/// an object in JSON.
+pub fn problem_of_type(at: impl Into<Location>, message: &str) -> Problem {
+    let mut problem = Problem::of_serde(at, message, "another value");
+    for part in [&mut problem.expected, &mut problem.found] {
+        if part == "a table" || part.starts_with("a table of") {
+            "an object".clone_into(part);
+        }
+    }
+    problem
+}
+
+fn problem(mut at: Location, path: &str, text: &[u8], error: &serde_json::Error) -> Problem {
     if at.line.is_none() && error.line() > 0 {
         at.line = Some(error.line() as u64);
     }
@@ -168,23 +163,29 @@ fn problem(mut at: Location, path: &str, error: &serde_json::Error) -> Problem {
     let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
     if error.classify() != Category::Data {
         let is_half = message.ends_with("of hex escape") || message.starts_with("lone ");
-        let half = "half of a character, such as `\\ud83d` alone: was a text cut there?";
-        return Problem::at(at, "JSON", if is_half { half } else { message });
+        if is_half {
+            let half = "half of a character, such as `\\ud83d` alone: was a text cut there?";
+            return Problem::at(at, "JSON", half);
+        }
+        if let Some(word) = python_word(text, error) {
+            let expected = format!("`{}`, as JSON writes it", json_word(word));
+            return Problem::at(at, expected, format!("`{word}`, as Python writes it"));
+        }
+        return Problem::at(
+            at,
+            "JSON",
+            fault_at(text, error).unwrap_or_else(|| message.to_owned()),
+        );
     }
     let mut problem = if let Some(field) = message.strip_prefix("missing field ") {
         Problem::at(at, format!("a field {field}"), "none")
     } else if let Some(field) = message.strip_prefix("duplicate field ") {
         Problem::at(at, format!("{field} once"), "it again")
     } else if message.contains(", expected ") {
-        Problem::of_serde(at, message, "another value")
+        problem_of_type(at, message)
     } else {
         Problem::at(at, message, "another value")
     };
-    for part in [&mut problem.expected, &mut problem.found] {
-        if part == "a table" || part.starts_with("a table of") {
-            "an object".clone_into(part);
-        }
-    }
     if !matches!(path, "" | ".") {
         problem.expected = format!("{} at `{path}`", problem.expected);
     }

@@ -52,7 +52,7 @@ pub use engine::{
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, WeightedText, ages};
 pub use id::{DocId, FacetId, Name, RequestId};
-pub use json::{parse_json, parse_python_json};
+pub use json::{parse_json, parse_python_json, problem_of_type};
 pub use judgements::{JudgedSplit, Need, Surroundings};
 pub use model::*;
 pub use model_options::{ModelOptions, Precision, gpu_number};

@@ -120,13 +120,10 @@ impl Recipe {
             if let Some((expected, found)) = parts {
                 return problem!(at, expected, found, KEYS);
             }
-            let is_of_a_type = message.starts_with("invalid ");
-            let problem = Problem::of_serde(at, message, "a training recipe").hint(KEYS);
-            if is_of_a_type {
-                problem
-            } else {
-                Problem { expected: "a training recipe".into(), found: message.into(), ..problem }
+            if message.starts_with("invalid ") {
+                return Problem::of_serde(at, message, "a training recipe").hint(KEYS);
             }
+            problem!(at, "a training recipe", message, KEYS)
         })?;
         recipe.check(file)?;
         Ok(recipe)

@@ -1,6 +1,6 @@
 //! The JSON of servers, some of which cut characters in two.
 
-use clariq_core::Problem;
+use clariq_core::problem_of_type;
 use serde_json::Value;
 
 /// Some servers write it before JSON.
@@ -34,11 +34,7 @@ pub(super) fn hint_of_form(beginning: &str) -> &'static str {
 pub(super) fn plain(message: String) -> String {
     match message.rsplit_once(", expected ") {
         Some((found, _)) if message.starts_with("invalid ") => {
-            let expected = Problem::of_serde("", &message, "").expected;
-            format!(
-                "{found}, expected {}",
-                expected.replace("a table of keys and values", "an object")
-            )
+            format!("{found}, expected {}", problem_of_type("", &message).expected)
         }
         _ => message,
     }
