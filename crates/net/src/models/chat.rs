@@ -17,9 +17,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of an answer beside its tokens, and of a token: its text, escaped, and with what the model
-/// thinks twice. Alternatives with their log-probabilities are about 150 bytes each.
+/// thinks twice, or the event of a stream that it comes in. Alternatives with their log-probabilities are
+/// about 150 bytes each.
 const BYTES_BESIDE_TOKENS: u64 = 64 << 10;
-const BYTES_OF_A_TOKEN: u64 = 256;
+const BYTES_OF_A_TOKEN: u64 = 512;
 const BYTES_OF_AN_ALTERNATIVE: u64 = 512;
 /// Characters of a reason for the end of a completion.
 const SHOWN: usize = 60;

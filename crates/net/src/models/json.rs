@@ -22,7 +22,8 @@ pub(super) fn hint_of_form(beginning: &str) -> &'static str {
     const PIECES: [&str; 4] =
         ["\"delta\"", "\"chat.completion.chunk\"", "\"done\":false", "\"done\": false"];
     if beginning.starts_with("data:") || PIECES.iter().any(|piece| beginning.contains(piece)) {
-        "the server sends its answer in pieces, although it is asked not to (`stream: false`)"
+        "the server sends its answer in pieces, although it is asked not to (`stream: false`), and they are not \
+         whole, or not those of a chat completion"
     } else if beginning.starts_with('<') {
         "this is a web page and no API: the address of an API often ends in `/v1`, and some need a key"
     } else {
@@ -50,7 +51,7 @@ pub(super) fn read_json(bytes: &[u8]) -> Result<Value, String> {
 }
 
 /// A text in which escapes of half a character are those of U+FFFD.
-fn without_halves(text: &str) -> String {
+pub(super) fn without_halves(text: &str) -> String {
     let mut whole = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {

@@ -15,7 +15,9 @@ pub(super) struct Parameters(BTreeMap<String, Value>);
 const SET_BY_USES: [&str; 3] = ["max_tokens", "temperature", "seed"];
 /// Parameters that would change what is asked, or how the answer is read.
 const NOT_SET: [&str; 7] =
-    ["model", "messages", "stream", "n", "logprobs", "top_logprobs", "response_format"];
+    ["model", "messages", STREAM, "n", "logprobs", "top_logprobs", "response_format"];
+/// The parameter for an answer in pieces. Some models give no other.
+const STREAM: &str = "stream";
 /// `OpenAI`'s newer name of `max_tokens`, which takes its place.
 const NEWER_LIMIT: &str = "max_completion_tokens";
 
@@ -43,6 +45,9 @@ impl Parameters {
 
     /// The description of a parameter that is possible, if this one is not.
     fn expected_instead(&self, key: &str, value: &Value) -> Option<&'static str> {
+        if key == STREAM {
+            return (*value != Value::Bool(true)).then_some("`true` for an answer in pieces");
+        }
         if key.is_empty() || NOT_SET.contains(&key) {
             return Some("a parameter that does not change what is asked");
         }

@@ -3,6 +3,7 @@
 use super::calls::{Call, CallAnswer, Caller, Calls};
 use super::identity::Identity;
 use super::json::{hint_of_form, plain, read_json, without_comments};
+use super::stream::joined;
 use super::table::ModelTable;
 use crate::http::CertificateAuthorities;
 use crate::service::{Patience, Reply, Service, ServiceAccess, is_about_request};
@@ -182,7 +183,7 @@ impl Server {
                 let found = "one without a body".to_owned();
                 return Err(problem("an answer in the form of its API", found, hint).into());
             }
-            let json = read_json(bytes);
+            let json = joined(bytes).unwrap_or_else(|| read_json(bytes));
             if let Some(fault) = json.as_ref().ok().and_then(Fault::in_answer) {
                 if fault.is_busy {
                     return Ok(Reply::Busy(fault.message));

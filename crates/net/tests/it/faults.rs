@@ -192,7 +192,7 @@ fn packed_answers_are_read_within_their_bound() {
     };
     assert_eq!(complete(completion("there").to_string()).unwrap()[0].text, "there");
     let found = parts(complete(" ".repeat(10 << 20)));
-    assert!(found.contains("an answer of more than 192 KiB"), "{found}");
+    assert!(found.contains("an answer of more than 320 KiB"), "{found}");
 }
 
 #[test]

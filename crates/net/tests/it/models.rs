@@ -133,6 +133,7 @@ fn parameters_are_set_renamed_and_left_out() {
         "temperature": 0.0, "stream": false, "max_completion_tokens": 512, "random_seed": 42,
     });
     assert_eq!(sent, expected);
+    assert_eq!(body(json!({ "stream": true })).0["stream"], true);
     let (sent, _) = body(json!({ "chat_template_kwargs": { "enable_thinking": false } }));
     assert_eq!(sent["chat_template_kwargs"]["enable_thinking"], false);
 }
@@ -144,7 +145,8 @@ fn parameters_that_change_another_part_of_the_request_are_refused() {
         json!({ "max_tokens": 9 }),
         json!({ "temperature": 1.0 }),
         json!({ "model": "x" }),
-        json!({ "stream": true }),
+        json!({ "stream": false }),
+        json!({ "stream": "true" }),
         json!({ "max_tokens": "messages" }),
         json!({ "max_tokens": "temperature" }),
         json!({ "seed": "stream" }),
@@ -168,6 +170,7 @@ fn parameters_that_change_another_part_of_the_request_are_refused() {
         (json!({ "seed": "low", "reasoning_effort": "low", "do_sample": false }), false),
         (json!({ "max_tokens": "max_completion_tokens" }), false),
         (json!({ "max_tokens": false, "max_completion_tokens": 9 }), false),
+        (json!({ "stream": true, "stream_options": { "include_usage": true } }), false),
         (json!({ "temperature": false }), true),
         (json!({ "temperature": "temp" }), true),
     ] {

@@ -52,9 +52,32 @@ fn an_answer_without_a_choice_is_shown() {
     let filtered = json!({ "choices": [], "prompt_filter_results": [{ "severity": "high" }] });
     let found = parts(answer(&filtered.to_string()));
     assert!(found.contains("0 items in `choices`") && found.contains("severity"), "{found}");
-    let pieces = "data: {\"choices\": [{\"delta\": {\"content\": \"tents\"}}]}\n\ndata: [DONE]\n\n";
-    let found = parts(answer(pieces));
-    assert!(found.contains("`stream: false`") && found.contains("tents"), "{found}");
+}
+
+#[test]
+fn an_answer_in_pieces_is_joined() {
+    let piece =
+        |choice: Value| format!("data: {}\n\n", json!({ "model": "m", "choices": [choice] }));
+    let text = |text: &str| piece(json!({ "index": 0, "delta": { "content": text } }));
+    let end = |reason: &str| piece(json!({ "index": 0, "delta": {}, "finish_reason": reason }));
+    let pieces = format!(
+        "{}{}{}{}data: [DONE]\n\n",
+        text("<think>Hm, cars"),
+        text("</think>red "),
+        text("tents"),
+        end("stop"),
+    );
+    let found = &answer(&pieces).unwrap()[0];
+    assert_eq!((&*found.text, &*found.model), ("red tents", "m"));
+    assert_eq!((found.thinking, found.cut), (Thinking::Ended, false));
+    let comments = format!(": PROCESSING\n\n{pieces}");
+    assert_eq!(answer(&comments).unwrap()[0].text, "red tents");
+    assert!(answer(&format!("{}{}", text("red te"), end("length"))).unwrap()[0].cut);
+    let found = parts(answer(&text("red te")));
+    assert!(found.contains("without its end") && found.contains("`stream: false`"), "{found}");
+    let error = json!({ "error": { "message": "the GPU is gone", "code": 400 } });
+    let found = parts(answer(&format!("{}data: {error}\n\ndata: [DONE]\n\n", text("red te"))));
+    assert!(found.contains("for request 0: the GPU is gone"), "{found}");
 }
 
 #[test]
