@@ -1,21 +1,19 @@
 //! The model that a server really has, what it thinks, and how it is asked.
 
-use crate::stub::{Received, Reply, Stub, completion, dialects};
+use crate::stub::{Received, Reply, Stub, completion};
 use crate::{Notes, chat, config, encoder, open, parts, requests, session};
-use clariq_core::{
-    ChatModel, Checksum, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking,
-};
+use clariq_core::{ChatModel, Completion, Location, Model, ModelKind, ModelName, Silent, Thinking};
 use clariq_files::Source;
 use clariq_net::{CallOptions, EndpointConfig, Recording, Registry, write_exchanges};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-fn chat_config(stub: &Stub, more: Value) -> EndpointConfig {
+pub(crate) fn chat_config(stub: &Stub, more: Value) -> EndpointConfig {
     config("chat", &format!("{}/v1", stub.url), more)
 }
 
-fn ask(model: &dyn ChatModel) -> Completion {
+pub(crate) fn ask(model: &dyn ChatModel) -> Completion {
     model.complete(&requests(&["hello"]), &|_| {}).unwrap().remove(0)
 }
 
@@ -279,7 +277,7 @@ fn default_stands_for_the_only_model_of_a_server() {
 }
 
 /// Opens the model `far` and tells what there is to tell.
-fn opened(
+pub(crate) fn opened(
     config: &EndpointConfig,
     registry: &Registry,
     cache: &Path,
@@ -292,7 +290,7 @@ fn opened(
 }
 
 /// A server at one address whose model changes.
-fn changing(lists: bool) -> (Stub, Arc<Mutex<&'static str>>) {
+pub(crate) fn changing(lists: bool) -> (Stub, Arc<Mutex<&'static str>>) {
     let model = Arc::new(Mutex::new("one"));
     let now = Arc::clone(&model);
     let reply = move |_: &Received, _: usize| {
@@ -327,71 +325,6 @@ fn a_server_that_is_busy_is_asked_again_for_its_models() {
         assert_eq!(notes.0.into_inner().unwrap(), [""; 0], "the model is the same");
     }
     assert_eq!((*asked.lock().unwrap(), stub.received().len()), (3, 1));
-}
-
-#[test]
-fn the_cache_never_serves_the_answers_of_another_model() {
-    let folder = tempfile::tempdir().unwrap();
-    for lists in [false, true] {
-        let (stub, model) = changing(lists);
-        let config = chat_config(&stub, json!({ "model": "default" }));
-        let session = || {
-            let registry = session(CallOptions::default());
-            let notes = Notes::default();
-            let text = ask(&*opened(&config, &registry, folder.path(), &notes)).text;
-            let told = notes.0.into_inner().unwrap();
-            (text, [told, registry.calls().take_notes()].concat())
-        };
-        assert_eq!(session(), ("I am one".to_owned(), Vec::new()));
-        assert_eq!(session(), ("I am one".to_owned(), Vec::new()));
-        *model.lock().unwrap() = "two";
-        let (text, notes) = session();
-        assert_eq!(text, "I am two");
-        let expected = "note: the server of `far` has the model `two`, and had `one`: answers of that \
-                        one are not used";
-        assert_eq!(notes, [expected]);
-        *model.lock().unwrap() = "one";
-        let before = stub.received().len();
-        assert_eq!(session().0, "I am one");
-        let learnt = usize::from(!lists);
-        assert_eq!(stub.received().len(), before + learnt, "a call where the name is not listed");
-    }
-}
-
-#[test]
-fn a_cache_that_cannot_be_written_is_told_and_so_is_what_it_costs() {
-    let folder = tempfile::tempdir().unwrap();
-    let stub = Stub::start(|received, _| dialects(received));
-    let config = chat_config(&stub, json!({}));
-    let file = folder.path().join("a file in place of the folder");
-    std::fs::write(&file, "").unwrap();
-    let notes = Notes::default();
-    let registry = session(CallOptions { max_calls: Some(1), ..CallOptions::default() });
-    let model = opened(&config, &registry, &file, &notes);
-    let told = notes.0.into_inner().unwrap();
-    assert!(told[0].starts_with("note: answers cannot be kept in "), "{told:?}");
-    let found = parts(model.complete(&requests(&["a", "b"]), &|_| {}));
-    assert!(found.contains("the cache could not be written"), "{found}");
-    assert!(!found.contains("continues"), "{found}");
-}
-
-#[test]
-fn a_full_cache_is_told_with_the_first_value_that_does_not_fit() {
-    for lists in [true, false] {
-        let folder = tempfile::tempdir().unwrap();
-        let (stub, _) = changing(lists);
-        let config = chat_config(&stub, json!({}));
-        let journal = Checksum::of(format!("{}/v1/chat/completions", stub.url).as_bytes());
-        let journal = folder.path().join(format!("{journal}.jsonl"));
-        std::os::unix::fs::symlink("/dev/full", journal).unwrap();
-        let notes = Notes::default();
-        let registry = session(CallOptions::default());
-        let model = opened(&config, &registry, folder.path(), &notes);
-        assert_eq!(ask(&*model).text, "I am one");
-        let told = [notes.0.into_inner().unwrap(), registry.calls().take_notes()].concat();
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].contains("(No space left on device (os error 28))"), "{told:?}");
-    }
 }
 
 #[test]
