@@ -107,7 +107,9 @@ struct EmbeddingsResponse {
 
 #[derive(Deserialize)]
 struct IndexedVector {
-    index: usize,
+    /// Gemini leaves out that of the first, and others all.
+    #[serde(default)]
+    index: Option<usize>,
     embedding: Vec<f64>,
 }
 
@@ -165,7 +167,10 @@ impl EmbedEndpoint {
             "encoding_format": "float",
         });
         self.server.ask(&call.about, &body, MOST_OF_AN_ANSWER, |answer: EmbeddingsResponse| {
-            self.check(answer.data.into_iter().map(|one| (one.index, one.embedding)), count)
+            let vectors = answer.data.into_iter().enumerate();
+            let at =
+                |(place, one): (usize, IndexedVector)| (one.index.unwrap_or(place), one.embedding);
+            self.check(vectors.map(at), count)
         })
     }
 

@@ -58,9 +58,10 @@ pub(super) struct RerankEndpoint {
     config: RerankConfig,
 }
 
-/// The form of vLLM, llama.cpp, Jina and Cohere.
+/// The form of vLLM, llama.cpp, Jina and Cohere; Voyage calls the list `data`.
 #[derive(Deserialize)]
 struct RerankResponse {
+    #[serde(alias = "data")]
     results: Vec<RelevanceScore>,
 }
 

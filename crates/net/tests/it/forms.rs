@@ -1,9 +1,9 @@
 //! The dialects, and the faults of servers.
 //!
 //! The answers of known servers in `tests/data` are examples of their documentation, shortened to two
-//! texts: `embed-openai` the API reference, `embed-tei` and `rerank-tei` the schemas `EmbedResponse` and
+//! texts: `embed-openai` the API reference (`embed-gemini` leaves out the index 0), `embed-tei` and `rerank-tei` the schemas `EmbedResponse` and
 //! `RerankResponse` of TEI's `docs/openapi.json`, `rerank-vllm` vLLM's page "Scoring" (`/v1/rerank`),
-//! `rerank-jina` and `rerank-cohere` the references of `/v1/rerank` and `/v2/rerank`, `rerank-llama-cpp`
+//! `rerank-jina`, `rerank-voyage` and `rerank-cohere` the references of `/v1/rerank` and `/v2/rerank`, `rerank-llama-cpp`
 //! the server's README. `chat-llama-cpp` was recorded from llama-cpp-python 0.3.36 with `--logits_all`.
 
 use crate::stub::{Received, Reply, Stub, completion};
@@ -187,7 +187,7 @@ fn every_fault_is_an_error_that_names_the_request() {
         (text, "`content` that is no text"),
         (nan, "expected value at line 1"),
         (Reply::Cut, "1 time"),
-        (Reply::Endless, "an answer of more than 192 KiB"),
+        (Reply::Endless, "an answer of more than 320 KiB"),
         (moved, "redirects are not followed"),
         (Reply::status(400, "too long"), "status 400 Bad Request: too long"),
         (Reply::status(401, "who are you"), "CLARIQ_API_KEY holds the key"),
@@ -345,16 +345,21 @@ fn pairs_are_scored_in_both_dialects() {
 
 #[test]
 fn scores_and_vectors_of_known_servers_are_read() {
-    for (name, dialect) in
-        [("vllm", "v1"), ("llama-cpp", "v1"), ("jina", "v1"), ("cohere", "v1"), ("tei", "tei")]
-    {
+    for (name, dialect) in [
+        ("vllm", "v1"),
+        ("llama-cpp", "v1"),
+        ("jina", "v1"),
+        ("cohere", "v1"),
+        ("voyage", "v1"),
+        ("tei", "tei"),
+    ] {
         let path = format!("{}/tests/data/rerank-{name}.json", env!("CARGO_MANIFEST_DIR"));
         let stub = Stub::always(Reply::status(200, &std::fs::read_to_string(path).unwrap()));
         let reranker = reranker(&config("rerank", &stub.url, json!({ "dialect": dialect })));
         let scores = reranker.score(&[("q", "a"), ("q", "b")], &|_| {}).unwrap();
         assert!(scores[0] < scores[1], "{name}: {scores:?}");
     }
-    for (name, dialect) in [("openai", "v1"), ("tei", "tei")] {
+    for (name, dialect) in [("openai", "v1"), ("gemini", "v1"), ("tei", "tei")] {
         let path = format!("{}/tests/data/embed-{name}.json", env!("CARGO_MANIFEST_DIR"));
         let stub = Stub::always(Reply::status(200, &std::fs::read_to_string(path).unwrap()));
         let encoder = encoder(&config("embed", &stub.url, json!({ "dialect": dialect })));
