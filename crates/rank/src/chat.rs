@@ -188,6 +188,10 @@ impl Chat {
             );
             context.tallies.add(&note, &request.messages, usize::from(echo.is_some()), 1);
             context.tallies.add_model(&self.model, &completion.model, &request.messages);
+            if let Some(tokens) = completion.prompt_tokens {
+                let bytes = request.messages.iter().map(|message| message.content.len()).sum();
+                context.tallies.add_prompt(&self.model, tokens, bytes);
+            }
             self.count_forms(context, request, completion);
         }
         Ok(completions)

@@ -7,15 +7,35 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Characters that a message shows of an answer.
 const SHOWN: usize = 100;
+/// Contexts of servers are longer. In shorter prompts, one number of tokens may be chance.
+const SHORTEST_CONTEXT: u64 = 1000;
 
 /// Counts by the text of their note. An answer that is read twice, such as a query for both
 /// statements and passages, counts once.
 #[derive(Debug, Default)]
 pub struct Tallies {
-    tallies: Mutex<BTreeMap<String, Tally>>,
+    counts: Mutex<BTreeMap<String, Tally>>,
     /// The answers of each model, by the name of the model in a configuration and by the names that its
     /// server gives.
     models: Mutex<BTreeMap<String, BTreeMap<String, HashSet<u64>>>>,
+    /// The longest prompts of each model.
+    prompts: Mutex<BTreeMap<String, LongestPrompts>>,
+}
+
+/// The prompts of which a server read the most tokens.
+#[derive(Debug, Default)]
+struct LongestPrompts {
+    tokens: u64,
+    fewest_bytes: usize,
+    most_bytes: usize,
+}
+
+impl LongestPrompts {
+    /// True if prompts of different lengths have one number of tokens, which is then the server's context.
+    fn are_cut(&self) -> bool {
+        self.tokens >= SHORTEST_CONTEXT
+            && self.most_bytes > self.fewest_bytes + self.fewest_bytes / 4
+    }
 }
 
 #[derive(Debug, Default)]
@@ -76,8 +96,20 @@ impl Tallies {
         answers.entry(served.to_owned()).or_default().insert(hash_of(question));
     }
 
+    /// Notes how many tokens the server of `model` says it has read of a prompt.
+    pub fn add_prompt(&self, model: &str, tokens: u64, bytes: usize) {
+        let mut prompts = self.prompts.lock();
+        let longest = prompts.entry(model.to_owned()).or_default();
+        if tokens > longest.tokens {
+            *longest = LongestPrompts { tokens, fewest_bytes: bytes, most_bytes: bytes };
+        } else if tokens == longest.tokens {
+            longest.fewest_bytes = longest.fewest_bytes.min(bytes);
+            longest.most_bytes = longest.most_bytes.max(bytes);
+        }
+    }
+
     fn update(&self, text: &str, question: &impl Hash, update: impl FnOnce(&mut Tally)) {
-        let mut tallies = self.tallies.lock();
+        let mut tallies = self.counts.lock();
         let tally = tallies.entry(text.to_owned()).or_default();
         if tally.answers.insert(hash_of(question)) {
             update(tally);
@@ -97,7 +129,16 @@ impl Tallies {
                 observer.note(&format!("note: {note}"));
             }
         }
-        let mut tallies = self.tallies.lock();
+        for (model, longest) in std::mem::take(&mut *self.prompts.lock()) {
+            if longest.are_cut() {
+                let LongestPrompts { tokens, fewest_bytes, most_bytes } = longest;
+                observer.note(&format!(
+                    "note: {model}: of prompts of {fewest_bytes} to {most_bytes} bytes the server read {tokens} \
+                     tokens each: it cuts what is longer than its context (Ollama: set OLLAMA_CONTEXT_LENGTH)"
+                ));
+            }
+        }
+        let mut tallies = self.counts.lock();
         let mut first = None;
         for (text, Tally { count, all, limit, .. }) in std::mem::take(&mut *tallies) {
             if count == 0 {

@@ -308,3 +308,52 @@ fn a_prompt_that_is_repeated_is_no_answer() {
     let note = "m: 1 of 1 completions repeat their prompt, which is no part of their text";
     assert!(notes.0.lock().unwrap().iter().any(|one| one.ends_with(note)), "{:?}", notes.0);
 }
+
+#[test]
+fn prompts_that_a_server_cuts_to_its_context_are_told() {
+    /// Says that it has read at most so many tokens of a prompt, of four bytes each.
+    #[derive(Clone)]
+    struct Reads(u64);
+
+    impl ChatModel for Reads {
+        fn complete(&self, requests: &[ChatRequest], _: Progress) -> Result<Vec<Completion>> {
+            let answer = |request: &ChatRequest| {
+                let bytes: usize = request.messages.iter().map(|one| one.content.len()).sum();
+                let prompt_tokens = Some((bytes as u64 / 4).min(self.0));
+                Completion { text: "boat".into(), prompt_tokens, ..Completion::default() }
+            };
+            Ok(requests.iter().map(answer).collect())
+        }
+
+        fn checksum(&self) -> &Checksum {
+            static SUM: LazyLock<Checksum> = LazyLock::new(|| Checksum::of(b"reads"));
+            &SUM
+        }
+    }
+
+    impl Models for Reads {
+        fn open(&self, _: &ModelName) -> Result<Model> {
+            Ok(Model::Chat(Arc::new(self.clone())))
+        }
+    }
+
+    let (bank, folder) = (bank(), tempfile::tempdir().unwrap());
+    let system = format!("{HEAD}rewrite = {{ chat = \"m\" }}\n{BM25}");
+    let system = SystemFile::parse("one.toml", &system, &[]).unwrap();
+    for (context_tokens, words, is_told) in
+        [(2050, [2000, 3000], true), (9000, [2000, 3000], false), (400, [400, 800], false)]
+    {
+        let notes = Notes::default();
+        let model = Reads(context_tokens);
+        let mut context = Context::new(&bank, index_below(folder.path()));
+        context.models = &model;
+        let requests = words.map(|count| Request::new(&*count.to_string(), "boats ".repeat(count)));
+        system.pipeline.run(&Batch::new(&context, &requests), vec![Vec::new(); 2]).unwrap();
+        assert!(context.tallies.report(&notes).is_none());
+        let notes = notes.0.into_inner().unwrap();
+        assert_eq!(notes.len(), usize::from(is_told), "{notes:?}");
+        if is_told {
+            assert!(notes[0].contains("the server read 2050 tokens each"), "{notes:?}");
+        }
+    }
+}
