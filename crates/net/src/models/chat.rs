@@ -8,7 +8,7 @@ use super::table::{ModelTable, ServerConfig, table};
 use super::thinking::Marks;
 use clariq_core::{
     ChatModel, ChatRequest, Checksum, Completion, Location, ModelKind, Progress, Result, Thinking,
-    behind_special_tokens, number, positive, printable,
+    behind_special_tokens, number, positive, printable, without_special_tokens,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -101,14 +101,16 @@ enum End {
 }
 
 impl End {
-    /// The end for a reason as servers name it; whatever is not known is no whole answer.
+    /// The end for a reason as servers name it, also as `FINISH_REASON_STOP` and `end-turn`, or by the token
+    /// at which the model stopped; whatever is not known is no whole answer.
     fn of(reason: &str) -> Self {
-        match reason.to_ascii_lowercase().as_str() {
-            "" | "stop" | "eos" | "eos_token" | "stop_sequence" | "stop_token" | "end_turn"
-            | "complete" | "normal" => Self::Whole,
-            "length" | "max_tokens" | "max_output_tokens" | "max_length" | "model_length" => {
-                Self::AtMaxTokens
-            }
+        let name = reason.to_ascii_lowercase().replace('-', "_");
+        match name.trim_start_matches("finish_").trim_start_matches("reason_") {
+            "stop" | "eos" | "eos_token" | "stop_sequence" | "stop_token" | "end" | "end_turn"
+            | "complete" | "completed" | "finished" | "normal" => Self::Whole,
+            "length" | "max_tokens" | "max_output_tokens" | "max_length" | "model_length"
+            | "token_limit" => Self::AtMaxTokens,
+            _ if without_special_tokens(reason).is_empty() => Self::Whole,
             _ => Self::Other(printable(reason, SHOWN).into_owned()),
         }
     }
@@ -157,13 +159,14 @@ impl ChatEndpoint {
         let of_a_token = BYTES_OF_A_TOKEN + BYTES_OF_AN_ALTERNATIVE * alternatives;
         let of_tokens = call.most_tokens.saturating_mul(of_a_token);
         let most = BYTES_BESIDE_TOKENS.saturating_add(of_tokens).min(MOST_OF_AN_ANSWER);
-        let completion = self.server.ask(about, &body, most, |answer| self.read(answer))?;
+        let completion =
+            self.server.ask(about, &body, most, |answer| self.read(answer, call.most_tokens))?;
         let tokens = completion.value.completion_tokens.unwrap_or(0);
         self.written_tokens.fetch_add(tokens, Ordering::Relaxed);
         Ok(completion)
     }
 
-    fn read(&self, mut answer: ChatResponse) -> Result<Completion, String> {
+    fn read(&self, mut answer: ChatResponse, most_tokens: u64) -> Result<Completion, String> {
         // A server that gives more than one may do so in any order.
         let first = answer.choices.iter().position(|choice| choice.index == 0);
         let choice = answer.choices.swap_remove(first.unwrap_or(0));
@@ -178,7 +181,12 @@ impl ChatEndpoint {
             first_token.push((mask(&token), logprob));
         }
         first_token.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-        let end = End::of(&choice.finish_reason.unwrap_or_default());
+        let completion_tokens = answer.usage["completion_tokens"].as_u64();
+        let mut end = End::of(&choice.finish_reason.unwrap_or_default());
+        // Some servers say `stop`, or nothing, whatever the reason is.
+        if end == End::Whole && completion_tokens == Some(most_tokens) {
+            end = End::AtMaxTokens;
+        }
         let ResponseMessage { content, refusal } = choice.message;
         let is_refused = refusal.as_str().is_some_and(|why| !why.is_empty());
         let text = content.filter(|_| !is_refused).map(Content::text).unwrap_or_default();
@@ -188,7 +196,7 @@ impl ChatEndpoint {
             cut_by: if let End::Other(reason) = end { mask(&reason) } else { String::new() },
             model: mask(answer.model.as_str().unwrap_or_default()),
             prompt_tokens: answer.usage["prompt_tokens"].as_u64(),
-            completion_tokens: answer.usage["completion_tokens"].as_u64(),
+            completion_tokens,
             first_token,
             thinking: Thinking::None,
         })
@@ -313,7 +321,7 @@ mod tests {
             }],
         });
         let answer = serde_json::from_value(answer).unwrap();
-        let completion = ChatEndpoint::new(server, config).read(answer).unwrap();
+        let completion = ChatEndpoint::new(server, config).read(answer, 512).unwrap();
         assert_eq!(completion.text, "[authorization], or [authorization]");
         assert!(!format!("{completion:?}").contains(KEY), "{completion:?}");
     }

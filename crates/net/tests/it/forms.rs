@@ -145,8 +145,32 @@ fn log_probabilities_are_at_most_0() {
 
 #[test]
 fn only_what_the_model_has_ended_is_whole() {
-    let whole = ["stop", "STOP", "eos", "eos_token", "stop_sequence", "end_turn", "COMPLETE", ""];
-    let at_max_tokens = ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length"];
+    let whole = [
+        "stop",
+        "STOP",
+        "FINISH_REASON_STOP",
+        "REASON_STOP",
+        "eos",
+        "eos_token",
+        "stop_sequence",
+        "end",
+        "end_turn",
+        "end-turn",
+        "COMPLETE",
+        "</s>",
+        "<|eot_id|>",
+        "<｜end▁of▁sentence｜>",
+        "",
+    ];
+    let at_max_tokens = [
+        "length",
+        "max_tokens",
+        "MAX_TOKENS",
+        "FINISH_REASON_MAX_TOKENS",
+        "max_output_tokens",
+        "model_length",
+        "token_limit",
+    ];
     let other = [
         "content_filter",
         "insufficient_system_resource",
@@ -156,6 +180,9 @@ fn only_what_the_model_has_ended_is_whole() {
         "tool_calls",
         "refusal",
         "not_finished",
+        "FINISH_REASON_SAFETY",
+        "time_limit",
+        "null",
     ];
     let all = whole.map(|reason| (reason, false, ""));
     let all = all.into_iter().chain(at_max_tokens.map(|reason| (reason, true, "")));
@@ -165,10 +192,16 @@ fn only_what_the_model_has_ended_is_whole() {
         let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
         assert_eq!((read[0].cut, &*read[0].cut_by), (cut, cut_by), "{reason}");
     }
-    let mut answer = completion("do you want tyre repair?");
-    answer["choices"][0]["finish_reason"] = Value::Null;
-    let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
-    assert!(!read[0].cut);
+    // 512 tokens were allowed: a text of just as many is cut, whatever the server says.
+    for reason in [Some("stop"), Some(""), None] {
+        for (tokens, cut) in [(511, false), (512, true), (513, false)] {
+            let mut answer = completion("do you want tyre repair?");
+            answer["choices"][0]["finish_reason"] = json!(reason);
+            answer["usage"]["completion_tokens"] = tokens.into();
+            let read = complete(&Stub::always(Reply::Json(answer)), json!({})).unwrap();
+            assert_eq!((read[0].cut, &*read[0].cut_by), (cut, ""), "{reason:?} {tokens}");
+        }
+    }
 }
 
 #[test]
