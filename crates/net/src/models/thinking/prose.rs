@@ -1,7 +1,8 @@
 //! The thoughts of a model in plain words, under headings: `**Thinking:** … **Answer:** …`.
 
 /// Words of which a heading of what a model thinks consists, and those of which it must have one.
-const THOUGHT_WORDS: &str = " chain internal my of process step-by-step steps the ";
+const THOUGHT_WORDS: &str =
+    " a chain here here's here’s internal is my of process step-by-step steps the ";
 const THOUGHTS: &str = " rationale reasoning thinking thought thoughts ";
 
 /// Words of which a heading of the answer consists, and those of which it must have one.
@@ -11,20 +12,56 @@ const ANSWERS: &str = " answer conclusion output response ";
 const OTHER_ANSWERS: &str = " grade level need order queries query question questions ranking rating result \
     rewrite score utterance ";
 
+/// Words behind which such a heading says what the thoughts are for: `a thinking process that leads to …`.
+const AIMS: [&str; 3] = [" that ", " to ", " leading "];
+
 /// Beginnings of what a model thinks aloud, of which the server has taken out the marks. Models that do not
-/// think begin responses with `The user is asking`.
-const MONOLOGUES: [&str; 10] = [
+/// think begin responses with `The user is asking`, and some with `Okay, let's break down`.
+const MONOLOGUES: [&str; 17] = [
     "let's think",
     "let me think",
-    "okay, so i ",
-    "okay, so the user",
-    "okay, the user",
-    "ok, the user",
-    "alright, so i ",
-    "alright, so the user",
-    "alright, the user",
-    "hmm, the user",
+    "let me analyze the",
+    "let me rewrite",
+    "the user wants me to",
+    "the user asked me to",
+    "the user is asking me to",
+    "so the user wants",
+    "first, the user wants",
+    "first, the user is asking",
+    "we need to rewrite",
+    "we need to rephrase",
+    "we need to answer ",
+    "we need to output",
+    "we need to respond with",
+    "i need to rewrite the",
+    "i need to rephrase the",
 ];
+/// Words of surprise before such a beginning, and what a model says behind one of them.
+const INTERJECTIONS: [&str; 5] = ["okay", "ok", "alright", "hmm", "got it"];
+const SAID_BEHIND: [&str; 13] = [
+    "so i ",
+    "the user",
+    "so the user",
+    "let's see",
+    "let's tackle",
+    "let me think",
+    "let me see",
+    "let me try",
+    "let me figure",
+    "let me start",
+    "let me tackle",
+    "let me analyze",
+    "let me rewrite",
+];
+
+fn is_monologue(text: &str) -> bool {
+    let behind = |word: &&str| text.strip_prefix(*word)?.strip_prefix([',', '.', '!', ' ']);
+    MONOLOGUES.iter().any(|words| text.starts_with(words))
+        || INTERJECTIONS.iter().filter_map(behind).any(|rest| {
+            let rest = rest.trim_start();
+            SAID_BEHIND.iter().any(|words| rest.starts_with(words))
+        })
+}
 
 /// Characters that a heading may have.
 const WIDTH: usize = 60;
@@ -47,10 +84,12 @@ pub(super) fn behind_headings(text: &str) -> Option<usize> {
         let end = start + end;
         return Some(end).filter(|end| !text[*end..].trim().is_empty());
     }
-    let is_monologue = MONOLOGUES.iter().any(|words| body.starts_with(words));
+    let is_monologue = is_monologue(body);
     let (label, rest) = first.split_once(':').unwrap_or((first, ""));
     let bare = without_marks(label);
-    let is_heading = is_made_of(bare, THOUGHT_WORDS, THOUGHTS);
+    let aim = AIMS.iter().filter_map(|aim| bare.find(aim)).min();
+    let name = bare.starts_with("here").then_some(aim).flatten().map_or(bare, |at| &bare[..at]);
+    let is_heading = is_made_of(name, THOUGHT_WORDS, THOUGHTS);
     // `Thinking: fast and slow` may be a title.
     let is_alone = without_marks(rest).is_empty() && (first.contains(':') || bare != label.trim())
         || label.trim_start().starts_with(['*', '#']);
@@ -212,6 +251,21 @@ mod tests {
             ("let me think. a", None),
             ("```thinking\na", None),
             ("```think\na\n```", None),
+            ("here's a thinking process:\n\n1.  **analyze user input:**\n   - a", None),
+            ("here's a thinking process that leads to the suggested answer:\n1. a", None),
+            ("here is my reasoning:\na\n\nanswer: tents", Some("tents")),
+            ("here's a thinking process to arrive at it:\na\nfinal output: tents", Some("tents")),
+            ("here is a process:\n1. a", Some("here is a process:\n1. a")),
+            ("here is a way to do it: a", Some("here is a way to do it: a")),
+            ("okay, let's see. the user asks about a.", None),
+            ("alright, let me try to figure this out. a", None),
+            ("got it, the user wants a.", None),
+            ("hmm, so the user wants a.\nquery: tents", Some("tents")),
+            ("we need to rewrite the last utterance. a", None),
+            ("the user wants me to rewrite a.", None),
+            ("okay, let's break it down [1].", Some("okay, let's break it down [1].")),
+            ("okay, i need a diet", Some("okay, i need a diet")),
+            ("we need to protect bees [1].", Some("we need to protect bees [1].")),
             ("thinking: fast and slow", Some("thinking: fast and slow")),
             ("chain of thought: what is it?", Some("chain of thought: what is it?")),
             ("thinking, fast and slow: a summary", Some("thinking, fast and slow: a summary")),
