@@ -8,11 +8,13 @@
 mod clothes;
 mod lists;
 mod numbers;
+mod remarks;
 mod tools;
 
 use clariq_core::{Completion, without_special_tokens};
 use clothes::{
-    is_bare, is_blank, is_heading, is_label, is_preface, undressed, without_mark, without_quotes,
+    begins_with_element, is_bare, is_blank, is_heading, is_label, is_nothing, is_placeholder,
+    is_preface, undressed, without_mark, without_quotes,
 };
 use lists::{are_explained, has_explanation, is_several, items_of};
 use numbers::{bare_numbers, bracketed, is_reversed, only_grade, only_number};
@@ -147,7 +149,8 @@ fn numbers_of_order(text: &str, is_cut: bool) -> Vec<Option<usize>> {
 }
 
 /// A response of several sentences, without a preface such as `Here is the answer:`, a list of sources, and
-/// what the model lets the user say next; `None` if it is empty. Its end may be cut.
+/// what the model lets the user say next; `None` if it is empty, says that there is none, or begins with an
+/// element of an unknown name. Its end may be cut.
 pub fn response(text: &str) -> Option<String> {
     let mut body = undress(text, only_fenced);
     let json = json_of(body);
@@ -179,7 +182,8 @@ pub fn response(text: &str) -> Option<String> {
         end += line.len();
     }
     let body = without_quotes(body[..end].trim());
-    body.contains(char::is_alphanumeric).then(|| body.to_owned())
+    let is_none = is_nothing(body) || is_placeholder(body) || begins_with_element(body);
+    (body.contains(char::is_alphanumeric) && !is_none).then(|| body.to_owned())
 }
 
 /// The text behind the last heading `Final answer:`: a model reasons in plain words before it.
@@ -201,14 +205,15 @@ fn behind_final_heading(text: &str) -> &str {
 }
 
 fn is_name_of_response(word: &str) -> bool {
-    ["answer", "response", "assistant"].iter().any(|name| word.eq_ignore_ascii_case(name))
+    let names = ["answer", "response", "assistant", "system"];
+    names.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
 /// True for the head of a list of sources, and for a turn that the model invents.
 fn ends_response(line: &str) -> bool {
     let line = line.trim_matches(|c: char| !c.is_alphanumeric() && c != ':').to_lowercase();
     let head = line.split_once(':').map_or("", |(head, _)| head.trim_end_matches('*'));
-    matches!(head, "user" | "human")
+    matches!(head, "user" | "human" | "question" | "q" | "instruction")
         || matches!(line.trim_end_matches(':'), "sources" | "references" | "citations")
         || matches!(head, "sources" | "references" | "citations")
 }
@@ -355,13 +360,22 @@ fn numbers_of_json(value: &Value) -> Option<Vec<Option<usize>>> {
     }
 }
 
-/// A number, also as a text, or the only number of an object or a list.
+/// Names of grades in JSON with several values.
+const GRADES: [&str; 9] =
+    ["answer", "class", "grade", "label", "level", "need", "rating", "relevance", "score"];
+
+/// A number, also as a text, or the only number of an object or a list: of an object with several values, the
+/// one that is named as a grade.
 fn number_of_json(value: &Value) -> Option<u8> {
     let number = |value: &Value| match value {
         Value::String(text) => text.trim().parse().ok(),
         value => value.as_u64().and_then(|number| u8::try_from(number).ok()),
     };
     let all: Vec<&Value> = match value {
+        Value::Object(object) if object.len() > 1 => {
+            let is_grade = |key: &str| GRADES.iter().any(|name| key.to_lowercase().contains(name));
+            object.iter().filter(|(key, _)| is_grade(key)).map(|(_, value)| value).collect()
+        }
         Value::Object(object) => object.values().collect(),
         Value::Array(values) => values.iter().collect(),
         value => return number(value),

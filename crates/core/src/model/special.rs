@@ -60,14 +60,17 @@ pub fn behind_special_tokens(text: &str) -> &str {
     text
 }
 
-/// True for tokens at which a turn of another author begins, as in `<|im_end|>\n<|im_start|>user`.
+/// True for tokens at which a turn of another author begins, as in `<|im_end|>\n<|im_start|>user` and
+/// `<|endoftext|>Human: `.
 fn begins_turn(text: &str) -> bool {
     let Some(rest) = behind_first(text) else { return false };
-    let author = behind_first(rest.trim_start());
+    let rest = rest.trim_start();
+    let author = behind_first(rest);
     let is_author =
         |author: &str| ["user", "system", "[INST]"].iter().any(|known| author.starts_with(known));
     let is_user = ["<|user|>", "<start_of_turn>user"].iter().any(|turn| text.starts_with(turn));
-    is_user || author.is_some_and(is_author)
+    let is_named = ["Human:", "User:"].iter().any(|name| rest.starts_with(name));
+    is_user || is_named || author.is_some_and(is_author)
 }
 
 fn behind_first(text: &str) -> Option<&str> {
@@ -172,6 +175,7 @@ mod tests {
             "</s><s>[INST] And?",
             "\n<|user|>\nAnd?",
             "<end_of_turn>\n<start_of_turn>user\nAnd?",
+            "<|endoftext|>Human: And?",
         ] {
             assert_eq!(without_special_tokens(&format!("tents{invented}")), "tents");
         }

@@ -1,5 +1,7 @@
 //! The words of a model around its answer: courtesies, labels, marks of lists and quotation marks.
 
+use super::remarks::is_about_task;
+
 /// Beginnings that only answer the one who asked.
 const COURTESIES: [&str; 17] = [
     "alright",
@@ -23,23 +25,34 @@ const COURTESIES: [&str; 17] = [
 
 /// Words of which the labels before an answer consist.
 const LABELS: &str = " a absolutely ai answer as ask assistant be bot can certainly clarification \
-    clarifying could final follows following for good grade here here's i i'd is label last level my need \
-    of ok okay one output possible q query question questions queries rating reformulated relevance \
-    rephrased request resolved response result rewrite rewriting rewritten score search self-contained \
-    sentence standalone stand-alone suggested sure system text the this understood user user's utterance \
-    version would you your ";
+    clarifying could fifth final first follows following for fourth good grade here here's i i'd is label \
+    last level my need of ok okay one output possible q query question questions queries rating \
+    reformulated relevance rephrased request resolved response result rewrite rewriting rewritten score \
+    search second self-contained sentence standalone stand-alone suggested sure system text the third this \
+    understood user user's utterance version would you your ";
 
 /// Beginnings of an answer that refuses, with plain apostrophes.
-const REFUSALS: [&str; 9] = [
+const REFUSALS: [&str; 20] = [
     "i'm sorry, but",
     "i am sorry, but",
+    "i'm really sorry, but",
+    "i'm very sorry, but",
+    "i'm sorry for the confusion",
+    "sorry for the confusion",
     "sorry, but i can",
     "i apologize",
+    "i must decline",
+    "i'm just an ai",
+    "i am just an ai",
     "as an ai ",
+    "as an ai,",
     "as a language model",
     "as a large language model",
     "i don't have enough information",
     "i do not have enough information",
+    "抱歉",
+    "很抱歉",
+    "对不起",
 ];
 
 /// Beginnings that refuse behind an apology, or before what is refused.
@@ -72,9 +85,21 @@ const REFUSED: [&str; 11] = [
 const APOLOGIES: [&str; 4] = ["sorry", "unfortunately", "i'm sorry", "i am sorry"];
 
 /// Words of which an answer consists that says that there is none.
-const NOTHING: &str = " additional any are change changes clarification clarifying further is more n/a nan \
-    necessary needed nil no none null queries query question questions required rewrite rewriting \
-    undefined ";
+const NOTHING: &str = " additional answer any are change changes clarification clarifying further is more n/a \
+    nan necessary needed nil no none null output queries query question questions required response rewrite \
+    rewriting undefined ";
+/// The same, as a whole.
+const NOTHINGS: [&str; 9] = [
+    "empty",
+    "n.a",
+    "not applicable",
+    "not needed",
+    "same as above",
+    "same as before",
+    "silence",
+    "tbd",
+    "unchanged",
+];
 
 /// True if all words are those of a label.
 pub(super) fn is_label(text: &str) -> bool {
@@ -113,14 +138,15 @@ fn behind_sentence(text: &str) -> Option<&str> {
 }
 
 /// Elements of HTML that stand within a text. Others have at most three letters.
-const OF_HTML: [&str; 7] = ["abbr", "cite", "code", "mark", "small", "span", "strong"];
+const OF_HTML: [&str; 10] =
+    ["abbr", "blockquote", "cite", "code", "mark", "section", "small", "span", "strong", "table"];
 
 /// True for a text that begins with an element of a name that is not known, such as `<notes>…</notes>`.
-fn begins_with_element(text: &str) -> bool {
+pub(super) fn begins_with_element(text: &str) -> bool {
     let Some((name, rest)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else {
         return false;
     };
-    let is_name = name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c));
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || "_-: ".contains(c));
     let is_of_html = name.len() <= 3 || OF_HTML.contains(&&*name.to_ascii_lowercase());
     is_name && !is_of_html && rest.contains(&format!("</{name}>"))
 }
@@ -157,10 +183,23 @@ pub(super) fn undressed(line: &str) -> Option<String> {
     } else if let Some(rest) = behind_sentence(text) {
         text = without_quotes(rest.trim());
     }
-    let is_placeholder = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
     let is_text = text.contains(char::is_alphanumeric) && !text.starts_with(['{', '[']);
-    let is_none = is_placeholder || begins_with_element(text) || refuses(text) || is_nothing(text);
+    let is_none = is_placeholder(text)
+        || begins_with_element(text)
+        || refuses(text)
+        || is_nothing(text)
+        || is_about_task(text);
     (is_text && !is_none).then(|| text.to_owned())
+}
+
+/// True for `<your question here>` and `[your answer]`.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    [('<', '>'), ('[', ']')].iter().any(|(open, close)| {
+        let inner = text.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close));
+        inner.is_some_and(|inner| {
+            !inner.contains([*open, *close]) && inner.contains(char::is_alphabetic)
+        })
+    })
 }
 
 /// True for white space, and for characters that show nothing.
@@ -186,9 +225,12 @@ fn refuses(text: &str) -> bool {
         || REFUSALS.iter().any(|refusal| beginning.starts_with(refusal))
 }
 
-/// True for `None`, `N/A`, `No clarifying question is needed.` and the like.
-fn is_nothing(text: &str) -> bool {
-    let text = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+/// True for `None`, `N/A`, `NO_CHANGE`, `No clarifying question is needed.` and the like.
+pub(super) fn is_nothing(text: &str) -> bool {
+    let text = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('_', " ");
+    if NOTHINGS.contains(&&*text) {
+        return true;
+    }
     let begins = ["no ", "none", "null", "nil", "n/a", "nan", "undefined"];
     begins.iter().any(|begin| text.starts_with(begin))
         && text.split_whitespace().all(|word| NOTHING.contains(&format!(" {word} ")))

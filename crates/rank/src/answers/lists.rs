@@ -1,15 +1,24 @@
 //! Several lines as models write them: as they are, with the marks of a list, or numbered.
 
 use super::clothes::{is_heading, is_preface, without_mark};
+use super::remarks::is_remark;
 
-/// The lines with a text, without headings and a preface; `None` for a table. Those with the mark of a list
-/// alone, if there are `most` of them, or those that are numbered one by one.
+/// The lines with a text, without headings, a preface, remarks and what the user says next; `None` for a
+/// table. Those with the mark of a list alone, if there are `most` of them, or those that are numbered one by
+/// one.
 pub(super) fn items_of(body: &str, most: usize) -> Option<Vec<&str>> {
     let mut items: Vec<&str> = Vec::new();
     let mut is_below_mark = false;
     for line in body.lines() {
         let text = line.trim();
-        if !text.contains(char::is_alphanumeric) || is_heading(text) {
+        let is_number = text.chars().all(|c| c.is_ascii_digit() || ".)(".contains(c));
+        if is_number || !text.contains(char::is_alphanumeric) || is_heading(text) {
+            continue;
+        }
+        if !items.is_empty() && begins_turn(text) {
+            break;
+        }
+        if is_remark(text) {
             continue;
         }
         if text.starts_with('|') && text.ends_with('|') {
@@ -43,6 +52,12 @@ pub(super) fn items_of(body: &str, most: usize) -> Option<Vec<&str>> {
         items.remove(0);
     }
     Some(items)
+}
+
+/// True for a turn that the model invents.
+fn begins_turn(line: &str) -> bool {
+    let author = line.split_once(':').map_or("", |(author, _)| author);
+    ["user", "human"].iter().any(|known| author.eq_ignore_ascii_case(known))
 }
 
 fn is_sentence(line: &str) -> bool {
@@ -104,7 +119,11 @@ pub(super) fn are_explained(texts: &[String]) -> bool {
 /// True for one text where several were asked for, if it has the marks between them.
 pub(super) fn is_several(texts: &[String], most: usize) -> bool {
     let [text] = texts else { return false };
+    let is_quoted = text.starts_with('"') && text.ends_with('"') && text.matches('"').count() > 3;
     most > 1
-        && ([";", " | ", "\\n"].iter().any(|mark| text.contains(mark))
+        && ([";", " | ", "\\n", " OR ", " 2. ", " 2) ", "uery 2:"]
+            .iter()
+            .any(|it| text.contains(it))
+            || is_quoted
             || most > 2 && text.matches(", ").count() + 1 == most)
 }

@@ -46,10 +46,26 @@ fn numbers_in(text: &str) -> Vec<Found> {
         // `0-3` has no sign.
         let two_before = text[..start].chars().rev().nth(1);
         is_whole &= !sign || two_before.is_some_and(|c| c.is_ascii_digit());
+        is_whole &= !is_bound(&text[..start], &text[at..]);
         let value = text[start..at].parse().ok().filter(|_| is_whole);
         found.push(Found { value, start, end: at });
     }
     found
+}
+
+/// True if a number is a bound or a guess: `> 2`, `≤2`, `~2`, `2+`. `-> 2` and `<2>` are none.
+fn is_bound(before: &str, after: &str) -> bool {
+    let head = before.trim_end_matches(' ');
+    let mark = head.chars().next_back();
+    let is_arrow = head.ends_with("->") || head.ends_with("=>");
+    // A line that begins with `> ` is quoted.
+    let is_quoted = head.len() < before.len() && (head == ">" || head.ends_with("\n>"));
+    after.starts_with('+')
+        || matches!(mark, Some('≥' | '≤' | '~' | '≈'))
+        || head.ends_with(">=")
+        || head.ends_with("<=")
+        || mark == Some('<') && !after.starts_with('>')
+        || mark == Some('>') && !is_arrow && !is_quoted && !head.ends_with("]>")
 }
 
 /// The only number in a text, if it is in the range, whose own mention does not count.
@@ -112,7 +128,10 @@ const GRADING: [&str; 18] = [
     "score",
 ];
 const WORDS_BEFORE_A_GRADE: usize = 5;
-const DENIALS: [&str; 6] = ["cannot", "half", "least", "never", "no", "not"];
+const DENIALS: [&str; 14] = [
+    "above", "below", "beyond", "cannot", "exceed", "half", "higher", "least", "less", "lower",
+    "more", "never", "no", "not",
+];
 
 /// The numbers that count: neither the range itself nor its end behind a number, as in `2/3`.
 fn counting(found: Vec<Found>, text: &str, range: &RangeInclusive<u8>) -> Vec<Found> {
@@ -145,8 +164,9 @@ fn only(counting: &[Found], range: &RangeInclusive<u8>) -> Option<u8> {
 }
 
 /// The numbers of the longest chain of brackets, as in `[2] > [1]`, or else all numbers in brackets, as in
-/// `[2, 1]`; a number is `None` if it is too long. `None` if a chain goes the other way, as in `[1] < [2]`, or if
-/// each has a grade that is not in their order, as in `[1]: 2, [2]: 3`.
+/// `[2, 1]`; a number is `None` if it is too long. `None` if a chain goes the other way, as in `[1] < [2]`, if
+/// each has a grade that is not in their order, as in `[1]: 2, [2]: 3`, or if a text describes one passage
+/// after the other.
 pub(super) fn bracketed(text: &str) -> Option<Vec<Option<usize>>> {
     let groups = groups_in(text);
     let grades: Option<Vec<f64>> =
@@ -168,8 +188,24 @@ pub(super) fn bracketed(text: &str) -> Option<Vec<Option<usize>>> {
         }
         start = index;
     }
+    if longest.is_empty() && describes(text, &groups) {
+        return None;
+    }
     let read = if longest.is_empty() { &groups[..] } else { longest };
     Some(read.iter().flat_map(|group| group.numbers.iter().copied()).collect())
+}
+
+/// True if a text goes through the passages from the first on, with words between them, or names one that is
+/// not relevant before another one.
+fn describes(text: &str, groups: &[Group]) -> bool {
+    let [first, .., last] = groups else { return false };
+    let is_counting = groups.iter().zip(1..).all(|(group, number)| group.numbers == [Some(number)]);
+    let between = |(one, next): (&Group, &Group)| &text[one.end..next.start];
+    let mut pairs = groups.iter().zip(&groups[1..]).map(between);
+    let low = text[..last.start].to_lowercase();
+    let is_low = ["not relevant", "irrelevant", "least relevant", "not related", "unrelated"];
+    is_counting && first.numbers.len() == 1 && pairs.all(|it| it.contains(char::is_alphanumeric))
+        || is_low.iter().any(|words| low.contains(words))
 }
 
 /// The number behind a colon or `=` at the beginning of a text.
@@ -253,6 +289,14 @@ pub(super) fn bare_numbers(line: &str) -> Vec<Option<usize>> {
         return Vec::new();
     }
     let behind = line.rsplit([':', '：']).next().unwrap_or_default();
+    let head = line[..line.len() - behind.len()].trim_end_matches([':', '：', ' ']);
+    let name = head.trim_end_matches(|c: char| c.is_ascii_digit());
+    // `Passage 1: 2` is a grade.
+    let is_graded = name.len() < head.len()
+        && ["passage", "document", "doc"].iter().any(|it| name.trim().to_lowercase().ends_with(it));
+    if is_graded && has_numbers(behind) {
+        return Vec::new();
+    }
     let line = if has_numbers(behind) { behind } else { line };
     let digits = line.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
     digits.map(|digits| digits.parse().ok()).collect()
@@ -261,7 +305,15 @@ pub(super) fn bare_numbers(line: &str) -> Vec<Option<usize>> {
 /// True for an order that begins with the least relevant document: it says so, or its list counts down.
 pub(super) fn is_reversed(text: &str) -> bool {
     let low = text.to_lowercase();
-    let says = ["least to most", "least to the most", "least relevant to", "least relevant first"];
+    let says = [
+        "least to most",
+        "least to the most",
+        "least relevant to",
+        "least relevant first",
+        "ascending order",
+        "increasing order",
+        "increasing relevance",
+    ];
     if says.iter().any(|words| low.contains(words)) {
         return true;
     }

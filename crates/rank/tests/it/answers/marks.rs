@@ -66,3 +66,123 @@ fn a_response_is_behind_a_heading_and_calls_no_tool() {
         assert_eq!(answers::response(text).as_deref(), read, "{text:?}");
     }
 }
+
+#[test]
+fn what_a_model_says_about_the_task_is_no_query() {
+    for text in [
+        "The last utterance is already self-contained.",
+        "No rewrite needed: flat bike tyre hole",
+        "(No changes needed) flat bike tyre hole",
+        "flat bike tyre hole (unchanged)",
+        "flat bike tyre hole (Note: I replaced \"it\" with \"a tyre\".)",
+        "flat bike tyre hole? *(I replaced it by a tyre)*",
+        "What is it? Explanation: \"it\" is the tyre.",
+        "\"flat tyre\" Reasoning: the user said it.",
+        "What is a tyre? A: It is round.",
+        "\"fix it\" -> \"fix a tyre\"",
+        "fix it → fix a tyre",
+        "\"fix it\" can be rewritten as \"fix a tyre\"",
+        "The rewritten utterance is \"fix a tyre\"",
+        "I would rewrite it as: \"fix a tyre\"",
+        "The user is asking how to repair a tyre.",
+        "What is the user's last utterance?",
+        "What the user said about themselves; use it only where it matters:",
+        "Please provide the conversation history.",
+        "The request is clear, so no clarification is needed.",
+        "As an AI, I cannot repair tyres.",
+        "I’m really sorry, but I can’t help with that.",
+        "I must decline.",
+        "抱歉，我无法回答这个问题。",
+        "query = \"flat tyre\"",
+        "search(\"flat tyre\")",
+        "NO_CHANGE",
+        "Unchanged",
+        "Same as above.",
+        "N.A.",
+        "<Thinking Process>a</Thinking Process>flat tyre",
+        "<思考>a</思考>flat tyre",
+    ] {
+        assert_eq!(answers::line(&whole(text)), None, "{text:?}");
+    }
+    for text in [
+        "what is a self-contained flat?",
+        "standalone headset (2024)",
+        "Jaguar (\"the car\")",
+        "what does the user manual say?",
+        "the user interface of a phone",
+        "I'm looking for notes: which app?",
+        "a reason to stay",
+        "let me in",
+    ] {
+        assert_eq!(answers::line(&whole(text)).as_deref(), Some(text), "{text:?}");
+    }
+    let turn = "flat bike tyre hole<|endoftext|>Human: and then?";
+    assert_eq!(answers::line(&whole(turn)).as_deref(), Some("flat bike tyre hole"));
+}
+
+#[test]
+fn remarks_between_and_below_queries_are_none() {
+    for text in [
+        "red foxes\nblue foxes\nLet me know if you need more!",
+        "red foxes\nblue foxes\n\nThese queries cover the request.",
+        "1. red foxes\n2. blue foxes\n\n**Note:** I kept them short.",
+        "Rationale: foxes.\nred foxes\nblue foxes",
+        "Query 1: red foxes\nReason: colour\nQuery 2: blue foxes\nReason: colour",
+        "red foxes\nblue foxes\n\nUser: and wasps?\nred wasps",
+        "1.\nred foxes\n2.\nblue foxes",
+        "First query: red foxes\nSecond query: blue foxes",
+        "queries = [\n  \"red foxes\",\n  \"blue foxes\"\n]",
+    ] {
+        let read = answers::lines(&whole(text), 5, &[]);
+        assert_eq!(read, ["red foxes", "blue foxes"], "{text:?}");
+    }
+    for text in [
+        "1. red foxes 2. blue foxes",
+        "1) red foxes, 2) blue foxes",
+        "\"red foxes\" \"blue foxes\"",
+        "red foxes OR blue foxes",
+        "Query 1: red foxes Query 2: blue foxes",
+    ] {
+        assert_eq!(answers::lines(&whole(text), 5, &[]), [""; 0], "{text:?}");
+    }
+}
+
+#[test]
+fn a_bound_is_no_grade() {
+    for text in [
+        "Grade: >2",
+        "Grade: > 2",
+        "≥2",
+        "<= 2",
+        "<2",
+        "~2",
+        "2+",
+        "Grade: below 2",
+        "The grade should be higher than 1",
+        "{\"id\": 1, \"grade\": \"high\"}",
+    ] {
+        assert_eq!(answers::digit(&whole(text), &(0..=3)), None, "{text:?}");
+    }
+    for text in ["Grade -> 2", "> 2", "<2>", "{\"passage\": 1, \"grade\": 2}"] {
+        assert_eq!(answers::digit(&whole(text), &(0..=3)), Some(2), "{text:?}");
+    }
+}
+
+#[test]
+fn a_response_is_a_text_without_further_turns() {
+    for (text, read) in [
+        ("Bees fly [1].\n\nQuestion: And wasps?\nAnswer: They sting [2].", Some("Bees fly [1].")),
+        ("Bees fly [1].\n\n### Instruction:\nAnd wasps?", Some("Bees fly [1].")),
+        ("system: Bees fly [1].", Some("Bees fly [1].")),
+        ("N/A", None),
+        ("None", None),
+        ("No answer", None),
+        ("[Your answer here]", None),
+        ("<your answer>", None),
+        ("<notes>a</notes>Bees fly [1].", None),
+        ("None of them fly [1].", Some("None of them fly [1].")),
+        ("<table>a</table>\nBees fly [1].", Some("<table>a</table>\nBees fly [1].")),
+    ] {
+        assert_eq!(answers::response(text).as_deref(), read, "{text:?}");
+    }
+}

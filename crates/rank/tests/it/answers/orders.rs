@@ -65,3 +65,28 @@ fn an_order_is_that_of_the_numbers_in_brackets() {
     let half = answers::order(&cut("12, 3, 1"), 12);
     assert_eq!((half.named, half.is_whole), (2, false));
 }
+
+#[test]
+fn a_description_of_one_passage_after_the_other_is_no_order() {
+    for text in [
+        "[1] The passage is about bees.\n[2] It is about wasps.\n[3] It is about ants.",
+        "[1]: relevant\n[2]: not relevant\n[3]: relevant",
+        "[1] 0.2\n[2] 0.9\n[3] 0.5",
+        "[3] is not relevant. [2] is somewhat relevant. [1] is the most relevant.",
+        "Least relevant: [1]\nMost relevant: [2]",
+        "Not relevant: [1]. Relevant: [2], [3].",
+        "Ascending order of relevance: [1] > [3] > [2]",
+        "Passage 1: 2\nPassage 2: 9\nPassage 3: 5",
+    ] {
+        assert_eq!(answers::order(&whole(text), 3).named, 0, "{text:?}");
+    }
+    for text in [
+        "Passage [2] is the best, then [3], and [1] is not relevant.",
+        "[2] > [3] > [1]\n\n[1] is not relevant for [3].",
+        "[2]\n[3]\n[1]",
+    ] {
+        let order = answers::order(&whole(text), 3);
+        assert_eq!((&order.order[..], order.is_whole), (&[1, 2, 0][..], true), "{text:?}");
+    }
+    assert!(answers::order(&whole("[1], [2], [3]"), 3).is_whole);
+}
