@@ -5,6 +5,7 @@
 
 mod examples;
 mod lengths;
+mod pipeline;
 mod store;
 
 use crate::endpoints;
@@ -23,6 +24,7 @@ use clariq_track_clariq::ClariQ;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use pipeline::{PIPELINE, PipelineFigures, pipeline_figures};
 pub use store::TrainMode;
 
 /// Trains the missing models of a system, and opens it. `predict` are the requests whose needs it
@@ -99,13 +101,13 @@ pub fn train(
             recipe.first_stage = Some(usual.to_owned());
         }
         let system = recipe.first_stage.as_deref().unwrap_or(usual);
-        let rankings = mine(session, &recipe, system, REORDERED, requests.clone())?;
+        let rankings = mine(session, &recipe, system, REORDERED, requests.clone(), None)?;
         for (topic, ranking) in examples.evaluation.iter_mut().zip(rankings) {
             topic.pool = ranking.iter().map(|hit| hit.doc.0).collect();
         }
     }
     if let Some((system, depth)) = recipe.negatives() {
-        let rankings = mine(session, &recipe, system, depth, requests)?;
+        let rankings = mine(session, &recipe, system, depth, requests, None)?;
         set_negatives(&mut examples, &rankings);
     }
     lengths::lengthen(session, &mut recipe, &examples)?;
@@ -128,13 +130,14 @@ pub fn check_output(output: &Path, count: usize) -> Result<()> {
     bail!("--output", expected, found, hint)
 }
 
-/// Ranks the training requests by the system that negatives are mined with.
+/// Ranks training requests by a system, whose models are read from `folder` if it is given.
 fn mine(
     session: &Session,
     recipe: &Recipe,
     system: &str,
     depth: usize,
     requests: Vec<Request>,
+    folder: Option<&Path>,
 ) -> Result<Vec<Ranking>> {
     // The examples of a model must not depend on the precision or the need model of the run.
     let options =
@@ -142,6 +145,13 @@ fn mine(
     let session = Session { options, models: Arc::default(), ..session.clone() };
     let contexts = Contexts::new(&session);
     let config = mining_system(recipe, system, depth)?;
+    if let Some(folder) = folder {
+        for model in config.models() {
+            let reading = model.reading.clone();
+            let location = ModelLocation { folder: folder.to_owned(), reading };
+            models::set_location(&session, &model, location);
+        }
+    }
     let queries: Vec<UserRequest> = requests.into_iter().map(UserRequest::from).collect();
     let outcomes = open_system(&contexts, &config, NeedScope::ForStages)?.rank(&queries)?;
     Ok(outcomes.into_iter().map(|outcome| outcome.ranking).collect())

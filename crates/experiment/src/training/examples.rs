@@ -50,7 +50,7 @@ fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, Judg
 const MOST_DOCUMENTS: usize = 1_000_000;
 
 /// The splits that a recipe learns from, in the order of their roles.
-fn splits(session: &Session, recipe: &Recipe) -> Result<Vec<Split>> {
+pub(super) fn splits(session: &Session, recipe: &Recipe) -> Result<Vec<Split>> {
     let collection = session.collection;
     let mut all = Vec::new();
     for (role, name) in recipe.train_on.roles().iter().zip(recipe.train_on.names()) {

@@ -51,11 +51,19 @@ impl<'a> TrainedModel<'a> {
 
     /// True if a folder holds this model, and every file is as it was written.
     fn is_in(&self, folder: &Path) -> bool {
-        let record = read_regular(&folder.join("training.json"), MOST_OF_A_TABLE);
-        let record = record.unwrap_or_default();
-        let record: Value = serde_json::from_slice(&record).unwrap_or_default();
-        record["key"] == self.key.as_str() && cache::check(folder) == CacheState::Sound
+        record_of(folder)["key"] == self.key.as_str() && cache::check(folder) == CacheState::Sound
     }
+}
+
+/// What a model's folder says of its training; null if it says nothing.
+fn record_of(folder: &Path) -> Value {
+    let record = read_regular(&folder.join("training.json"), MOST_OF_A_TABLE);
+    serde_json::from_slice(&record.unwrap_or_default()).unwrap_or_default()
+}
+
+/// The topics that the training of the model in a folder held out.
+pub(super) fn held_out_topics(folder: &Path) -> Vec<String> {
+    serde_json::from_value(record_of(folder)["held_out_topics"].clone()).unwrap_or_default()
 }
 
 /// Returns the folder of a recipe's model, and the figures of a training that was needed. The model

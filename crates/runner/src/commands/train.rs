@@ -7,7 +7,8 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{ModelKind, Precision, Result, SplitRole, TrainingSummary};
 use clariq_experiment::training::{
-    TrainMode, TrainingOutcome, check_output, train as train_recipe, usual_first_stage,
+    PIPELINE, PipelineFigures, TrainMode, TrainingOutcome, check_output, pipeline_figures,
+    train as train_recipe, usual_first_stage,
 };
 use clariq_systems::{SystemConfig, built_in, find_recipes};
 use std::path::{Path, PathBuf};
@@ -97,6 +98,9 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         {
             uses.push(beside_first_stage(&name, trained, first_stage));
         }
+        if let Some(figures) = pipeline_figures(&session, &recipe, &folder)? {
+            uses.push(beside_base(&name, &recipe.base, figures, first_stage));
+        }
         let is_found = arguments.output.is_none() && arguments.set.is_empty();
         let system = if is_found { system_with(&name)? } else { None };
         uses.push(match system {
@@ -159,6 +163,28 @@ fn beside_first_stage(name: &str, trained: &TrainingSummary, system: &str) -> St
     )
 }
 
+/// The figure of the pipeline that an encoder of documents is for, beside the same pipeline with its base and
+/// BM25, on held-out topics.
+fn beside_base(name: &str, base: &str, figures: PipelineFigures, bm25: &str) -> String {
+    let PipelineFigures { trained, untrained, bm25: lexical } = figures;
+    let scores = format!(
+        "nDCG@10 {trained:.4} for `{PIPELINE}` with `{name}`, {untrained:.4} with `{base}`, and \
+         {lexical:.4} for `{bm25}` alone"
+    );
+    if trained > untrained.max(lexical) {
+        return format!("held-out topics: {scores}");
+    }
+    let better = if untrained >= lexical {
+        format!("`{PIPELINE}` with `{base}`")
+    } else {
+        format!("`{bm25}`")
+    };
+    format!(
+        "warning: `{name}` is no better than {better} on the held-out topics: {scores}; use that, or train \
+         on more labels"
+    )
+}
+
 /// Steps, losses and recall of a training; empty cells if the model existed already.
 fn cells(trained: Option<&TrainingSummary>) -> [Cell; 5] {
     let Some(trained) = trained else { return std::array::from_fn(|_| Cell::Nothing) };
@@ -199,5 +225,29 @@ mod tests {
             assert!(text.starts_with("warning: `mine` is no better than `bm25-english`"), "{text}");
         }
         assert!(told(None, 0.0).contains("--set held_out=0.2"));
+    }
+    #[test]
+    fn an_encoder_that_is_no_better_than_its_base_or_bm25_is_warned_of() {
+        let told = |trained: f64, untrained: f64, bm25: f64| {
+            beside_base(
+                "mine",
+                "tiny",
+                PipelineFigures { trained, untrained, bm25 },
+                "bm25-english",
+            )
+        };
+        assert_eq!(
+            told(0.5, 0.25, 0.125),
+            "held-out topics: nDCG@10 0.5000 for `hybrid` with `mine`, 0.2500 with `tiny`, and 0.1250 for \
+             `bm25-english` alone"
+        );
+        for (untrained, bm25, better) in
+            [(0.5, 0.25, "`hybrid` with `tiny`"), (0.25, 0.75, "`bm25-english`")]
+        {
+            let text = told(0.5, untrained, bm25);
+            let warning =
+                format!("warning: `mine` is no better than {better} on the held-out topics: ");
+            assert!(text.starts_with(&warning), "{text}");
+        }
     }
 }

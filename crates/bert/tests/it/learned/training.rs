@@ -1,14 +1,15 @@
 //! Trained models: found again, trained anew for other data, and used by systems.
 
 use super::{BM25, LISTS, folder, recipe, system, train_recipe, work, write};
-use crate::common::{Folder, Work};
+use crate::common::{Folder, Work, root};
 use crate::training::files;
 use clariq_collections::evaluation::ComparisonOptions;
-use clariq_core::RequestId;
+use clariq_core::{Recipe, RequestId};
 use clariq_eval::{Column, parse_measures};
 use clariq_experiment::reproduce;
-use clariq_experiment::training::TrainMode;
+use clariq_experiment::training::{TrainMode, pipeline_figures};
 use clariq_files::Source;
+use clariq_systems::find_recipes;
 use serde_json::Value;
 use std::fs;
 
@@ -29,9 +30,16 @@ fn folds_hold_out_other_topics() {
     assert!(first.iter().filter(|topic| second.contains(topic)).count() < first.len() / 2);
 }
 
-/// Means of R@5, 10, 20 and 30 over some topics of a run of train.
-fn mean_recall(work: &Work, run: &str, topics: &[String]) -> [f64; 4] {
-    let measures = parse_measures("R@5 R@10 R@20 R@30").expect("measures");
+/// The topics that the training of a model held out.
+fn held_out_topics(folder: &Folder, model: &str) -> Vec<String> {
+    let card = folder.json(&format!("{model}/training.json"));
+    let topics = card["held_out_topics"].as_array().expect("topics").iter();
+    topics.map(|topic| topic.as_str().expect("an id").to_owned()).collect()
+}
+
+/// Means of measures over some topics of a run of train.
+fn means(work: &Work, run: &str, topics: &[String], measures: &str) -> Vec<f64> {
+    let measures = parse_measures(measures).expect("measures");
     let (columns, _) = work.with_session(|session| {
         let by = ComparisonOptions { measures: &measures, ..ComparisonOptions::default() };
         let evaluation = session.collection.evaluation(session.split.expect("train"));
@@ -45,7 +53,7 @@ fn mean_recall(work: &Work, run: &str, topics: &[String]) -> [f64; 4] {
         assert_eq!(values.len(), topics.len());
         values.iter().sum::<f64>() / topics.len() as f64
     };
-    std::array::from_fn(|place| mean(&columns[place]))
+    columns.iter().map(mean).collect()
 }
 
 #[test]
@@ -68,12 +76,9 @@ fn held_out_figures_are_those_of_the_runs_that_a_model_is_for() {
         let set = ["held_out=0.3", "max_tokens=96"];
         let (_, trained, _) =
             train_recipe(&work, recipe, &set, TrainMode::Reuse, Some("model")).expect("a model");
-        let card = folder.json("model/training.json");
-        let topics = card["held_out_topics"].as_array().expect("topics").iter();
-        let topics: Vec<String> =
-            topics.map(|topic| topic.as_str().expect("an id").to_owned()).collect();
+        let topics = held_out_topics(&folder, "model");
         work.run(system, "held-out.run").expect("a run");
-        let of_run = mean_recall(&work, "held-out.run", &topics);
+        let of_run = means(&work, "held-out.run", &topics, "R@5 R@10 R@20 R@30");
         let held_out = trained.expect("a training").recall.expect("held-out topics");
         for (of_run, held_out) in of_run.iter().zip(held_out) {
             assert!((of_run - held_out).abs() < 1e-9, "{recipe}: {of_run} {held_out}");
@@ -150,6 +155,43 @@ fn models_learn_from_labels_of_ones_own() {
     });
     // Other labels train anew.
     train("vectors.toml");
+}
+
+#[test]
+fn an_encoder_of_documents_is_measured_in_its_pipeline_beside_its_base_and_bm25() {
+    let folder = folder();
+    folder.copy("data/sample-own", "mine");
+    let softmax = "kind = \"in-batch-softmax\"\nbatch = 4";
+    write(&folder, "vectors.toml", &recipe("vectors", softmax, 2.0));
+    let work = work(&folder, "mine", "train");
+    let set = ["held_out=0.4"];
+    train_recipe(&work, "vectors.toml", &set, TrainMode::Reuse, Some("model")).expect("a model");
+    let topics = held_out_topics(&folder, "model");
+    let names = [folder.path("vectors.toml").display().to_string()];
+    let recipe = find_recipes(&names, &set.map(str::to_owned)).expect("a recipe").remove(0);
+    let (figures, _) =
+        work.with_session(|session| pipeline_figures(session, &recipe, &folder.path("model")));
+    let figures = figures.expect("figures").expect("held-out topics");
+    let hybrid = fs::read_to_string(root().join("configs/hybrid.toml")).expect("the system");
+    let (hybrid, _) = hybrid.split_once("# The default need model").expect("a table `[need]`");
+    let lexical = fs::read_to_string(root().join("configs/bm25-english.toml")).expect("the system");
+    let (lexical, _) = lexical.split_once("# The default need model").expect("a table `[need]`");
+    let with = |encoder: &str| hybrid.replace("all-MiniLM-L6-v2", &format!("@/{encoder}"));
+    for (system, figure) in [
+        (with("model"), figures.trained),
+        (with("tiny"), figures.untrained),
+        (lexical.to_owned(), figures.bm25),
+    ] {
+        write(&folder, "system.toml", &system);
+        work.run("system.toml", "held-out.run").expect("a run");
+        let of_run = means(&work, "held-out.run", &topics, "nDCG@10")[0];
+        assert!((of_run - figure).abs() < 1e-9, "{of_run} {figure}: {system}");
+    }
+    assert!((figures.trained - figures.untrained).abs() > 1e-9, "{figures:?}");
+    let none = Recipe { held_out: 0.0, ..recipe };
+    let (none, _) =
+        work.with_session(|session| pipeline_figures(session, &none, &folder.path("model")));
+    assert_eq!(none.expect("no figures"), None);
 }
 
 #[test]

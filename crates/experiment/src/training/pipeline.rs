@@ -1,0 +1,83 @@
+//! The worth of an encoder of documents: a pipeline with it on the topics that its training held out, beside
+//! the same pipeline with its base, and BM25.
+
+use super::{examples, mine, store, usual_first_stage};
+use crate::installed;
+use crate::run::as_run;
+use crate::session::Session;
+use clariq_core::{ModelKind, Ranking, Recipe, Request, Result};
+use clariq_eval::{RankedRun, evaluate, exact_mean, parse_measures};
+use clariq_track_clariq::ClariQ;
+use std::path::Path;
+
+/// The system that an encoder of documents is for: BM25 makes up for what a model has not learned.
+pub const PIPELINE: &str = "hybrid";
+
+const MEASURE: &str = "nDCG@10";
+
+/// The depth of the rankings; the measure needs no more.
+const DEPTH: usize = 10;
+
+/// nDCG@10 on held-out topics.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PipelineFigures {
+    /// Of the pipeline with the trained encoder.
+    pub trained: f64,
+    /// Of the pipeline with the encoder that the training began with.
+    pub untrained: f64,
+    /// Of BM25 alone.
+    pub bm25: f64,
+}
+
+/// The figures of a trained encoder, in `folder`. `None` for other models, where no topic was held out, and for
+/// ClariQ, whose questions are no documents.
+pub fn pipeline_figures(
+    session: &Session,
+    recipe: &Recipe,
+    folder: &Path,
+) -> Result<Option<PipelineFigures>> {
+    if recipe.held_out == 0.0
+        || recipe.objective.kind() != ModelKind::Encoder
+        || session.collection.downcast::<ClariQ>().is_some()
+    {
+        return Ok(None);
+    }
+    let held_out = store::held_out_topics(folder);
+    let (_, mut requests) = examples::collect(session, recipe)?;
+    requests.retain(|request| held_out.iter().any(|topic| *topic == request.id.as_str()));
+    if requests.is_empty() {
+        return Ok(None);
+    }
+    let base = installed::locate(&session.models_folder(), &recipe.base, ModelKind::Encoder)?;
+    let figure = |system: &str, encoder: Option<&Path>| {
+        let rankings = mine(session, recipe, system, DEPTH, requests.clone(), encoder)?;
+        mean_of(session, recipe, &requests, &rankings)
+    };
+    Ok(Some(PipelineFigures {
+        trained: figure(PIPELINE, Some(folder))?,
+        untrained: figure(PIPELINE, Some(&base))?,
+        bm25: figure(usual_first_stage(session.collection), None)?,
+    }))
+}
+
+/// The mean over some requests of the splits that a recipe learns from.
+fn mean_of(
+    session: &Session,
+    recipe: &Recipe,
+    requests: &[Request],
+    rankings: &[Ranking],
+) -> Result<f64> {
+    let run = as_run(session.documents, requests, rankings);
+    let ranked = RankedRun::new(&run);
+    let measures = parse_measures(MEASURE)?;
+    let mut values = Vec::with_capacity(requests.len());
+    for split in examples::splits(session, recipe)? {
+        let Some(qrels) = session.collection.qrels(split, session.task)? else { continue };
+        for (topic, scores) in evaluate(&measures, &ranked, &qrels).topics {
+            if requests.iter().any(|request| request.id == topic) {
+                values.extend(scores);
+            }
+        }
+    }
+    Ok(exact_mean(values))
+}
