@@ -37,6 +37,9 @@ def _rows(given: Any, kind: str, names: Mapping[str, str]) -> Iterable[Any]:
         return given.to_pylist()  # type: ignore[no-any-return]
     if hasattr(given, "collect_schema") and hasattr(given, "collect"):  # a lazy frame of polars
         given = given.collect()
+    # The index of a series of pandas may be its ids.
+    if hasattr(given, "index") and hasattr(given, "to_frame"):
+        given = given.to_frame("text")
     # Iterating over a frame gives the names of its columns.
     if not hasattr(given, "columns"):
         return given  # type: ignore[no-any-return]

@@ -72,6 +72,18 @@ def test_ids_may_be_the_index_of_a_frame():
             clariq.rank(requests, "bm25-english", documents=frame)
 
 
+def test_ids_may_be_the_index_of_a_series():
+    pandas = pytest.importorskip("pandas")
+    requests = pandas.Series(["tea"], index=pandas.Index(["q7"], name="qid"))
+    documents = pandas.Series(["tea", "a bike"], index=pandas.Index(["d7", "d9"], name="docno"))
+    answer = clariq.rank(requests, "bm25-english", documents=documents)[0]
+    assert (answer.id, [hit.id for hit in answer.ranking]) == ("q7", ["d7"])
+    with pytest.raises(ValueError, match="the ids of documents are a column"):
+        clariq.rank(requests, "bm25-english", documents=documents.rename_axis(None))
+    without_ids = clariq.rank(pandas.Series(["tea"]), "bm25-english", documents=["tea"])
+    assert without_ids[0].ranking[0].id == "1"
+
+
 def test_documents_may_have_values_that_json_has_not():
     pandas = pytest.importorskip("pandas")
     numpy = pytest.importorskip("numpy")
