@@ -151,17 +151,24 @@ def _path(
         return os.fspath(given)
     with open(path, "w", encoding="utf-8") as file:
         for topic, document, value in _rows(given, columns):
+            # NaN, which pandas has where a value is missing, is not equal to itself.
+            if any(one is None or one != one for one in (topic, document)):
+                raise ValueError(f"an id for every row, not {topic!r}, {document!r}")
+            topic, document = str(topic), str(document)
             if len(topic.split()) != 1 or len(document.split()) != 1:
                 raise ValueError(f"an id has no white space: {topic!r}, {document!r}")
             file.write(line(topic, document, value) + "\n")
     return path
 
 
-def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[str, str, Any]]:
+def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[Any, Any, Any]]:
     if isinstance(given, Mapping):
         for topic, values in given.items():
+            if not hasattr(values, "items"):
+                name = type(values).__name__
+                raise TypeError(f"{{request: {{document: value}}}}, not a {name} for {topic!r}")
             for document, value in values.items():
-                yield str(topic), str(document), value
+                yield topic, document, value
         return
     value_key = columns[0]
     names = {"query_id": "qid", "doc_id": "docno", **{name: value_key for name in columns}}
@@ -171,11 +178,11 @@ def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[str, str, Any]]:
         for row in records(given, "row", names):
             if not row.keys() >= set(wanted):
                 raise KeyError(f"rows with qid, docno and {' or '.join(columns)}, not {listed(row)}")
-            yield str(row["qid"]), str(row["docno"]), row[value_key]
+            yield row["qid"], row["docno"], row[value_key]
         return
     found = [[name for name in given.columns if names.get(name, name) == key] for key in wanted]
     if any(len(columns_of_key) != 1 for columns_of_key in found):
         expected = f"qid or query_id, docno or doc_id, {' or '.join(columns)}"
         raise KeyError(f"a frame with the columns {expected}; it has {listed(given.columns)}")
     for topic, document, value in zip(*(list(given[name]) for [name] in found)):
-        yield str(topic), str(document), value
+        yield topic, document, value

@@ -465,9 +465,14 @@ def test_runs_and_judgements_need_no_file():
             clariq.evaluate(run, "RR", qrels={"1": {"b": grade}})
     with pytest.raises(ValueError, match="white space"):
         clariq.evaluate({"1 2": {"a": 1}}, "RR", qrels=grades)
+    with pytest.raises(TypeError, match="not a list for '1'"):
+        clariq.evaluate({"1": ["a", "b"]}, "RR", qrels=grades)
     pd = pytest.importorskip("pandas")
     hits = pd.DataFrame([("1", "a", 2.0), ("1", "b", 1.0)], columns=["qid", "docno", "score"])
     judged = pd.DataFrame([("1", "b", 1)], columns=["query_id", "doc_id", "relevance"])
+    for missing in (None, float("nan"), pd.NaT):
+        with pytest.raises(ValueError, match="an id for every row"):
+            clariq.evaluate(hits.assign(docno=["a", missing]), "RR", qrels=judged)
     assert clariq.evaluate(hits, "RR", qrels=judged) == {"RR": 0.5}
     with pytest.raises(KeyError, match="docno or doc_id"):
         clariq.evaluate(hits[["qid", "score"]], "RR", qrels=judged)
