@@ -9,7 +9,7 @@ use serde::de::IntoDeserializer;
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
-use syntax::hint_of;
+use syntax::{BRACKETS, hint_of};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -311,7 +311,12 @@ fn insert<'i>(entries: &mut DeTable<'i>, key: &'i str, value: Spanned<DeValue<'i
 }
 
 fn wrong_type(at: Location, expected: &str, found: &DeValue) -> clariq_core::Error {
-    problem!(at, expected, (format!("a value of type {}", found.type_str())), HINT).into()
+    let (found, hint) = match found {
+        DeValue::Table(_) => ("one table".to_owned(), BRACKETS),
+        DeValue::Array(_) => ("a list".to_owned(), BRACKETS),
+        other => (format!("a value of type {}", other.type_str()), HINT),
+    };
+    problem!(at, expected, found, hint).into()
 }
 
 /// A table of a configuration that another crate reads, once.

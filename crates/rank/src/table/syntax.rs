@@ -1,5 +1,9 @@
 //! Hints for lines that are no TOML.
 
+/// The hint where a table is in the place of a list, or the other way round.
+pub(super) const BRACKETS: &str =
+    "a table begins with `[name]`, and an entry of a list of tables with `[[name]]`";
+
 /// The hint for a line, by what people often write in it.
 pub(super) fn hint_of(line: &str, message: &str) -> &'static str {
     let line = line.trim();
@@ -10,7 +14,7 @@ pub(super) fn hint_of(line: &str, message: &str) -> &'static str {
     } else if line.starts_with('{') || line.starts_with('"') && key.contains("\":") {
         "a configuration is TOML and no JSON: `key = value`, each on a line of its own"
     } else if line.starts_with('[') {
-        "a table begins with `[name]`, and an entry of a list of tables with `[[name]]`"
+        BRACKETS
     } else if key == line && line.contains(':') {
         "TOML has `key = value`, and not `key: value`"
     } else if key == line {

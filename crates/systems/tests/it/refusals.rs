@@ -211,6 +211,30 @@ hint: a text with the weight 0 is ignored; `clariq systems show ikat-automatic` 
 }
 
 #[test]
+fn a_table_in_the_place_of_a_list_has_too_few_brackets() {
+    assert_data_eq!(
+        changed("[[stages]]", "[stages]"),
+        str![[r#"
+mine.toml:3
+  expected: a list of tables
+     found: one table
+hint: a table begins with `[name]`, and an entry of a list of tables with `[[name]]`
+
+"#]]
+    );
+    assert_data_eq!(
+        changed("[[stages]]", "[[space]]\n[[stages]]"),
+        str![[r#"
+mine.toml:3
+  expected: a table
+     found: a list
+hint: a table begins with `[name]`, and an entry of a list of tables with `[[name]]`
+
+"#]]
+    );
+}
+
+#[test]
 fn files_that_are_no_system_are_refused() {
     assert_data_eq!(
         changed("[[stages]]", "[[stages"),
