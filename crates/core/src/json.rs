@@ -103,6 +103,9 @@ fn fault_at(text: &[u8], error: &serde_json::Error) -> Option<String> {
     if text.trim_ascii().is_empty() {
         return Some("nothing".to_owned());
     }
+    if text.trim_ascii() == b"{" {
+        return Some("`{` alone: an object is one line, as `jq -c .` writes it".to_owned());
+    }
     if error.classify() != Category::Syntax {
         return None;
     }
@@ -235,6 +238,10 @@ mod tests {
                 "a.json:2: expected `true`, as JSON writes it, found `True`, as Python writes it",
             ),
             ("{\"a\": []", "a.json:1: expected JSON, found EOF while parsing an object"),
+            (
+                "{",
+                "a.json:1: expected JSON, found `{` alone: an object is one line, as `jq -c .` writes it",
+            ),
             (
                 r#"{"\ud83d a": []}"#,
                 r"a.json:1: expected JSON, found half of a character, such as `\ud83d` alone: was a text cut there?",
