@@ -256,6 +256,12 @@ fn count_hint(wanted: usize, found: &[&str]) -> &'static str {
         (6, 2) if found.iter().all(|field| field.parse::<f64>().is_ok()) => {
             "this looks like a need file: `clariq eval --task clarification_need` scores those"
         }
+        (6, 2) if found[1].parse::<f64>().is_ok() => {
+            "this looks like a need file: `clariq eval` scores those"
+        }
+        (6, 1) if found[0].matches([',', ';']).count() == 1 => {
+            "this looks like a need file with commas: write a blank between its fields"
+        }
         (6, 4) => {
             "this looks like judgements: `clariq eval RUN --qrels FILE` scores a run by them, and \
              needs no --qrels for those of --data"

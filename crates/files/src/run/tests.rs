@@ -121,6 +121,16 @@ fn files_of_other_kinds_are_named_by_their_lines() {
             "this looks like CSV: write blanks or tabs between the fields",
         ),
         (
+            "13,2\n14,3\n",
+            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
+            "this looks like a need file with commas: write a blank between its fields",
+        ),
+        (
+            "q1 2\nq2 3\n",
+            "6 fields, `<topic> 0 <document> <rank> <score> <run>`",
+            "this looks like a need file: `clariq eval` scores those",
+        ),
+        (
             "0\tq1\tQ0\td\t1\t2.5\tx\n",
             "the topic in the first field, and no row numbers",
             "write the run without them (`index=False` in pandas, `row.names = FALSE` in R)",
