@@ -101,8 +101,8 @@ fn missing_arguments(error: &clap::Error) -> Option<Problem> {
     };
     let bare = |argument: &String| {
         let is_option = argument.starts_with('-');
-        let name = argument.trim_end_matches("...").trim_matches(['<', '>', '[', ']']);
-        if is_option { argument.clone() } else { name.to_owned() }
+        let name = argument.trim_end_matches("...").replace(['<', '>', '[', ']'], "");
+        if is_option { argument.clone() } else { name }
     };
     // A value is missing where it is named alone, an option with its value elsewhere.
     let first = missing.first().map(|first| match first.split_once(' ') {

@@ -21,6 +21,15 @@ fn missing_and_unknown_arguments_are_named_with_the_form_of_the_command() {
             ],
         ),
         (
+            "explain --topic 13",
+            [
+                "REQUEST DOCUMENT_ID",
+                "REQUEST DOCUMENT_ID",
+                "nothing",
+                "write `clariq explain --topic <ID> <REQUEST> [DOCUMENT_ID]...`; `clariq explain --help` describes each",
+            ],
+        ),
+        (
             "tune bm25",
             [
                 "--grid",
