@@ -316,7 +316,14 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
         let is_known = report.files.contains(&requests.name());
         let mut read = |input: &FileContent, sink: Sink| {
-            let read = requests::parse(input, Some(&find), sink);
+            let mut is_faulty = false;
+            let read = requests::parse(input, Some(&find), &mut |problem| {
+                is_faulty = true;
+                sink(problem);
+            });
+            if !is_faulty {
+                requests::parse_labels(input, sink);
+            }
             request_ids.extend(read.into_iter().map(|request| request.id.to_string()));
         };
         if is_known {

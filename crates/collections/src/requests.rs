@@ -79,25 +79,52 @@ struct LabelKeys {
     answer: Option<String>,
 }
 
-/// Reads the labels of the requests of a file that have any. Rows of a table have none.
+/// Reads the labels of the requests of a file that have any; the first problem is the error.
 pub(crate) fn labels(source: &Source) -> Result<Vec<RequestLabels>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
+    read_strictly(source, MOST_OF_A_TABLE, parse_labels)
+}
+
+/// Reads the labels of the requests of a file that have any. Rows of a table have none. Every problem
+/// goes to `sink`.
+pub(crate) fn parse_labels(input: &FileContent, sink: Sink) -> Vec<RequestLabels> {
     let mut labels = Vec::new();
     let lines = input.bytes.split(|&byte| byte == b'\n').map(trim);
     for (number, line) in (1..).zip(lines).filter(|(_, line)| begins_as_json_object(line)) {
-        let at = Location::line(&*input.name, number);
-        let LabelKeys { id, beir_id, qid, query_id, need, answer } =
-            parse_python_json(at, line).map_err(|problem| problem.hint(LABELS))?;
-        let need = need.map(|need| match need {
-            IdOrNumber::Number(number) => NeedLabel::Number(number),
-            IdOrNumber::Id(name) => NeedLabel::Name(name),
-        });
-        let id = beir_id.or(id).or(qid).or(query_id);
-        if let Some(id) = id.filter(|_| need.is_some() || answer.is_some()) {
-            labels.push(RequestLabels { id: id.into_text(), need, answer });
+        match labels_of_line(line, &Location::line(&*input.name, number)) {
+            Ok(of_request) => labels.extend(of_request),
+            Err(problem) => sink(*problem),
         }
     }
-    Ok(labels)
+    labels
+}
+
+fn labels_of_line(line: &[u8], at: &Location) -> Result<Option<RequestLabels>, Box<Problem>> {
+    let LabelKeys { id, beir_id, qid, query_id, need, answer } =
+        parse_python_json(at, line).map_err(|problem| problem.hint(LABELS))?;
+    let need = need.map(|need| need_label(need, at)).transpose()?;
+    let id = beir_id.or(id).or(qid).or(query_id);
+    let id = id.filter(|_| need.is_some() || answer.is_some());
+    Ok(id.map(|id| RequestLabels { id: id.into_text(), need, answer }))
+}
+
+/// A label of the need. As 1 needs no clarification, labels of 0 and 1 are those of another scale, by
+/// which no request would need any.
+fn need_label(need: IdOrNumber, at: &Location) -> Result<NeedLabel, Box<Problem>> {
+    let label = match need {
+        IdOrNumber::Number(number) => NeedLabel::Number(number),
+        IdOrNumber::Id(name) => NeedLabel::Name(name),
+    };
+    let is_below_1 = match &label {
+        NeedLabel::Number(number) => *number < 1,
+        NeedLabel::Name(name) => name.parse::<f64>().is_ok_and(|number| number < 1.0),
+    };
+    if is_below_1 {
+        let hint = "1 needs no clarification, and numbers from 2 on do: write 1 and 2 in place of 0 and \
+                    1, or names such as `clear` and `vague`";
+        let expected = "a number of at least 1 or a name at `need`";
+        return Err(problem!(at, expected, (format!("`{label}`")), hint).into());
+    }
+    Ok(label)
 }
 
 /// A request of a file. Other keys, such as `metadata`, are ignored.

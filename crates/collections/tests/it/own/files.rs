@@ -329,6 +329,20 @@ fn two_grades_are_an_error_of_the_check_and_of_every_use() {
 }
 
 #[test]
+fn labels_of_0_and_1_are_needs_of_another_scale() {
+    for (need, found) in [(json!(0), "`0`"), (json!(-1), "`-1`"), (json!("0"), "`0`")] {
+        let requests = json!({ "id": "1", "text": "a", "need": need }).to_string();
+        let (folder, own) =
+            opened(&[("documents.jsonl", DOCUMENT), ("requests.test.jsonl", requests.as_str())]);
+        assert!(TRACKS.check(&data(folder.path())).unwrap().findings.has_errors(), "{need}");
+        let split = own.find_split("test").unwrap();
+        let refused = own.annotations(split).err().unwrap().to_problem();
+        assert_eq!((refused.at.line, refused.found.as_str()), (Some(1), found));
+        assert!(refused.hint.contains("write 1 and 2"), "{}", refused.hint);
+    }
+}
+
+#[test]
 fn a_need_file_is_scored_against_the_labels_of_requests() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
