@@ -9,7 +9,7 @@ mod warnings;
 pub use by_qrels::{ByQrels, USUAL_MEASURES};
 pub use decisions::{
     ASKS_FROM, DECISION_COLUMNS, ReadNeeds, check_needs, decision_rows, is_need_file, need_table,
-    parse_needs,
+    other_scale, parse_needs,
 };
 
 use crate::Task;

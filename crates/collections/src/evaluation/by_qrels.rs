@@ -86,6 +86,13 @@ impl<'a> ByQrels<'a> {
     /// Describes the lines of a run that the figures ignore, and a run of which nothing is judged.
     fn warnings_of(&self, run: &Run, ties: Ties) -> Vec<String> {
         let mut warnings = self.topics.warnings(run, ties);
+        warnings.extend(self.unjudged(run));
+        warnings
+    }
+
+    /// Warnings about a run of which nothing is judged, and about ids that the judgements spell otherwise.
+    pub fn unjudged(&self, run: &Run) -> Vec<String> {
+        let mut warnings = Vec::new();
         let mut grades = run.lines.iter().map(|line| {
             let judged = self.qrels.topic(&line.topic)?;
             judged.grade(&line.document)

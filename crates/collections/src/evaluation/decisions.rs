@@ -112,7 +112,7 @@ pub fn check_needs(
     }
     let missing = labels.keys().filter(|id| !needs.contains_key(*id)).count();
     let unknown = needs.keys().filter(|id| !labels.contains_key(*id)).count();
-    Ok(counted(&[
+    let mut warnings = counted(&[
         (
             missing,
             "request with a label has no need in the file",
@@ -124,7 +124,25 @@ pub fn check_needs(
             "needs are of requests without a label, and are ignored",
         ),
         (outside, "need is none that a label has", "needs are none that a label has"),
-    ]))
+    ]);
+    if numbers.is_some() {
+        let numbers: Vec<f64> = needs.values().filter_map(|need| need.parse().ok()).collect();
+        warnings.extend(other_scale(&numbers));
+    }
+    Ok(warnings)
+}
+
+/// A warning about needs that look like probabilities, or like labels of 0 and 1: by them, no request
+/// would be asked about.
+pub fn other_scale(needs: &[f64]) -> Option<String> {
+    let is_other =
+        needs.iter().all(|need| (0.0..=1.0).contains(need)) && needs.iter().any(|need| *need < 1.0);
+    is_other.then(|| {
+        format!(
+            "all needs of the file are between 0 and 1, and a system asks from {ASKS_FROM} on: are they \
+             probabilities, or labels of 0 and 1?"
+        )
+    })
 }
 
 /// The figures of a need file against labels. If all labels are numbers, a request is positive from 2
@@ -225,6 +243,11 @@ mod tests {
                 "1 need is none that a label has",
             ]
         );
+        for of_another_scale in [[("1", "0"), ("2", "1")], [("1", "0.3"), ("2", "0.9")]] {
+            let warnings = check(&numbers, &of_another_scale).unwrap();
+            assert!(warnings[0].contains("between 0 and 1"), "{warnings:?}");
+        }
+        assert_eq!(check(&numbers, &[("1", "1"), ("2", "1")]), Ok(vec![]));
         let twice = |text: &str| {
             let bytes = text.as_bytes().to_vec().into();
             parse_needs(&FileContent { name: "a.need".to_owned(), bytes })
