@@ -17,10 +17,11 @@ use crate::submission::{MtragSubmission, is_submission};
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{
     ByQrels, ComparisonOptions, EvalFlag, EvalRequest, EvalResult, Evaluation, FigureFormat,
-    FileRankings, SystemOutput, ValuesByRequest, counted, is_need_file, parse_needs,
+    FileRankings, SystemOutput, ValuesByRequest, counted, ignored_lines, is_need_file, other_scale,
+    parse_needs,
 };
 use clariq_core::{Error, Problem, ProblemKind, RequestId, bail, problem};
-use clariq_eval::{RankedRun, Ties, evaluate, exact_mean};
+use clariq_eval::{Diagnosis, RankedRun, Ties, diagnose, evaluate, exact_mean};
 use clariq_files::{FileContent, Run, Source, TopicJudgements, parse_run, strictly};
 pub(crate) use figures::{DomainFigures, RankedPassages, names};
 use figures::{MEASURES, five_digits, measures, table, weighted_mean};
@@ -35,6 +36,11 @@ struct Answered {
 }
 
 impl Answered {
+    /// True for responses alone: a submission to Task B, whose passages have no scores.
+    fn ranks_nothing(&self) -> bool {
+        self.run.lines.is_empty() && !self.responses.is_empty()
+    }
+
     /// The score of the best passage of each request.
     fn best(&self) -> HashMap<&RequestId, f64> {
         let mut best: HashMap<&RequestId, f64> = HashMap::new();
@@ -126,7 +132,7 @@ impl<'a> MtragEvaluation<'a> {
         let mut needs = HashMap::new();
         let read = parse_needs(input)?;
         for (id, need) in read.needs {
-            let Ok(number) = need.parse() else {
+            let Some(number) = need.parse().ok().filter(|need: &f64| need.is_finite()) else {
                 let hint = "from 2 on, the system asks, as with ClariQ's needs of 1 to 4";
                 bail!(&*input.name, "a number as need of `{id}`", "`{need}`", hint);
             };
@@ -140,7 +146,8 @@ impl<'a> MtragEvaluation<'a> {
             bail!(&*input.name, expected, "none", hint);
         }
         let tables = vec![by_need(self.mtrag.tasks(self.split)?, &needs)];
-        let warnings = read.ignored.describe();
+        let mut warnings = read.ignored.describe();
+        warnings.extend(other_scale(&needs.values().copied().collect::<Vec<f64>>()));
         Ok(Some(EvalResult { tables, warnings, ..EvalResult::default() }))
     }
 
@@ -152,6 +159,14 @@ impl<'a> MtragEvaluation<'a> {
         let mut responses = HashMap::new();
         let mut run = if is_submission(input) {
             let submission = MtragSubmission::parse(input)?;
+            if let Some(answer) = submission.answers.iter().find(|answer| answer.without_score > 0)
+                && submission.answers.iter().all(|answer| answer.response.is_none())
+            {
+                let at = (&*input.name, answer.line);
+                let hint =
+                    "passages are ordered by their scores; their place in the list is not read";
+                bail!(at, "a number as `score` of each passage", "none", hint);
+            }
             let run = submission.to_run(&input.name, &ids);
             for answer in submission.answers {
                 let Some(id) = known(&answer.id) else { continue };
@@ -258,6 +273,14 @@ impl<'a> MtragEvaluation<'a> {
                 "no request of {unjudged} is judged: no figure of a ranking counts them"
             ));
         }
+        let found = diagnose(&answered.run, self.judged().map(|(id, _)| id), None);
+        let of_lines = Diagnosis { missing_topics: 0, unknown_topics: 0, ..found };
+        warnings.extend(ignored_lines(&of_lines, Ties::Id));
+        if answered.ranks_nothing() {
+            warnings.push("no passage has a score, so that nothing is ranked".to_owned());
+        } else if let Some(by_qrels) = &self.by_qrels {
+            warnings.extend(by_qrels.unjudged(&answered.run));
+        }
         warnings
     }
 }
@@ -274,7 +297,7 @@ impl Evaluation for MtragEvaluation<'_> {
         if request.measures.is_empty() && !request.by_topic() {
             let figures = self.figures_of(&answered);
             let mut tables = Vec::new();
-            if !figures.is_empty() {
+            if !figures.is_empty() && !answered.ranks_nothing() {
                 tables.push(table(&figures));
             }
             tables.extend(by_response(self.mtrag.tasks(self.split)?, &answered.responses));

@@ -18,8 +18,10 @@ pub struct MtragSubmission {
 pub struct SubmittedTask {
     /// The id of the request, as the file spells it.
     pub id: String,
-    /// The passages with their scores, in the order of the file.
+    /// The passages with their scores, in the order of the file; those without one are not ranked.
     pub contexts: Vec<(String, f64)>,
+    /// The number of passages without a score, as in a submission to Task B.
+    pub without_score: usize,
     /// The response, if there is one.
     pub response: Option<String>,
     /// The line in the file.
@@ -64,12 +66,14 @@ impl MtragSubmission {
             for_each_line(input, sink, |at, line, sink| {
                 match parse_python_json::<AnswerLine>(&at, line) {
                     Ok(answer) => {
+                        let all = answer.contexts.len();
                         let contexts = answer.contexts.into_iter();
+                        let contexts: Vec<_> =
+                            contexts.filter_map(|it| Some((it.document_id, it.score?))).collect();
                         answers.push(SubmittedTask {
                             id: answer.task_id,
-                            contexts: contexts
-                                .map(|it| (it.document_id, it.score.unwrap_or(0.0)))
-                                .collect(),
+                            without_score: all - contexts.len(),
+                            contexts,
                             response: answer.predictions.into_iter().next().map(|it| it.text),
                             line: at.line.unwrap_or(0),
                         });

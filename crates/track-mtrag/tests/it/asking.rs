@@ -2,7 +2,8 @@
 
 use crate::common::{sample, write};
 use clariq_collections::Collection;
-use clariq_collections::evaluation::{EvalRequest, ResultCell};
+use clariq_collections::evaluation::{EvalRequest, EvalResult, ResultCell};
+use clariq_core::Error;
 use serde_json::json;
 
 /// The rows of the table `asking` for a file: domain, name, counts, and the figures.
@@ -10,18 +11,18 @@ fn asking(name: &str, text: &str) -> Vec<String> {
     table("asking", name, text)
 }
 
-/// The rows of a table for a file.
-fn table(wanted: &str, name: &str, text: &str) -> Vec<String> {
+fn score(name: &str, text: &str) -> Result<EvalResult, Error> {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), name, text);
     let sample = sample();
     let collection: &dyn Collection = &sample;
     let request = EvalRequest { file: folder.path().join(name), ..EvalRequest::default() };
-    let result = collection
-        .evaluation(collection.find_split("mtrag-un").unwrap())
-        .unwrap()
-        .score(&request)
-        .unwrap();
+    collection.evaluation(collection.find_split("mtrag-un").unwrap()).unwrap().score(&request)
+}
+
+/// The rows of a table for a file.
+fn table(wanted: &str, name: &str, text: &str) -> Vec<String> {
+    let result = score(name, text).unwrap();
     let table = result.tables.into_iter().find(|table| table.name == wanted).unwrap();
     let cell = |cell: &ResultCell| match cell {
         ResultCell::Text(text) => text.clone(),
@@ -73,6 +74,38 @@ fn requests_for_which_nothing_was_found_are_below_every_score() {
     // A domain of which the run has nothing is left out.
     let rows = asking("b.run", &format!("{}banking-1<::>1 0 x 1 3 r\n", run.concat()));
     assert_eq!(rows.len(), 9);
+}
+
+#[test]
+fn needs_of_another_scale_are_warned_of_and_nan_is_refused() {
+    let warnings = score("a.need", "cc03::1 0.9\ncc01::2 0.2\n").unwrap().warnings;
+    assert!(warnings[0].contains("between 0 and 1"), "{warnings:?}");
+    let refused = score("b.need", "cc03::1 nan\n").err().unwrap().to_problem();
+    assert_eq!(refused.found, "`nan`");
+}
+
+#[test]
+fn passages_without_scores_are_not_ranked() {
+    let line = |id: &str, context: &str, more: &str| {
+        format!("{{\"task_id\": \"{id}\", \"contexts\": [{context}]{more}}}\n")
+    };
+    let passage = "{\"document_id\": \"g2-0-80\"}";
+    let refused = score("a.jsonl", &line("cc01<::>2", passage, "")).err().unwrap().to_problem();
+    assert_eq!(refused.expected, "a number as `score` of each passage");
+    // A submission to Task B has the passages of the references, and responses.
+    let response = ", \"predictions\": [{\"text\": \"Which one?\"}]";
+    let result = score("b.jsonl", &line("cc01<::>2", passage, response)).unwrap();
+    let tables: Vec<&str> = result.tables.iter().map(|table| table.name).collect();
+    assert_eq!(tables, ["responses"]);
+    assert!(result.warnings.iter().any(|warning| warning.contains("nothing is ranked")));
+    let other = "{\"document_id\": \"g2-0-80x\", \"score\": 1}";
+    let result = score("c.jsonl", &line("cc01<::>2", other, "")).unwrap();
+    assert!(
+        result
+            .warnings
+            .iter()
+            .any(|warning| warning.starts_with("no document of the run is judged"))
+    );
 }
 
 #[test]
