@@ -148,7 +148,7 @@ fn the_name_and_each_line_are_checked() {
         found(&validation),
         [
             "a file whose name ends in .jsonl: another name",
-            "JSON: EOF while parsing an object",
+            "JSON: `{` alone: an object is one line, as `jq -c .` writes it",
             "an object on each line: another value",
         ]
     );
