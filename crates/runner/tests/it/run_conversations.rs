@@ -136,6 +136,8 @@ fn oracles_reach_the_ends_of_the_table() {
     for (line, says) in [
         ("oracle best-question --data data --metric P1", "one of `MRR100`"),
         ("oracle best-question --data data --split test", "none of them"),
+        ("oracle best-question --data data --split train", "scores for the contexts of train"),
+        ("oracle no-question --data data --split train", "scores for the contexts of train"),
     ] {
         let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(finished.status, Some(2), "{line}");

@@ -105,8 +105,8 @@ pub struct OracleRequest<'a> {
 ///
 /// # Errors
 ///
-/// A collection without evaluation tables, a metric that its table does not have, and a question
-/// that is not in the bank.
+/// A collection without evaluation tables, a metric that its table does not have, a table without a
+/// topic or context of the split, and a question that is not in the bank.
 pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Result<OracleRun> {
     let clariq = ClariQ::of(collection)?;
     let split = clariq.split_of(request.split)?;
@@ -137,6 +137,10 @@ pub fn oracle_run(collection: &dyn Collection, request: &OracleRequest) -> Resul
         for (topic, question) in chosen.ok_or_else(|| no_metric(request.metric, &table))? {
             writeln!(lines, "{topic} 0 {} 1 1 {name}", written(question)).map_err(&write)?;
         }
+    }
+    if lines.is_empty() {
+        let expected = format!("scores for the contexts of {}", request.split);
+        bail!(stem, expected, "none", "the table and the labels must be of one release");
     }
     Ok(OracleRun { lines, table: stem })
 }
