@@ -30,6 +30,15 @@ pub(super) fn validate(
     validate_file(file, &topics, &clariq.bank, options.conversations)
 }
 
+/// True if the first line has two fields, also with a comma or a semicolon between them: its faults are
+/// then those of a need file.
+fn has_needs(input: &FileContent) -> bool {
+    match &first_fields(input)[..] {
+        [field] => field.split(|byte| matches!(byte, b',' | b';')).count() == FIELDS_OF_NEEDS,
+        fields => fields.len() == FIELDS_OF_NEEDS,
+    }
+}
+
 fn validate_file(
     file: &Source,
     topics: &[RequestId],
@@ -45,7 +54,7 @@ fn validate_file(
     }
     let reader = OfficialReader::new(topics.iter());
     let mut check = FileCheck::new(&input.name, topics);
-    let is_needs = first_fields(&input).len() == FIELDS_OF_NEEDS;
+    let is_needs = has_needs(&input);
     let least = if is_needs { FIELDS_OF_NEEDS } else { FIELDS_OF_A_RUN };
     reader.check(&input, least).into_iter().for_each(|problem| check.refuse(problem));
     // A quote that is not closed is among the problems already.
@@ -191,6 +200,21 @@ mod tests {
         assert_eq!(found.let_through.count("file", Severity::Error), 0);
         let facts = found.let_through.iter();
         (found.verdict, facts.map(|fact| (fact.first.expected.clone(), fact.count)).collect())
+    }
+
+    #[test]
+    fn a_need_file_as_csv_is_no_run() {
+        let row = |id: &str| BankRow { id: id.into(), text: format!("which {id}") };
+        let bank = Bank::new(vec![row("Q1")], crate::NO_QUESTION);
+        for text in ["1,4\n", "topic_id,clarification_need\n1,4\n", "1;4\n"] {
+            let file = Source::memory("file", text.as_bytes());
+            let found = validate_file(&file, &["1".into()], &bank, None).unwrap();
+            let expected: Vec<String> =
+                found.official.iter().map(|fact| fact.first.expected.clone()).collect();
+            let form = "2 fields, `<topic_id> <label>`";
+            assert!(expected.iter().any(|expected| expected == form), "{text}: {expected:?}");
+            assert!(!expected.iter().any(|expected| expected.starts_with("6 fields")), "{text}");
+        }
     }
 
     #[test]
