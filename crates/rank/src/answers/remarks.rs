@@ -37,47 +37,27 @@ const IN_PARENTHESES: [&str; 8] = [
 ];
 
 /// What a text says about the task, and not for it. The words of a label before an answer are taken off first.
-const OF_THE_TASK: [&str; 24] = [
+const OF_THE_TASK: [&str; 16] = [
     "already self-contained",
     "already standalone",
     "can be understood alone",
-    "don't need to ask",
     "haven't provided",
-    "is self-contained",
-    "is standalone",
-    "it stands alone",
     "last utterance",
     "no change needed",
     "no changes needed",
-    "no clarification",
     "no further clarification",
     "no rewrit",
     "nothing to clarify",
     "provide the conversation",
     "question is clear",
-    "rephrased as",
     "request is clear",
-    "rewrite it as",
-    "rewritten as",
     "rewritten query",
     "rewritten utterance",
     "said about themselves",
 ];
 
-/// What the user does in a description of the request, which is not the user's request.
-const DEEDS: [&str; 8] = [
-    "asked ",
-    "asks ",
-    "has asked ",
-    "is asking ",
-    "is interested in ",
-    "is looking for ",
-    "wants ",
-    "would like ",
-];
-
-/// Arrows from the text that was given to the one that is asked for.
-const ARROWS: [&str; 3] = [" -> ", " => ", " → "];
+/// Arrows from the text that was given to the one that is asked for, each in quotation marks.
+const ARROWS: [&str; 3] = ["\" -> \"", "\" => \"", "\" → \""];
 
 /// Characters of a line that tell what it is.
 const SHOWN: usize = 40;
@@ -90,13 +70,12 @@ pub(super) fn is_remark(line: &str) -> bool {
     EXPLANATIONS.contains(&label) || CLOSINGS.iter().any(|words| line.starts_with(words))
 }
 
-/// True for a text that speaks of the task or describes the request, and for one with an explanation.
+/// True for a text that speaks of the task, and for one with an explanation. One that describes the request,
+/// such as `The user wants to know …`, is a query of a kind.
 pub(super) fn is_about_task(text: &str) -> bool {
     let text = text.to_lowercase().replace('’', "'");
-    let user = text.strip_prefix("the user ");
     OF_THE_TASK.iter().any(|words| text.contains(words))
         || ARROWS.iter().any(|arrow| text.contains(arrow))
-        || user.is_some_and(|rest| DEEDS.iter().any(|deed| rest.starts_with(deed)))
         || is_remark(&text)
         || has_remark(&text)
         || is_code(&text)

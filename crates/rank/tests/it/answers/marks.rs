@@ -80,11 +80,7 @@ fn what_a_model_says_about_the_task_is_no_query() {
         "\"flat tyre\" Reasoning: the user said it.",
         "What is a tyre? A: It is round.",
         "\"fix it\" -> \"fix a tyre\"",
-        "fix it → fix a tyre",
-        "\"fix it\" can be rewritten as \"fix a tyre\"",
         "The rewritten utterance is \"fix a tyre\"",
-        "I would rewrite it as: \"fix a tyre\"",
-        "The user is asking how to repair a tyre.",
         "What is the user's last utterance?",
         "What the user said about themselves; use it only where it matters:",
         "Please provide the conversation history.",
@@ -112,6 +108,9 @@ fn what_a_model_says_about_the_task_is_no_query() {
         "the user interface of a phone",
         "I'm looking for notes: which app?",
         "a reason to stay",
+        "The user wants to know how to stop snoring.",
+        "how is 3/4 rewritten as a decimal?",
+        "convert docx -> pdf",
         "let me in",
     ] {
         assert_eq!(answers::line(&whole(text)).as_deref(), Some(text), "{text:?}");
