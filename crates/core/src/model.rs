@@ -2,6 +2,7 @@
 
 mod chat;
 mod special;
+mod turns;
 
 use crate::checksum::Checksum;
 use crate::document::Documents;
@@ -19,6 +20,7 @@ pub use chat::{
     ChatMessage, ChatModel, ChatParameters, ChatRequest, ChatRole, Completion, Thinking,
 };
 pub use special::{behind_special_tokens, without_special_tokens};
+pub use turns::{begins_exchange, begins_user_turn};
 
 /// The kinds of learned models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,7 +11,7 @@ mod numbers;
 mod remarks;
 mod tools;
 
-use clariq_core::{Completion, without_special_tokens};
+use clariq_core::{Completion, begins_exchange, without_special_tokens};
 use clothes::{
     begins_with_element, is_bare, is_blank, is_heading, is_label, is_nothing, is_placeholder,
     is_preface, undressed, without_mark, without_quotes,
@@ -213,7 +213,7 @@ fn is_name_of_response(word: &str) -> bool {
 fn ends_response(line: &str) -> bool {
     let line = line.trim_matches(|c: char| !c.is_alphanumeric() && c != ':').to_lowercase();
     let head = line.split_once(':').map_or("", |(head, _)| head.trim_end_matches('*'));
-    matches!(head, "user" | "human" | "question" | "q" | "instruction")
+    begins_exchange(&line)
         || matches!(line.trim_end_matches(':'), "sources" | "references" | "citations")
         || matches!(head, "sources" | "references" | "citations")
 }

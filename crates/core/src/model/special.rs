@@ -1,6 +1,8 @@
 //! Special tokens of chat models: the marks of a template around what a model writes, which some
 //! servers leave in its text. None of them is part of an answer.
 
+use super::turns::{begins_user_turn, begins_with_author, is_token_of_user};
+
 /// Special tokens of another form than `<|name|>`.
 const OTHERS: [&str; 12] = [
     "<s>",
@@ -60,17 +62,16 @@ pub fn behind_special_tokens(text: &str) -> &str {
     text
 }
 
-/// True for tokens at which a turn of another author begins, as in `<|im_end|>\n<|im_start|>user` and
-/// `<|endoftext|>Human: `.
+/// True for tokens at which a turn of another author begins, as in `<|user|>`, `<|im_start|>user`,
+/// `<|im_end|>\n<|im_start|>user` and `<|endoftext|>Human: `.
 fn begins_turn(text: &str) -> bool {
     let Some(rest) = behind_first(text) else { return false };
+    let token = &text[..text.len() - rest.len()];
     let rest = rest.trim_start();
-    let author = behind_first(rest);
-    let is_author =
-        |author: &str| ["user", "system", "[INST]"].iter().any(|known| author.starts_with(known));
-    let is_user = ["<|user|>", "<start_of_turn>user"].iter().any(|turn| text.starts_with(turn));
-    let is_named = ["Human:", "User:"].iter().any(|name| rest.starts_with(name));
-    is_user || is_named || author.is_some_and(is_author)
+    is_token_of_user(token)
+        || token.contains("start") && begins_with_author(rest)
+        || begins_user_turn(rest)
+        || behind_first(rest).is_some_and(begins_with_author)
 }
 
 fn behind_first(text: &str) -> Option<&str> {
@@ -176,6 +177,14 @@ mod tests {
             "\n<|user|>\nAnd?",
             "<end_of_turn>\n<start_of_turn>user\nAnd?",
             "<|endoftext|>Human: And?",
+            "<|endoftext|>### User: And?",
+            "\n<|im_start|>user\nAnd?",
+            "<|start|>user<|message|>And?",
+            "</s>[INST] And?",
+            "<｜end▁of▁sentence｜><｜User｜>And?",
+            "<|im_end|><|im_user|>user<|im_middle|>And?",
+            "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|USER_TOKEN|>And?",
+            "<|prompter|>And?",
         ] {
             assert_eq!(without_special_tokens(&format!("tents{invented}")), "tents");
         }

@@ -2,6 +2,7 @@
 
 use super::clothes::{is_heading, is_preface, without_mark};
 use super::remarks::is_remark;
+use clariq_core::begins_user_turn;
 
 /// The lines with a text, without headings, a preface, remarks and what the user says next; `None` for a
 /// table. Those with the mark of a list alone, if there are `most` of them, or those that are numbered one by
@@ -15,7 +16,7 @@ pub(super) fn items_of(body: &str, most: usize) -> Option<Vec<&str>> {
         if is_number || !text.contains(char::is_alphanumeric) || is_heading(text) {
             continue;
         }
-        if !items.is_empty() && begins_turn(text) {
+        if !items.is_empty() && begins_user_turn(text) {
             break;
         }
         if is_remark(text) {
@@ -52,12 +53,6 @@ pub(super) fn items_of(body: &str, most: usize) -> Option<Vec<&str>> {
         items.remove(0);
     }
     Some(items)
-}
-
-/// True for a turn that the model invents.
-fn begins_turn(line: &str) -> bool {
-    let author = line.split_once(':').map_or("", |(author, _)| author);
-    ["user", "human"].iter().any(|known| author.eq_ignore_ascii_case(known))
 }
 
 fn is_sentence(line: &str) -> bool {

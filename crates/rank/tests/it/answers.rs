@@ -338,6 +338,8 @@ fn a_response_has_no_preface() {
         ("Bees fly [1].\n\n**References**: [1][2]", Some("Bees fly [1].")),
         ("Bees fly [1].\n\nUser: and then?\nAssistant: They sting [2].", Some("Bees fly [1].")),
         ("Bees fly [1].<|im_end|>\n<|im_start|>user\nAnd?", Some("Bees fly [1].")),
+        ("Bees fly [1].\n\n### Human: and then?\nThey sting [2].", Some("Bees fly [1].")),
+        ("Bees fly [1].\n\nQ: and then?\nA: They sting [2].", Some("Bees fly [1].")),
         ("Bees: they fly [1].", Some("Bees: they fly [1].")),
         ("Thought: of bees [2].\nFinal Answer: Bees fly [1].", Some("Bees fly [1].")),
         ("Bees.\n\n### **Final answer:**\n\nBees fly [1].", Some("Bees fly [1].")),

@@ -128,6 +128,8 @@ fn remarks_between_and_below_queries_are_none() {
         "Rationale: foxes.\nred foxes\nblue foxes",
         "Query 1: red foxes\nReason: colour\nQuery 2: blue foxes\nReason: colour",
         "red foxes\nblue foxes\n\nUser: and wasps?\nred wasps",
+        "red foxes\nblue foxes\n\n### User: and wasps?\nred wasps",
+        "red foxes\nblue foxes\n\n**Human:** and wasps?\nred wasps",
         "1.\nred foxes\n2.\nblue foxes",
         "First query: red foxes\nSecond query: blue foxes",
         "queries = [\n  \"red foxes\",\n  \"blue foxes\"\n]",
