@@ -207,15 +207,12 @@ fn row(split: &str, figure: &Figure, for_reading: bool) -> Vec<Cell> {
 }
 
 /// The uses of a system, as letters if they must fit into a line of a terminal.
-pub(super) fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
-    let names: Vec<String> = uses.iter().map(ToString::to_string).collect();
-    match (uses, in_letters) {
-        ([], _) => Cell::Nothing,
-        (_, true) => {
-            Cell::text(names.iter().filter_map(|it| it.chars().next()).collect::<String>())
-        }
-        (_, false) => Cell::text(names.join(", ")),
+fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
+    if !in_letters || uses.is_empty() {
+        return Cell::list(uses);
     }
+    let names = uses.iter().map(ToString::to_string);
+    Cell::text(names.filter_map(|name| name.chars().next()).collect::<String>())
 }
 
 #[cfg(test)]

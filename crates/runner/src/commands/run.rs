@@ -3,6 +3,7 @@
 mod load;
 mod over;
 mod table;
+mod written;
 
 use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_tag};
 use crate::commands::calls::CallArgs;
@@ -15,10 +16,11 @@ use clariq_core::{Result, bail};
 use clariq_experiment::run::RequestFileKind;
 pub(super) use load::load_as_run;
 use load::load_systems;
-use over::Runs;
+use over::run_over;
 use std::num::NonZeroUsize;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use table::RunTable;
+use written::WrittenRuns;
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
@@ -99,8 +101,8 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     check_arguments(arguments)?;
     let systems = load_systems(settings, arguments)?;
     let input = if arguments.file().is_some() { "file" } else { "split" };
-    let mut runs = Runs::new(RunTable::new(input, &systems, arguments));
-    runs.add(settings, arguments, &systems)?;
+    let mut runs = WrittenRuns::new(RunTable::new(input, &systems, arguments));
+    run_over(settings, arguments, &systems, &mut runs)?;
     runs.table.print(settings, arguments)
 }
 
@@ -118,13 +120,13 @@ pub(crate) fn run_each(all: &[Settings], arguments: &RunArgs) -> Result<Outcome>
         return Err(does_not_apply(flag, "several collections").into());
     }
     let systems = load_systems(&all[0], arguments)?;
-    let mut runs = Runs::new(RunTable::new("split", &systems, arguments));
+    let mut runs = WrittenRuns::new(RunTable::new("split", &systems, arguments));
     for (settings, name) in all.iter().zip(folder_names(all)) {
         // The usual depth is that of the collection.
         let systems = load_systems(settings, arguments)?;
         // Two folders of one name keep their paths, and are refused.
         runs.folder = (!name.contains(MAIN_SEPARATOR)).then_some(name);
-        runs.add(settings, arguments, &systems)?;
+        run_over(settings, arguments, &systems, &mut runs)?;
     }
     runs.table.print(&all[0], arguments)
 }

@@ -23,6 +23,12 @@ impl Cell {
         Self::Text(text.into())
     }
 
+    /// Names with commas between them.
+    pub(crate) fn list<T: ToString>(names: &[T]) -> Self {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        if names.is_empty() { Self::Nothing } else { Self::Text(names.join(", ")) }
+    }
+
     pub(crate) fn path(path: &Path) -> Self {
         Self::Text(path.display().to_string())
     }

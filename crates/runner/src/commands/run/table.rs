@@ -5,10 +5,13 @@ use crate::commands::calls::DryRunTable;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use clariq_collections::Split;
 use clariq_core::Result;
 use clariq_experiment::Session;
+use clariq_experiment::run::RunSummary;
 use clariq_files::Target;
 use clariq_systems::SystemConfig;
+use std::path::Path;
 
 /// The table of runs.
 pub(super) struct RunTable {
@@ -31,11 +34,26 @@ impl RunTable {
         Self { sheet: Sheet::new(&columns), has_class, dry_run }
     }
 
-    /// Adds a run of a system: its row without the class.
-    pub(super) fn add(&mut self, session: &Session, system: &SystemConfig, mut row: Vec<Cell>) {
+    /// Adds the run of a system over an input.
+    pub(super) fn add(
+        &mut self,
+        session: &Session,
+        system: &SystemConfig,
+        input: &str,
+        summary: RunSummary,
+        path: &Path,
+    ) {
         if let Some(dry_run) = &mut self.dry_run {
             return dry_run.add(session, &system.full_name());
         }
+        let mut row = vec![
+            Cell::text(system.full_name()),
+            Cell::text(input),
+            Cell::Count(summary.requests),
+            Cell::Count(summary.lines),
+            Cell::list(&system.uses_for(session.split.map(Split::role))),
+            Cell::path(path),
+        ];
         if self.has_class {
             let class = system.class().map_or(Cell::Nothing, |class| Cell::text(class.name()));
             row.insert(1, class);
