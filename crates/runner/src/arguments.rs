@@ -3,7 +3,9 @@
 use crate::output::Format;
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clariq_core::{Precision, Result, bail, multiplies_bf16};
+use clariq_collections::evaluation::does_not_apply;
+use clariq_core::{Precision, Problem, Result, bail, multiplies_bf16};
+use clariq_eval::{Measure, parse_measures};
 use clariq_files::Source;
 use clariq_index::{Analyzer, Variant};
 use clariq_rank::{Override, Uses};
@@ -12,6 +14,31 @@ use clariq_tracks::TRACKS;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Refuses the first flag that is given: none of them applies to `what`.
+pub(crate) fn refuse_given(flags: &[(&str, bool)], what: &str) -> Result<(), Problem> {
+    match flags.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(does_not_apply(flag, what)),
+        None => Ok(()),
+    }
+}
+
+/// The measures of all uses of a flag, each measure once.
+pub(crate) fn named_measures(names: &[String]) -> Result<Vec<Measure>> {
+    let mut all = Vec::new();
+    for text in names {
+        let measures = parse_measures(text)?;
+        if measures.is_empty() {
+            bail!("-m", "the name of a measure", "`{text}`", "for example -m nDCG@10");
+        }
+        for measure in measures {
+            if !all.contains(&measure) {
+                all.push(measure);
+            }
+        }
+    }
+    Ok(all)
+}
 
 /// Flags that every subcommand has. `clariq help options` alone describes them.
 #[derive(Args, Clone)]

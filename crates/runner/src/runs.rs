@@ -1,4 +1,4 @@
-//! Runs and measures, as `compare`, `eval` and `report` read them.
+//! Runs and their labels, as `compare`, `eval` and `report` read them.
 
 use crate::arguments::RunArguments;
 use crate::settings::Settings;
@@ -6,7 +6,6 @@ use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::requests::last_said_in;
 use clariq_collections::{Collection, OWN, Split, Task};
 use clariq_core::{Doc, DocId, Problem, RequestId, Result, bail, problem};
-use clariq_eval::{Measure, parse_measures};
 use clariq_experiment::record;
 use clariq_files::{MOST_OF_A_RUN, Qrels, Source, TopicJudgements};
 use clariq_report::{JudgedPage, PageRequest, RenderedPage, page_of};
@@ -54,23 +53,6 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Prob
     let again = again.display();
     let hint = "--baseline names the run that the others are compared with";
     Err(problem!(argument, "every file once", "`{again}` twice", hint))
-}
-
-/// The measures of all uses of a flag, each measure once.
-pub(crate) fn measures(names: &[String]) -> Result<Vec<Measure>> {
-    let mut all = Vec::new();
-    for text in names {
-        let measures = parse_measures(text)?;
-        if measures.is_empty() {
-            bail!("-m", "the name of a measure", "`{text}`", "for example -m nDCG@10");
-        }
-        for measure in measures {
-            if !all.contains(&measure) {
-                all.push(measure);
-            }
-        }
-    }
-    Ok(all)
 }
 
 /// The labels: judgements of a file with the texts of its requests, or the collection of a split.

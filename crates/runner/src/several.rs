@@ -11,6 +11,9 @@ use clariq_experiment::record;
 use clariq_files::Source;
 use std::path::{Path, PathBuf};
 
+/// Several data folders, as messages call them.
+pub(crate) const SEVERAL: &str = "several collections";
+
 /// A collection with its name in tables.
 struct NamedCollection {
     name: String,

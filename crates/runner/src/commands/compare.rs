@@ -3,15 +3,15 @@
 mod sheets;
 mod topic;
 
-use crate::arguments::{Names, RunArguments, one_of};
+use crate::arguments::{Names, RunArguments, named_measures, one_of, refuse_given};
 use crate::failure::Outcome;
 use crate::output::Format;
 use crate::output::{Cell, Sheet, print_all};
 use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
-use crate::several::SeveralScores;
+use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
-use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest, does_not_apply};
+use clariq_collections::evaluation::{ComparisonOptions, ValuesByRequest};
 use clariq_core::{Problem, RequestId, Result, bail, count_of, problem};
 use clariq_eval::{BaselineTest, Column, Ties, test_against_baseline};
 use clariq_experiment::record;
@@ -79,7 +79,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let labels = LabelSource::open(settings, &arguments.compared, &paths[0])?;
     labels.check_origin(settings, &paths)?;
     let evaluation = labels.evaluation(settings)?;
-    let measures = runs::measures(&arguments.measures)?;
+    let measures = named_measures(&arguments.measures)?;
     let by = ComparisonOptions {
         part: arguments.task.as_deref(),
         measures: &measures,
@@ -154,10 +154,8 @@ pub(crate) fn compare_each(all: &[Settings], arguments: &CompareArgs) -> Result<
         ("--digits", arguments.digits.is_some()),
         ("--baseline", arguments.compared.baseline.is_some()),
     ];
-    if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(does_not_apply(flag, "several collections").into());
-    }
-    let measures = runs::measures(&arguments.measures)?;
+    refuse_given(&refused, SEVERAL)?;
+    let measures = named_measures(&arguments.measures)?;
     let by = ComparisonOptions {
         part: arguments.task.as_deref(),
         measures: &measures,

@@ -5,9 +5,10 @@ mod clariq;
 mod printed;
 mod scorer;
 
+use crate::arguments::named_measures;
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
-use crate::runs::{self, check_record, note_remark};
+use crate::runs::{check_record, note_remark};
 use crate::settings::Settings;
 use crate::several::SeveralScores;
 use clariq_collections::evaluation::{ByQrels, EvalRequest, Evaluation};
@@ -20,8 +21,9 @@ use printed::print;
 use scorer::{BY_NAME, FileScorer};
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
-    let measures = runs::measures(&arguments.measures)?;
+    let measures = named_measures(&arguments.measures)?;
     let request = arguments.request(&measures, settings.format)?;
+    let judgements = arguments.judgements(&request);
     protect(&request.file);
     protect(&record::path_of(&request.file));
     for run in record::runs_of_need(&request.file) {
@@ -31,7 +33,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
         refuse_input(out)?;
     }
     let per_topic = request.per_topic;
-    let (kind, result) = if let Some(file) = arguments.judgements(&request) {
+    let (kind, result) = if let Some(file) = judgements {
         arguments.clariq.refuse_all(BY_NAME)?;
         arguments.refuse_answers(BY_NAME)?;
         let judged = ByQrels::read(&Source::new(file))?;
@@ -51,7 +53,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
 
 /// Scores runs over the collections of several folders: a column for each, and the means.
 pub(crate) fn eval_each(all: &[Settings], arguments: &EvalArgs) -> Result<Outcome> {
-    let measures = runs::measures(&arguments.measures)?;
+    let measures = named_measures(&arguments.measures)?;
     let (runs, by) = arguments.over_several(&measures)?;
     let scores = SeveralScores::read(all, runs, arguments.split.as_deref(), &by)?;
     let mut header = vec!["measure".to_owned(), "run".to_owned()];

@@ -1,13 +1,13 @@
 //! `clariq report`: a page that compares runs.
 
-use crate::arguments::{RunArguments, folder};
+use crate::arguments::{RunArguments, folder, named_measures, refuse_given};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::runs::{self, LabelSource};
 use crate::settings::Settings;
-use crate::several::SeveralScores;
+use crate::several::{SEVERAL, SeveralScores};
 use clap::Args;
-use clariq_collections::evaluation::{ComparisonOptions, does_not_apply};
+use clariq_collections::evaluation::ComparisonOptions;
 use clariq_core::{Result, count_of};
 use clariq_experiment::record::{self, RunRecord};
 use clariq_files::{MOST_OF_A_RUN, Source, StagedFile, Target, protect, refuse_input};
@@ -73,7 +73,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     });
     let title = title.as_str();
     let seed = settings.options.seed;
-    let measures = runs::measures(&arguments.measures)?;
+    let measures = named_measures(&arguments.measures)?;
     let request =
         PageRequest { title, runs: &shown, baseline, needs: &needs, measures: &measures, seed };
     let rendered = labels.page(&request)?;
@@ -113,9 +113,7 @@ pub(crate) fn report_each(all: &[Settings], arguments: &ReportArgs) -> Result<Ou
         ("--need", !arguments.needs.is_empty()),
         ("--charts", arguments.charts.is_some()),
     ];
-    if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(does_not_apply(flag, "several collections").into());
-    }
+    refuse_given(&refused, SEVERAL)?;
     for path in &arguments.compared.runs {
         protect(path);
         protect(&record::path_of(path));

@@ -5,13 +5,12 @@ mod over;
 mod table;
 mod written;
 
-use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_tag};
+use crate::arguments::{IndexPlace, ParameterArguments, RewriteArguments, parse_tag, refuse_given};
 use crate::commands::calls::CallArgs;
 use crate::failure::Outcome;
 use crate::settings::Settings;
-use crate::several::folder_names;
+use crate::several::{SEVERAL, folder_names};
 use clap::Args;
-use clariq_collections::evaluation::does_not_apply;
 use clariq_core::{Result, bail};
 use clariq_experiment::run::RequestFileKind;
 pub(super) use load::load_as_run;
@@ -116,9 +115,7 @@ pub(crate) fn run_each(all: &[Settings], arguments: &RunArgs) -> Result<Outcome>
         ("--candidates", arguments.candidates.is_some()),
         ("--passages", !arguments.passages.is_empty()),
     ];
-    if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(does_not_apply(flag, "several collections").into());
-    }
+    refuse_given(&refused, SEVERAL)?;
     let systems = load_systems(&all[0], arguments)?;
     let mut runs = WrittenRuns::new(RunTable::new("split", &systems, arguments));
     for (settings, name) in all.iter().zip(folder_names(all)) {

@@ -1,9 +1,8 @@
 //! `clariq tune`: the best parameters on a labelled split, and their figures on held-out topics.
 
-use crate::arguments::{IndexPlace, RewriteArguments};
+use crate::arguments::{IndexPlace, RewriteArguments, named_measures};
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
-use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Result, bail};
@@ -101,7 +100,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome>
     let measure = arguments.measure.as_deref().unwrap_or(usual);
     let by = RECALLS.iter().position(|recall| *recall == measure);
     let shown = by.map_or(measure.to_owned(), |_| RECALLS.join(","));
-    let measures = measures(&[shown])?;
+    let measures = named_measures(&[shown])?;
     let by = by.unwrap_or(0);
     let session = settings.session(&*collection, Some(&arguments.place))?;
     let system = &arguments.config;

@@ -1,14 +1,13 @@
 //! `clariq validate`: the verdict of a collection's official program on a run, and problems that it
 //! misses; and `clariq convert`: an iKAT run in the form that evaluation tools read.
 
-use crate::arguments::splits;
+use crate::arguments::{refuse_given, splits};
 use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
-use clariq_collections::evaluation::does_not_apply;
 use clariq_collections::{OfficialVerdict, Validation, ValidationOptions};
-use clariq_core::{Error, Findings, Result, Severity, bail, problem};
+use clariq_core::{Error, Findings, Problem, Result, Severity, bail, problem};
 use clariq_experiment::record;
 use clariq_files::{Source, Target, protect, read_run, refuse_input};
 use clariq_track_clariq::write_candidates;
@@ -100,18 +99,14 @@ fn split_of(settings: &Settings, arguments: &ValidateArgs) -> Result<String> {
 }
 
 /// Refuses a file that the check of a collection would not look at.
-fn refuse_unused(kind: &str, options: &ValidationOptions) -> Result<()> {
+fn refuse_unused(kind: &str, options: &ValidationOptions) -> Result<(), Problem> {
     let is_clariq = kind == clariq_track_clariq::KIND.name;
     let is_ikat = kind == clariq_track_ikat::KIND.name;
-    for (flag, is_given, applies) in [
-        ("--conversations", options.conversations.is_some(), is_clariq),
-        ("--passages", options.passages.is_some(), is_ikat),
-    ] {
-        if is_given && !applies {
-            return Err(does_not_apply(flag, &format!("a run of {kind}")).into());
-        }
-    }
-    Ok(())
+    let unused = [
+        ("--conversations", options.conversations.is_some() && !is_clariq),
+        ("--passages", options.passages.is_some() && !is_ikat),
+    ];
+    refuse_given(&unused, &format!("a run of {kind}"))
 }
 
 /// Notes that a language model wrote texts of a run, if the record beside it lists prompts.

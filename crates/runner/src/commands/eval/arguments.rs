@@ -1,8 +1,9 @@
 //! The arguments of `clariq eval`.
 
 use super::clariq::ClariqEvalArgs;
-use crate::arguments::{Names, labelled_split, one_of};
+use crate::arguments::{Names, labelled_split, one_of, refuse_given};
 use crate::output::Format;
+use crate::several::SEVERAL;
 use clap::Args;
 use clariq_collections::evaluation::{ComparisonOptions, EvalRequest, TieRule, does_not_apply};
 use clariq_core::{Problem, problem};
@@ -102,7 +103,6 @@ impl EvalArgs {
         &'a self,
         measures: &'a [Measure],
     ) -> Result<(&'a [PathBuf], ComparisonOptions<'a>), Problem> {
-        const SEVERAL: &str = "several collections";
         self.clariq.refuse_all(SEVERAL)?;
         self.refuse_answers(SEVERAL)?;
         let others = [
@@ -110,9 +110,7 @@ impl EvalArgs {
             ("--out-file", self.out_file.is_some()),
             ("--per-topic", self.per_topic),
         ];
-        if let Some((flag, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(does_not_apply(flag, SEVERAL));
-        }
+        refuse_given(&others, SEVERAL)?;
         let ties = match self.ties {
             Some(TieRule::Interval) => return Err(does_not_apply("--ties interval", SEVERAL)),
             Some(TieRule::Order(ties)) => Some(ties),
@@ -129,10 +127,7 @@ impl EvalArgs {
             ("--matches", self.matches.is_some()),
             ("--ratings", self.ratings.is_some()),
         ];
-        match given.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(does_not_apply(flag, what)),
-            None => Ok(()),
-        }
+        refuse_given(&given, what)
     }
 
     /// The files of assessed answers.
@@ -181,7 +176,7 @@ impl EvalArgs {
 mod tests {
     use super::super::scorer::{BY_NAME, FileScorer};
     use super::*;
-    use crate::runs;
+    use crate::arguments::named_measures;
     use clap::Parser;
     use clariq_collections::Collection;
     use clariq_collections::evaluation::{ByQrels, Evaluation};
@@ -214,7 +209,7 @@ mod tests {
             let Ok(only) = Only::try_parse_from(["eval", "no.run"].into_iter().chain(words)) else {
                 return false;
             };
-            let measures = runs::measures(&only.eval.measures).unwrap();
+            let measures = named_measures(&only.eval.measures).unwrap();
             let Ok(request) = only.eval.request(&measures, only.format) else { return false };
             let scored = if only.eval.judgements(&request).is_some() {
                 let refused = only.eval.clariq.refuse_all(BY_NAME);

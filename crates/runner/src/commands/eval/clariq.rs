@@ -1,9 +1,8 @@
 //! The options of `clariq eval` for runs and need files of `ClariQ`.
 
-use crate::arguments::{Names, one_of};
+use crate::arguments::{Names, one_of, refuse_given};
 use crate::output::Format;
 use clap::Args;
-use clariq_collections::evaluation::does_not_apply;
 use clariq_core::{Problem, bail};
 use clariq_track_clariq::evaluation::{DocumentsTask, OfficialTask, ScorerTask};
 use std::path::PathBuf;
@@ -59,20 +58,20 @@ impl ClariqEvalArgs {
         if let Some(conversations) = &self.conversations {
             let task = ("--task", self.task != ScorerTask::default());
             let unused = [task, multi_turn, no_answer, ("--leaderboard", leaderboard), full];
-            refuse(&unused, "--conversations")?;
+            refuse_given(&unused, "--conversations")?;
             return Ok(OfficialTask::Contexts { conversations: conversations.clone() });
         }
         match self.task {
             ScorerTask::Ranking => {
-                refuse(&[multi_turn, no_answer, full], "--task question_relevance")?;
+                refuse_given(&[multi_turn, no_answer, full], "--task question_relevance")?;
                 Ok(OfficialTask::Questions { leaderboard })
             }
             ScorerTask::Need => {
-                refuse(&[multi_turn, no_answer], "--task clarification_need")?;
+                refuse_given(&[multi_turn, no_answer], "--task clarification_need")?;
                 Ok(OfficialTask::Needs { leaderboard, full: self.full })
             }
             ScorerTask::Documents => {
-                refuse(&[full], "--task document_relevance")?;
+                refuse_given(&[full], "--task document_relevance")?;
                 let Self { multi_turn, no_answer, .. } = *self;
                 Ok(OfficialTask::Documents(DocumentsTask { multi_turn, no_answer, leaderboard }))
             }
@@ -89,7 +88,7 @@ impl ClariqEvalArgs {
             ("--leaderboard", self.leaderboard),
             ("--full", self.full),
         ];
-        refuse(&given, what)
+        refuse_given(&given, what)
     }
 
     /// Refuses a format that cannot hold what they print.
@@ -104,13 +103,5 @@ impl ClariqEvalArgs {
             bail!("--leaderboard", "no --format beside it", "--format", hint)
         }
         Ok(())
-    }
-}
-
-/// Refuses the first flag that is given.
-fn refuse(flags: &[(&str, bool)], what: &str) -> Result<(), Problem> {
-    match flags.iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(does_not_apply(flag, what)),
-        None => Ok(()),
     }
 }
