@@ -57,9 +57,9 @@ pub struct ReadingOverrides {
 }
 
 impl ReadingOverrides {
-    /// Cuts longer texts or pairs to `max_tokens` tokens.
-    pub fn cut_at(max_tokens: usize) -> Self {
-        Self { max_tokens: Some(max_tokens), ..Self::default() }
+    /// Cuts longer texts or pairs to `max_tokens` tokens, if there is such a limit.
+    pub fn cut_at(max_tokens: impl Into<Option<usize>>) -> Self {
+        Self { max_tokens: max_tokens.into(), ..Self::default() }
     }
 }
 

@@ -61,8 +61,7 @@ pub(super) fn build(table: Table) -> Result<Arc<dyn Rewriter>> {
 
 impl T5Rewrite {
     fn model_name(&self) -> ModelName {
-        let reading =
-            ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
+        let reading = ReadingOverrides::cut_at(self.max_tokens);
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::TextGenerator) }
     }
 

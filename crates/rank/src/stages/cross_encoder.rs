@@ -78,8 +78,7 @@ pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
 
 impl CrossEncoderStage {
     fn model_name(&self) -> ModelName {
-        let reading =
-            ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
+        let reading = ReadingOverrides::cut_at(self.max_tokens);
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::CrossEncoder) }
     }
 

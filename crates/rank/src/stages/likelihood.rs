@@ -38,8 +38,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
 
 impl Likelihood {
     fn model_name(&self) -> ModelName {
-        let reading =
-            ReadingOverrides { max_tokens: self.max_tokens, ..ReadingOverrides::default() };
+        let reading = ReadingOverrides::cut_at(self.max_tokens);
         ModelName { reading, ..ModelName::new(&*self.model, ModelKind::TextGenerator) }
     }
 

@@ -62,7 +62,7 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 impl Sparse {
     fn model(&self) -> ModelName {
         let SparseKeys { model, max_tokens, .. } = &self.keys;
-        let reading = ReadingOverrides { max_tokens: *max_tokens, ..ReadingOverrides::default() };
+        let reading = ReadingOverrides::cut_at(*max_tokens);
         ModelName { reading, ..ModelName::new(&**model, ModelKind::Sparse) }
     }
 
