@@ -41,6 +41,20 @@ pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// At most `width` characters of a text, the last of them `…` if some are left out.
+///
+/// ```
+/// use clariq_core::fit;
+///
+/// assert_eq!([fit("ünïcödé", 7), fit("ünïcödé name", 7)], ["ünïcödé", "ünïcöd…"]);
+/// ```
+pub fn fit(text: &str, width: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(width) {
+        Some(_) => shorten(text, width.saturating_sub(1)),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// A number of things.
 ///
 /// ```

@@ -2,6 +2,7 @@
 
 use crate::scale::{Scale, px, step_for, steps_to};
 use crate::words::difference;
+use clariq_core::fit;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 720.0;
@@ -129,7 +130,7 @@ fn names(bars: &[Bar], x: Scale, upright: bool) -> Markup {
             } @else {
                 @let turned = format!("rotate(-90 {at} {below})");
                 text.id x=(at) y=(below) dy="0.35em" text-anchor="end" transform=(turned) {
-                    (crate::words::shorten(bar.name, 8))
+                    (fit(bar.name, 8))
                 }
             }
         }

@@ -8,10 +8,10 @@ use crate::differences::{self, Focus, TopicRow};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, PageRun, RenderedPage};
-use crate::words::{count, shorten};
+use crate::words::count;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::ShortMeasures;
-use clariq_core::{Error, bail};
+use clariq_core::{Error, bail, fit};
 use clariq_eval::Column;
 use clariq_track_ikat::evaluation::{EvaluatedRun, IkatEvaluation, IkatLabels, columns};
 use clariq_track_ikat::run::Submission;
@@ -26,7 +26,7 @@ const EXCERPT: usize = 240;
 fn text_of(ikat: &Ikat, id: &str) -> String {
     let passages = ikat.ranked_in(PASSAGES);
     let text = passages.find(id).and_then(|passage| passages.text(passage).ok());
-    text.map_or_else(String::new, |text| shorten(text.trim(), EXCERPT))
+    text.map_or_else(String::new, |text| fit(text.trim(), EXCERPT).into_owned())
 }
 
 const STYLE: &str = include_str!("ikat/style.css");

@@ -6,10 +6,10 @@ use crate::differences::{self, Focus, TopicRow};
 use crate::figures::{self, ComparedRuns, RunFigures};
 use crate::page::{Page, Section};
 use crate::request::{PageRequest, RenderedPage};
-use crate::words::{count, shorten};
+use crate::words::count;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::Evaluation;
-use clariq_core::{Documents, Error, RequestId, Speaker, bail};
+use clariq_core::{Documents, Error, RequestId, Speaker, bail, fit};
 use clariq_eval::{Qrels, RankedRun};
 use clariq_track_mtrag::{
     Answerability, Mtrag, MtragEvaluation, MtragSplit, MtragTask, PASSAGES, asks,
@@ -195,7 +195,7 @@ impl Conversations<'_> {
             let found = documents.and_then(|it| it.find(id.as_str()).map(|doc| it.text(doc)));
             let text = found.transpose()?.map_or_else(
                 || "(not in the collection)".to_owned(),
-                |text| shorten(text.trim(), EXCERPT),
+                |text| fit(text.trim(), EXCERPT).into_owned(),
             );
             let judgements = self.qrels.topic(&task.id);
             let is_relevant = judgements.is_some_and(|judged| judged.is_relevant(id, 1));

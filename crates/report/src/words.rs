@@ -50,14 +50,6 @@ pub(crate) fn thousands(number: usize) -> String {
     grouped
 }
 
-/// Cuts a text to `max_chars` characters; the last is an ellipsis if some are left out.
-pub(crate) fn shorten(text: &str, max_chars: usize) -> String {
-    if text.chars().count() <= max_chars {
-        return text.to_owned();
-    }
-    text.chars().take(max_chars - 1).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,11 +66,5 @@ mod tests {
             ["0", "999", "1,000", "1,234,567"]
         );
         assert_eq!([p_value(0.0004), p_value(0.0496)], ["< 0.001", "0.050"]);
-    }
-
-    #[test]
-    fn names_are_shortened_by_characters() {
-        assert_eq!(shorten("ünïcödé", 7), "ünïcödé");
-        assert_eq!(shorten("ünïcödé name", 7), "ünïcöd…");
     }
 }

@@ -4,7 +4,8 @@
 use super::judged::{DEPTH, JudgedRuns, OfficialRun};
 use crate::page::scroll;
 use crate::scale::{Scale, px, spread, steps_to};
-use crate::words::{figure, shorten};
+use crate::words::figure;
+use clariq_core::fit;
 use clariq_track_clariq::evaluation::CUTOFFS;
 use maud::{Markup, html};
 
@@ -158,7 +159,7 @@ fn names(judged: &JudgedRuns, y: Scale) -> Markup {
             g class={ "end c" (index % KINDS) } {
                 line x1=(px(RIGHT + 5.0)) x2=(px(RIGHT + 15.0)) y1=(px(*end)) y2=(px(*label)) {}
                 text x=(px(RIGHT + 19.0)) y=(px(*label)) dy="0.35em" {
-                    (shorten(&run.shown.name, 17))
+                    (fit(&run.shown.name, 17))
                 }
             }
         }

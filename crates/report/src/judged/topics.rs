@@ -3,8 +3,8 @@
 use crate::figures::ComparedRuns;
 use crate::page::scroll;
 use crate::request::PageRun;
-use crate::words::{count, figure, shorten};
-use clariq_core::{DocId, Documents, Error, RequestId};
+use crate::words::{count, figure};
+use clariq_core::{DocId, Documents, Error, RequestId, fit};
 use clariq_eval::{Qrels, RankedRun};
 use clariq_files::{TopicJudgements, read_run};
 use maud::{Markup, html};
@@ -202,7 +202,7 @@ impl TopicSection<'_> {
             (Some(text), _) if text.trim().is_empty() => "(no words)".to_owned(),
             (Some(text), _) => {
                 let words: Vec<&str> = text.split_whitespace().take(CHARACTERS).collect();
-                shorten(&words.join(" "), CHARACTERS)
+                fit(&words.join(" "), CHARACTERS).into_owned()
             }
             (None, Some(_)) => "(not in the collection)".to_owned(),
             (None, None) => String::new(),

@@ -3,7 +3,7 @@
 
 use crate::failure::Outcome;
 use crate::output::{print_styled, terminal};
-use clariq_core::{Result, fixed, printable};
+use clariq_core::{Result, fit, fixed, printable};
 use clariq_experiment::RankedText;
 use clariq_index::Analyzer;
 use console::style;
@@ -59,11 +59,7 @@ fn stems(text: &str) -> HashSet<String> {
 /// At most `room` characters of a text, on one line.
 fn beginning(text: &str, room: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let line = printable(&words.join(" "), usize::MAX).into_owned();
-    if line.chars().count() <= room {
-        return line;
-    }
-    line.chars().take(room - 1).chain(['…']).collect()
+    fit(&printable(&words.join(" "), usize::MAX), room).into_owned()
 }
 
 /// The pieces of a text, each with true if it is a word with a stem of the request.
