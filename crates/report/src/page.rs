@@ -1,4 +1,4 @@
-//! The page around the sections: head, style, contents and footer; and boxes that scroll.
+//! The page around the sections: head, style, contents and footer; boxes that scroll, and marks of ranks.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -84,6 +84,16 @@ fn replace_controls(page: String) -> String {
 /// Wraps content that may be wider than the screen in a box that scrolls by itself.
 pub(crate) fn scroll(name: &str, content: &Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(name) tabindex="0" { (content) } }
+}
+
+/// The place of a relevant document in a list, counted from 0, or that it is missed.
+pub(crate) fn mark_rank(rank: Option<usize>) -> Markup {
+    html! {
+        @match rank {
+            Some(rank) => { span.mark aria-hidden="true" { "✓ " } (rank + 1) },
+            None => { span.cross aria-hidden="true" { "✗ " } "missed" },
+        }
+    }
 }
 
 #[cfg(test)]

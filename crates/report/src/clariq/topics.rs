@@ -3,7 +3,7 @@
 use super::ClariqPage;
 use super::judged::{DEPTH, JudgedRuns, JudgedTopic, OfficialRun};
 use crate::figures::ComparedRuns;
-use crate::page::scroll;
+use crate::page::{mark_rank, scroll};
 use crate::words::count;
 use clariq_collections::documents::Bank;
 use clariq_core::{DocId, Documents};
@@ -92,15 +92,6 @@ fn rank_table(bank: &Bank, judged: &JudgedRuns, entry: &JudgedTopic, topic: usiz
                 }
                 (found(judged, entry, topic))
             }
-        }
-    }
-}
-
-fn mark_rank(rank: Option<usize>) -> Markup {
-    html! {
-        @match rank {
-            Some(rank) => { span.mark aria-hidden="true" { "✓ " } (rank + 1) },
-            None => { span.cross aria-hidden="true" { "✗ " } "missed" },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Topics with their figures, the documents that each run found, and the relevant ones.
 
 use crate::figures::ComparedRuns;
-use crate::page::scroll;
+use crate::page::{mark_rank, scroll};
 use crate::request::PageRun;
 use crate::words::{count, figure};
 use clariq_core::{DocId, Documents, Error, RequestId, fit};
@@ -239,13 +239,4 @@ fn list(name: &str, first: &[DocumentRow], length: usize) -> Markup {
 
 fn words(document: &DocumentRow) -> Markup {
     html! { (document.text) " " span.id { (document.id) } }
-}
-
-fn mark_rank(rank: Option<usize>) -> Markup {
-    html! {
-        @match rank {
-            Some(rank) => { span.mark aria-hidden="true" { "✓ " } (rank + 1) },
-            None => { span.cross aria-hidden="true" { "✗ " } "missed" },
-        }
-    }
 }
