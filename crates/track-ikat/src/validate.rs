@@ -79,6 +79,16 @@ impl CheckedRun<'_> {
     fn responses(&self) -> impl Iterator<Item = (&SubmittedTurn, &Response)> {
         self.turns().flat_map(|turn| turn.responses.iter().map(move |response| (turn, response)))
     }
+
+    /// Reports the turns of the topics that are not among those of a run.
+    fn report_missing<'i>(&self, turns: impl Iterator<Item = &'i str>, found: &mut Violations) {
+        let turns: HashSet<&str> = turns.collect();
+        for (_, turn) in self.topics.turns() {
+            if !turns.contains(turn.id.as_str()) {
+                found.push((None, format!("no {}", turn.id)));
+            }
+        }
+    }
 }
 
 /// Checks a run against the topics of its year.

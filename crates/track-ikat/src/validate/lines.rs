@@ -172,12 +172,7 @@ fn too_many_words(run: &CheckedRun, found: &mut Violations) {
 }
 
 fn missing_turn(run: &CheckedRun, found: &mut Violations) {
-    let turn_ids: HashSet<&str> = run.lines.iter().map(|line| line.turn_id.as_str()).collect();
-    for (_, turn) in run.topics.turns() {
-        if !turn_ids.contains(turn.id.as_str()) {
-            found.push((None, format!("no {}", turn.id)));
-        }
-    }
+    run.report_missing(run.lines.iter().map(|line| line.turn_id.as_str()), found);
 }
 
 fn unknown_turn(run: &CheckedRun, found: &mut Violations) {

@@ -103,12 +103,7 @@ fn missing_turn(run: &CheckedRun, found: &mut Violations) {
     if run.submission.year.has_line_runs() || run.submission.turns.is_empty() {
         return;
     }
-    let turn_ids: HashSet<&str> = run.turns().map(|turn| turn.id.as_str()).collect();
-    for (_, turn) in run.topics.turns() {
-        if !turn_ids.contains(turn.id.as_str()) {
-            found.push((None, format!("no {}", turn.id)));
-        }
-    }
+    run.report_missing(run.turns().map(|turn| turn.id.as_str()), found);
 }
 
 fn no_response(run: &CheckedRun, found: &mut Violations) {
