@@ -138,7 +138,7 @@ impl<'a> Ranker<'a> {
 
     /// Ranks as [`Ranker::rank`] does, and leaves counts of answers for a later report. `progress`
     /// counts (request, stage) pairs.
-    pub fn rank_counting(
+    pub(crate) fn rank_counting(
         &self,
         queries: &[UserRequest],
         progress: Progress,

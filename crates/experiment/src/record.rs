@@ -228,7 +228,7 @@ pub fn documents_of(run: &Path) -> Option<Checksum> {
 }
 
 /// The path of the need file of a run: `X.need` for `X.run`; otherwise `.need` is appended.
-pub fn need_path(run: &Path) -> PathBuf {
+pub(crate) fn need_path(run: &Path) -> PathBuf {
     let name = run.to_string_lossy();
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
     PathBuf::from(format!("{}.need", stem.strip_suffix(".run").unwrap_or(stem)))

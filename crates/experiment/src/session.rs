@@ -116,7 +116,7 @@ impl<'a> Session<'a> {
     }
 
     /// The folder of installed and trained models.
-    pub fn models_folder(&self) -> PathBuf {
+    pub(crate) fn models_folder(&self) -> PathBuf {
         self.options.cache.join("models")
     }
 
@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
     }
 
     /// The engine, for a model of that name.
-    pub fn engine_for(&self, name: &str) -> Result<&'a dyn Engine> {
+    pub(crate) fn engine_for(&self, name: &str) -> Result<&'a dyn Engine> {
         self.engine.ok_or_else(|| NoModels::refusal(name))
     }
 

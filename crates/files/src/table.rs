@@ -69,7 +69,7 @@ fn plain_name(field: &str) -> String {
 
 /// True for the header of judgements that may have none, such as `query-id`, `corpus-id`, `score`: a
 /// name of ids, and behind it a name of grades or texts.
-pub fn is_header(fields: &[&str]) -> bool {
+pub(crate) fn is_header(fields: &[&str]) -> bool {
     let names: Vec<String> = fields.iter().map(|field| plain_name(field)).collect();
     let [id, values @ ..] = &names[..] else { return false };
     let is_value =

@@ -88,7 +88,7 @@ pub fn file_in(folder: &Path, prefix: &OsStr) -> io::Result<(fs::File, Temporary
 }
 
 /// Makes an empty temporary folder `<prefix>??????.tmp` in a folder. It is private to the user.
-pub fn folder_in(folder: &Path, prefix: &OsStr) -> io::Result<Temporary> {
+pub(crate) fn folder_in(folder: &Path, prefix: &OsStr) -> io::Result<Temporary> {
     remove_stale(folder, prefix);
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(".tmp").disable_cleanup(true);

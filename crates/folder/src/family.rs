@@ -71,12 +71,12 @@ impl Family {
     }
 
     /// True if distances between tokens are attended to.
-    pub fn is_deberta(self) -> bool {
+    pub(crate) fn is_deberta(self) -> bool {
         matches!(self, Self::Deberta | Self::DebertaV2)
     }
 
     /// True if the `vocab.txt` of such a model is for BERT's tokenizer.
-    pub fn has_bert_vocabulary(self) -> bool {
+    pub(crate) fn has_bert_vocabulary(self) -> bool {
         matches!(self, Self::Bert | Self::DistilBert | Self::Electra)
     }
 }

@@ -154,12 +154,12 @@ impl TokenizerConfig {
     }
 
     /// True if BERT's own tokenizer lower-cases.
-    pub fn lower_case(&self) -> bool {
+    pub(crate) fn lower_case(&self) -> bool {
         self.do_lower_case.unwrap_or(true)
     }
 
     /// True if BERT's own tokenizer makes a word of each Chinese character.
-    pub fn chinese_chars(&self) -> bool {
+    pub(crate) fn chinese_chars(&self) -> bool {
         self.tokenize_chinese_chars.unwrap_or(true)
     }
 

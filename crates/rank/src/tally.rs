@@ -77,7 +77,7 @@ impl Tallies {
     }
 
     /// Counts the answer to a question, which may fit or not.
-    pub fn add_read(&self, question: &impl Hash, read: Read) {
+    pub(crate) fn add_read(&self, question: &impl Hash, read: Read) {
         let Read { note, fits, answer, limit } = read;
         self.update(note, question, |tally| {
             tally.count += usize::from(!fits);
@@ -90,14 +90,14 @@ impl Tallies {
     }
 
     /// Counts an answer of `model` to a question, whose server says that it is one of `served`.
-    pub fn add_model(&self, model: &str, served: &str, question: &impl Hash) {
+    pub(crate) fn add_model(&self, model: &str, served: &str, question: &impl Hash) {
         let mut models = self.models.lock();
         let answers = models.entry(model.to_owned()).or_default();
         answers.entry(served.to_owned()).or_default().insert(hash_of(question));
     }
 
     /// Notes how many tokens the server of `model` says it has read of a prompt.
-    pub fn add_prompt(&self, model: &str, tokens: u64, bytes: usize) {
+    pub(crate) fn add_prompt(&self, model: &str, tokens: u64, bytes: usize) {
         let mut prompts = self.prompts.lock();
         let longest = prompts.entry(model.to_owned()).or_default();
         if tokens > longest.tokens {

@@ -77,7 +77,7 @@ impl ClariqSplit {
     }
 
     /// The file that holds this split's labels.
-    pub fn labelled_file(self) -> &'static str {
+    pub(crate) fn labelled_file(self) -> &'static str {
         match self {
             Self::Train => "train.tsv",
             Self::Dev => "dev.tsv",

@@ -62,7 +62,7 @@ pub struct ClariqConversation {
 
 impl ClariqConversation {
     /// True if a question was asked before; white space between words does not matter.
-    pub fn has_asked(&self, question: &str) -> bool {
+    pub(crate) fn has_asked(&self, question: &str) -> bool {
         let same =
             |turn: &ClariqTurn| turn.question.split_whitespace().eq(question.split_whitespace());
         self.turns.iter().any(same)

@@ -13,7 +13,7 @@ pub const CHARACTERS: usize = 10_000;
 /// The number of sentences of a passage.
 pub const SENTENCES: usize = 10;
 /// The number of sentences between the starts of two passages.
-pub const STRIDE: usize = 5;
+pub(crate) const STRIDE: usize = 5;
 
 /// The passages of a page's text: their sentences, joined by spaces. `starts` are those of the sentences
 /// in characters of [`page_text`]; without them, sentences are found by rules.

@@ -35,7 +35,7 @@ pub struct Submission {
 
 impl Submission {
     /// True if no ranking has passages of different scores, although some have several.
-    pub fn has_one_score(&self) -> bool {
+    pub(crate) fn has_one_score(&self) -> bool {
         let responses = self.turns.iter().flat_map(|turn| &turn.responses);
         let rankings = responses.map(|response| &response.passages);
         let mut several = rankings

@@ -105,7 +105,7 @@ impl IkatSplit {
     }
 
     /// The name under which the track releases the topics.
-    pub fn topics_file(self) -> &'static str {
+    pub(crate) fn topics_file(self) -> &'static str {
         self.topics_file
     }
 }

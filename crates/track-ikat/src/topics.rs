@@ -21,7 +21,7 @@ pub enum Year {
 impl Year {
     /// True if runs have the form of 2025: JSON lines, which name statements by their text and list
     /// the passages of a turn as references. False if they are one JSON object.
-    pub fn has_line_runs(self) -> bool {
+    pub(crate) fn has_line_runs(self) -> bool {
         match self {
             Self::Y2023 | Self::Y2024 => false,
             Self::Y2025 => true,

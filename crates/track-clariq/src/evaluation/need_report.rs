@@ -105,7 +105,7 @@ impl NeedReport {
     }
 
     /// The needs as decisions whether a request is ambiguous, 1 against 2 to 4.
-    pub fn ambiguity(&self) -> Vec<Decision> {
+    pub(crate) fn ambiguity(&self) -> Vec<Decision> {
         let mut decisions = Vec::new();
         for class in &self.classes {
             for (predicted, count) in class.predicted_as.into_iter().enumerate() {

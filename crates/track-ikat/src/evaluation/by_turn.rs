@@ -54,7 +54,7 @@ impl RunPart {
     }
 
     /// True for rankings, to which measures by name apply.
-    pub fn is_ranking(self) -> bool {
+    pub(crate) fn is_ranking(self) -> bool {
         matches!(self, Self::Statements | Self::Provenance | Self::Passages)
     }
 

@@ -169,7 +169,7 @@ fn statement_qrels(
 impl EvaluatedRun {
     /// The parts of a submission: of several responses to a turn, the statements and the text of the
     /// best one, and the passages of all, each once.
-    pub fn of_submission(ikat: &Ikat, split: IkatSplit, submission: &Submission) -> Self {
+    pub(crate) fn of_submission(ikat: &Ikat, split: IkatSplit, submission: &Submission) -> Self {
         let mut evaluated = Self::default();
         let mut provenance = Run::default();
         for turn in &submission.turns {
