@@ -120,11 +120,11 @@ impl Own {
             };
             Some(format!("{file}: {judgements} {what}, such as {such}"))
         };
-        let is_document = |id: &str| self.documents.find(id).is_some();
-        let is_request = |id: &str| requests.contains(id);
-        let documents =
-            warn(&documents, "documents that the collection does not have", &is_document);
-        let topics = warn(&topics, "topics that are not among its requests", &is_request);
+        let documents = warn(&documents, "documents that the collection does not have", &|id| {
+            self.documents.find(id).is_some()
+        });
+        let topics =
+            warn(&topics, "topics that are not among its requests", &|id| requests.contains(id));
         Ok([documents, topics].into_iter().flatten().collect())
     }
 }

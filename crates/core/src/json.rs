@@ -98,7 +98,7 @@ fn word_at<'t>(text: &'t [u8], error: &serde_json::Error) -> Option<&'t [u8]> {
 /// Characters that a message shows of a line.
 const SHOWN: usize = 60;
 
-/// What is at the location of a fault of the syntax, if people often write it.
+/// The text at a fault of the syntax, if it is one that people often write.
 fn fault_at(text: &[u8], error: &serde_json::Error) -> Option<String> {
     if text.trim_ascii().is_empty() {
         return Some("nothing".to_owned());

@@ -19,8 +19,8 @@ pub fn side_by_side(rankings: &[&[DocId]], depth: usize) -> Vec<DocumentRanks> {
         if all.iter().any(|known| known.document == *document) {
             continue;
         }
-        let rank_in = |ranking: &&[DocId]| ranking.iter().position(|other| other == document);
-        let ranks = rankings.iter().map(|ranking| Some(rank_in(ranking)? + 1)).collect();
+        let places = rankings.iter().map(|ranking| ranking.iter().position(|id| id == document));
+        let ranks = places.map(|place| Some(place? + 1)).collect();
         all.push(DocumentRanks { document: document.clone(), ranks });
     }
     all

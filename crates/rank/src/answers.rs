@@ -373,8 +373,9 @@ fn number_of_json(value: &Value) -> Option<u8> {
     };
     let all: Vec<&Value> = match value {
         Value::Object(object) if object.len() > 1 => {
-            let is_grade = |key: &str| GRADES.iter().any(|name| key.to_lowercase().contains(name));
-            object.iter().filter(|(key, _)| is_grade(key)).map(|(_, value)| value).collect()
+            let named = object.iter().map(|(key, value)| (key.to_lowercase(), value));
+            let grades = named.filter(|(key, _)| GRADES.iter().any(|name| key.contains(name)));
+            grades.map(|(_, value)| value).collect()
         }
         Value::Object(object) => object.values().collect(),
         Value::Array(values) => values.iter().collect(),

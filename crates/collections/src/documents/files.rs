@@ -33,10 +33,9 @@ impl DocumentFileKind {
         if name.starts_with('.') || name.ends_with(".run.json") {
             return Self::Other;
         }
-        let has_form = |name: &str| FORMS.iter().any(|form| name.ends_with(form));
         let is_packed_by = |endings: &[&str]| {
             let mut plain = endings.iter().filter_map(|ending| name.strip_suffix(ending));
-            plain.any(has_form)
+            plain.any(|name| FORMS.iter().any(|form| name.ends_with(form)))
         };
         if is_packed_by(&PACKED) {
             Self::Documents

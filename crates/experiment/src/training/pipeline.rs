@@ -21,11 +21,11 @@ const DEPTH: usize = 10;
 /// nDCG@10 on held-out topics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PipelineFigures {
-    /// Of the pipeline with the trained encoder.
+    /// The figure of the pipeline with the trained encoder.
     pub trained: f64,
-    /// Of the pipeline with the encoder that the training began with.
+    /// The figure of the pipeline with the encoder that the training began with.
     pub untrained: f64,
-    /// Of BM25 alone.
+    /// The figure of BM25 alone.
     pub bm25: f64,
 }
 

@@ -55,7 +55,7 @@ impl<'a> TrainedModel<'a> {
     }
 }
 
-/// What a model's folder says of its training; null if it says nothing.
+/// The record of a training in the folder of its model; null if there is none.
 fn record_of(folder: &Path) -> Value {
     let record = read_regular(&folder.join("training.json"), MOST_OF_A_TABLE);
     serde_json::from_slice(&record.unwrap_or_default()).unwrap_or_default()

@@ -57,7 +57,7 @@ fn read_pieces(text: &str) -> serde_json::Result<Vec<Value>> {
     Deserializer::from_str(text).into_iter().collect()
 }
 
-/// What the pieces so far have.
+/// The answer that the pieces so far make up.
 #[derive(Default)]
 struct Whole {
     is_ended: bool,
@@ -75,7 +75,7 @@ struct Whole {
 
 impl Whole {
     fn add(&mut self, choice: &Value) {
-        // Where there is a message as well, it has the text so far once more (Perplexity).
+        // Perplexity also sends a message, which repeats the text so far.
         let delta = &choice["delta"];
         let piece = if delta.is_object() { delta } else { &choice["message"] };
         match &piece["content"] {

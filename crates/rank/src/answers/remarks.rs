@@ -1,4 +1,4 @@
-//! What a model says about its answer or its task: it is no part of a query or a question.
+//! Remarks of a model about its answer or its task, which are no part of a query or a question.
 
 /// Labels of explanations, in lower case.
 const EXPLANATIONS: [&str; 8] = [
@@ -12,7 +12,7 @@ const EXPLANATIONS: [&str; 8] = [
     "reasoning",
 ];
 
-/// Beginnings of what models say below their answers.
+/// Beginnings of remarks below an answer.
 const CLOSINGS: [&str; 8] = [
     "feel free to",
     "hope this",
@@ -24,7 +24,7 @@ const CLOSINGS: [&str; 8] = [
     "these search",
 ];
 
-/// Beginnings of what stands in parentheses behind an answer.
+/// Beginnings of remarks in parentheses behind an answer.
 const IN_PARENTHESES: [&str; 8] = [
     "i changed",
     "i replaced",
@@ -36,7 +36,7 @@ const IN_PARENTHESES: [&str; 8] = [
     "unchanged",
 ];
 
-/// What a text says about the task, and not for it. The words of a label before an answer are taken off first.
+/// Phrases about the task. The words of a label before an answer are taken off first.
 const OF_THE_TASK: [&str; 16] = [
     "already self-contained",
     "already standalone",

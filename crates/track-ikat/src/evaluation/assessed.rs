@@ -112,7 +112,8 @@ fn study_line(line: &str) -> Option<(StudyName<'_>, bool)> {
     let (name, decision) = line.split_once('\t')?;
     let (sheet, rest) = name.split_once('_')?;
     let end = rest.match_indices('_').nth(1)?.0;
-    let (turn, rest) = (&rest[..end], &rest[end + 1..]);
+    let turn = &rest[..end];
+    let rest = &rest[end + 1..];
     let (nugget, run) = rest.split_once('_')?;
     let is_match = match decision.trim() {
         "0" => false,
