@@ -284,7 +284,7 @@ fn list_uses(run: &RunFigures) -> String {
 }
 
 /// The columns of a test, after run and measure.
-const TESTS: [&str; 8] = [
+const TESTS: &[&str] = &[
     "difference",
     "better on",
     "same on",
