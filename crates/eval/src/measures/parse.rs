@@ -12,6 +12,8 @@ use clariq_core::{Error, Result, problem};
 ///   the last `_` as well;
 /// * that of the `ClariQ` scorer, `Recall30`, `NDCG10`, `P5`, `MRR100`; all but the first mean
 ///   documents in `ClariQ`: see [`Measure::clariq_documents`].
+///
+/// Capitals matter in the last spelling alone, where `NDCG10` and `nDCG@10` are two things.
 pub fn parse_measure(text: &str) -> Result<Measure> {
     let text = text.trim();
     let (name, mut given) = split(text).ok_or_else(|| no_form(text))?;
@@ -23,7 +25,11 @@ pub fn parse_measure(text: &str) -> Result<Measure> {
     }
     let numbered = if bare { with_number(name) } else { None };
     let Some(NumberedName { spec, cutoff, documents }) = numbered else {
-        return Err(unknown(text));
+        let is_named = |known: Option<&str>| known.is_some_and(|it| it.eq_ignore_ascii_case(name));
+        let in_any_case = CATALOGUE.iter().find(|spec| {
+            is_named(Some(spec.name)) || is_named(spec.alias) || bare && is_named(spec.trec)
+        });
+        return in_any_case.ok_or_else(|| unknown(text))?.build(given);
     };
     given.push(("cutoff", cutoff));
     Ok(Measure { documents, ..spec.build(given)? })
@@ -88,7 +94,8 @@ struct NumberedName<'n> {
 fn with_number(name: &str) -> Option<NumberedName<'_>> {
     let rest = |known: Option<&str>| known.and_then(|known| name.strip_prefix(known));
     CATALOGUE.iter().find_map(|spec| {
-        let after_mark = rest(spec.trec_cut).and_then(|rest| rest.strip_prefix(['_', '.']));
+        let after_mark =
+            spec.trec_cut.and_then(|known| after(name, known)?.strip_prefix(['_', '.']));
         let of_questions = after_mark.or_else(|| rest(spec.clariq));
         let documents = of_questions.is_none();
         let cutoff = of_questions.or_else(|| rest(spec.clariq_documents))?;
@@ -98,6 +105,12 @@ fn with_number(name: &str) -> Option<NumberedName<'_>> {
             documents,
         })
     })
+}
+
+/// The rest of a name after its beginning in capitals or small letters.
+fn after<'n>(name: &'n str, beginning: &str) -> Option<&'n str> {
+    let (found, rest) = name.split_at_checked(beginning.len())?;
+    found.eq_ignore_ascii_case(beginning).then_some(rest)
 }
 
 /// The error for a text that does not have the form of a measure.
@@ -141,6 +154,8 @@ mod tests {
     #[test]
     fn a_mistyped_measure_is_told_the_one_that_was_meant() {
         let hint = |name: &str| parse_measure(name).unwrap_err().to_problem().hint;
+        // In ClariQ's spelling, it would be a measure of documents.
+        assert_eq!(hint("ndcg10"), "did you mean `nDCG@10`?");
         assert_eq!(hint("ndgc@10"), "did you mean `nDCG@10`?");
         assert_eq!(hint("recal"), "did you mean `R@30`?");
     }
@@ -152,16 +167,16 @@ mod tests {
     #[test]
     fn three_spellings_name_one_measure() {
         let cases = [
-            ("R@5", ["Recall@5", "recall_5", "recall.5", "Recall5"].as_slice()),
+            ("R@5", ["Recall@5", "recall_5", "recall.5", "Recall5", "r@5", "Recall_5"].as_slice()),
             (
                 "P@10",
                 &["Precision@10", "P_10", "P.10", "P10", " P ( rel = 1 ) @ 10 ", "P(cutoff=10)"],
             ),
             ("nDCG", &["NDCG", "ndcg", "nDCG()"]),
-            ("nDCG@10", &["NDCG@10", "ndcg_cut_10", "ndcg_cut.10", "NDCG10"]),
+            ("nDCG@10", &["NDCG@10", "ndcg@10", "ndcg_cut_10", "ndcg_cut.10", "NDCG10"]),
             ("AP", &["MAP", "map", "AP(rel=1)"]),
             ("AP@5", &["MAP@5", "map_cut_5", "AP@05"]),
-            ("RR", &["MRR", "recip_rank"]),
+            ("RR", &["MRR", "mrr", "recip_rank"]),
             ("RR@100", &["MRR@100", "MRR100"]),
             ("Success@1", &["success_1", "success.1"]),
             ("RBP(p=0.8,rel=1)", &["RBP", "RBP(p=0.8)", "RBP(rel=1)", "RBP(p=.8)"]),
