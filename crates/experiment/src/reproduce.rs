@@ -65,6 +65,17 @@ impl fmt::Display for Figure<'_> {
     }
 }
 
+/// The number of figures that are as expected, as a line.
+pub fn summary(verdicts: &[Verdict]) -> String {
+    let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+    let close = match count(Verdict::Close) {
+        0 => String::new(),
+        close => format!(", {close} of them within their tolerance"),
+    };
+    let expected = verdicts.len() - count(Verdict::Fail);
+    format!("{expected} of {} scores as expected{close}", verdicts.len())
+}
+
 /// The systems whose configurations expect figures on this split. If none does, as for labels that
 /// were released later, all systems.
 pub fn expecting<'s>(
@@ -115,9 +126,10 @@ pub fn check<'s>(
         result.notes.iter().for_each(|note| session.observer.note(note));
         let compare = |(measure, value)| compare(config, expected, split, measure, value);
         let figures: Vec<Figure> = result.figures.into_iter().map(compare).collect();
-        let rows: Vec<String> = figures.iter().map(ToString::to_string).collect();
+        let verdicts: Vec<Verdict> = figures.iter().filter_map(|figure| figure.verdict).collect();
+        let found = if verdicts.is_empty() { "scored".to_owned() } else { summary(&verdicts) };
         figures.into_iter().for_each(&mut *each);
-        session.observer.note(&format!("{} on {split}: {}", config.name, rows.join(", ")));
+        session.observer.note(&format!("{} on {split}: {found}", config.name));
     }
     Ok(())
 }
@@ -150,7 +162,7 @@ fn check_measures(expected: &[ExpectedFigures]) -> Result<()> {
         if !own.contains(name) && parse_measure(name).is_err() {
             let own = own[..MOST_NAMED.min(own.len())].join(", ");
             let wanted = format!("a measure such as {own}, or one that `clariq eval -m` knows");
-            bail!(at, wanted, "`{name}`", "names are case-sensitive, as in nDCG@3")
+            bail!(at, wanted, "`{name}`", "check the spelling, as in nDCG@3")
         }
     }
     Ok(())
@@ -239,6 +251,14 @@ mod tests {
             let found: Vec<&str> = found.iter().map(|config| config.name.as_str()).collect();
             assert_eq!(found, names, "{split}");
         }
+    }
+
+    #[test]
+    fn the_summary_counts_failed_and_close_figures() {
+        let verdicts = [Verdict::Equal, Verdict::Close, Verdict::Fail];
+        let printed = "2 of 3 scores as expected, 1 of them within their tolerance";
+        assert_eq!(summary(&verdicts), printed);
+        assert_eq!(summary(&verdicts[..1]), "1 of 1 scores as expected");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::Result;
 use clariq_experiment::installed;
-use clariq_experiment::reproduce::{Figure, Verdict, check, expecting, published};
+use clariq_experiment::reproduce::{Figure, Verdict, check, expecting, published, summary};
 use clariq_experiment::run::usual_path;
 use clariq_rank::Uses;
 use clariq_systems::{SystemConfig, built_in, check_names_differ};
@@ -116,17 +116,6 @@ fn print_table(table: &SharedSheet, format: Option<Format>) -> Result<Outcome> {
     table.lock().print(format)
 }
 
-/// The number of figures that are as expected, as a line.
-fn summary(verdicts: &[Verdict]) -> String {
-    let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-    let close = match count(Verdict::Close) {
-        0 => String::new(),
-        close => format!(", {close} of them within their tolerance"),
-    };
-    let expected = verdicts.len() - count(Verdict::Fail);
-    format!("{expected} of {} scores as expected{close}", verdicts.len())
-}
-
 /// The built-in systems for a collection that this build can check.
 fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<SystemConfig>> {
     let mut systems = Vec::new();
@@ -213,17 +202,4 @@ fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
     }
     let names = uses.iter().map(ToString::to_string);
     Cell::text(names.filter_map(|name| name.chars().next()).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_summary_counts_failed_and_close_figures() {
-        let verdicts = [Verdict::Equal, Verdict::Close, Verdict::Fail];
-        let printed = "2 of 3 scores as expected, 1 of them within their tolerance";
-        assert_eq!(summary(&verdicts), printed);
-        assert_eq!(summary(&verdicts[..1]), "1 of 1 scores as expected");
-    }
 }

@@ -27,7 +27,12 @@ fn runs_have_a_folder_per_collection_and_are_scored_only_with_their_own() {
     assert!(!told.stderr.contains("no record"), "foreign runs have none: {told:?}");
     let told = bench.succeed("-v eval runs/sample/bm25.dev.run");
     assert!(told.stderr.contains("runs/sample/bm25.dev.run was made on (no record"), "{told:?}");
-    let figures = bench.succeed("-q reproduce bm25 --split dev --runs mine");
+    let figures = bench.succeed("reproduce bm25 --split dev --runs mine");
+    let told = &figures.stderr;
+    assert!(
+        told.contains("bm25 on dev: 5 of 5 scores as expected\n"),
+        "once, in the table: {told}"
+    );
     assert!(figures.stdout.contains("OK") && bench.path("mine/sample/bm25.dev.run").exists());
 }
 
