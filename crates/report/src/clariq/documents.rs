@@ -72,7 +72,10 @@ pub(super) fn relevance(
                 columns,
             });
         }
-        all.push(DocumentsOfRuns { with, runs: scored });
+        // The table may have scores of other splits alone.
+        if scored.iter().any(|run| run.contexts > 0) {
+            all.push(DocumentsOfRuns { with, runs: scored });
+        }
     }
     Ok(all)
 }
