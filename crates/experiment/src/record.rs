@@ -219,6 +219,10 @@ pub fn split_of(file: &Path) -> Option<String> {
     if file.extension().is_some_and(|ending| ending == "jsonl") {
         runs.push(file.with_extension("run"));
     }
+    // The rankings of a submission are beside it.
+    let name = file.to_string_lossy();
+    let stems = ["passages", "statements"].map(|task| name.strip_suffix(&format!(".{task}.run")));
+    runs.extend(stems.into_iter().flatten().map(|stem| PathBuf::from(format!("{stem}.json"))));
     runs.iter().find_map(|run| read(run)?.split)
 }
 

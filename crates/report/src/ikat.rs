@@ -67,6 +67,7 @@ pub(crate) fn page(
     let mut runs = Vec::new();
     let mut warnings = Vec::new();
     for run in request.runs {
+        IkatEvaluation::check_submission(&run.file)?;
         let read = evaluation.read(&run.file)?;
         let columns = if labels.are_absent() {
             Vec::new()

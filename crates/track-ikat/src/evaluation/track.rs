@@ -70,8 +70,7 @@ impl<'a> IkatEvaluation<'a> {
     /// other files.
     fn ranking(&self, source: &Source) -> Result<Option<ReadRanking>, Error> {
         let input = source.read()?;
-        let fields = first_fields(&input);
-        if fields.len() != 6 || fields[0].starts_with(b"{") {
+        if !is_trec_run(&first_fields(&input)) {
             return Ok(None);
         }
         let run = strictly(|sink| parse_run(&input, sink))?;
@@ -87,6 +86,26 @@ impl<'a> IkatEvaluation<'a> {
             RunPart::Passages
         };
         Ok(Some(ReadRanking { part, evaluated, warnings }))
+    }
+
+    /// Refuses a TREC run where the responses of a submission are needed.
+    pub fn check_submission(source: &Source) -> Result<(), Error> {
+        if !is_trec_run(&first_fields(&source.read()?)) {
+            return Ok(());
+        }
+        let name = source.name();
+        let stems = [PASSAGES, STATEMENTS].map(|task| name.strip_suffix(&format!(".{task}.run")));
+        let mut beside = stems
+            .into_iter()
+            .flatten()
+            .flat_map(|stem| ["json", "jsonl"].map(|ending| format!("{stem}.{ending}")));
+        let hint = match beside.find(|path| Path::new(path).is_file()) {
+            Some(submission) => {
+                format!("name the submission, `{submission}`; `clariq compare` takes TREC runs")
+            }
+            None => "`clariq compare` takes TREC runs".to_owned(),
+        };
+        bail!(&*name, "a submission, with the responses that the page shows", "a TREC run", hint)
     }
 
     /// Reads a submission and its scored parts. Of a turn that is given twice, the first counts.
@@ -360,6 +379,11 @@ impl Evaluation for IkatEvaluation<'_> {
         };
         Ok(FileRankings { task: Some(task), run: run.unwrap_or_default() })
     }
+}
+
+/// True for the fields of the first line of a TREC run.
+fn is_trec_run(fields: &[&[u8]]) -> bool {
+    fields.len() == 6 && !fields[0].starts_with(b"{")
 }
 
 fn parse_part(name: &str) -> Result<RunPart, Problem> {

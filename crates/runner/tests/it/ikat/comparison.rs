@@ -216,3 +216,21 @@ fn documents_that_a_response_repeats_are_mentioned() {
         assert!(!said.contains("worse.json: "), "{line}: {said}");
     }
 }
+
+#[test]
+fn a_ranking_beside_a_submission_is_of_its_split_and_no_page() {
+    let bench = with_runs();
+    let passages = BM25.replace(".json", ".passages.run");
+    let scored = bench.succeed(&format!("eval {passages}")).stdout;
+    assert!(scored.contains("passages (cited) nDCG@3"), "{scored}");
+    assert_data_eq!(
+        bench.refused(&format!("-q report {passages}")),
+        str![[r#"
+error: runs/ikat-sample/ikat-bm25.2023-test.passages.run
+  expected: a submission, with the responses that the page shows
+     found: a TREC run
+hint: name the submission, `runs/ikat-sample/ikat-bm25.2023-test.json`; `clariq compare` takes TREC runs
+
+"#]]
+    );
+}
