@@ -86,7 +86,7 @@ def main():
             if not reply:
                 return
             move = session.answer(reply)
-        print("nothing more to ask", file=sys.stderr)
+        print(f"stopped: {move.get('reason', 'the system has answered')}", file=sys.stderr)
 
 
 if __name__ == "__main__":

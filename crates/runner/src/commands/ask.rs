@@ -40,7 +40,7 @@ pub(crate) struct AskArgs {
     /// File of statements about the user, one per line, for a system that ranks statements
     #[arg(long, value_name = "FILE")]
     statements: Option<PathBuf>,
-    /// Explain: show the candidates, and the rank of the question after each stage
+    /// Show the candidates, and the rank of the question after each stage
     #[arg(long)]
     explain: bool,
     /// Read requests and replies as JSON lines, and write questions or answers as JSON lines
@@ -150,7 +150,7 @@ fn talk(settings: &Settings, asker: &Asker, mut conversation: UserRequest) -> Re
                 Move::Stop { reason, .. } => {
                     settings.note(&format!("stopped: {reason}"));
                 }
-                _ => settings.note("nothing more to ask"),
+                _ => settings.note("stopped: the system has no answer"),
             }
             return Ok(());
         };
